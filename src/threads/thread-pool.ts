@@ -1,0 +1,108 @@
+/**
+ * The one place that knows piscina. A thread entry is a module whose named exports are its tasks; a pool runs them by
+ * name, typed by that module: bytes and plain data in, bytes and plain data out.
+ * A pool of one thread is a pinned thread: it is never replaced while idle, so it may keep state (a native index,
+ * segments) between tasks, which run one at a time and in the order they were given.
+ * Queues are bounded: past the bound `run` rejects with QueueFullError. Aborting a running task ends its thread, and piscina
+ * starts another; that is why no thread may hold anything that others wait for (traps: LMDB).
+ */
+import { Piscina } from 'piscina';
+
+/** The task was refused because `maxQueue` tasks wait already; it may be tried again. */
+export class QueueFullError extends Error {
+  readonly code = 'queue_full';
+  readonly retryable = true;
+}
+
+/** The task was stopped because it went over its time. */
+export class TaskTimeoutError extends Error {
+  readonly code = 'task_timeout';
+  readonly retryable = false;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a task may take and give anything that can be cloned
+type Task = (argument: any) => unknown;
+
+export interface ThreadPoolOptions {
+  /** Module URL of the thread entry without its extension: the caller's own (.ts under tsx, .js when built) is added. */
+  entry: URL;
+  name: string;
+  threads: number;
+  maxQueue: number;
+  /** Cloned to each thread; SharedArrayBuffers in it are shared, not copied. Read with `threadData()`. */
+  data?: unknown;
+  /** Heap limit of each thread, in MiB; over it the task rejects and the thread is replaced. Buffers do not count. */
+  maxHeapMb?: number;
+  /** Added to the threads' nice value: 10 makes indexing yield to search. */
+  nice?: number;
+}
+
+export interface RunOptions {
+  signal?: AbortSignal;
+  /** Milliseconds from submission to result, the wait in the queue included. */
+  timeoutMs?: number;
+  /** ArrayBuffers moved instead of copied. */
+  transfer?: ArrayBuffer[];
+}
+
+export interface ThreadPool<Tasks> {
+  run<Name extends keyof Tasks & string>(
+    name: Name,
+    argument: Tasks[Name] extends (argument: infer Argument) => unknown ? Argument : never,
+    options?: RunOptions,
+  ): Promise<Tasks[Name] extends Task ? Awaited<ReturnType<Tasks[Name]>> : never>;
+  /** Tasks waiting for a thread. */
+  readonly queued: number;
+  /** Waits for running tasks, refuses waiting ones, ends the threads. */
+  close(): Promise<void>;
+}
+
+/** Open a pool over the tasks of one thread entry: `openThreadPool<typeof import('./shard-thread.ts')>(…)`. */
+export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Tasks> {
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  const piscina = new Piscina({
+    filename: options.entry.href + extension,
+    name: options.name,
+    minThreads: options.threads,
+    maxThreads: options.threads,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    maxQueue: options.maxQueue,
+    stricterFIFO: true,
+    atomics: 'async',
+    workerData: options.data,
+    recordTiming: false,
+    closeTimeout: 30_000,
+    ...(options.nice === undefined ? {} : { niceIncrement: options.nice }),
+    ...(options.maxHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb } }),
+  });
+  return {
+    async run(name, argument, { signal, timeoutMs, transfer } = {}) {
+      const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+      const signals = [signal, timeout].filter((each) => each !== undefined);
+      try {
+        return await piscina.run(argument, {
+          name,
+          ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
+          ...(transfer === undefined ? {} : { transferList: transfer }),
+        });
+      } catch (error) {
+        if (timeout?.aborted && !signal?.aborted) {
+          throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });
+        }
+        if (error instanceof Error && error.message === 'Task queue is at limit') {
+          throw new QueueFullError(`${options.name} has ${options.maxQueue} tasks waiting`, { cause: error });
+        }
+        throw error;
+      }
+    },
+    get queued() {
+      return piscina.queueSize;
+    },
+    close: () => piscina.close({ force: true }),
+  };
+}
+
+/** In a thread: the `data` that its pool was opened with. */
+export function threadData<Data>(): Data {
+  return Piscina.workerData as Data;
+}
