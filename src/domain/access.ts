@@ -1,0 +1,14 @@
+/** Tokens and what they may do: contract "Authentication". */
+import { z } from 'zod';
+
+export const scope = z.enum(['read', 'write']);
+export type Scope = z.infer<typeof scope>;
+
+export const authToken = z.strictObject({
+  name: z.string().min(1),
+  token: z.string().min(1),
+  scopes: z.array(scope).min(1).default(['read', 'write']),
+});
+export type AuthToken = z.infer<typeof authToken>;
+
+export const whoAmIResponse = z.strictObject({ name: z.string(), scopes: z.array(scope) });

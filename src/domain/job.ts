@@ -1,0 +1,101 @@
+/**
+ * Jobs: the contract's "Jobs" bodies and the row of the ledger. The row's public fields carry the contract's names; times
+ * that the scheduler compares are milliseconds since the epoch.
+ */
+import { z } from 'zod';
+import { datetime } from './ids.ts';
+
+export const jobKinds = [
+  'index_page',
+  'fetch_and_index',
+  'extract_entities',
+  'backfill_model',
+  'cluster',
+  'label_clusters',
+  'canonicalize_entities',
+  'purge_vectors',
+  'eval_replay',
+  'poll_watch',
+] as const;
+export const jobKind = z.enum(jobKinds);
+export type JobKind = z.infer<typeof jobKind>;
+
+export const jobStatuses = ['pending', 'running', 'done', 'failed', 'dead'] as const;
+export const jobStatus = z.enum(jobStatuses);
+export type JobStatus = z.infer<typeof jobStatus>;
+
+/** A row of the ledger. */
+export interface Job {
+  no: number;
+  kind: JobKind;
+  status: JobStatus;
+  /** Runs begun and counted; a run given back (crash in company, drain, open breaker) is not. */
+  attempts: number;
+  max_attempts: number;
+  last_error: string | null;
+  created_at: number;
+  updated_at: number;
+  /** When a pending or failed job may next be claimed, ms. */
+  run_at: number;
+  /** Until when the running attempt owns the job, ms; 0 when nobody does. */
+  lease_until: number;
+  /** Number of the claim that owns or last owned the job, unique in the store: results of older claims are refused. */
+  claim: number;
+  /** The process that claimed it; a running job of another incarnation is an orphan. */
+  incarnation: string;
+  /** Claimed while no other job ran: a crash then is the job's own doing and keeps its attempt counted. */
+  alone: boolean;
+  /** Given back after a crash in company: runs before others, and alone. */
+  suspect: boolean;
+  /** The page that the job works on, if any. */
+  page_no: number | null;
+}
+
+export const jobResponse = z.strictObject({
+  job_id: z.string(),
+  kind: z.string(),
+  status: jobStatus,
+  attempts: z.int(),
+  max_attempts: z.int(),
+  last_error: z.string().nullable(),
+  created_at: datetime,
+  updated_at: datetime,
+});
+export type JobResponse = z.infer<typeof jobResponse>;
+
+export const jobListResponse = z.strictObject({ jobs: z.array(jobResponse) });
+export type JobListResponse = z.infer<typeof jobListResponse>;
+
+const listLimit = z.coerce.number().int().min(1).max(1000).default(100);
+export const jobListQuery = z
+  .object({
+    status: jobStatus.optional(),
+    status_filter: jobStatus.optional(),
+    kind: jobKind.optional(),
+    limit: listLimit,
+  })
+  .refine((query) => query.status === undefined || query.status_filter === undefined, {
+    message: 'status and its deprecated alias status_filter must not be sent together',
+    path: ['status_filter'],
+  });
+export type JobListQuery = z.infer<typeof jobListQuery>;
+
+export const jobRetryBatchRequest = z.strictObject({
+  status: z.literal('dead').default('dead'),
+  job_ids: z.array(z.string()).max(500).nullable().optional(),
+  kind: jobKind.nullable().optional(),
+  limit: z.int().min(1).max(500).default(100),
+});
+export type JobRetryBatchRequest = z.infer<typeof jobRetryBatchRequest>;
+
+export const jobRetryResult = z.discriminatedUnion('outcome', [
+  jobResponse.extend({ outcome: z.literal('retried') }),
+  z.strictObject({ job_id: z.string(), status: jobStatus, outcome: z.literal('skipped'), detail: z.string() }),
+  z.strictObject({ job_id: z.string(), outcome: z.literal('not_found') }),
+]);
+export const jobRetryBatchResponse = z.strictObject({
+  requested: z.int(),
+  retried: z.int(),
+  results: z.array(jobRetryResult),
+});
+export type JobRetryBatchResponse = z.infer<typeof jobRetryBatchResponse>;

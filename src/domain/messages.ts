@@ -1,0 +1,54 @@
+/**
+ * The messages that routes (and tests, the demo, later MCP) may send into the actor system: name → request and reply. Commands
+ * are imperative. `ask(system, name, request)` is typed by this map; the supervisor routes by it. Expected outcomes are replies;
+ * a rejected ask is a DomainError.
+ */
+import type { z } from 'zod';
+import type { JobListQuery, JobListResponse, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from './job.ts';
+import type {
+  IngestBatchResult,
+  IngestPageRequest,
+  ingestAcceptedResponse,
+  ingestRevisitResponse,
+  PageChunksResponse,
+  PageResponse,
+  PageStatusBatchResponse,
+  PageStatusResponse,
+} from './page.ts';
+import type { SearchRequest, SearchResponse } from './search.ts';
+
+export type IngestOutcome =
+  | ({ outcome: 'accepted' } & z.infer<typeof ingestAcceptedResponse>)
+  | ({ outcome: 'revisit' } & z.infer<typeof ingestRevisitResponse>)
+  | { outcome: 'blacklisted'; error: 'blacklisted'; pattern: string };
+
+export interface Readiness {
+  store: boolean;
+  activeModel: string | null;
+}
+
+export interface Messages {
+  'page.ingest': { request: IngestPageRequest; reply: IngestOutcome };
+  /** Items as they came: each is validated by itself. */
+  'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
+  'page.get': { request: { page_id: string }; reply: PageResponse };
+  'page.chunks': { request: { page_id: string }; reply: PageChunksResponse };
+  'page.status': { request: { page_id: string }; reply: PageStatusResponse };
+  'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };
+  'job.list': { request: JobListQuery; reply: JobListResponse };
+  'job.retry': { request: { job_id: string }; reply: JobResponse };
+  'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };
+  'search.query': { request: SearchRequest; reply: SearchResponse };
+  'system.readiness': { request: Record<string, never>; reply: Readiness };
+}
+
+export type MessageName = keyof Messages;
+export type RequestOf<Name extends MessageName> = Messages[Name]['request'];
+export type ReplyOf<Name extends MessageName> = Messages[Name]['reply'];
+
+/** Send a message into the system and wait for its reply; `signal` gives up waiting and frees what the work holds. */
+export type Ask = <Name extends MessageName>(
+  name: Name,
+  request: RequestOf<Name>,
+  options?: { signal?: AbortSignal },
+) => Promise<ReplyOf<Name>>;

@@ -1,0 +1,153 @@
+/** Pages: the contract's bodies of "Page", "Ingest", "Page status" and "Batch", and the stored row. */
+import { z } from 'zod';
+import { datetime } from './ids.ts';
+import { jobStatuses } from './job.ts';
+
+export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
+export const pageStatus = z.enum(pageStatuses);
+export type PageStatus = z.infer<typeof pageStatus>;
+
+/** Nesting deeper than this is refused: a body that parses may still overflow the stack when it is written (traps "JSON bodies"). */
+const maxMetadataDepth = 64;
+
+function isShallow(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxMetadataDepth) return false;
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  }
+  return true;
+}
+
+export const pageMetadata = z
+  .record(z.string(), z.unknown())
+  .refine(isShallow, { message: `metadata must not nest deeper than ${maxMetadataDepth} levels` });
+export type PageMetadata = z.infer<typeof pageMetadata>;
+
+export const ingestPageRequest = z.strictObject({
+  url: z.string(),
+  title: z.string().nullable().optional(),
+  body_extracted: z.string().nullable().optional(),
+  body_html: z.string().nullable().optional(),
+  fetched_at: datetime.nullable().optional(),
+  source: z.string().nullable().optional(),
+  metadata: pageMetadata.nullable().optional(),
+});
+export type IngestPageRequest = z.infer<typeof ingestPageRequest>;
+
+export const ingestAcceptedResponse = z.strictObject({ page_id: z.string(), status: z.literal('queued') });
+export const ingestRevisitResponse = z.strictObject({
+  page_id: z.string(),
+  status: pageStatus,
+  revisit: z.literal(true),
+  content_hash_differs: z.boolean(),
+});
+export const blacklistedResponse = z.strictObject({ error: z.literal('blacklisted'), pattern: z.string() });
+
+export const ingestBatchRequest = z.strictObject({ pages: z.array(z.unknown()).min(1).max(100) });
+export const ingestBatchResult = z.discriminatedUnion('outcome', [
+  ingestAcceptedResponse.extend({ outcome: z.literal('accepted'), index: z.int() }),
+  ingestRevisitResponse.extend({ outcome: z.literal('revisit'), index: z.int() }),
+  blacklistedResponse.extend({ outcome: z.literal('blacklisted'), index: z.int() }),
+  z.strictObject({ outcome: z.literal('rejected'), index: z.int(), detail: z.string() }),
+]);
+export type IngestBatchResult = z.infer<typeof ingestBatchResult>;
+export const ingestBatchResponse = z.strictObject({ results: z.array(ingestBatchResult) });
+
+/** Where a section begins; it reaches to the next. `start_s` is the position in audio or video, in seconds. */
+export interface Section {
+  char_start: number;
+  title: string | null;
+  start_s?: number | null;
+}
+
+/** The stored row of a page. Its text is stored apart. Times are ms since the epoch. */
+export interface Page {
+  no: number;
+  canonical_url: string;
+  original_url: string;
+  domain: string;
+  title: string | null;
+  source: string | null;
+  metadata: PageMetadata | null;
+  first_seen_at: number;
+  last_seen_at: number;
+  visit_count: number;
+  indexed_at: number | null;
+  status: PageStatus;
+  /** SHA-256 of the text, hex; null while it is still to be fetched. */
+  content_hash: string | null;
+  sections: Section[];
+  /** The job that indexes it. */
+  index_job: number;
+  entity_job: number | null;
+  /** Labels of its chunks: first_label … first_label + chunk_count − 1. */
+  first_label: number;
+  chunk_count: number;
+}
+
+export const pageResponse = z.strictObject({
+  page_id: z.string(),
+  canonical_url: z.string(),
+  original_url: z.string(),
+  domain: z.string(),
+  title: z.string().nullable(),
+  body_text: z.string().nullable(),
+  source: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+  first_seen_at: datetime,
+  last_seen_at: datetime,
+  visit_count: z.int(),
+  indexed_at: datetime.nullable(),
+  status: pageStatus,
+});
+export type PageResponse = z.infer<typeof pageResponse>;
+
+/** A stored chunk; its text is the slice of the body. Offsets are UTF-16 code units. */
+export interface Chunk {
+  char_start: number;
+  char_end: number;
+  token_count: number;
+  section_title: string | null;
+  section_start_s: number | null;
+}
+
+export const pageChunksResponse = z.strictObject({
+  page_id: z.string(),
+  chunks: z.array(
+    z.strictObject({
+      chunk_id: z.string(),
+      ordinal: z.int(),
+      text: z.string(),
+      token_count: z.int(),
+      char_start: z.int(),
+      char_end: z.int(),
+      section_title: z.string().nullable(),
+      section_start_s: z.number().nullable(),
+    }),
+  ),
+});
+export type PageChunksResponse = z.infer<typeof pageChunksResponse>;
+
+const featureStatus = z.strictObject({
+  status: z.enum([...jobStatuses, 'not_queued']).nullable(),
+  last_error: z.string().nullable(),
+});
+export const pageStatusResponse = z.strictObject({
+  page_id: z.string(),
+  status: pageStatus,
+  last_error: z.string().nullable(),
+  features: z.strictObject({ entities: featureStatus.nullable() }).nullable(),
+});
+export type PageStatusResponse = z.infer<typeof pageStatusResponse>;
+
+export const pageStatusBatchRequest = z.strictObject({ page_ids: z.array(z.string()).min(1).max(500) });
+export const pageStatusBatchResponse = z.strictObject({
+  results: z.array(
+    z.discriminatedUnion('found', [
+      pageStatusResponse.extend({ found: z.literal(true) }),
+      z.strictObject({ page_id: z.string(), found: z.literal(false) }),
+    ]),
+  ),
+});
+export type PageStatusBatchResponse = z.infer<typeof pageStatusBatchResponse>;

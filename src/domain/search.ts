@@ -1,0 +1,65 @@
+/** Retrieval: the contract's "Search" bodies. */
+import { z } from 'zod';
+import { datetime } from './ids.ts';
+
+export const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
+export const mediation = z.enum(['vector', 'cluster', 'entity']);
+
+export const searchFiltersBody = z.strictObject({
+  domain: z.string().nullable().optional(),
+  after: datetime.nullable().optional(),
+  before: datetime.nullable().optional(),
+  cluster_id: z.string().nullable().optional(),
+  entity: z.string().nullable().optional(),
+});
+export type SearchFilters = z.infer<typeof searchFiltersBody>;
+
+export const searchRequest = z.strictObject({
+  query: z.string().min(1).max(4000),
+  k: z.int().min(1).max(100).default(10),
+  offset: z.int().min(0).default(0),
+  candidates: z.int().min(1).max(1000).default(100),
+  rerank: z.boolean().default(true),
+  chunks_per_page: z.int().min(0).max(10).default(2),
+  rollup: rollupStrategy.default('max'),
+  rollup_m: z.int().min(1).max(20).default(3),
+  rrf_k: z.int().min(1).default(60),
+  suggest: z.int().min(0).max(10).default(3),
+  mediation: mediation.default('vector'),
+  recency_half_life_days: z.number().positive().nullable().optional(),
+  filters: searchFiltersBody.nullable().optional(),
+});
+export type SearchRequest = z.infer<typeof searchRequest>;
+
+const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
+const chunkResult = z.strictObject({
+  chunk_id: z.string(),
+  ordinal: z.int(),
+  text: z.string(),
+  score: z.number(),
+});
+export const pageResult = z.strictObject({
+  page_id: z.string(),
+  canonical_url: z.string(),
+  title: z.string().nullable(),
+  domain: z.string(),
+  first_seen_at: datetime,
+  visit_count: z.int(),
+  score: z.number(),
+  cluster: clusterRef.nullable(),
+  chunks: z.array(chunkResult),
+  exact_match: z.boolean(),
+});
+export type PageResult = z.infer<typeof pageResult>;
+
+export const suggestion = z.strictObject({ page_id: z.string(), title: z.string().nullable(), reason: z.string() });
+
+export const searchResponse = z.strictObject({
+  query_id: z.string(),
+  results: z.array(pageResult),
+  offset: z.int(),
+  has_more: z.boolean(),
+  suggestions: z.array(suggestion),
+  timing_ms: z.record(z.string(), z.number()),
+});
+export type SearchResponse = z.infer<typeof searchResponse>;
