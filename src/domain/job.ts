@@ -43,8 +43,6 @@ export interface Job {
   claim: number;
   /** The process that claimed it; a running job of another incarnation is an orphan. */
   incarnation: string;
-  /** Claimed while no other job ran: a crash then is the job's own doing and keeps its attempt counted. */
-  alone: boolean;
   /** Given back after a crash in company: runs before others, and alone. */
   suspect: boolean;
   /** The page that the job works on, if any. */

@@ -1,0 +1,59 @@
+/**
+ * Claim due jobs for workers. The attempt is counted in the same transaction, before any handler runs, so that a job which
+ * takes the process down cannot run for ever.
+ */
+import type { Job } from '../domain/job.ts';
+import { type Lane, lanes } from '../domain/lane.ts';
+import type { Command } from '../store/store.ts';
+import { moveJob } from './move-job.ts';
+
+export interface ClaimRequest {
+  at: number;
+  incarnation: string;
+  leaseMs: number;
+  /** Places free in each lane. */
+  free: Record<Lane, number>;
+  /** Jobs that run now; suspects wait for zero. */
+  running: number;
+}
+
+export interface Claimed {
+  jobs: Job[];
+  /** When the next waiting job is due, ms, if any waits: the scheduler's next look. */
+  nextDueAt: number | null;
+}
+
+/**
+ * While suspects wait (jobs given back after a crash), one of them is claimed when nothing else runs, and nothing but it; only
+ * after the last has ended do the other lanes open again. So a crash has one job to blame.
+ */
+export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequest): Command<Claimed> {
+  return (transaction) => {
+    const suspectsWait = transaction.jobs.nextDueAt('suspect') !== undefined;
+    const open: readonly Lane[] = suspectsWait ? ['suspect'] : lanes.filter((lane) => lane !== 'suspect');
+    const jobs: Job[] = [];
+    for (const lane of open) {
+      const places = lane === 'suspect' ? (running === 0 ? 1 : 0) : free[lane];
+      for (const job of take(transaction.jobs.dueAt(lane, at), places)) {
+        const waiting = job.status === 'failed' ? moveJob(transaction, job, { type: 'due', at }) : job;
+        if (waiting === null) continue;
+        const claim = transaction.counters.take('claim');
+        const claimed = moveJob(transaction, waiting, { type: 'claim', at, claim, incarnation, leaseMs });
+        if (claimed !== null) jobs.push(claimed);
+      }
+    }
+    const dueTimes = lanes.map((lane) => transaction.jobs.nextDueAt(lane)).filter((time) => time !== undefined);
+    return { jobs, nextDueAt: dueTimes.length === 0 ? null : Math.min(...dueTimes) };
+  };
+}
+
+/** The first `count`, read out before the rows they come from are changed. */
+function take(jobs: Iterable<Job>, count: number): Job[] {
+  const taken: Job[] = [];
+  if (count <= 0) return taken;
+  for (const job of jobs) {
+    taken.push(job);
+    if (taken.length === count) break;
+  }
+  return taken;
+}

@@ -1,0 +1,43 @@
+/**
+ * Store a page's chunks and vectors and allocate their labels: the first half of indexing, before the index threads see them.
+ * Refused (null) when the attempt no longer owns its job, so a late worker cannot overwrite newer content.
+ */
+import type { Chunk } from '../domain/page.ts';
+import type { Command } from '../store/store.ts';
+import type { Attempt } from './settle-job.ts';
+
+export interface PageContent {
+  page_no: number;
+  chunks: Chunk[];
+  /** Per vector space: chunk count × dim, row by row. */
+  vectors: ReadonlyMap<number, Float32Array>;
+}
+
+export interface LabelRange {
+  first: number;
+  count: number;
+}
+
+export interface ContentCommit {
+  labels: LabelRange;
+  /** Labels of the content that this one replaces: to be taken out of the index. */
+  obsolete: LabelRange;
+}
+
+export function commitContent(attempt: Attempt, content: PageContent): Command<ContentCommit | null> {
+  return (transaction) => {
+    const job = transaction.jobs.get(attempt.job_no);
+    const page = transaction.pages.get(content.page_no);
+    if (job?.status !== 'running' || job.claim !== attempt.claim || page === undefined) return null;
+    const count = content.chunks.length;
+    const first = count === 0 ? 0 : transaction.counters.take('label', count);
+    const obsolete = { first: page.first_label, count: page.chunk_count };
+    transaction.pages.put({ ...page, first_label: first, chunk_count: count }, page);
+    transaction.pages.putChunks(page.no, content.chunks);
+    for (const [space, vectors] of content.vectors) {
+      if (count === 0) transaction.vectors.remove(space, page.no);
+      else transaction.vectors.put(space, page.no, vectors);
+    }
+    return { labels: { first, count }, obsolete };
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * The two ways a job row comes about: created, or moved by an event of its machine. Both keep the job's page in step, in the
+ * same transaction. Every other command goes through these.
+ */
+import type { Job, JobKind, JobStatus } from '../domain/job.ts';
+import { type JobEvent, nextJob } from '../machines/job.ts';
+import { nextPage, type PageEvent } from '../machines/page.ts';
+import type { Transaction } from '../store/store.ts';
+
+export interface NewJob {
+  kind: JobKind;
+  page_no: number | null;
+  max_attempts: number;
+  at: number;
+}
+
+/** Append a pending job to the ledger. */
+export function createJob(transaction: Transaction, { kind, page_no, max_attempts, at }: NewJob): Job {
+  const job: Job = {
+    no: transaction.counters.take('job'),
+    kind,
+    status: 'pending',
+    attempts: 0,
+    max_attempts,
+    last_error: null,
+    created_at: at,
+    updated_at: at,
+    run_at: at,
+    lease_until: 0,
+    claim: 0,
+    incarnation: '',
+    suspect: false,
+    page_no,
+  };
+  transaction.jobs.put(job, undefined);
+  return job;
+}
+
+/** Apply an event to a job and its page; null, and nothing written, where the job does not accept it. */
+export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Job | null {
+  const moved = nextJob(job, event);
+  if (moved === null) return null;
+  transaction.jobs.put(moved, job);
+  if (moved.status !== job.status) followJob(transaction, moved, event.at);
+  return moved;
+}
+
+/** Contract "Page status": the page follows the job that indexes it. */
+function followJob(transaction: Transaction, job: Job, at: number): void {
+  const page = job.page_no === null ? undefined : transaction.pages.get(job.page_no);
+  if (page === undefined || page.index_job !== job.no) return;
+  const moved = nextPage(page, pageEventOf(job.status, at));
+  if (moved !== null) transaction.pages.put(moved, page);
+}
+
+function pageEventOf(status: JobStatus, at: number): PageEvent {
+  switch (status) {
+    case 'pending':
+      return { type: 'jobRequeued' };
+    case 'running':
+      return { type: 'jobStarted' };
+    case 'done':
+      return { type: 'jobDone', at };
+    case 'failed':
+      return { type: 'jobFailed' };
+    case 'dead':
+      return { type: 'jobDied' };
+  }
+}

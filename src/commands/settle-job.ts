@@ -1,0 +1,59 @@
+/**
+ * What a running attempt may report: done, failed, given back, still alive. Each is compared with the row: an attempt that no
+ * longer owns its job (its lease expired, its page was forgotten) gets null back and changes nothing.
+ */
+import type { Job } from '../domain/job.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { moveJob } from './move-job.ts';
+
+/** Names one attempt: the job and the claim under which it runs. */
+export interface Attempt {
+  job_no: number;
+  claim: number;
+}
+
+/** Finish the job; `also` runs in the same transaction, only when the attempt still owns the job. */
+export function completeJob(
+  attempt: Attempt,
+  at: number,
+  also?: (transaction: Transaction) => void,
+): Command<Job | null> {
+  return (transaction) => {
+    const job = transaction.jobs.get(attempt.job_no);
+    const done = job === undefined ? null : moveJob(transaction, job, { type: 'complete', at, claim: attempt.claim });
+    if (done !== null) also?.(transaction);
+    return done;
+  };
+}
+
+export interface Failure {
+  message: string;
+  permanent: boolean;
+  delayMs: number;
+}
+
+export function failJob(attempt: Attempt, at: number, failure: Failure): Command<Job | null> {
+  return (transaction) => {
+    const job = transaction.jobs.get(attempt.job_no);
+    if (job === undefined) return null;
+    return moveJob(transaction, job, { type: 'fail', at, claim: attempt.claim, ...failure });
+  };
+}
+
+/** Give an unfinished attempt back, uncounted, to run again at `runAt`. */
+export function releaseJob(attempt: Attempt, at: number, runAt: number): Command<Job | null> {
+  return (transaction) => {
+    const job = transaction.jobs.get(attempt.job_no);
+    if (job === undefined) return null;
+    return moveJob(transaction, job, { type: 'release', at, claim: attempt.claim, runAt });
+  };
+}
+
+/** Renew an attempt's lease; false: it is not its owner any more and must stop. */
+export function beatJob(attempt: Attempt, at: number, leaseMs: number): Command<boolean> {
+  return (transaction) => {
+    const job = transaction.jobs.get(attempt.job_no);
+    if (job === undefined) return false;
+    return moveJob(transaction, job, { type: 'beat', at, claim: attempt.claim, leaseMs }) !== null;
+  };
+}

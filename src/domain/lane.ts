@@ -1,0 +1,13 @@
+/** Lanes keep kinds of work from waiting for each other: each has its own order and its own bound of running jobs. */
+import type { Job } from './job.ts';
+
+export const lanes = ['suspect', 'index', 'fetch', 'background'] as const;
+export type Lane = (typeof lanes)[number];
+
+/** Suspects (given back after a crash) have a lane of their own, which runs before the others, one job at a time. */
+export function laneOf(job: Job): Lane {
+  if (job.suspect) return 'suspect';
+  if (job.kind === 'index_page') return 'index';
+  if (job.kind === 'fetch_and_index') return 'fetch';
+  return 'background';
+}

@@ -1,0 +1,149 @@
+/**
+ * The job machine: the life of one row of the ledger. Pure: an event carries the time and everything else that was decided
+ * outside; `nextJob` gives the next row, or null where the state does not accept the event (a late result, a retry of a job
+ * that is not dead). The writer commits what it gives; `docs/machines.md` has the table.
+ *
+ * pending  waits for run_at; nobody owns it
+ * running  owned by `claim` until `lease_until`; the attempt is counted
+ * failed   an attempt failed, retries remain, run_at is ahead
+ * done     finished, or cancelled (then last_error says why)
+ * dead     attempts used up or a permanent error; only a retry leads out
+ */
+import { assign, setup, transition } from 'xstate';
+import type { Job } from '../domain/job.ts';
+
+export type JobEvent =
+  | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
+  | { type: 'beat'; at: number; claim: number; leaseMs: number }
+  | { type: 'complete'; at: number; claim: number }
+  | { type: 'fail'; at: number; claim: number; message: string; permanent: boolean; delayMs: number }
+  /** Given back unfinished and uncounted: a drain, or a provider's open breaker. */
+  | { type: 'release'; at: number; claim: number; runAt: number }
+  | { type: 'leaseExpired'; at: number }
+  /** Found running under another incarnation when the process starts; `alone`: no other job ran then, so the crash is its own doing. */
+  | { type: 'orphaned'; at: number; alone: boolean }
+  | { type: 'due'; at: number }
+  | { type: 'retry'; at: number }
+  | { type: 'cancel'; at: number; reason: string };
+
+type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
+
+/** Longest `last_error` kept, in characters (traps, "Take: bound last_error"). */
+const maxErrorLength = 1000;
+
+const ownsClaim = ({ context, event }: { context: Job; event: JobEvent }) =>
+  'claim' in event && event.claim === context.claim;
+
+export const jobMachine = setup({
+  types: { context: {} as Job, events: {} as JobEvent, input: {} as Job },
+  guards: {
+    owner: ownsClaim,
+    /** The failed attempt was the last, or another one would fail the same way. */
+    ownerGivesUp: (args) =>
+      ownsClaim(args) &&
+      ((args.event as EventOf<'fail'>).permanent || args.context.attempts >= args.context.max_attempts),
+    isDue: ({ context, event }) => context.run_at <= event.at,
+    leaseIsOver: ({ context, event }) => context.lease_until <= event.at,
+    leaseIsOverForGood: ({ context, event }) =>
+      context.lease_until <= event.at && context.attempts >= context.max_attempts,
+    killedTheProcessForGood: ({ context, event }) =>
+      (event as EventOf<'orphaned'>).alone && context.attempts >= context.max_attempts,
+  },
+  actions: {
+    claim: assign(({ context, event }) => {
+      const { at, claim, incarnation, leaseMs } = event as EventOf<'claim'>;
+      return { attempts: context.attempts + 1, claim, incarnation, lease_until: at + leaseMs, updated_at: at };
+    }),
+    renewLease: assign(({ event }) => {
+      const { at, leaseMs } = event as EventOf<'beat'>;
+      return { lease_until: at + leaseMs };
+    }),
+    finish: assign(({ event }) => ({ lease_until: 0, suspect: false, last_error: null, updated_at: event.at })),
+    noteFailure: assign(({ event }) => {
+      const { at, message, delayMs } = event as EventOf<'fail'>;
+      return { ...released(at), run_at: at + delayMs, last_error: message.slice(0, maxErrorLength) };
+    }),
+    giveBack: assign(({ context, event }) => {
+      const { at, runAt } = event as EventOf<'release'>;
+      return { ...released(at), run_at: runAt, attempts: context.attempts - 1 };
+    }),
+    noteExpiry: assign(({ event }) => ({
+      ...released(event.at),
+      run_at: event.at,
+      last_error: 'the attempt went over its lease',
+    })),
+    orphan: assign(({ context, event }) => {
+      const { at, alone } = event as EventOf<'orphaned'>;
+      return {
+        ...released(at),
+        suspect: true,
+        run_at: at,
+        attempts: alone ? context.attempts : context.attempts - 1,
+        last_error: alone ? 'the process ended while this job ran alone' : context.last_error,
+      };
+    }),
+    noteCrash: assign(({ event }) => ({
+      ...released(event.at),
+      last_error: 'the process ended each time this job ran alone',
+    })),
+    touch: assign(({ event }) => ({ updated_at: event.at })),
+    startAfresh: assign(({ event }) => ({ attempts: 0, last_error: null, run_at: event.at, updated_at: event.at })),
+    cancel: assign(({ event }) => ({ ...released(event.at), last_error: (event as EventOf<'cancel'>).reason })),
+  },
+}).createMachine({
+  id: 'job',
+  context: ({ input }) => input,
+  initial: 'pending',
+  states: {
+    pending: {
+      on: {
+        claim: { guard: 'isDue', target: 'running', actions: 'claim' },
+        cancel: { target: 'done', actions: 'cancel' },
+      },
+    },
+    running: {
+      on: {
+        beat: { guard: 'owner', actions: 'renewLease' },
+        complete: { guard: 'owner', target: 'done', actions: 'finish' },
+        fail: [
+          { guard: 'ownerGivesUp', target: 'dead', actions: 'noteFailure' },
+          { guard: 'owner', target: 'failed', actions: 'noteFailure' },
+        ],
+        release: { guard: 'owner', target: 'pending', actions: 'giveBack' },
+        leaseExpired: [
+          { guard: 'leaseIsOverForGood', target: 'dead', actions: 'noteExpiry' },
+          { guard: 'leaseIsOver', target: 'pending', actions: 'noteExpiry' },
+        ],
+        orphaned: [
+          { guard: 'killedTheProcessForGood', target: 'dead', actions: 'noteCrash' },
+          { target: 'pending', actions: 'orphan' },
+        ],
+        cancel: { target: 'done', actions: 'cancel' },
+      },
+    },
+    failed: {
+      on: {
+        due: { guard: 'isDue', target: 'pending', actions: 'touch' },
+        cancel: { target: 'done', actions: 'cancel' },
+      },
+    },
+    done: {},
+    dead: {
+      on: {
+        retry: { target: 'pending', actions: 'startAfresh' },
+        cancel: { target: 'done', actions: 'cancel' },
+      },
+    },
+  },
+});
+
+/** The row after an event, or null where the job's state does not accept it. */
+export function nextJob(job: Job, event: JobEvent): Job | null {
+  const before = jobMachine.resolveState({ value: job.status, context: job });
+  const [after] = transition(jobMachine, before, event);
+  return after === before ? null : { ...after.context, status: after.value };
+}
+
+function released(at: number) {
+  return { lease_until: 0, suspect: false, updated_at: at };
+}

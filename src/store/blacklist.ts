@@ -1,0 +1,58 @@
+/** Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no. */
+import { createHash } from 'node:crypto';
+import type { Database } from 'lmdb';
+import type { Environment } from './environment.ts';
+
+export type RuleKind = 'url' | 'domain';
+
+export interface BlacklistRule {
+  no: number;
+  pattern: string;
+  kind: RuleKind;
+  reason: string | null;
+  created_at: number;
+}
+
+export class BlacklistReader {
+  protected readonly rows: Database<BlacklistRule, number>;
+  protected readonly byPattern: Database<number, [RuleKind, string]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('blacklist', { keyEncoding: 'uint32' });
+    this.byPattern = environment.openDatabase('blacklist_by_pattern', {});
+  }
+
+  get(no: number): BlacklistRule | undefined {
+    return this.rows.get(no);
+  }
+
+  find(kind: RuleKind, pattern: string): BlacklistRule | undefined {
+    const no = this.byPattern.get([kind, patternKey(pattern)]);
+    return no === undefined ? undefined : this.rows.get(no);
+  }
+
+  /** The rule that forbids this page, if any: its URL exactly, or a label suffix of its domain. */
+  match(canonicalUrl: string, domain: string): BlacklistRule | undefined {
+    if (this.rows.getKeysCount({ limit: 1 }) === 0) return undefined;
+    const byUrl = this.find('url', canonicalUrl);
+    if (byUrl !== undefined) return byUrl;
+    for (let suffix = domain; suffix !== ''; suffix = suffix.slice(suffix.indexOf('.') + 1)) {
+      const rule = this.find('domain', suffix);
+      if (rule !== undefined) return rule;
+      if (!suffix.includes('.')) break;
+    }
+    return undefined;
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class BlacklistTransactor extends BlacklistReader {
+  put(rule: BlacklistRule): void {
+    this.rows.put(rule.no, rule);
+    this.byPattern.put([rule.kind, patternKey(rule.pattern)], rule.no);
+  }
+}
+
+function patternKey(pattern: string): string {
+  return createHash('sha256').update(pattern).digest('base64url').slice(0, 22);
+}

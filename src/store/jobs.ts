@@ -1,0 +1,108 @@
+/**
+ * The job ledger's rows and the indexes that list and claim them. `JobTransactor.put` is the only way a row changes, so the
+ * indexes cannot disagree with it.
+ *
+ * Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no];
+ * `jobs_due` [lane, run_at, no] for pending and failed jobs: what may be claimed, in order.
+ */
+import type { Database } from 'lmdb';
+import type { Job, JobKind, JobStatus } from '../domain/job.ts';
+import { type Lane, laneOf } from '../domain/lane.ts';
+import type { Environment } from './environment.ts';
+
+export interface JobListing {
+  status?: JobStatus | undefined;
+  kind?: JobKind | undefined;
+  limit: number;
+}
+
+const end = Number.MAX_SAFE_INTEGER;
+
+export class JobReader {
+  protected readonly rows: Database<Job, number>;
+  protected readonly byStatus: Database<number, [JobStatus, number]>;
+  protected readonly byKind: Database<number, [JobKind, number]>;
+  protected readonly due: Database<number, [Lane, number, number]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('jobs', { keyEncoding: 'uint32' });
+    this.byStatus = environment.openDatabase('jobs_by_status', {});
+    this.byKind = environment.openDatabase('jobs_by_kind', {});
+    this.due = environment.openDatabase('jobs_due', {});
+  }
+
+  get(no: number): Job | undefined {
+    return this.rows.get(no);
+  }
+
+  /** Newest first. */
+  list({ status, kind, limit }: JobListing): Job[] {
+    if (status === undefined && kind === undefined) {
+      return [...this.rows.getRange({ reverse: true, limit })].map(({ value }) => value);
+    }
+    const found: Job[] = [];
+    for (const no of status === undefined ? this.#numbers(this.byKind, kind) : this.#numbers(this.byStatus, status)) {
+      const job = this.rows.get(no);
+      if (job !== undefined && (kind === undefined || job.kind === kind)) found.push(job);
+      if (found.length === limit) break;
+    }
+    return found;
+  }
+
+  /** All jobs of a status, oldest first. */
+  *withStatus(status: JobStatus): Generator<Job> {
+    for (const [, no] of this.byStatus.getKeys({ start: [status, 0], end: [status, end] })) {
+      const job = this.rows.get(no);
+      if (job !== undefined) yield job;
+    }
+  }
+
+  countByStatus(status: JobStatus): number {
+    return this.byStatus.getKeysCount({ start: [status, 0], end: [status, end] });
+  }
+
+  /** Jobs of a lane that may be claimed at `now`, first due first. */
+  *dueAt(lane: Lane, now: number): Generator<Job> {
+    for (const [, , no] of this.due.getKeys({ start: [lane, 0, 0], end: [lane, now, end] })) {
+      const job = this.rows.get(no);
+      if (job !== undefined) yield job;
+    }
+  }
+
+  /** When the lane's next job becomes claimable, ms, or undefined for an empty lane. */
+  nextDueAt(lane: Lane): number | undefined {
+    for (const [, runAt] of this.due.getKeys({ start: [lane, 0, 0], end: [lane, end], limit: 1 })) return runAt;
+    return undefined;
+  }
+
+  #numbers<Name extends JobStatus | JobKind>(database: Database<number, [Name, number]>, name: Name | undefined) {
+    const range = { start: [name, end], end: [name, -1], reverse: true } as {
+      start: [Name, number];
+      end: [Name, number];
+    };
+    return database.getKeys({ ...range, reverse: true }).map(([, no]) => no);
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class JobTransactor extends JobReader {
+  /** Rows whose status the current transaction changed, in order: what the event stream tells. */
+  changed: Job[] = [];
+
+  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new job. */
+  put(job: Job, before: Job | undefined): void {
+    if (before !== undefined && isClaimable(before)) this.due.remove([laneOf(before), before.run_at, before.no]);
+    if (isClaimable(job)) this.due.put([laneOf(job), job.run_at, job.no], 0);
+    if (before?.status !== job.status) {
+      this.changed.push(job);
+      if (before !== undefined) this.byStatus.remove([before.status, before.no]);
+      this.byStatus.put([job.status, job.no], 0);
+    }
+    if (before === undefined) this.byKind.put([job.kind, job.no], 0);
+    this.rows.put(job.no, job);
+  }
+}
+
+function isClaimable(job: Job): boolean {
+  return job.status === 'pending' || job.status === 'failed';
+}

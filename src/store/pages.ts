@@ -1,0 +1,97 @@
+/**
+ * Page rows, their texts and chunks, and the two ways to find a page by a key: its canonical URL and its title.
+ *
+ * Databases: `pages` no → row; `bodies` no → text; `chunks` no → chunk list; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
+ * `page_by_title` [hash of the folded title, no]. URLs are keyed by hash because LMDB keys are short and URLs are not.
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from 'lmdb';
+import { foldTitle } from '../domain/fold-title.ts';
+import type { Chunk, Page } from '../domain/page.ts';
+import type { Environment } from './environment.ts';
+
+/** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. */
+type StoredPage = Omit<Page, 'metadata'> & { metadata: string | null };
+
+export class PageReader {
+  protected readonly rows: Database<StoredPage, number>;
+  protected readonly texts: Database<string, number>;
+  protected readonly chunkLists: Database<Chunk[], number>;
+  protected readonly byUrl: Database<number, Buffer>;
+  protected readonly byTitle: Database<number, [string, number]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('pages', { keyEncoding: 'uint32' });
+    this.texts = environment.openDatabase('bodies', { keyEncoding: 'uint32', encoding: 'string' });
+    this.chunkLists = environment.openDatabase('chunks', { keyEncoding: 'uint32' });
+    this.byUrl = environment.openDatabase('page_by_url', { keyEncoding: 'binary' });
+    this.byTitle = environment.openDatabase('page_by_title', {});
+  }
+
+  get(no: number): Page | undefined {
+    const row = this.rows.get(no);
+    return row === undefined
+      ? undefined
+      : { ...row, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
+  }
+
+  /** All pages in the order of their numbers, without their metadata parsed. */
+  *all(): Generator<StoredPage> {
+    for (const { value } of this.rows.getRange()) yield value;
+  }
+
+  count(): number {
+    return (this.rows.getStats() as { entryCount: number }).entryCount;
+  }
+
+  numberByUrl(canonicalUrl: string): number | undefined {
+    return this.byUrl.get(urlKey(canonicalUrl));
+  }
+
+  /** Pages whose title equals this one after folding, oldest first, at most `limit`. */
+  numbersByTitle(title: string, limit: number): number[] {
+    const [key] = titleKey(title, 0);
+    return [...this.byTitle.getKeys({ start: [key, 0], end: [key, Number.MAX_SAFE_INTEGER], limit })].map(
+      ([, no]) => no,
+    );
+  }
+
+  /** The text, or undefined while it is still to be fetched. */
+  body(no: number): string | undefined {
+    return this.texts.get(no);
+  }
+
+  chunks(no: number): Chunk[] {
+    return this.chunkLists.get(no) ?? [];
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class PageTransactor extends PageReader {
+  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new page. */
+  put(page: Page, before: Page | undefined): void {
+    if (before === undefined) this.byUrl.put(urlKey(page.canonical_url), page.no);
+    if (before?.title !== page.title) {
+      if (before !== undefined && before.title !== null) this.byTitle.remove(titleKey(before.title, page.no));
+      if (page.title !== null) this.byTitle.put(titleKey(page.title, page.no), 0);
+    }
+    this.rows.put(page.no, { ...page, metadata: page.metadata === null ? null : JSON.stringify(page.metadata) });
+  }
+
+  putBody(no: number, text: string): void {
+    this.texts.put(no, text);
+  }
+
+  putChunks(no: number, chunks: Chunk[]): void {
+    this.chunkLists.put(no, chunks);
+  }
+}
+
+/** 128 bits of the hash: two of a billion URLs collide with probability below 1e-20. */
+function urlKey(canonicalUrl: string): Buffer {
+  return createHash('sha256').update(canonicalUrl).digest().subarray(0, 16);
+}
+
+function titleKey(title: string, no: number): [string, number] {
+  return [createHash('sha256').update(foldTitle(title)).digest('base64url').slice(0, 22), no];
+}

@@ -1,0 +1,42 @@
+/**
+ * Chunk vectors, the truth behind the HNSW shards. Database: `vectors` [space, page no] → the page's chunk vectors one after the
+ * other, little-endian float32. One value a page: written, read and deleted together with its chunks.
+ */
+import type { Database } from 'lmdb';
+import type { Environment } from './environment.ts';
+
+export class VectorReader {
+  protected readonly rows: Database<Buffer, [number, number]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('vectors', { encoding: 'binary' });
+  }
+
+  /** Shape: chunk_count × dim, row by row; undefined where the page has no vectors in this space. */
+  get(space: number, pageNo: number): Float32Array | undefined {
+    const bytes = this.rows.get([space, pageNo]);
+    if (bytes === undefined) return undefined;
+    const copy = new Uint8Array(bytes);
+    return new Float32Array(copy.buffer, 0, copy.byteLength / 4);
+  }
+
+  /** Number of pages with vectors in the space. */
+  count(space: number): number {
+    return this.rows.getKeysCount({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] });
+  }
+
+  *pageNumbers(space: number): Generator<number> {
+    for (const [, no] of this.rows.getKeys({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] })) yield no;
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class VectorTransactor extends VectorReader {
+  put(space: number, pageNo: number, vectors: Float32Array): void {
+    this.rows.put([space, pageNo], Buffer.from(vectors.buffer, vectors.byteOffset, vectors.byteLength));
+  }
+
+  remove(space: number, pageNo: number): void {
+    this.rows.remove([space, pageNo]);
+  }
+}
