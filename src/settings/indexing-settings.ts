@@ -1,0 +1,104 @@
+/** Settings of what becomes of a page's text: canonical URL, chunks, vectors, entities, clusters, and how it is searched. */
+import { z } from 'zod';
+import { defaultTrackingParams, presetKeepParams } from '../compute/canonical-url.ts';
+import {
+  aboveZero,
+  aboveZeroOrNone,
+  addressOrNone,
+  choice,
+  integer,
+  secretOrNone,
+  share,
+  text,
+  textList,
+  textOrNone,
+} from './declare.ts';
+
+export const canonicalize = z.object({
+  tracking_params: textList(
+    defaultTrackingParams,
+    'Query parameters dropped from every URL; a trailing `*` matches any ending.',
+  ),
+  keep_params: z
+    .record(z.string().min(1), z.array(z.string()))
+    .default(() => ({}))
+    .meta({
+      description:
+        'Domain → the only query parameters that its URLs keep. Merged over the preset; an entry replaces the preset one.',
+      rule: 'a JSON object of lists of texts',
+      defaultText: `preset for ${Object.keys(presetKeepParams).sort().join(', ')}`,
+    }),
+});
+
+export const chunking = z.object({
+  target_tokens: integer(448, 1, 'Tokens that a chunk aims at.'),
+  overlap_tokens: integer(64, 0, 'Tokens that a chunk repeats of the one before.'),
+  hard_max_tokens: integer(
+    512,
+    1,
+    'Tokens that no chunk exceeds; also the least `max_input_tokens` of a registered model. Not below `chunking.target_tokens`.',
+  ),
+});
+
+export const embedder = z.object({
+  provider: text('local', 'Who computes vectors: `local` (built in), `none`, or the name of a provider.'),
+  model: text('wink', 'Name of the model at that provider.'),
+  base_url: addressOrNone('Address of the provider; `providers.<name>.base_url` where none.'),
+  api_key: secretOrNone('Key for it; `providers.<name>.api_key` where none.'),
+  dim: integer(1024, 1, 'Length of a vector. The built-in model takes 100, or 200 and more.'),
+  max_input_tokens: integer(32000, 1, 'Tokens that the model reads at most.'),
+});
+
+export const reranker = z.object({
+  kind: choice(['none', 'api', 'local'], 'local', 'Who gives results their final order.'),
+  provider: textOrNone('Name of the provider for kind `api`.'),
+  base_url: addressOrNone('Address for kind `api`; `providers.<name>.base_url` where none.'),
+  api_key: secretOrNone('Key for kind `api`; `providers.<name>.api_key` where none.'),
+  model: textOrNone('Name of the model for kind `api`.'),
+});
+
+export const indexing = z.object({
+  page_vector_pooling: choice(['mean'], 'mean', 'How the vectors of its chunks become the vector of a page.'),
+});
+
+export const search = z.object({
+  recency_half_life_days: aboveZeroOrNone(
+    'Days after which an unvisited page counts half, where a search does not say.',
+  ),
+});
+
+export const entity = z.object({
+  cosine_threshold: share(0.85, 'Cosine from which two names may be the same entity.'),
+  edit_distance_threshold: share(
+    0.15,
+    'Edit distance, as a share of the length, up to which two names may be the same.',
+  ),
+});
+
+/** Five fields: minute, hour, day, month, weekday. */
+const cronPattern = /^[\w*/,-]+( +[\w*/,-]+){4}$/;
+
+export const cluster = z.object({
+  min_pages: integer(50, 1, 'Pages below which nothing is clustered.'),
+  min_new_pages: integer(20, 1, 'New pages since the last run that make an idle run worthwhile.'),
+  idle_default_minutes: integer(15, 1, 'Minutes without ingest before an idle run.'),
+  leiden_resolution: aboveZero(1, 'Resolution of the Leiden algorithm: higher makes smaller clusters.'),
+  cron: z.string().regex(cronPattern).nullable().default(null).meta({
+    description: 'When to cluster besides: minute, hour, day, month, weekday.',
+    rule: 'five cron fields',
+  }),
+  keep_days: aboveZero(90, 'Days that finished runs are kept.'),
+});
+
+export const llm = z.object({
+  base_url: addressOrNone('Address of a compatible chat endpoint, for labels of clusters.'),
+  api_key: secretOrNone('Key for it.'),
+  model: textOrNone('Name of the model.'),
+  timeout_s: aboveZero(30, 'Seconds that one call may take.'),
+});
+
+/** `providers.<name>`: what several parts of the service may share. */
+export const provider = z.object({
+  base_url: addressOrNone('Address of the provider called `<name>`.'),
+  api_key: secretOrNone('Key for it.'),
+});

@@ -1,0 +1,147 @@
+/**
+ * From the environment to typed settings, in three steps: raw values, defaults and checks, secrets apart. The only reader of
+ * environment variables; it reports everything that is wrong at once, so that one correction is enough.
+ */
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { presetKeepParams } from '../compute/canonical-url.ts';
+import { readText, type Variable, variableName, variablesOf } from './environment.ts';
+import { metaOf, ruleOf } from './rule.ts';
+import { type DeclaredSettings, settingsSchema } from './schema.ts';
+import { separateSecrets } from './secrets.ts';
+
+export type Settings = ReturnType<typeof separateSecrets>;
+
+/** The environment cannot be used; `problems` has one line for each fault. */
+export class SettingsError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`invalid settings:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'SettingsError';
+    this.problems = problems;
+  }
+}
+
+/** Characters of a value that a message repeats. */
+const shownLength = 80;
+
+/** A value as messages may show it: secrets hidden, everything up to the last `@` of a text hidden, cut, on one line. */
+function shown(variable: Variable, text: string): string {
+  if (metaOf(variable.schema).secret === true) return '(hidden)';
+  const open = text.includes('@') ? `(hidden)${text.slice(text.lastIndexOf('@'))}` : text;
+  return JSON.stringify(open.length > shownLength ? `${open.slice(0, shownLength)}…` : open);
+}
+
+type Raw = { [key: string]: unknown };
+
+function setAt(raw: Raw, path: readonly string[], value: unknown): void {
+  const [head, ...rest] = path;
+  if (head === undefined) return;
+  if (rest.length === 0) raw[head] = value;
+  else {
+    const inner: Raw = Object.hasOwn(raw, head) ? { ...(raw[head] as Raw) } : {};
+    setAt(inner, rest, value);
+    raw[head] = inner;
+  }
+}
+
+/** The XDG folder of that name; a relative value is to be ignored (XDG Base Directory Specification). */
+function xdgFolder(env: NodeJS.ProcessEnv, name: 'XDG_DATA_HOME' | 'XDG_CACHE_HOME', fallback: string): string {
+  const set = env[name];
+  const base = set !== undefined && isAbsolute(set) ? set : join(env.HOME || homedir(), fallback);
+  return join(base, 'readback');
+}
+
+function completed(env: NodeJS.ProcessEnv, declared: DeclaredSettings): DeclaredSettings {
+  const folder = (dir: string, xdg: () => string) => (dir === '' ? xdg() : resolve(dir));
+  return {
+    ...declared,
+    data_dir: folder(declared.data_dir, () => xdgFolder(env, 'XDG_DATA_HOME', '.local/share')),
+    cache_dir: folder(declared.cache_dir, () => xdgFolder(env, 'XDG_CACHE_HOME', '.cache')),
+    canonicalize: {
+      ...declared.canonicalize,
+      keep_params: {
+        ...Object.fromEntries(Object.entries(presetKeepParams).map(([domain, kept]) => [domain, [...kept]])),
+        ...declared.canonicalize.keep_params,
+      },
+    },
+  };
+}
+
+/** A broken rule between settings, and the variables that it is about. */
+interface Conflict {
+  about: string[];
+  problem: string;
+}
+
+function crossChecks(settings: DeclaredSettings): Conflict[] {
+  const conflicts: Conflict[] = [];
+  const { chunking, embedder, reranker, providers } = settings;
+  const reachable = (baseUrl: string | null, name: string | null): boolean =>
+    baseUrl !== null || (name !== null && Object.hasOwn(providers, name) && providers[name]?.base_url !== null);
+
+  if (chunking.target_tokens > chunking.hard_max_tokens) {
+    const [target, max] = [variableName(['chunking', 'target_tokens']), variableName(['chunking', 'hard_max_tokens'])];
+    const problem = `${target}=${chunking.target_tokens}: must not be above ${max}, which is ${chunking.hard_max_tokens}`;
+    conflicts.push({ about: [target, max], problem });
+  }
+  if (embedder.provider === 'local' && embedder.model === 'wink' && embedder.dim !== 100 && embedder.dim < 200) {
+    const dim = variableName(['embedder', 'dim']);
+    const problem = `${dim}=${embedder.dim}: must be 100, or 200 and more, for the built-in model`;
+    conflicts.push({ about: [dim], problem });
+  }
+  if (!['local', 'none'].includes(embedder.provider) && !reachable(embedder.base_url, embedder.provider)) {
+    const own = variableName(['embedder', 'base_url']);
+    const shared = variableName(['providers', embedder.provider, 'base_url']);
+    conflicts.push({
+      about: [own, shared],
+      problem: `${own}: must be set, or ${shared}, for an embedder that is not local`,
+    });
+  }
+  if (reranker.kind === 'api' && !reachable(reranker.base_url, reranker.provider)) {
+    const own = variableName(['reranker', 'base_url']);
+    const shared = variableName(['providers', reranker.provider ?? '<name>', 'base_url']);
+    conflicts.push({ about: [own, shared], problem: `${own}: must be set, or ${shared}, for reranker.kind api` });
+  }
+  return conflicts;
+}
+
+function rawOf(env: NodeJS.ProcessEnv, variables: readonly Variable[]): Raw {
+  const groups = Object.entries(settingsSchema.shape).flatMap(([key, schema]) =>
+    schema instanceof z.ZodObject || schema instanceof z.ZodRecord ? [[key, {}]] : [],
+  );
+  const raw: Raw = Object.fromEntries(groups);
+  for (const { path, name, schema } of variables) {
+    const text = env[name]?.trim();
+    if (text !== undefined && text !== '') setAt(raw, path, readText(schema, text));
+  }
+  return raw;
+}
+
+/**
+ * Read the settings from environment variables.
+ * Errors: SettingsError with every fault: variable, value (secrets hidden) and rule, one line each.
+ * Source: contract "Settings that bound behaviour"; design "More settings".
+ */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const variables = variablesOf(env);
+  const parsed = settingsSchema.safeParse(rawOf(env, variables));
+  const faulty = variables.filter(({ path }) =>
+    parsed.error?.issues.some((issue) => path.every((key, at) => issue.path[at] === key)),
+  );
+  const sound = parsed.data ?? settingsSchema.parse(rawOf(env, without(variables, faulty)));
+  const settings = completed(env, sound);
+  const problems = [
+    ...faulty.map((each) => `${each.name}=${shown(each, env[each.name] ?? '')}: must be ${ruleOf(each.schema)}`),
+    ...crossChecks(settings)
+      .filter(({ about }) => !faulty.some(({ name }) => about.includes(name)))
+      .map(({ problem }) => problem),
+  ];
+  if (problems.length > 0) throw new SettingsError(problems);
+  return separateSecrets(settings);
+}
+
+const without = (variables: readonly Variable[], faulty: readonly Variable[]): Variable[] =>
+  variables.filter((each) => !faulty.includes(each));

@@ -1,0 +1,55 @@
+/** Settings of where pages come from: fetching, video and audio, PDF, watches. */
+import { z } from 'zod';
+import { aboveZero, addressOrNone, flag, integer, secretOrNone, text, textList, textOrNone } from './declare.ts';
+
+/** The design's answer to the contract's unnamed "maximum interval": one year. */
+export const maxWatchIntervalHours = 8760;
+
+export const fetch = z.object({
+  timeout_s: aboveZero(10, 'Seconds that fetching one page may take in all.'),
+  max_bytes: integer(10_000_000, 1, 'Bytes, decoded, of a page held in memory.'),
+  video_timeout_s: aboveZero(60, 'Seconds that fetching the captions of one video may take.'),
+  audio_max_bytes: integer(250_000_000, 1, 'Bytes of an audio file, which streams to a temporary file.'),
+  audio_timeout_s: aboveZero(300, 'Seconds that fetching one audio file may take.'),
+  video_captions: flag(true, 'Read the captions of videos.'),
+  video_allow_auto_captions: flag(true, 'Accept captions that were made by a machine.'),
+  video_transcribe_fallback: flag(true, 'Transcribe a video that has no captions.'),
+  audio_transcripts: flag(true, 'Transcribe audio files.'),
+  podcast_transcripts: flag(true, 'Transcribe the episodes of podcasts.'),
+  video_caption_langs: textList(['en', 'en-US', 'en-GB'], 'Languages of captions, best first.'),
+  video_speech_model: text('small', 'Size of the local speech model.'),
+  video_hosts: textList(['youtube.com', 'youtu.be', 'vimeo.com'], 'Hosts whose pages are videos.'),
+  allow_private_hosts: textList(
+    [],
+    'Host names, addresses or CIDR ranges that may be fetched although they are private, loopback or link-local.',
+  ),
+  per_host_gap_ms: integer(500, 0, 'Milliseconds between two fetches from one host.'),
+});
+
+export const transcribe = z.object({
+  command: textOrNone('Program that is given an audio file and prints its transcript.'),
+  base_url: addressOrNone('Address of a compatible transcription endpoint.'),
+  api_key: secretOrNone('Key for it.'),
+});
+
+export const pdf = z.object({
+  strip_repeated_lines: flag(true, 'Drop headers and footers, lines that recur from page to page.'),
+  repeated_line_ratio: z.number().positive().max(1).default(0.6).meta({
+    description: 'Share of the pages on which a line must recur.',
+  }),
+  repeated_line_scan: integer(2, 1, 'Lines looked at, from the top and from the bottom of each page.'),
+  min_pages_for_stripping: integer(3, 1, 'Pages below which nothing is dropped.'),
+});
+
+export const watch = z.object({
+  default_interval_hours: integer(
+    24,
+    1,
+    'Hours between two polls of a watch that does not say.',
+    maxWatchIntervalHours,
+  ),
+  poll_tick_enabled: flag(true, 'Poll due watches every minute.'),
+  max_due_per_tick: integer(20, 1, 'Watches polled in one minute.'),
+  max_items_per_poll: integer(200, 1, 'Items taken from one poll.'),
+  video_max_entries: integer(100, 1, 'Videos taken from one playlist or channel.'),
+});

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { defaultTrackingParams, presetKeepParams } from '../../src/compute/canonical-url.ts';
+import { fixedVariables } from '../../src/settings/environment.ts';
+import { readSettings, SettingsError } from '../../src/settings/read-settings.ts';
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readSettings(env);
+  } catch (error) {
+    assert.ok(error instanceof SettingsError, String(error));
+    return error.problems;
+  }
+  return [];
+}
+
+test('an empty environment gives the defaults of the contract', () => {
+  const { secrets, ...settings } = readSettings({ HOME: '/home/reader' });
+  assert.deepEqual(settings, {
+    bind_host: '127.0.0.1',
+    bind_port: 8000,
+    data_dir: '/home/reader/.local/share/readback',
+    cache_dir: '/home/reader/.cache/readback',
+    allowed_hosts: [],
+    allowed_origins: [],
+    canonicalize: {
+      tracking_params: [...defaultTrackingParams],
+      keep_params: JSON.parse(JSON.stringify(presetKeepParams)),
+    },
+    chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 },
+    cluster: {
+      min_pages: 50,
+      min_new_pages: 20,
+      idle_default_minutes: 15,
+      leiden_resolution: 1,
+      cron: null,
+      keep_days: 90,
+    },
+    embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000 },
+    entity: { cosine_threshold: 0.85, edit_distance_threshold: 0.15 },
+    events: { heartbeat_s: 15, queue_size: 256, max_subscribers: 16 },
+    fetch: {
+      timeout_s: 10,
+      max_bytes: 10_000_000,
+      video_timeout_s: 60,
+      audio_max_bytes: 250_000_000,
+      audio_timeout_s: 300,
+      video_captions: true,
+      video_allow_auto_captions: true,
+      video_transcribe_fallback: true,
+      audio_transcripts: true,
+      podcast_transcripts: true,
+      video_caption_langs: ['en', 'en-US', 'en-GB'],
+      video_speech_model: 'small',
+      video_hosts: ['youtube.com', 'youtu.be', 'vimeo.com'],
+      allow_private_hosts: [],
+      per_host_gap_ms: 500,
+    },
+    forget: { compact_after_s: 60 },
+    indexing: { page_vector_pooling: 'mean' },
+    jobs: { max_attempts: 5, lease_minutes: 15, backoff_base_s: 2, handler_timeout_s: null, keep_days: 90 },
+    llm: { base_url: null, model: null, timeout_s: 30 },
+    mcp: { enable_mutating_tools: false },
+    metrics: { keep_days: 90 },
+    observability: {
+      json_logs: true,
+      log_level: 'info',
+      metrics_snapshot_interval_s: 15,
+      traces: 'off',
+      otlp_endpoint: null,
+    },
+    pdf: {
+      strip_repeated_lines: true,
+      repeated_line_ratio: 0.6,
+      repeated_line_scan: 2,
+      min_pages_for_stripping: 3,
+    },
+    providers: {},
+    query_log: { keep_days: 90 },
+    reranker: { kind: 'local', provider: null, base_url: null, model: null },
+    resilience: {
+      breaker_failure_threshold: 5,
+      breaker_cooldown_s: 30,
+      retry_attempts: 3,
+      retry_base_delay_s: 0.25,
+      retry_max_delay_s: 2,
+      embed_timeout_s: 60,
+      rerank_timeout_s: 15,
+    },
+    search: { recency_half_life_days: null },
+    storage: { max_bytes: null },
+    transcribe: { command: null, base_url: null },
+    watch: {
+      default_interval_hours: 24,
+      poll_tick_enabled: true,
+      max_due_per_tick: 20,
+      max_items_per_poll: 200,
+      video_max_entries: 100,
+    },
+  });
+  const none = { api_key: null, userinfo: null };
+  assert.deepEqual(secrets, {
+    tokens: [],
+    embedder: none,
+    reranker: none,
+    transcribe: none,
+    llm: none,
+    otlp: none,
+    providers: {},
+  });
+});
+
+test('each type of setting is read from its text', () => {
+  const settings = readSettings({
+    SERVICE_BIND_PORT: '0',
+    SERVICE_CHUNKING__TARGET_TOKENS: '32',
+    SERVICE_RESILIENCE__RETRY_BASE_DELAY_S: '2.5e-1',
+    SERVICE_FETCH__VIDEO_CAPTIONS: 'False',
+    SERVICE_FETCH__AUDIO_TRANSCRIPTS: '0',
+    SERVICE_MCP__ENABLE_MUTATING_TOOLS: '1',
+    SERVICE_OBSERVABILITY__JSON_LOGS: 'off',
+    SERVICE_OBSERVABILITY__TRACES: 'console',
+    SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["10.0.0.0/8", "nas.local"]',
+    SERVICE_CANONICALIZE__TRACKING_PARAMS: '[]',
+    SERVICE_CANONICALIZE__KEEP_PARAMS: '{"example.com": ["id"]}',
+    SERVICE_STORAGE__MAX_BYTES: ' 5000000000 ',
+    SERVICE_CLUSTER__CRON: '*/5 3 * * mon-fri',
+    SERVICE_DATA_DIR: '/srv/readback',
+  });
+  assert.equal(settings.bind_port, 0);
+  assert.equal(settings.chunking.target_tokens, 32);
+  assert.equal(settings.resilience.retry_base_delay_s, 0.25);
+  assert.equal(settings.fetch.video_captions, false);
+  assert.equal(settings.fetch.audio_transcripts, false);
+  assert.equal(settings.mcp.enable_mutating_tools, true);
+  assert.equal(settings.observability.json_logs, false);
+  assert.equal(settings.observability.traces, 'console');
+  assert.deepEqual(settings.fetch.allow_private_hosts, ['10.0.0.0/8', 'nas.local']);
+  assert.deepEqual(settings.canonicalize.tracking_params, []);
+  assert.deepEqual(settings.canonicalize.keep_params, { ...presetKeepParams, 'example.com': ['id'] });
+  assert.equal(settings.storage.max_bytes, 5_000_000_000);
+  assert.equal(settings.cluster.cron, '*/5 3 * * mon-fri');
+  assert.equal(settings.data_dir, '/srv/readback');
+});
+
+test('folders follow XDG, and a relative XDG folder is ignored', () => {
+  const env = { HOME: '/home/reader', XDG_DATA_HOME: '/xdg/data', XDG_CACHE_HOME: 'relative' };
+  const { data_dir, cache_dir } = readSettings(env);
+  assert.deepEqual([data_dir, cache_dir], ['/xdg/data/readback', '/home/reader/.cache/readback']);
+});
+
+test('an empty variable is an unset one and an unknown one is ignored', () => {
+  const blank = Object.fromEntries(fixedVariables.map(({ name }) => [name, '']));
+  const odd = {
+    SERVICE_NO_SUCH: 'x',
+    SERVICE_JOBS__NO_SUCH: 'x',
+    SERVICE_PROVIDERS____PROTO____API_KEY: 'x',
+    JOBS: '1',
+  };
+  assert.deepEqual(readSettings({ HOME: '/h', ...blank, ...odd }), readSettings({ HOME: '/h' }));
+});
+
+test('tokens are the union of the single one and the named ones, and secrets are only among the secrets', () => {
+  const settings = readSettings({
+    SERVICE_AUTH_TOKEN: 'canary-one',
+    SERVICE_AUTH_TOKENS:
+      '[{"name":"phone","token":"canary-two","scopes":["read"]},{"name":"home","token":"canary-three"}]',
+    SERVICE_EMBEDDER__PROVIDER: 'acme',
+    SERVICE_EMBEDDER__API_KEY: 'canary-four',
+    SERVICE_PROVIDERS__ACME__BASE_URL: 'https://user:canary%2Dfive@acme.test/v1',
+    SERVICE_PROVIDERS__ACME__API_KEY: 'canary-six',
+  });
+  const { secrets, ...open } = settings;
+  assert.deepEqual(secrets.tokens, [
+    { name: 'default', token: 'canary-one', scopes: ['read', 'write'] },
+    { name: 'phone', token: 'canary-two', scopes: ['read'] },
+    { name: 'home', token: 'canary-three', scopes: ['read', 'write'] },
+  ]);
+  assert.deepEqual(secrets.embedder, { api_key: 'canary-four', userinfo: null });
+  assert.deepEqual(secrets.providers, { acme: { api_key: 'canary-six', userinfo: 'user:canary-five' } });
+  assert.deepEqual(open.providers, { acme: { base_url: 'https://acme.test/v1' } });
+  assert.ok(!JSON.stringify(open).includes('canary'));
+});
+
+test('every fault is reported in one error, each with variable, value and rule', () => {
+  const problems = problemsOf({
+    SERVICE_BIND_PORT: '70000',
+    SERVICE_JOBS__MAX_ATTEMPTS: '0',
+    SERVICE_JOBS__LEASE_MINUTES: '1.5',
+    SERVICE_JOBS__HANDLER_TIMEOUT_S: '0',
+    SERVICE_PDF__REPEATED_LINE_RATIO: '1.1',
+    SERVICE_PDF__STRIP_REPEATED_LINES: 'maybe',
+    SERVICE_OBSERVABILITY__TRACES: 'loud',
+    SERVICE_FETCH__VIDEO_CAPTION_LANGS: 'en,de',
+    SERVICE_WATCH__DEFAULT_INTERVAL_HOURS: '8761',
+    SERVICE_CHUNKING__TARGET_TOKENS: '600',
+    SERVICE_RERANKER__KIND: 'api',
+    SERVICE_EMBEDDER__DIM: '150',
+    SERVICE_LLM__BASE_URL: 'ftp://user:canary@host/',
+  });
+  assert.deepEqual([...problems].sort(), [
+    'SERVICE_BIND_PORT="70000": must be a whole number, at least 0, at most 65535',
+    'SERVICE_CHUNKING__TARGET_TOKENS=600: must not be above SERVICE_CHUNKING__HARD_MAX_TOKENS, which is 512',
+    'SERVICE_EMBEDDER__DIM=150: must be 100, or 200 and more, for the built-in model',
+    'SERVICE_FETCH__VIDEO_CAPTION_LANGS="en,de": must be a JSON list of texts',
+    'SERVICE_JOBS__HANDLER_TIMEOUT_S="0": must be a number, above 0',
+    'SERVICE_JOBS__LEASE_MINUTES="1.5": must be a whole number, at least 1',
+    'SERVICE_JOBS__MAX_ATTEMPTS="0": must be a whole number, at least 1',
+    'SERVICE_LLM__BASE_URL="(hidden)@host/": must be an http or https address',
+    'SERVICE_OBSERVABILITY__TRACES="loud": must be one of off, console, otlp',
+    'SERVICE_PDF__REPEATED_LINE_RATIO="1.1": must be a number, above 0, at most 1',
+    'SERVICE_PDF__STRIP_REPEATED_LINES="maybe": must be true or false',
+    'SERVICE_RERANKER__BASE_URL: must be set, or SERVICE_PROVIDERS__<NAME>__BASE_URL, for reranker.kind api',
+    'SERVICE_WATCH__DEFAULT_INTERVAL_HOURS="8761": must be a whole number, at least 1, at most 8760',
+  ]);
+});
+
+test('the limits of the contract are allowed themselves', () => {
+  const env = {
+    SERVICE_BIND_PORT: '65535',
+    SERVICE_CHUNKING__OVERLAP_TOKENS: '0',
+    SERVICE_CHUNKING__TARGET_TOKENS: '1',
+    SERVICE_CHUNKING__HARD_MAX_TOKENS: '1',
+    SERVICE_ENTITY__COSINE_THRESHOLD: '1.0',
+    SERVICE_ENTITY__EDIT_DISTANCE_THRESHOLD: '0',
+    SERVICE_PDF__REPEATED_LINE_RATIO: '1',
+    SERVICE_WATCH__DEFAULT_INTERVAL_HOURS: '8760',
+    SERVICE_EMBEDDER__DIM: '100',
+  };
+  assert.deepEqual(problemsOf(env), []);
+});
+
+test('no message repeats a secret, whatever is wrong with it', () => {
+  const secret = fc.string({ minLength: 1 }).map((text) => `CANARY${text}CANARY`);
+  const secretVariables = fixedVariables.map(({ name }) => name).filter((name) => /AUTH_TOKENS?$|API_KEY$/.test(name));
+  assert.equal(secretVariables.length, 6);
+  fc.assert(
+    fc.property(secret, (value) => {
+      const addresses = fixedVariables.filter(({ name }) => /(BASE_URL|OTLP_ENDPOINT)$/.test(name));
+      const problems = problemsOf({
+        ...Object.fromEntries(secretVariables.map((name) => [name, `${value}\u0000`])),
+        ...Object.fromEntries(addresses.map(({ name }) => [name, `gopher://u:${value}@h`])),
+      });
+      assert.equal(problems.length, 2 + addresses.length);
+      assert.ok(!problems.join('\n').includes('CANARY'));
+    }),
+  );
+});
+
+test('any text in any variable gives settings or one line a fault', () => {
+  const value = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.double().map(String),
+    fc.integer().map(String),
+    fc.boolean().map(String),
+  );
+  const names = fixedVariables.map(({ name }) => name);
+  const env = fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 8 });
+  fc.assert(
+    fc.property(env, (given) => {
+      const problems = problemsOf(given);
+      assert.ok(problems.every((problem) => problem.startsWith('SERVICE_') && !/[\n\r]/.test(problem)));
+      assert.ok(problems.length <= Object.keys(given).length + 1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a number within its bounds is read back exactly', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1e9 }), fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (whole, real) => {
+      const settings = readSettings({
+        SERVICE_JOBS__MAX_ATTEMPTS: `${whole}`,
+        SERVICE_JOBS__BACKOFF_BASE_S: `${real}`,
+      });
+      assert.deepEqual([settings.jobs.max_attempts, settings.jobs.backoff_base_s], [whole, real]);
+    }),
+  );
+});
