@@ -1,0 +1,78 @@
+/**
+ * What a search runs over: the segments of a snapshot with their tombstones, and the statistics of their live documents.
+ * Statistics are taken when a query is planned, never stored in postings; so the scores are those of one index over the
+ * live documents, however these are spread over segments.
+ */
+import { lookupTerm } from '../term-table.ts';
+import { type LengthNorm, lengthNorm, termWeight } from './bm25f.ts';
+import type { Segment } from './segment.ts';
+import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';
+
+/** More distinct known terms than this keep the rarest: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
+export const MAX_QUERY_TERMS = 256;
+
+export interface CorpusSegment {
+  readonly id: number;
+  readonly segment: Segment;
+  readonly tombstones: Tombstones;
+  /** Live document frequencies of terms asked for, valid while the number of tombstones is `deleted`. */
+  readonly frequencies: { deleted: number; readonly live: Map<number, number> };
+}
+
+export interface PlannedTerm {
+  readonly term: string;
+  /** idf · (k1 + 1) over the whole corpus. */
+  readonly weight: number;
+}
+
+export interface QueryPlan {
+  /** Known terms, the heaviest (rarest) first, in the query's order among equals. Scores are summed in this order. */
+  readonly terms: readonly PlannedTerm[];
+  readonly norm: LengthNorm;
+  /** Distinct query terms that occur in a live document. */
+  readonly known: number;
+}
+
+/** A segment as a member of a corpus, with an empty frequency cache. */
+export function corpusSegment(id: number, segment: Segment, tombstones: Tombstones): CorpusSegment {
+  return { id, segment, tombstones, frequencies: { deleted: 0, live: new Map() } };
+}
+
+/** Weigh the query's terms by the corpus' live statistics. Terms repeated in the query count once. */
+export function planQuery(corpus: readonly CorpusSegment[], queryTerms: readonly string[]): QueryPlan {
+  let docs = 0;
+  let totalLength = 0;
+  for (const { segment, tombstones } of corpus) {
+    docs += segment.docs - deletedCount(tombstones);
+    totalLength += segment.totalLength - tombstones.deletedLength[0];
+  }
+  const terms: PlannedTerm[] = [];
+  for (const term of new Set(queryTerms)) {
+    let df = 0;
+    for (const member of corpus) df += liveFrequency(member, lookupTerm(member.segment.terms, term));
+    if (df > 0) terms.push({ term, weight: termWeight(docs, df) });
+  }
+  const known = terms.length;
+  terms.sort((a, b) => b.weight - a.weight);
+  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), known };
+}
+
+/** Number of live documents of a segment that hold a term (-1: an unknown one). Counted once per state of the tombstones. */
+function liveFrequency({ segment, tombstones, frequencies }: CorpusSegment, term: number): number {
+  if (term < 0) return 0;
+  const start = segment.starts[term];
+  const end = segment.starts[term + 1];
+  const deleted = deletedCount(tombstones);
+  if (deleted === 0) return end - start;
+  if (frequencies.deleted !== deleted) {
+    frequencies.live.clear();
+    frequencies.deleted = deleted;
+  }
+  let live = frequencies.live.get(term);
+  if (live === undefined) {
+    live = 0;
+    for (let i = start; i < end; i++) if (!isDeleted(tombstones, segment.postings[i] >>> 16)) live++;
+    frequencies.live.set(term, live);
+  }
+  return live;
+}

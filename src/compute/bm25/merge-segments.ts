@@ -1,0 +1,124 @@
+/**
+ * Merge segments into one, dropping their deleted documents: no text is read again. The live documents are numbered anew
+ * in the order of their labels, the dictionaries are united, and each list is the inputs' remapped lists one after the
+ * other. Where label ranges do not overlap (the usual case: segments are made one after the other) that is sorted
+ * already; where they do, the list is sorted, which the layout of a posting makes a sort of plain numbers.
+ * Pure; what it gives searches like a segment modelled from the live documents.
+ */
+import { buildTermTable, termOf } from '../term-table.ts';
+import { allocateSegment, type Segment, sealSegment } from './segment.ts';
+import { isDeleted, type Tombstones } from './tombstones.ts';
+
+export interface MergeInput {
+  readonly segment: Segment;
+  readonly tombstones: Tombstones;
+}
+
+/** In place of a new ordinal or a new term id: nothing of it is left. */
+const GONE = -1;
+
+/**
+ * Merge the live documents of the inputs, whose labels are distinct over all inputs. Tombstones are read once, at the
+ * start; documents deleted while this runs may be in the result.
+ * Errors: RangeError if more than 65,536 documents are live.
+ */
+export function mergeSegments(inputs: readonly MergeInput[]): Segment {
+  const { labels, lengths, renumberings } = renumber(inputs);
+  const { terms, termIds, starts } = uniteTerms(inputs, renumberings);
+  const table = buildTermTable(terms);
+  const merged = allocateSegment({
+    docs: labels.length,
+    terms: terms.length,
+    postings: starts[terms.length],
+    termBytes: table.bytes.length,
+  });
+  merged.labels.set(labels);
+  merged.lengths.set(lengths);
+  merged.terms.slots.set(table.slots);
+  merged.terms.offsets.set(table.offsets);
+  merged.terms.bytes.set(table.bytes);
+  merged.starts.set(starts);
+  fillPostings(merged, inputs, renumberings, termIds);
+  return sealSegment(merged);
+}
+
+/** Number the live documents of all inputs in the order of their labels. */
+function renumber(inputs: readonly MergeInput[]) {
+  const renumberings = inputs.map(({ segment }) => new Int32Array(segment.docs).fill(GONE));
+  const heads = inputs.map(({ segment, tombstones }) => nextLive(segment, tombstones, 0));
+  const labels: number[] = [];
+  const lengths: number[] = [];
+  for (;;) {
+    let first = GONE;
+    for (let i = 0; i < inputs.length; i++) {
+      if (heads[i] === inputs[i].segment.docs) continue;
+      if (first < 0 || inputs[i].segment.labels[heads[i]] < inputs[first].segment.labels[heads[first]]) first = i;
+    }
+    if (first < 0) return { labels, lengths, renumberings };
+    const { segment, tombstones } = inputs[first];
+    const ordinal = heads[first];
+    renumberings[first][ordinal] = labels.length;
+    labels.push(segment.labels[ordinal]);
+    lengths.push(segment.lengths[ordinal]);
+    heads[first] = nextLive(segment, tombstones, ordinal + 1);
+  }
+}
+
+function nextLive(segment: Segment, tombstones: Tombstones, from: number): number {
+  let ordinal = from;
+  while (ordinal < segment.docs && isDeleted(tombstones, ordinal)) ordinal++;
+  return ordinal;
+}
+
+/** The terms that live documents hold, the new id of each input's terms, and where the new lists start. */
+function uniteTerms(inputs: readonly MergeInput[], renumberings: readonly Int32Array[]) {
+  const ids = new Map<string, number>();
+  const counts: number[] = [];
+  const termIds = inputs.map(({ segment }, i) => {
+    const { starts, postings, terms } = segment;
+    return Int32Array.from({ length: starts.length - 1 }, (_, term) => {
+      let live = 0;
+      for (let p = starts[term]; p < starts[term + 1]; p++) if (renumberings[i][postings[p] >>> 16] !== GONE) live++;
+      if (live === 0) return GONE;
+      const text = termOf(terms, term);
+      let id = ids.get(text);
+      if (id === undefined) {
+        id = counts.length;
+        ids.set(text, id);
+        counts.push(0);
+      }
+      counts[id] += live;
+      return id;
+    });
+  });
+  const starts = new Uint32Array(counts.length + 1);
+  for (let id = 0; id < counts.length; id++) starts[id + 1] = starts[id] + counts[id];
+  return { terms: [...ids.keys()], termIds, starts };
+}
+
+function fillPostings(
+  merged: Segment,
+  inputs: readonly MergeInput[],
+  renumberings: readonly Int32Array[],
+  termIds: readonly Int32Array[],
+): void {
+  const ends = merged.starts.slice(0, -1);
+  const unsorted = new Set<number>();
+  inputs.forEach(({ segment: { starts, postings } }, i) => {
+    const renumbering = renumberings[i];
+    for (let term = 0; term < starts.length - 1; term++) {
+      const id = termIds[i][term];
+      if (id === GONE) continue;
+      let end = ends[id];
+      const before = end > merged.starts[id] ? merged.postings[end - 1] : 0;
+      const first = end;
+      for (let p = starts[term]; p < starts[term + 1]; p++) {
+        const ordinal = renumbering[postings[p] >>> 16];
+        if (ordinal !== GONE) merged.postings[end++] = (ordinal << 16) | (postings[p] & 0xffff);
+      }
+      if (merged.postings[first] < before) unsorted.add(id);
+      ends[id] = end;
+    }
+  });
+  for (const id of unsorted) merged.postings.subarray(merged.starts[id], merged.starts[id + 1]).sort();
+}

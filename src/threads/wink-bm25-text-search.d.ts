@@ -1,0 +1,16 @@
+/** The part of wink-bm25-text-search 3.1.2 that is used here; the package has no types. */
+declare module 'wink-bm25-text-search' {
+  export interface Modeller {
+    defineConfig(config: { fldWeights: Readonly<Record<string, number>>; bm25Params?: Record<string, number> }): void;
+    definePrepTasks(tasks: ((input: string) => unknown)[], field: string): void;
+    /** Without preparation tasks a field's value is its list of tokens. */
+    addDoc(document: Readonly<Record<string, readonly (string | number)[]>>, id: number): void;
+    /** By document: token index → weighted frequency, and the weighted length. Read it before `consolidate`. */
+    getDocs(): Record<string, { freq: Record<string, number>; length: number }>;
+    /** Token → token index. */
+    getTokens(): Record<string, number>;
+    consolidate(precision: number): void;
+    search(text: string, limit: number): [id: string, score: number][];
+  }
+  export default function createModeller(): Modeller;
+}
