@@ -10,6 +10,9 @@ import { FIELD_WEIGHTS, type Field, MAX_FREQUENCY, UNITS } from '../compute/bm25
 import { allocateSegment, type Segment, sealSegment } from '../compute/bm25/segment.ts';
 import { buildTermTable } from '../compute/term-table.ts';
 
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+
 /** The terms of a document by field, in the order of the text; '' (punctuation) is no term. */
 export type SparseDocument = Readonly<Record<Field, readonly string[]>>;
 
@@ -23,14 +26,14 @@ export function modelSegment(documents: readonly SparseDocument[]): Segment {
   const numbers = new Map<string, number>();
   const modeller = createModeller();
   modeller.defineConfig({ fldWeights: FIELD_WEIGHTS });
-  documents.forEach((document, ordinal) => {
-    const { title, section, body } = document;
-    modeller.addDoc(
-      { title: numberTerms(title, numbers), section: numberTerms(section, numbers), body: numberTerms(body, numbers) },
-      ordinal,
-    );
+  const numbered = documents.map((document, ordinal) => {
+    const title = numberTerms(document.title, numbers);
+    const section = numberTerms(document.section, numbers);
+    const body = numberTerms(document.body, numbers);
+    modeller.addDoc({ title, section, body }, ordinal);
+    return [...title, ...section, ...body];
   });
-  return compile(modeller, documents.length, [...numbers.keys()]);
+  return layOut(modeller, numbered, [...numbers.keys()]);
 }
 
 function numberTerms(terms: readonly string[], numbers: Map<string, number>): number[] {
@@ -39,8 +42,10 @@ function numberTerms(terms: readonly string[], numbers: Map<string, number>): nu
     if (term === '') continue;
     let number = numbers.get(term);
     if (number === undefined) {
-      number = numbers.size;
-      numbers.set(term, number);
+      // A lone surrogate has no UTF-8: it is the replacement character in the dictionary, and so must be here.
+      const stored = LONE_SURROGATE.test(term) ? term.replaceAll(LONE_SURROGATES, '\ufffd') : term;
+      number = numbers.get(stored) ?? numbers.size;
+      numbers.set(stored, number);
     }
     numbered.push(number);
   }
@@ -48,33 +53,47 @@ function numberTerms(terms: readonly string[], numbers: Map<string, number>): nu
 }
 
 /** Lay the model out as postings: count each term's list, then fill the lists in ordinal order. */
-function compile(modeller: Modeller, docs: number, terms: readonly string[]): Segment {
-  const termOfIndex = new Uint32Array(terms.length);
-  for (const [number, index] of Object.entries(modeller.getTokens())) termOfIndex[index] = Number(number);
-  const documents = modeller.getDocs();
-  const entries = Array.from({ length: docs }, (_, ordinal) => Object.entries(documents[ordinal].freq));
+function layOut(modeller: Modeller, numbered: readonly number[][], terms: readonly string[]): Segment {
+  const { starts, occurrences } = countPostings(numbered, terms.length);
   const table = buildTermTable(terms);
   const segment = allocateSegment({
-    docs,
+    docs: numbered.length,
     terms: terms.length,
-    postings: entries.reduce((sum, of) => sum + of.length, 0),
+    postings: starts[terms.length],
     termBytes: table.bytes.length,
   });
   segment.terms.slots.set(table.slots);
   segment.terms.offsets.set(table.offsets);
   segment.terms.bytes.set(table.bytes);
+  segment.starts.set(starts);
 
-  const { starts, postings } = segment;
-  for (const of of entries) for (const [index] of of) starts[termOfIndex[Number(index)] + 1]++;
-  for (let term = 0; term < terms.length; term++) starts[term + 1] += starts[term];
+  const documents = modeller.getDocs();
+  const tokens = modeller.getTokens();
   const next = starts.slice();
-  entries.forEach((of, ordinal) => {
+  occurrences.forEach((distinct, ordinal) => {
+    const { freq, length } = documents[ordinal];
     segment.labels[ordinal] = ordinal;
-    segment.lengths[ordinal] = Math.round(documents[ordinal].length * UNITS);
-    for (const [index, weighted] of of) {
-      const frequency = Math.min(Math.round(weighted * UNITS), MAX_FREQUENCY);
-      postings[next[termOfIndex[Number(index)]]++] = (ordinal << 16) | frequency;
+    segment.lengths[ordinal] = Math.round(length * UNITS);
+    for (const number of distinct) {
+      const frequency = Math.min(Math.round(freq[tokens[number]] * UNITS), MAX_FREQUENCY);
+      segment.postings[next[number]++] = (ordinal << 16) | frequency;
     }
   });
   return sealSegment(segment);
+}
+
+/** Where each term's list starts, and each document's distinct terms. */
+function countPostings(numbered: readonly number[][], terms: number) {
+  const starts = new Uint32Array(terms + 1);
+  const lastSeenIn = new Int32Array(terms).fill(-1);
+  const occurrences = numbered.map((numbers, ordinal) =>
+    numbers.filter((number) => {
+      if (lastSeenIn[number] === ordinal) return false;
+      lastSeenIn[number] = ordinal;
+      starts[number + 1]++;
+      return true;
+    }),
+  );
+  for (let term = 0; term < terms; term++) starts[term + 1] += starts[term];
+  return { starts, occurrences };
 }

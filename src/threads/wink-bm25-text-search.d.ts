@@ -6,9 +6,9 @@ declare module 'wink-bm25-text-search' {
     /** Without preparation tasks a field's value is its list of tokens. */
     addDoc(document: Readonly<Record<string, readonly (string | number)[]>>, id: number): void;
     /** By document: token index → weighted frequency, and the weighted length. Read it before `consolidate`. */
-    getDocs(): Record<string, { freq: Record<string, number>; length: number }>;
+    getDocs(): Record<number, { freq: Record<number, number>; length: number }>;
     /** Token → token index. */
-    getTokens(): Record<string, number>;
+    getTokens(): Record<string | number, number>;
     consolidate(precision: number): void;
     search(text: string, limit: number): [id: string, score: number][];
   }

@@ -5,7 +5,7 @@
  * already; where they do, the list is sorted, which the layout of a posting makes a sort of plain numbers.
  * Pure; what it gives searches like a segment modelled from the live documents.
  */
-import { buildTermTable, termOf } from '../term-table.ts';
+import { buildTermTable, type TermTable } from '../term-table.ts';
 import { allocateSegment, type Segment, sealSegment } from './segment.ts';
 import { isDeleted, type Tombstones } from './tombstones.ts';
 
@@ -13,6 +13,9 @@ export interface MergeInput {
   readonly segment: Segment;
   readonly tombstones: Tombstones;
 }
+
+/** A byte order mark at the start of the dictionary's first term belongs to the term. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** In place of a new ordinal or a new term id: nothing of it is left. */
 const GONE = -1;
@@ -75,12 +78,13 @@ function uniteTerms(inputs: readonly MergeInput[], renumberings: readonly Int32A
   const ids = new Map<string, number>();
   const counts: number[] = [];
   const termIds = inputs.map(({ segment }, i) => {
-    const { starts, postings, terms } = segment;
+    const { starts, postings } = segment;
+    const texts = termTexts(segment.terms);
     return Int32Array.from({ length: starts.length - 1 }, (_, term) => {
       let live = 0;
       for (let p = starts[term]; p < starts[term + 1]; p++) if (renumberings[i][postings[p] >>> 16] !== GONE) live++;
       if (live === 0) return GONE;
-      const text = termOf(terms, term);
+      const text = texts[term];
       let id = ids.get(text);
       if (id === undefined) {
         id = counts.length;
@@ -94,6 +98,31 @@ function uniteTerms(inputs: readonly MergeInput[], renumberings: readonly Int32A
   const starts = new Uint32Array(counts.length + 1);
   for (let id = 0; id < counts.length; id++) starts[id + 1] = starts[id] + counts[id];
   return { terms: [...ids.keys()], termIds, starts };
+}
+
+/** All terms of a dictionary as strings, decoded at once: an order of magnitude faster than one by one. */
+function termTexts({ bytes, offsets }: TermTable): string[] {
+  const all = decoder.decode(bytes.slice());
+  const isAscii = all.length === bytes.length;
+  const texts: string[] = [];
+  let start = 0;
+  for (let term = 0; term + 1 < offsets.length; term++) {
+    const end =
+      start + (isAscii ? offsets[term + 1] - offsets[term] : utf16Length(bytes, offsets[term], offsets[term + 1]));
+    texts.push(all.slice(start, end));
+    start = end;
+  }
+  return texts;
+}
+
+/** UTF-16 code units of a stretch of UTF-8: one per lead byte, two for the leads of four-byte characters. */
+function utf16Length(bytes: Uint8Array, start: number, end: number): number {
+  let length = 0;
+  for (let i = start; i < end; i++) {
+    if ((bytes[i] & 0xc0) !== 0x80) length++;
+    if (bytes[i] >= 0xf0) length++;
+  }
+  return length;
 }
 
 function fillPostings(
