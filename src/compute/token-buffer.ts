@@ -1,0 +1,76 @@
+/**
+ * Collects the tokens of one text in order, closes sentences where it is told to and at the given borders, and gives the
+ * finished arrays. Grows by doubling. Called by the analyzer.
+ */
+export interface TokenColumns {
+  starts: Uint32Array;
+  ends: Uint32Array;
+  costs: Uint16Array;
+  words: string[];
+  stems: string[];
+  sentenceEnds: Uint32Array;
+}
+
+export class TokenBuffer {
+  readonly #borders: readonly number[];
+  #nextBorder = 0;
+  #starts = new Uint32Array(256);
+  #ends = new Uint32Array(256);
+  #costs = new Uint16Array(256);
+  readonly #words: string[] = [];
+  readonly #stems: string[] = [];
+  readonly #sentenceEnds: number[] = [];
+  #count = 0;
+  #sentenceStart = 0;
+
+  /** `borders`: offsets, ascending, that no sentence may reach over. */
+  constructor(borders: readonly number[]) {
+    this.#borders = borders;
+  }
+
+  /** Add the next token; `start` is at or after the end of the one before. */
+  add(start: number, end: number, cost: number, word: string, stem: string): void {
+    if (this.#borders[this.#nextBorder] < start) {
+      this.endSentence();
+      while (this.#borders[this.#nextBorder] < start) this.#nextBorder++;
+    }
+    if (this.#count === this.#starts.length) this.#grow();
+    this.#starts[this.#count] = start;
+    this.#ends[this.#count] = end;
+    this.#costs[this.#count] = cost;
+    this.#words.push(word);
+    this.#stems.push(stem);
+    this.#count++;
+  }
+
+  /** The last token added ends a sentence. */
+  endSentence(): void {
+    if (this.#count === this.#sentenceStart) return;
+    this.#sentenceEnds.push(this.#count);
+    this.#sentenceStart = this.#count;
+  }
+
+  finish(): TokenColumns {
+    this.endSentence();
+    return {
+      starts: this.#starts.slice(0, this.#count),
+      ends: this.#ends.slice(0, this.#count),
+      costs: this.#costs.slice(0, this.#count),
+      words: this.#words,
+      stems: this.#stems,
+      sentenceEnds: Uint32Array.from(this.#sentenceEnds),
+    };
+  }
+
+  #grow(): void {
+    const starts = new Uint32Array(this.#count * 2);
+    const ends = new Uint32Array(this.#count * 2);
+    const costs = new Uint16Array(this.#count * 2);
+    starts.set(this.#starts);
+    ends.set(this.#ends);
+    costs.set(this.#costs);
+    this.#starts = starts;
+    this.#ends = ends;
+    this.#costs = costs;
+  }
+}

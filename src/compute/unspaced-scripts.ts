@@ -1,0 +1,74 @@
+/**
+ * Scripts written without spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar), and Hangul, whose
+ * words change their endings: their unit is the character, their search terms are overlapping pairs of characters, so that
+ * any part of a run is found by a query of two characters or more. Knows nothing of the tokenizer.
+ */
+
+/** Cheap first look, on UTF-16 code units: false for nearly every text that has none of these scripts. */
+const mayBeUnspaced =
+  /[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u19e0-\u19ff\u2e80-\ua4cf\ua960-\ua97f\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7ff\ud840-\ud8bf\uf900-\ufaff\uff01-\uffef]/;
+/**
+ * A run of these scripts with their punctuation (full-width ASCII letters and digits are words of spaced scripts).
+ * Bounded, so that the regular expression engine needs no stack for a text of millions of such characters.
+ */
+const unspacedRun =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}！-／：-＠［-｀｛-･]{1,4096}/gu;
+/** A character with its marks; marks are bounded, so that a pile of them is not one endless character. */
+const character = /[^\p{M}]\p{M}{0,8}|\p{M}/gu;
+const letterOrDigit = /[\p{L}\p{N}]/u;
+const sentenceEnd = /[。｡．！？]/;
+
+export interface CharacterRun {
+  start: number;
+  end: number;
+}
+
+/** One character of a run: `word` is the character, `term` its pair with the next one; both '' for punctuation. */
+export interface CharacterToken {
+  start: number;
+  end: number;
+  word: string;
+  term: string;
+  endsSentence: boolean;
+}
+
+/** The maximal runs of unspaced scripts in a text, ascending, without those that are only white space. */
+export function findUnspacedRuns(text: string): CharacterRun[] {
+  const runs: CharacterRun[] = [];
+  if (!mayBeUnspaced.test(text)) return runs;
+  for (const match of text.matchAll(unspacedRun)) {
+    const end = match.index + match[0].length;
+    const last = runs.at(-1);
+    if (last?.end === match.index) last.end = end;
+    else runs.push({ start: match.index, end });
+  }
+  return runs;
+}
+
+/**
+ * Call `emit` for each character of a run, white space left out.
+ * The last letter of two or more has no term, since its pair is the one before; a lone letter is its own term.
+ */
+export function eachCharacter(text: string, run: CharacterRun, emit: (token: CharacterToken) => void): void {
+  let previous: CharacterToken | undefined;
+  let previousPaired = false;
+  const flush = (): void => {
+    if (previous !== undefined) emit(previous);
+    previous = undefined;
+  };
+  for (const match of text.slice(run.start, run.end).matchAll(character)) {
+    const surface = match[0];
+    const isLetter = letterOrDigit.test(surface);
+    const word = isLetter ? surface.normalize('NFC').toLowerCase() : '';
+    if (previous !== undefined && previous.word !== '' && isLetter) {
+      previous.term = (previous.word + word).normalize('NFKC');
+      previousPaired = true;
+    } else previousPaired = false;
+    flush();
+    if (surface.trim() === '') continue;
+    const start = run.start + match.index;
+    const term = isLetter && !previousPaired ? word.normalize('NFKC') : '';
+    previous = { start, end: start + surface.length, word, term, endsSentence: sentenceEnd.test(surface) };
+  }
+  flush();
+}

@@ -1,0 +1,110 @@
+/**
+ * What one token of the tokenizer stands for: its words, its search terms and its cost. Tokens that hold several words
+ * (`covid-19`, `node.js`, an URL) are taken apart, so that each part is found; abbreviations lose their dots. Remembers
+ * what it has worked out, up to a bound. Called by the analyzer; knows nothing of offsets in the text.
+ */
+import { foldAccents } from './fold-accents.ts';
+
+/** Contract ("token_count"): a run over this many characters counts one token for each four. */
+const longRun = 32;
+const charactersPerToken = 4;
+
+const oneWord = /^[\p{L}\p{M}\p{N}]+$/u;
+const asciiWord = /^[a-zA-Z0-9]+$/;
+const acronym = /^(?:\p{L}\.)+\p{L}?$/u;
+const shortened = /^\p{L}[\p{L}\p{M}]+\.$/u;
+const number = /^[\p{N}]+(?:[.,:٫٬][\p{N}]+)*$/u;
+const clitic = /^[\p{L}\p{M}]*'[\p{L}\p{M}]+$/u;
+/** Shapes that are one term although they hold a dot, a comma or an apostrophe: `U.S.`, `etc.`, `1,000.5`, `n't`. */
+const wholeForms = [oneWord, acronym, shortened, number, clitic];
+/** The tokenizer cuts these off a word only until it has seen the whole word in lower case; here they are always cut off. */
+const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
+const wordOrRest = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
+/** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
+const stemmable = /^[a-z']{1,32}$/;
+const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
+const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
+const curlyApostrophes = /[‘’ʼ＇]/g;
+
+export interface WordPart {
+  /** UTF-16 offsets from the token's start. */
+  start: number;
+  end: number;
+  /** Lower-cased NFC, '' where there is nothing to search for. */
+  word: string;
+  stem: string;
+  cost: number;
+}
+
+export interface WordTerms {
+  /** The parts of a token's surface, in order and covering it. Remembered; shared between calls, so not to be changed. */
+  partsOf(surface: string): readonly WordPart[];
+  /** The same, not remembered: for surfaces that will hardly come again. */
+  describe(surface: string): readonly WordPart[];
+  /** Surfaces remembered since the last `clear`; one of 13 characters or more counts five, as it is kept as a slice. */
+  readonly load: number;
+  clear(): void;
+}
+
+/** V8 copies shorter substrings; longer ones keep the whole string alive that they were cut from. */
+const shortestSlice = 13;
+
+/** Cost in tokens of a token of `length` UTF-16 units. */
+export function tokenCost(length: number): number {
+  return length > longRun ? Math.ceil(length / charactersPerToken) : 1;
+}
+
+export function createWordTerms(stem: (word: string) => string): WordTerms {
+  const known = new Map<string, readonly WordPart[]>();
+  let load = 0;
+  const part = (surface: string, start: number, cost: number): WordPart => {
+    const end = start + surface.length;
+    if (!searchable.test(surface)) return { start, end, word: '', stem: '', cost };
+    const lower = surface.normalize('NFC').replace(joiners, '').replace(curlyApostrophes, "'").toLowerCase();
+    const word = shortened.test(lower) ? lower.slice(0, -1) : lower;
+    const folded = foldAccents(word);
+    const term = acronym.test(folded) ? folded.replaceAll('.', '') : folded;
+    return { start, end, word, stem: stemmable.test(term) ? stem(term) : term, cost };
+  };
+  const describe = (given: string): WordPart[] => {
+    const surface = ownCopy(given);
+    const bare = surface.replace(joiners, '').replace(curlyApostrophes, "'");
+    if (asciiWord.test(bare)) return [part(surface, 0, tokenCost(surface.length))];
+    const host = bare.length === surface.length ? cliticEnd.exec(bare)?.[1].length : undefined;
+    if (host !== undefined) {
+      return [...describe(surface.slice(0, host)), part(surface.slice(host), host, 1)];
+    }
+    if (wholeForms.some((form) => form.test(bare)) || !searchable.test(surface))
+      return [part(surface, 0, tokenCost(surface.length))];
+    // The parts share the cost of the token: it falls where a part passes the next whole token.
+    const total = tokenCost(surface.length);
+    return [...surface.matchAll(wordOrRest)].map((match) => {
+      const spent = Math.ceil((match.index * total) / surface.length);
+      return part(match[0], match.index, Math.ceil(((match.index + match[0].length) * total) / surface.length) - spent);
+    });
+  };
+  return {
+    describe,
+    partsOf(surface) {
+      let parts = known.get(surface);
+      if (parts === undefined) {
+        parts = describe(surface);
+        known.set(ownCopy(surface), parts);
+        load += surface.length < shortestSlice ? 1 : 5;
+      }
+      return parts;
+    },
+    get load() {
+      return load;
+    },
+    clear() {
+      known.clear();
+      load = 0;
+    },
+  };
+}
+
+/** The same string, cut from nothing larger than itself. */
+function ownCopy(surface: string): string {
+  return surface.length < shortestSlice ? surface : ` ${surface}`.slice(1);
+}
