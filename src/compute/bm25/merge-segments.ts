@@ -80,9 +80,12 @@ function uniteTerms(inputs: readonly MergeInput[], renumberings: readonly Int32A
   const termIds = inputs.map(({ segment }, i) => {
     const { starts, postings } = segment;
     const texts = termTexts(segment.terms);
+    const isWhole = !renumberings[i].includes(GONE);
     return Int32Array.from({ length: starts.length - 1 }, (_, term) => {
-      let live = 0;
-      for (let p = starts[term]; p < starts[term + 1]; p++) if (renumberings[i][postings[p] >>> 16] !== GONE) live++;
+      let live = isWhole ? starts[term + 1] - starts[term] : 0;
+      for (let p = starts[term]; !isWhole && p < starts[term + 1]; p++) {
+        if (renumberings[i][postings[p] >>> 16] !== GONE) live++;
+      }
       if (live === 0) return GONE;
       const text = texts[term];
       let id = ids.get(text);

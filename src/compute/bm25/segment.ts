@@ -94,6 +94,16 @@ export function openSegment(buffer: SharedArrayBuffer): Segment {
   return viewSegment(buffer, counts);
 }
 
+/**
+ * Give the documents their labels, in ordinal order; only before the segment is searched.
+ * Errors: RangeError unless there is one label per document and they ascend strictly.
+ */
+export function labelSegment(segment: Segment, labels: Uint32Array): void {
+  if (labels.length !== segment.docs) throw new RangeError(`${labels.length} labels for ${segment.docs} documents`);
+  for (let i = 1; i < labels.length; i++) if (labels[i] <= labels[i - 1]) throw new RangeError('labels do not ascend');
+  segment.labels.set(labels);
+}
+
 /** The ordinal of a label, or -1. */
 export function ordinalOf(segment: Segment, label: number): number {
   const { labels } = segment;

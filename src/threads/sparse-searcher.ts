@@ -1,0 +1,69 @@
+/**
+ * The sparse state of one searcher thread: the segments of its snapshot, opened, and the working arrays of a search. The
+ * main side publishes snapshots as differences; segments and tombstones are shared memory, so publishing copies nothing and
+ * a deletion is seen without being published. Called by the searcher's thread entry only, one task at a time.
+ */
+import { type CorpusSegment, corpusSegment, planQuery } from '../compute/bm25/corpus.ts';
+import { createScratch, scoreLabels, searchSegments } from '../compute/bm25/search-segments.ts';
+import { openSegment } from '../compute/bm25/segment.ts';
+import { openTombstones } from '../compute/bm25/tombstones.ts';
+import type { SparseHits } from '../compute/bm25/top-hits.ts';
+import type { LabelSet } from '../compute/label-set.ts';
+
+export interface PublishedSegment {
+  readonly id: number;
+  readonly segment: SharedArrayBuffer;
+  readonly tombstones: SharedArrayBuffer;
+}
+
+export interface SnapshotUpdate {
+  /** Every segment of the snapshot; held ones that are not named are dropped. */
+  readonly ids: readonly number[];
+  /** Those that the searcher does not hold yet. */
+  readonly added: readonly PublishedSegment[];
+}
+
+export interface SparseQuery {
+  /** Stems; repeated ones count once, '' is none. */
+  readonly terms: readonly string[];
+  readonly k: number;
+  /** Only these labels may be found; without it, all. */
+  readonly allow?: LabelSet;
+}
+
+export interface SparseResult extends SparseHits {
+  /** Distinct query terms that occur in a live chunk. */
+  readonly known: number;
+}
+
+export interface SparseSearcher {
+  /** Take over a snapshot; gives the ids that it names and this searcher still lacks, to be sent again with their bytes. */
+  publish(update: SnapshotUpdate): number[];
+  search(query: SparseQuery): SparseResult;
+  /** The BM25F of given labels for a query, 0 where a label is not live or has no query term. */
+  score(terms: readonly string[], labels: Uint32Array): Float64Array;
+}
+
+/** A searcher without segments. */
+export function createSparseSearcher(): SparseSearcher {
+  const held = new Map<number, CorpusSegment>();
+  const scratch = createScratch();
+  let corpus: CorpusSegment[] = [];
+  return {
+    publish({ ids, added }) {
+      for (const { id, segment, tombstones } of added) {
+        held.set(id, corpusSegment(id, openSegment(segment), openTombstones(tombstones)));
+      }
+      const named = new Set(ids);
+      for (const id of held.keys()) if (!named.has(id)) held.delete(id);
+      // The largest first: the threshold it leaves spares most of the work in the others.
+      corpus = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
+      return ids.filter((id) => !held.has(id));
+    },
+    search({ terms, k, allow }) {
+      const plan = planQuery(corpus, terms);
+      return { ...searchSegments(corpus, plan, k, scratch, allow), known: plan.known };
+    },
+    score: (terms, labels) => scoreLabels(corpus, planQuery(corpus, terms), labels),
+  };
+}
