@@ -19,18 +19,31 @@ function isShallow(value: unknown): boolean {
   return true;
 }
 
+/** Only then does a text survive being written as UTF-8. (Node has the method; the language library of es2023 does not.) */
+const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();
+const loneSurrogates = { message: 'must be well-formed Unicode: it has a lone surrogate' };
+
+/** Text as it comes from outside and is stored. */
+const storedText = z.string().refine(isWellFormed, loneSurrogates);
+
+const holdsWellFormed = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? isWellFormed(value)
+    : typeof value !== 'object' || value === null || Object.entries(value).flat().every(holdsWellFormed);
+
 export const pageMetadata = z
   .record(z.string(), z.unknown())
-  .refine(isShallow, { message: `metadata must not nest deeper than ${maxMetadataDepth} levels` });
+  .refine(isShallow, { message: `metadata must not nest deeper than ${maxMetadataDepth} levels`, abort: true })
+  .refine(holdsWellFormed, loneSurrogates);
 export type PageMetadata = z.infer<typeof pageMetadata>;
 
 export const ingestPageRequest = z.strictObject({
-  url: z.string(),
-  title: z.string().nullable().optional(),
-  body_extracted: z.string().nullable().optional(),
-  body_html: z.string().nullable().optional(),
+  url: storedText,
+  title: storedText.nullable().optional(),
+  body_extracted: storedText.nullable().optional(),
+  body_html: storedText.nullable().optional(),
   fetched_at: datetime.nullable().optional(),
-  source: z.string().nullable().optional(),
+  source: storedText.nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
 });
 export type IngestPageRequest = z.infer<typeof ingestPageRequest>;

@@ -1,0 +1,56 @@
+/**
+ * What happens to every request before any work: where it comes from (403), who sends it (401), what that token may do (403), and
+ * whether there is such a route (404, told only to those who may ask). It also makes sure that every route says who may call it.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AuthToken } from '../domain/access.ts';
+import { bearerToken, mayCall, tokenVerifier } from './bearer-auth.ts';
+import { unauthenticated } from './errors.ts';
+import { type GuardSettings, hostGuard } from './host-guard.ts';
+import type { RouteEntry } from './http-app.ts';
+
+/** A body up to this is read and dropped, so that the connection can go on; above, the connection is closed. */
+const droppedBodyBytes = 64 * 1024;
+
+function refuse(request: FastifyRequest, reply: FastifyReply, status: number, body: { detail: string }): FastifyReply {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (encoding !== undefined || Number(length ?? 0) > droppedBodyBytes) reply.header('connection', 'close');
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  return reply.code(status).send(body);
+}
+
+/** The check of one request: null lets it pass, else it has been answered. */
+export type Admit = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
+
+function admission(settings: GuardSettings, tokens: readonly AuthToken[]): Admit {
+  const foreign = hostGuard(settings);
+  const holderOf = tokenVerifier(tokens);
+  return (request, reply) => {
+    const objection = foreign(request.raw);
+    if (objection !== null) return refuse(request, reply, 403, { detail: objection });
+    const { scope } = request.routeOptions.config;
+    if (scope === 'public') return null;
+    const token = bearerToken(request.raw);
+    const holder = token === null ? null : holderOf(token);
+    if (holder === null) return refuse(request, reply, 401, unauthenticated);
+    if (scope === undefined) return refuse(request, reply, 404, { detail: 'no such route' });
+    if (!mayCall(holder, scope)) return refuse(request, reply, 403, { detail: `token lacks required scope: ${scope}` });
+    request.holder = holder;
+    return null;
+  };
+}
+
+/** Install the checks, before any route is registered. Returns the check for requests that never reach the router. */
+export function admitOnly(app: FastifyInstance, settings: GuardSettings, tokens: readonly AuthToken[]): Admit {
+  const admit = admission(settings, tokens);
+  const table: RouteEntry[] = [];
+  app.decorate('routeTable', table);
+  app.decorateRequest('holder', null);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.scope === undefined) throw new TypeError(`route ${String(method)} ${url} does not say who may call it`);
+    for (const each of [method].flat()) table.push({ method: each, url, scope: config.scope });
+  });
+  app.addHook('onRequest', async (request, reply) => admit(request, reply) ?? undefined);
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'no such route' }));
+  return admit;
+}

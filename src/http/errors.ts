@@ -1,0 +1,76 @@
+/**
+ * From errors to answers: the only place that maps codes to statuses (contract "Errors", design "Answers and errors"). Whatever
+ * is not expected is logged and answered 500 without its text.
+ */
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import { bodyInvalid, RequestInvalidError } from './request-invalid.ts';
+
+/** The body of every error but validation and blacklist. */
+export const errorResponse = z.strictObject({ detail: z.string() });
+
+/** Contract: the body of every 401. */
+export const unauthenticated = { detail: 'missing or invalid bearer token' } as const;
+
+export const statusOf: Readonly<Record<ErrorCode, number>> = {
+  not_found: 404,
+  conflict: 409,
+  invalid: 422,
+  no_active_model: 503,
+  store_unavailable: 503,
+  extraction_unavailable: 501,
+  overloaded: 503,
+  over_quota: 507,
+  shutting_down: 503,
+};
+
+/** Seconds to wait where the error does not say. */
+const defaultRetryAfterS: Partial<Record<ErrorCode, number>> = { store_unavailable: 5, overloaded: 1 };
+
+/** Nobody reads it: the caller had gone. It is for logs and metrics (as several proxies use it). */
+const clientGone = 499;
+
+const isFastifyError = (error: unknown): error is FastifyError =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_ERR_');
+
+function answerFastify(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return reply.code(413).send({ detail: `the body is larger than ${request.routeOptions.bodyLimit} bytes` });
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return answerError(
+        bodyInvalid('The body is not JSON, or holds a key that is not allowed', 'json_invalid'),
+        request,
+        reply,
+      );
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return answerError(
+        bodyInvalid('The content type must be application/json', 'content_type_invalid'),
+        request,
+        reply,
+      );
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return reply.code(404).send({ detail: 'no such route' });
+    default:
+      return reply.code(error.statusCode ?? 500).send({ detail: error.message });
+  }
+}
+
+function answerDomain(error: DomainError, reply: FastifyReply): FastifyReply {
+  const retryAfterS = error.retryAfterS ?? defaultRetryAfterS[error.code];
+  if (retryAfterS !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfterS))));
+  return reply.code(statusOf[error.code]).send({ detail: error.message });
+}
+
+/** Answer what went wrong. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof RequestInvalidError) return reply.code(422).send({ detail: error.detail });
+  if (request.raw.destroyed && !reply.raw.writable)
+    return reply.code(clientGone).send({ detail: 'the client has gone' });
+  if (error instanceof DomainError) return answerDomain(error, reply);
+  if (isFastifyError(error) && (error.statusCode ?? 500) < 500) return answerFastify(error, request, reply);
+  request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed unexpectedly');
+  return reply.code(500).send({ detail: 'internal error' });
+}

@@ -1,0 +1,55 @@
+/**
+ * Who is being addressed and from which page: the guard against DNS rebinding and foreign web pages (design "Host / Origin").
+ * While the service listens on loopback only, Host must name loopback or be allowed by the operator. Origin, where a browser
+ * sends it, must be loopback, a browser extension or allowed, whatever the service listens on. No CORS headers are ever sent.
+ */
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+export interface GuardSettings {
+  bind_host: string;
+  allowed_hosts: readonly string[];
+  allowed_origins: readonly string[];
+}
+
+const loopbackHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+const loopbackOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+const extensionOrigin = /^(?:chrome|moz|safari-web|ms-browser|edge)-extension:\/\/[^/\s]+$/i;
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+export function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  return family === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+function headerValues(request: IncomingMessage, name: string): string[] {
+  const { rawHeaders } = request;
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i].length === name.length && rawHeaders[i].toLowerCase() === name) values.push(rawHeaders[i + 1]);
+  }
+  return values;
+}
+
+/** A function from a request to what is wrong with where it comes from, or null where nothing is. */
+export function hostGuard(settings: GuardSettings): (request: IncomingMessage) => string | null {
+  const checksHost = isLoopback(settings.bind_host);
+  const hosts = new Set(settings.allowed_hosts.map((host) => host.toLowerCase()));
+  const origins = new Set(settings.allowed_origins.map((origin) => origin.toLowerCase()));
+  const hostAllowed = (host: string): boolean =>
+    loopbackHost.test(host) || hosts.has(host.toLowerCase()) || hosts.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));
+  const originAllowed = (origin: string): boolean =>
+    loopbackOrigin.test(origin) || extensionOrigin.test(origin) || origins.has(origin.toLowerCase());
+  return (request) => {
+    // A full URL as request target would carry a host of its own.
+    if (checksHost && request.url?.startsWith('/') === false && request.url !== '*') return 'host not allowed';
+    const host = headerValues(request, 'host');
+    if (checksHost && (host.length !== 1 || !hostAllowed(host[0]))) return 'host not allowed';
+    const origin = headerValues(request, 'origin');
+    if (origin.length > 1 || (origin.length === 1 && !originAllowed(origin[0]))) return 'origin not allowed';
+    return null;
+  };
+}

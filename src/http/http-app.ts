@@ -1,0 +1,48 @@
+/** The types that routes share: the Fastify instance with zod schemas, what a route declares, and what it is given. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Scope } from '../domain/access.ts';
+import type { Ask } from '../domain/messages.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { TokenHolder } from './bearer-auth.ts';
+
+/** Contract "Endpoints", the Scope column. */
+export type RouteScope = 'public' | Scope;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call. A route without it is not registered. */
+    scope?: RouteScope;
+  }
+  interface FastifyRequest {
+    /** Set once the token is known; null on public routes. */
+    holder: TokenHolder | null;
+  }
+  interface FastifyInstance {
+    /** Every route there is, as it was registered. */
+    routeTable: readonly RouteEntry[];
+  }
+}
+
+export interface RouteEntry {
+  method: string;
+  url: string;
+  scope: RouteScope;
+}
+
+export type HttpApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+export interface RouteContext {
+  ask: Ask;
+  metrics: Metrics;
+}
+
+/** Registers the routes of one group. */
+export type RouteGroup = (app: HttpApp, context: RouteContext) => void;

@@ -1,0 +1,34 @@
+/** Binds the server to its address, and says in plain words why that fails. */
+import type { AddressInfo } from 'node:net';
+import type { HttpApp } from './http-app.ts';
+
+export class ListenError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'ListenError';
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use: stop the program that has it, or set SERVICE_BIND_PORT',
+  EACCES: 'this user may not use that port: set SERVICE_BIND_PORT to one above 1023',
+  EADDRNOTAVAIL: 'this machine has no such address: set SERVICE_BIND_HOST',
+  ENOTFOUND: 'this name has no address: set SERVICE_BIND_HOST',
+};
+
+/**
+ * Listen on the address. Port 0 takes a free one; the reply has the real one.
+ * Errors: ListenError with one line that names address, reason and setting.
+ */
+export async function listen(app: HttpApp, at: { host: string; port: number }): Promise<AddressInfo> {
+  try {
+    await app.listen(at);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (reasons[code] === undefined) throw error;
+    throw new ListenError(`cannot listen on ${at.host} port ${at.port}: ${reasons[code]}`, error);
+  }
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the server has no port');
+  return address;
+}

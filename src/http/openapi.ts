@@ -1,0 +1,116 @@
+/**
+ * The OpenAPI 3.1 document, from the same zod schemas that check requests. Schemas listed here appear as components under the
+ * contract's names. Also the pieces that every documented route repeats: its error answers and its security.
+ */
+import swagger from '@fastify/swagger';
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { whoAmIResponse } from '../domain/access.ts';
+import * as job from '../domain/job.ts';
+import * as page from '../domain/page.ts';
+import * as search from '../domain/search.ts';
+import { errorResponse } from './errors.ts';
+import type { HttpApp, RouteScope } from './http-app.ts';
+import { httpValidationError } from './request-invalid.ts';
+
+const components: Readonly<Record<string, z.ZodType>> = {
+  BlacklistedResponse: page.blacklistedResponse,
+  ErrorResponse: errorResponse,
+  HTTPValidationError: httpValidationError,
+  IngestAcceptedResponse: page.ingestAcceptedResponse,
+  IngestBatchRequest: page.ingestBatchRequest,
+  IngestBatchResponse: page.ingestBatchResponse,
+  IngestPageRequest: page.ingestPageRequest,
+  IngestRevisitResponse: page.ingestRevisitResponse,
+  JobListResponse: job.jobListResponse,
+  JobResponse: job.jobResponse,
+  JobRetryBatchRequest: job.jobRetryBatchRequest,
+  JobRetryBatchResponse: job.jobRetryBatchResponse,
+  PageChunksResponse: page.pageChunksResponse,
+  PageResponse: page.pageResponse,
+  PageResult: search.pageResult,
+  PageStatusBatchRequest: page.pageStatusBatchRequest,
+  PageStatusBatchResponse: page.pageStatusBatchResponse,
+  PageStatusResponse: page.pageStatusResponse,
+  SearchFiltersBody: search.searchFiltersBody,
+  SearchRequest: search.searchRequest,
+  SearchResponse: search.searchResponse,
+  Suggestion: search.suggestion,
+  WhoAmIResponse: whoAmIResponse,
+};
+
+const reference = /"#\/components\/schemas\/(\w+)"/g;
+
+/**
+ * The document without components that nothing refers to. Each schema comes twice, as sent ("…Input") and as answered; where
+ * only the former is used it takes the plain name, the contract's.
+ */
+function onlyUsed<Document extends object>(document: Document): Document {
+  const whole: { components?: { schemas?: Record<string, unknown> } } & object = document;
+  const schemas = whole.components?.schemas ?? {};
+  const used = new Set<string>();
+  const visit = (part: unknown): void => {
+    for (const [, name] of JSON.stringify(part).matchAll(reference)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      visit(schemas[name]);
+    }
+  };
+  visit({ ...whole, components: null });
+  const plainName = (name: string): string => {
+    const plain = name.replace(/Input$/, '');
+    return used.has(plain) ? name : plain;
+  };
+  const kept = [...used].sort().map((name) => [plainName(name), schemas[name]]);
+  const pruned = { ...whole, components: { ...whole.components, schemas: Object.fromEntries(kept) } };
+  return JSON.parse(
+    JSON.stringify(pruned).replace(reference, (_all, name) => `"#/components/schemas/${plainName(name)}"`),
+  );
+}
+
+/** Register before the routes: the document lists what is registered afterwards. */
+export function describeRoutes(app: HttpApp, version: string): void {
+  const schemaRegistry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(components)) schemaRegistry.add(schema, { id });
+  const withComponents = createJsonSchemaTransformObject({ schemaRegistry });
+  app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'readback',
+        description:
+          'A self-hosted index of everything you have read. Results are passages of pages that were handed in.',
+        version,
+      },
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      security: [{ bearer: [] }],
+    },
+    transform: createJsonSchemaTransform({ schemaRegistry }),
+    transformObject: (document) => onlyUsed(withComponents(document)),
+  });
+}
+
+const meanings = {
+  401: 'missing or wrong bearer token',
+  403: 'the token lacks the scope, or host or origin are not allowed',
+  404: 'unknown id',
+  409: 'not in this state',
+  413: 'the body is too large',
+  422: 'the request is invalid',
+  501: 'no way to extract text from HTML',
+  503: 'try again later, or nothing can answer this now',
+  507: 'the storage quota is used up',
+} as const;
+type ErrorStatus = keyof typeof meanings;
+
+const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema) => ({
+  description: meanings[status],
+  content: { 'application/json': { schema } },
+});
+const invalid = z.union([httpValidationError, errorResponse]);
+
+/** The error answers of a route for the OpenAPI document: the common ones and those named. */
+export function errorAnswers(scope: RouteScope, ...statuses: ErrorStatus[]) {
+  const all: ErrorStatus[] = scope === 'public' ? statuses : [401, 403, ...statuses];
+  return Object.fromEntries(all.map((status) => [status, described(status, status === 422 ? invalid : errorResponse)]));
+}

@@ -1,0 +1,57 @@
+/** Liveness and readiness: contract "Events, admin, diagnostics", bodies by the design. Both are public. */
+import { z } from 'zod';
+import type { RouteGroup } from '../http-app.ts';
+
+const health = z.strictObject({ status: z.literal('ok') });
+const ready = z.strictObject({
+  status: z.literal('ready'),
+  features: z.strictObject({ batch_ingest: z.literal(true), batch_status: z.literal(true) }),
+});
+const unavailable = z.strictObject({ status: z.literal('unavailable'), reason: z.string() });
+
+/** The system is asked for its readiness this long, ms; a stuck one is as good as none. */
+const readinessTimeoutMs = 2_000;
+
+export const healthRoutes: RouteGroup = (app, { ask }) => {
+  app.get(
+    '/healthz',
+    {
+      config: { scope: 'public' },
+      schema: {
+        operationId: 'get_health',
+        summary: 'Is the process alive?',
+        tags: ['diagnostics'],
+        security: [],
+        response: { 200: health },
+      },
+    },
+    async () => ({ status: 'ok' as const }),
+  );
+
+  app.get(
+    '/readyz',
+    {
+      config: { scope: 'public' },
+      schema: {
+        operationId: 'get_readiness',
+        summary: 'Can it take pages and answer searches?',
+        tags: ['diagnostics'],
+        security: [],
+        response: { 200: ready, 503: unavailable },
+      },
+    },
+    async (request, reply) => {
+      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(readinessTimeoutMs)]);
+      const unreadiness = (reason: string) => reply.code(503).send({ status: 'unavailable' as const, reason });
+      try {
+        const { store, activeModel } = await ask('system.readiness', {}, { signal });
+        if (!store) return unreadiness('metadata store unavailable');
+        if (activeModel === null) return unreadiness('no active embedding model');
+      } catch (error) {
+        request.log.warn({ err: error }, 'the system does not tell its readiness');
+        return unreadiness('metadata store unavailable');
+      }
+      return { status: 'ready' as const, features: { batch_ingest: true as const, batch_status: true as const } };
+    },
+  );
+};

@@ -1,0 +1,58 @@
+/** The job ledger: contract "Jobs". */
+import { z } from 'zod';
+import {
+  jobListQuery,
+  jobListResponse,
+  jobResponse,
+  jobRetryBatchRequest,
+  jobRetryBatchResponse,
+} from '../../domain/job.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+export const jobRoutes: RouteGroup = (app, { ask }) => {
+  app.get(
+    '/v1/jobs',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_jobs',
+        summary: 'Jobs, newest first',
+        tags: ['jobs'],
+        querystring: jobListQuery,
+        response: { 200: jobListResponse, ...errorAnswers('read', 422) },
+      },
+    },
+    async ({ query, signal }) => ask('job.list', query, { signal }),
+  );
+
+  app.post(
+    '/v1/jobs/retry',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'retry_jobs',
+        summary: 'Retry dead jobs, by ids or by kind',
+        tags: ['jobs'],
+        body: jobRetryBatchRequest,
+        response: { 200: jobRetryBatchResponse, ...errorAnswers('write', 422, 503) },
+      },
+    },
+    async ({ body, signal }) => ask('job.retryBatch', body, { signal }),
+  );
+
+  app.post(
+    '/v1/jobs/:job_id/retry',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'retry_job',
+        summary: 'Retry a dead job',
+        tags: ['jobs'],
+        params: z.object({ job_id: z.string() }),
+        response: { 200: jobResponse, ...errorAnswers('write', 404, 409, 503) },
+      },
+    },
+    async ({ params, signal }) => ask('job.retry', params, { signal }),
+  );
+};

@@ -1,0 +1,23 @@
+/** The metrics in text exposition, for scrapers with a bearer token. */
+import { z } from 'zod';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+export const metricsRoutes: RouteGroup = (app, { metrics: { registry } }) => {
+  app.get(
+    '/metrics',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_metrics',
+        summary: 'Metrics in text exposition',
+        tags: ['diagnostics'],
+        response: {
+          200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } },
+          ...errorAnswers('read'),
+        },
+      },
+    },
+    async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()),
+  );
+};

@@ -1,0 +1,122 @@
+/** Pages: ingest, reading and status. Contract "Pages". */
+import { z } from 'zod';
+import * as page from '../../domain/page.ts';
+import { errorResponse } from '../errors.ts';
+import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
+import { batchBodyLimit } from '../json-body.ts';
+import { errorAnswers } from '../openapi.ts';
+
+const pageParams = z.object({ page_id: z.string() });
+
+function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
+  app.post(
+    '/v1/pages',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'add_page',
+        summary: 'Hand in a page',
+        tags: ['pages'],
+        body: page.ingestPageRequest,
+        response: {
+          ...errorAnswers('write', 413, 422, 501, 503, 507),
+          200: page.ingestRevisitResponse,
+          202: page.ingestAcceptedResponse,
+          403: z.union([page.blacklistedResponse, errorResponse]),
+        },
+      },
+    },
+    async ({ body, signal }, reply) => {
+      const { outcome, ...answer } = await ask('page.ingest', body, { signal });
+      return reply.code(ingestStatus[outcome]).send(answer);
+    },
+  );
+
+  app.post(
+    '/v1/pages/batch',
+    {
+      bodyLimit: batchBodyLimit,
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'add_pages',
+        summary: 'Hand in up to 100 pages',
+        tags: ['pages'],
+        body: page.ingestBatchRequest,
+        response: { 200: page.ingestBatchResponse, ...errorAnswers('write', 413, 422, 503, 507) },
+      },
+    },
+    async ({ body, signal }) => ({ results: await ask('page.ingestBatch', body, { signal }) }),
+  );
+}
+
+const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
+
+function readRoutes(app: HttpApp, { ask }: RouteContext): void {
+  app.get(
+    '/v1/pages/:page_id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_page',
+        summary: 'A page with its text',
+        tags: ['pages'],
+        params: pageParams,
+        response: { 200: page.pageResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params, signal }) => ask('page.get', params, { signal }),
+  );
+
+  app.get(
+    '/v1/pages/:page_id/chunks',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'page_chunks',
+        summary: 'The chunks of a page, in order',
+        tags: ['pages'],
+        params: pageParams,
+        response: { 200: page.pageChunksResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params, signal }) => ask('page.chunks', params, { signal }),
+  );
+}
+
+function statusRoutes(app: HttpApp, { ask }: RouteContext): void {
+  app.get(
+    '/v1/pages/:page_id/status',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'page_status',
+        summary: 'How far indexing of a page is',
+        tags: ['pages'],
+        params: pageParams,
+        response: { 200: page.pageStatusResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params, signal }) => ask('page.status', params, { signal }),
+  );
+
+  app.post(
+    '/v1/pages/status/batch',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'page_statuses',
+        summary: 'The status of up to 500 pages',
+        tags: ['pages'],
+        body: page.pageStatusBatchRequest,
+        response: { 200: page.pageStatusBatchResponse, ...errorAnswers('read', 422) },
+      },
+    },
+    async ({ body, signal }) => ask('page.statusBatch', body, { signal }),
+  );
+}
+
+export const pageRoutes: RouteGroup = (app, context) => {
+  ingestRoutes(app, context);
+  statusRoutes(app, context);
+  readRoutes(app, context);
+};

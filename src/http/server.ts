@@ -1,0 +1,100 @@
+/**
+ * The HTTP server, not listening: checks before work, reading and checking of bodies, errors, metrics, and the routes. It knows
+ * the actor system only as `ask`. The composition root builds it last and stops it first.
+ */
+import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import type { AuthToken } from '../domain/access.ts';
+import type { Ask } from '../domain/messages.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type Admit, admitOnly } from './admission.ts';
+import * as limits from './connection-limits.ts';
+import { answerError } from './errors.ts';
+import type { GuardSettings } from './host-guard.ts';
+import type { HttpApp, RouteContext, RouteGroup } from './http-app.ts';
+import { acceptJsonOnly, bodyLimit } from './json-body.ts';
+import { describeRoutes } from './openapi.ts';
+import { checkAgainst } from './request-invalid.ts';
+import { healthRoutes } from './routes/health.ts';
+import { jobRoutes } from './routes/jobs.ts';
+import { metricsRoutes } from './routes/metrics.ts';
+import { openapiRoutes } from './routes/openapi.ts';
+import { pageRoutes } from './routes/pages.ts';
+import { searchRoutes } from './routes/search.ts';
+import { whoAmIRoutes } from './routes/whoami.ts';
+
+export interface ServerOptions extends GuardSettings {
+  ask: Ask;
+  tokens: readonly AuthToken[];
+  log: FastifyBaseLogger;
+  metrics: Metrics;
+  /** Of this software, for the OpenAPI document. */
+  version: string;
+}
+
+/** Characters of one path parameter; the longest is a name of an entity. */
+const maxParamLength = 1024;
+
+const routeGroups: readonly RouteGroup[] = [
+  healthRoutes,
+  metricsRoutes,
+  whoAmIRoutes,
+  pageRoutes,
+  jobRoutes,
+  searchRoutes,
+  openapiRoutes,
+];
+
+function measure(app: HttpApp, { httpDuration }: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    const labels = { method: request.method, route, status: reply.statusCode };
+    httpDuration.observe(labels, reply.elapsedTime / 1000);
+    request.log.debug({ ...labels, ms: Math.round(reply.elapsedTime * 100) / 100 }, 'answered');
+  });
+}
+
+/**
+ * Build the server.
+ * Errors: `ready()` and `listen()` reject where a route does not say who may call it.
+ */
+export function buildServer(options: ServerOptions): HttpApp {
+  let admit: Admit = () => null;
+  const app = fastify({
+    loggerInstance: options.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit,
+    routerOptions: { maxParamLength },
+    requestTimeout: limits.requestTimeout,
+    connectionTimeout: limits.connectionTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    http: limits.nodeServerOptions,
+    // While closing, the system itself says so, in the shape of every other error.
+    return503OnClosing: false,
+    clientErrorHandler: (error, socket) => limits.refuseMalformed(error, socket),
+    frameworkErrors: (error, request, reply) => {
+      if (admit(request, reply) === null) answerError(error, request, reply);
+    },
+  }).withTypeProvider<ZodTypeProvider>();
+  limits.limitConnections(app.server);
+
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => checkAgainst(schema, httpPart ?? 'body'));
+  // Replies are typed by their schemas and checked in tests; checking each again costs more than all the rest (docs/http.md).
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setErrorHandler(answerError);
+
+  admit = admitOnly(app, options, options.tokens);
+  acceptJsonOnly(app);
+  measure(app, options.metrics);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  });
+
+  describeRoutes(app, options.version);
+  const context: RouteContext = { ask: options.ask, metrics: options.metrics };
+  app.register(async (routes) => {
+    for (const register of routeGroups) register(routes.withTypeProvider<ZodTypeProvider>(), context);
+  });
+  return app;
+}

@@ -1,0 +1,39 @@
+/**
+ * The process's metrics, in one registry that the composition root makes and hands on. Who counts: intake counts outcomes of
+ * ingest, the HTTP server times requests. Labels have few values: never ids, URLs or texts.
+ */
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+export interface Metrics {
+  registry: Registry;
+  /** Pages by what became of them: contract "The /metrics output". */
+  ingestPages: Counter<'outcome'>;
+  /** Seconds from the request's first byte to the answer's last, by route template. */
+  httpDuration: Histogram<'method' | 'route' | 'status'>;
+}
+
+/** The values of `outcome`, all present from the start so that a rate can be taken at once. */
+export const ingestOutcomes = ['queued', 'revisit', 'blacklisted'] as const;
+
+/** From half a millisecond, a search's goal, to ten seconds. */
+const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const ingestPages = new Counter({
+    name: 'ingest_pages_total',
+    help: 'Pages handed in, by outcome.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ingestOutcomes) ingestPages.inc({ outcome }, 0);
+  const httpDuration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer a request, by route template.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: durationBuckets,
+    registers: [registry],
+  });
+  return { registry, ingestPages, httpDuration };
+}
