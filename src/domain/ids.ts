@@ -6,11 +6,13 @@ import { z } from 'zod';
 
 const digits = '0123456789abcdefghjkmnpqrstvwxyz';
 const width = 8;
+/** Record numbers are uint32 in the store's keys. */
+const maxNumber = 0xffffffff;
 
 export const idPrefixes = { page: 'pg_', chunk: 'ck_', job: 'jb_', blacklist: 'bl_' } as const;
 export type IdKind = keyof typeof idPrefixes;
 
-/** The id of record number `no` (0 ≤ no < 2^40). */
+/** The id of record number `no` (0 ≤ no < 2^32). */
 export function idOf(kind: IdKind, no: number): string {
   let text = '';
   for (let rest = no, i = 0; i < width; i++) {
@@ -30,7 +32,7 @@ export function numberOf(kind: IdKind, id: string): number | null {
     if (value < 0) return null;
     no = no * 32 + value;
   }
-  return no;
+  return no <= maxNumber ? no : null;
 }
 
 /** A datetime of the contract: ISO 8601 with an offset; naive ones are refused. */

@@ -86,7 +86,7 @@ export class JobReader {
 
 /** Writer only: valid inside a transaction. */
 export class JobTransactor extends JobReader {
-  /** Rows whose status the current transaction changed, in order: what the event stream tells. */
+  /** Rows whose status the current transaction changed, in order. */
   changed: Job[] = [];
 
   /** Store the next version of a row; `before` is the version it replaces, or undefined for a new job. */

@@ -68,6 +68,9 @@ export class PageReader {
 
 /** Writer only: valid inside a transaction. */
 export class PageTransactor extends PageReader {
+  /** Rows that the current transaction wrote, in order. */
+  changed: Page[] = [];
+
   /** Store the next version of a row; `before` is the version it replaces, or undefined for a new page. */
   put(page: Page, before: Page | undefined): void {
     if (before === undefined) this.byUrl.put(urlKey(page.canonical_url), page.no);
@@ -75,6 +78,7 @@ export class PageTransactor extends PageReader {
       if (before !== undefined && before.title !== null) this.byTitle.remove(titleKey(before.title, page.no));
       if (page.title !== null) this.byTitle.put(titleKey(page.title, page.no), 0);
     }
+    this.changed.push(page);
     this.rows.put(page.no, { ...page, metadata: page.metadata === null ? null : JSON.stringify(page.metadata) });
   }
 

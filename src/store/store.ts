@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import type { Job } from '../domain/job.ts';
+import type { Page } from '../domain/page.ts';
 import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
 import { type Environment, openEnvironment } from './environment.ts';
@@ -37,12 +38,18 @@ export type Command<Reply> = (transaction: Transaction) => Reply;
 
 export type CommandResult = { ok: true; reply: unknown } | { ok: false; error: unknown };
 
+/** The rows that a commit changed, in order: what projections of the store and the event stream are told. */
+export interface Changes {
+  /** Only those whose status changed. */
+  jobs: Job[];
+  pages: Page[];
+}
+
 export interface Commit {
   /** Increases by one with each commit. */
   opstamp: number;
   results: CommandResult[];
-  /** Jobs whose status changed, in order. */
-  changedJobs: Job[];
+  changes: Changes;
   /** Resolves when the commit is on the disk. */
   flushed: Promise<unknown>;
 }
@@ -89,12 +96,14 @@ export class Store {
       root.childTransaction(() => {
         opstamp = this.#transaction.counters.take('opstamp');
         this.#transaction.jobs.changed = [];
+        this.#transaction.pages.changed = [];
         for (const command of batch) results.push({ ok: true, reply: command(this.#transaction) });
       });
-    let changedJobs: Job[] = [];
+    const changes: Changes = { jobs: [], pages: [] };
     try {
       await runAll(commands);
-      changedJobs = this.#transaction.jobs.changed;
+      changes.jobs = this.#transaction.jobs.changed;
+      changes.pages = this.#transaction.pages.changed;
     } catch (error) {
       if (results.length === commands.length) throw error; // every command ran: it was the commit that failed
       results.length = 0;
@@ -104,11 +113,12 @@ export class Store {
           const alone = await this.transact([command]);
           opstamp = alone.opstamp;
           results.push(...alone.results);
-          changedJobs.push(...alone.changedJobs);
+          changes.jobs.push(...alone.changes.jobs);
+          changes.pages.push(...alone.changes.pages);
         }
       }
     }
-    return { opstamp, results, changedJobs, flushed: root.flushed };
+    return { opstamp, results, changes, flushed: root.flushed };
   }
 
   async close(): Promise<void> {

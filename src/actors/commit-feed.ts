@@ -1,0 +1,22 @@
+/** Tells those who keep a projection of the store what each durable commit changed, in commit order. */
+import type { Changes } from '../store/store.ts';
+
+export interface CommittedChanges extends Changes {
+  opstamp: number;
+}
+
+export type CommitListener = (changes: CommittedChanges) => void;
+
+export class CommitFeed {
+  readonly #listeners = new Set<CommitListener>();
+
+  /** Returns how to stop listening. */
+  subscribe(listener: CommitListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  publish(changes: CommittedChanges): void {
+    for (const listener of this.#listeners) listener(changes);
+  }
+}

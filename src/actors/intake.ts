@@ -1,0 +1,124 @@
+/**
+ * Intake: takes pages in. Canonicalises, gets readable text out of HTML on a work thread, and has the writer decide. It answers
+ * when the decision is on the disk.
+ */
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { z } from 'zod';
+import { type IngestDecision, ingestPage, type PageSubmission } from '../commands/ingest-page.ts';
+import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
+import type { ExtractedPage } from '../compute/extract-html.ts';
+import { DomainError } from '../domain/errors.ts';
+import { idOf } from '../domain/ids.ts';
+import type { IngestOutcome } from '../domain/messages.ts';
+import { type IngestBatchResult, type IngestPageRequest, ingestPageRequest } from '../domain/page.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { serviceLogic } from './service.ts';
+import type { CommitCommand } from './system-messages.ts';
+
+export interface IntakeDependencies {
+  commit: CommitCommand;
+  /** Readable text of an HTML page, made on a work thread. Errors: DomainError. */
+  extract: (html: string, url: string) => Promise<ExtractedPage>;
+  canonicalize: CanonicalizeSettings;
+  maxAttempts: number;
+  metrics: Metrics;
+  log: Logger;
+  now: () => number;
+  monotonic: () => number;
+}
+
+const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
+
+export function intakeLogic(dependencies: IntakeDependencies) {
+  const { commit, extract, canonicalize, maxAttempts, metrics, log, now, monotonic } = dependencies;
+
+  const prepare = async (request: IngestPageRequest): Promise<PageSubmission> => {
+    const html = request.body_html ?? null;
+    if (html !== null && request.body_extracted != null) {
+      throw new DomainError('invalid', 'body_extracted and body_html must not both be given');
+    }
+    const canonical = canonicalizeUrl(request.url, canonicalize);
+    if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
+    const extracted = html === null ? null : await extract(html, canonical.canonical_url);
+    const body = wellFormed(extracted?.text ?? request.body_extracted);
+    const at = now();
+    return {
+      ...canonical,
+      original_url: wellFormed(request.url) ?? request.url,
+      title: wellFormed(request.title ?? extracted?.title),
+      body,
+      content_hash: body === null ? null : createHash('sha256').update(body).digest('hex'),
+      sections: extracted?.sections ?? [],
+      source: wellFormed(request.source),
+      metadata: request.metadata ?? null,
+      seen_at: request.fetched_at == null ? at : Date.parse(request.fetched_at),
+      at,
+      max_attempts: maxAttempts,
+    };
+  };
+
+  const count = (decision: IngestDecision) => metrics.ingestPages.inc({ outcome: metricOutcome[decision.outcome] });
+
+  /** An item's submission, or why it is rejected. Trouble that is not the item's own is thrown. */
+  const prepareItem = async (item: unknown): Promise<PageSubmission | { rejected: string }> => {
+    const parsed = ingestPageRequest.safeParse(item);
+    if (!parsed.success) return { rejected: describeIssues(parsed.error) };
+    try {
+      return await prepare(parsed.data);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'invalid') return { rejected: error.message };
+      throw error;
+    }
+  };
+
+  const start = async () => ({
+    handlers: {
+      'page.ingest': async (request: IngestPageRequest): Promise<IngestOutcome> => {
+        const decision = await commit(ingestPage(await prepare(request)));
+        count(decision);
+        return outcomeOf(decision);
+      },
+      'page.ingestBatch': async ({ pages }: { pages: unknown[] }): Promise<IngestBatchResult[]> => {
+        const items = await Promise.all(pages.map(prepareItem));
+        const decisions = await commit((transaction) =>
+          items.map((item) => ('rejected' in item ? item : ingestPage(item)(transaction))),
+        );
+        return decisions.map((decision, index) => {
+          if ('rejected' in decision) return { outcome: 'rejected', index, detail: decision.rejected };
+          count(decision);
+          return { ...outcomeOf(decision), index };
+        });
+      },
+    },
+  });
+  return serviceLogic<'page.ingest' | 'page.ingestBatch'>('intake', start, log, monotonic);
+}
+
+function outcomeOf(decision: IngestDecision): IngestOutcome {
+  switch (decision.outcome) {
+    case 'accepted':
+      return { outcome: 'accepted', page_id: idOf('page', decision.page_no), status: 'queued' };
+    case 'revisit':
+      return {
+        outcome: 'revisit',
+        page_id: idOf('page', decision.page_no),
+        status: decision.status,
+        revisit: true,
+        content_hash_differs: decision.content_hash_differs,
+      };
+    case 'blacklisted':
+      return { outcome: 'blacklisted', error: 'blacklisted', pattern: decision.pattern };
+  }
+}
+
+/** Lone surrogates have no UTF-8 and would make offsets disagree with the stored text: they become U+FFFD. */
+function wellFormed(text: string | null | undefined): string | null {
+  return text == null ? null : text.toWellFormed();
+}
+
+function describeIssues(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    .join('; ');
+}

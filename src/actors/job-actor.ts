@@ -1,0 +1,189 @@
+/**
+ * One attempt at one job, alive while it is worked: runs the handler, renews the lease, keeps the time limit, and reports how
+ * it ended. The row is the truth: a report that comes too late is refused by the ledger and changes nothing.
+ *
+ * working   the handler runs; beside it the lease is renewed every third of its length
+ * leaving   asked to stop: the handler may still finish within the grace time, else the attempt is given back uncounted
+ * settling  the outcome goes to the ledger; while the store cannot be written it is tried again
+ * ended
+ */
+import { assign, fromPromise, setup } from 'xstate';
+import { type Attempt, beatJob, completeJob, failJob, releaseJob } from '../commands/settle-job.ts';
+import { backoffDelayMs } from '../compute/backoff.ts';
+import { JobError } from '../domain/errors.ts';
+import type { Job } from '../domain/job.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import type { CommitCommand } from './system-messages.ts';
+
+/** What a handler leaves to be done in the transaction that completes its job. */
+export type Completion = ((transaction: Transaction) => void) | undefined;
+
+export interface JobContext {
+  attempt: Attempt;
+  signal: AbortSignal;
+}
+
+export type JobHandler = (job: Job, context: JobContext) => Promise<Completion>;
+
+export interface JobActorInput {
+  job: Job;
+  handler: JobHandler | undefined;
+  commit: CommitCommand;
+  now: () => number;
+  random: () => number;
+  limits: JobLimits;
+}
+
+export interface JobLimits {
+  leaseMs: number;
+  timeoutMs: number;
+  backoffBaseMs: number;
+  /** How long a handler may go on after the scheduler was asked to stop. */
+  graceMs: number;
+}
+
+type Outcome =
+  | { kind: 'done'; completion: Completion }
+  | { kind: 'failed'; error: unknown }
+  | { kind: 'released' }
+  | { kind: 'lost' };
+
+interface Context extends JobActorInput {
+  outcome: Outcome;
+}
+
+/** How long to wait before the ledger is told again, when it could not be written. */
+const settleRetryMs = 500;
+
+export const jobActor = setup({
+  types: {
+    context: {} as Context,
+    input: {} as JobActorInput,
+    events: {} as { type: 'stop' },
+  },
+  actors: {
+    handle: fromPromise<Completion, JobActorInput>(async ({ input: { job, handler }, signal }) => {
+      if (handler === undefined)
+        throw new JobError(`this version has no worker for ${job.kind} jobs`, { permanent: true });
+      return handler(job, { attempt: attemptOf(job), signal });
+    }),
+    beat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
+      commit(beatJob(attemptOf(job), now(), limits.leaseMs)),
+    ),
+    settle: fromPromise<Job | null, Context>(async ({ input }) => {
+      const command = settlement(input);
+      return command === null ? null : input.commit(command);
+    }),
+  },
+  delays: {
+    beatInterval: ({ context }) => context.limits.leaseMs / 3,
+    timeout: ({ context }) => context.limits.timeoutMs,
+    grace: ({ context }) => context.limits.graceMs,
+    settleRetry: settleRetryMs,
+  },
+  guards: {
+    leaseIsLost: ({ event }) => 'output' in event && event.output === false,
+  },
+  actions: {
+    noteOutcome: assign((_, outcome: Outcome) => ({ outcome })),
+  },
+}).createMachine({
+  id: 'job',
+  context: ({ input }) => ({ ...input, outcome: { kind: 'released' } }),
+  initial: 'working',
+  states: {
+    working: {
+      type: 'parallel',
+      invoke: {
+        src: 'handle',
+        input: ({ context }) => context,
+        onDone: {
+          target: 'settling',
+          actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'done', completion: event.output }) },
+        },
+        onError: {
+          target: 'settling',
+          actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'failed', error: event.error }) },
+        },
+      },
+      after: {
+        timeout: {
+          target: 'settling',
+          actions: {
+            type: 'noteOutcome',
+            params: ({ context }) => ({
+              kind: 'failed',
+              error: new JobError(`the attempt took longer than ${context.limits.timeoutMs / 1000} s`),
+            }),
+          },
+        },
+      },
+      states: {
+        lease: {
+          initial: 'held',
+          states: {
+            held: { after: { beatInterval: 'renewing' } },
+            renewing: {
+              invoke: {
+                src: 'beat',
+                input: ({ context }) => context,
+                onDone: [
+                  {
+                    guard: 'leaseIsLost',
+                    target: '#job.settling',
+                    actions: { type: 'noteOutcome', params: { kind: 'lost' } },
+                  },
+                  { target: 'held' },
+                ],
+                onError: 'held',
+              },
+            },
+          },
+        },
+        stay: {
+          initial: 'open',
+          states: {
+            open: { on: { stop: 'leaving' } },
+            leaving: {
+              after: {
+                grace: { target: '#job.settling', actions: { type: 'noteOutcome', params: { kind: 'released' } } },
+              },
+            },
+          },
+        },
+      },
+    },
+    settling: {
+      invoke: { src: 'settle', input: ({ context }) => context, onDone: 'ended', onError: 'retrying' },
+    },
+    retrying: { after: { settleRetry: 'settling' }, on: { stop: 'ended' } },
+    ended: { type: 'final' },
+  },
+});
+
+function attemptOf(job: Job): Attempt {
+  return { job_no: job.no, claim: job.claim };
+}
+
+/** The command that reports the outcome, or null when there is nothing left to report. */
+function settlement({ job, outcome, now, random, limits }: Context): Command<Job | null> | null {
+  const attempt = attemptOf(job);
+  switch (outcome.kind) {
+    case 'done':
+      return completeJob(attempt, now(), outcome.completion);
+    case 'released':
+      return releaseJob(attempt, now(), now());
+    case 'lost':
+      return null;
+    case 'failed': {
+      const error = outcome.error;
+      const known = error instanceof JobError ? error : undefined;
+      const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());
+      return failJob(attempt, now(), {
+        message: error instanceof Error ? error.message : String(error),
+        permanent: known?.permanent ?? false,
+        delayMs: Math.max(delayMs, known?.retryAfterMs ?? 0),
+      });
+    }
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * The scheduler: gives orphans back at start, claims due jobs into free places and keeps one job actor alive per running job.
+ * It looks when a commit made a job claimable, when a job ends, when the next one is due, and at least every `sweepMs`,
+ * when it also takes expired leases back.
+ *
+ * recovering  orphans of the last process go back to pending
+ * idle        waits for a reason to look
+ * claiming    the writer claims; a reason that comes meanwhile (`again`) leads to another look, a stop (`last`) to draining
+ * draining    no new claims; job actors were asked to stop; when the last has ended, so has the scheduler
+ */
+
+import type { Logger } from 'pino';
+import { type ActorRefFrom, assign, fromCallback, fromPromise, sendParent, setup, stateIn, stopChild } from 'xstate';
+import { type Claimed, claimJobs } from '../commands/claim-jobs.ts';
+import { expireLeases, recoverOrphans } from '../commands/recover-jobs.ts';
+import type { JobKind } from '../domain/job.ts';
+import { type Lane, laneOf } from '../domain/lane.ts';
+import type { CommitFeed } from './commit-feed.ts';
+import { type JobHandler, type JobLimits, jobActor } from './job-actor.ts';
+import type { CommitCommand } from './system-messages.ts';
+
+export interface SchedulerDependencies {
+  commit: CommitCommand;
+  feed: CommitFeed;
+  handlers: Partial<Record<JobKind, JobHandler>>;
+  limits: JobLimits;
+  /** Jobs that may run at once in each lane. */
+  capacity: Record<Lane, number>;
+  incarnation: string;
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Monotonic clock, ms. */
+  monotonic: () => number;
+  random: () => number;
+  log: Logger;
+}
+
+interface RunningJob {
+  lane: Lane;
+  actor: ActorRefFrom<typeof jobActor>;
+}
+
+interface Context {
+  /** By the id of the job's actor. */
+  running: ReadonlyMap<string, RunningJob>;
+  nextDueAt: number | null;
+}
+
+type Event = { type: 'wake' } | { type: 'stop' } | { type: `xstate.done.actor.job.${string}`; actorId: string };
+
+/** Longest time between two looks: how late an expired lease is noticed. */
+const sweepMs = 1000;
+
+export function schedulerLogic(dependencies: SchedulerDependencies) {
+  const { commit, feed, handlers, limits, capacity, incarnation, now, monotonic, random, log } = dependencies;
+
+  const places = (running: Context['running']) => {
+    const free = { ...capacity };
+    for (const { lane } of running.values()) free[lane]--;
+    return free;
+  };
+
+  return setup({
+    types: { context: {} as Context, events: {} as Event },
+    actors: {
+      job: jobActor,
+      recover: fromPromise(() => commit(recoverOrphans(incarnation, now()))),
+      claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {
+        await commit(expireLeases(now()));
+        const request = {
+          at: now(),
+          incarnation,
+          leaseMs: limits.leaseMs,
+          free: places(running),
+          running: running.size,
+        };
+        return commit(claimJobs(request));
+      }),
+      listen: fromCallback<Event>(({ sendBack }) =>
+        feed.subscribe(({ jobs }) => {
+          if (jobs.some((job) => job.status === 'pending' || job.status === 'failed')) sendBack({ type: 'wake' });
+        }),
+      ),
+    },
+    delays: {
+      untilNextLook: ({ context }) => Math.max(0, Math.min(sweepMs, (context.nextDueAt ?? Infinity) - now())),
+      sweep: sweepMs,
+    },
+    guards: {
+      nothingRuns: ({ context }) => context.running.size === 0,
+    },
+    actions: {
+      work: assign(({ context, spawn }, { jobs, nextDueAt }: Claimed) => {
+        const running = new Map(context.running);
+        for (const job of jobs) {
+          const id = `job.${job.no}.${job.claim}`;
+          const input = { job, handler: handlers[job.kind], commit, now, random, limits };
+          running.set(id, { lane: laneOf(job), actor: spawn('job', { id, input }) });
+        }
+        return { running, nextDueAt };
+      }),
+      forget: assign(({ context, event }) => {
+        const running = new Map(context.running);
+        if ('actorId' in event) running.delete(event.actorId);
+        return { running };
+      }),
+      /** An actor that has ended stays among the children until it is stopped. */
+      bury: stopChild(({ event }) => ('actorId' in event ? event.actorId : '')),
+      askAllToStop: ({ context }) => {
+        for (const { actor } of context.running.values()) actor.send({ type: 'stop' });
+      },
+      noteFailedLook: (_, { error }: { error: unknown }) => log.warn({ err: error }, 'jobs could not be claimed'),
+      reportReady: sendParent({ type: 'ready.scheduler' }),
+      reportStopped: sendParent({ type: 'stopped.scheduler' }),
+      reportCrash: sendParent((_, { error }: { error: unknown }) => ({
+        type: 'crashed.scheduler',
+        error,
+        at: monotonic(),
+      })),
+    },
+  }).createMachine({
+    id: 'scheduler',
+    context: { running: new Map(), nextDueAt: null },
+    invoke: { src: 'listen' },
+    initial: 'recovering',
+    on: {
+      stop: { target: '.draining', actions: 'askAllToStop' },
+      'xstate.done.actor.job.*': { actions: ['forget', 'bury'] },
+    },
+    states: {
+      recovering: {
+        invoke: {
+          src: 'recover',
+          onDone: { target: 'claiming', actions: 'reportReady' },
+          onError: { target: 'stopped', actions: { type: 'reportCrash', params: ({ event }) => event } },
+        },
+      },
+      idle: {
+        after: { untilNextLook: 'claiming' },
+        on: {
+          wake: 'claiming',
+          'xstate.done.actor.job.*': { target: 'claiming', actions: ['forget', 'bury'] },
+        },
+      },
+      claiming: {
+        initial: 'once',
+        invoke: {
+          src: 'claim',
+          input: ({ context }) => context.running,
+          onDone: [
+            {
+              guard: stateIn({ claiming: 'last' }),
+              target: 'draining',
+              actions: [{ type: 'work', params: ({ event }) => event.output }, 'askAllToStop'],
+            },
+            {
+              guard: stateIn({ claiming: 'again' }),
+              target: 'claiming',
+              reenter: true,
+              actions: { type: 'work', params: ({ event }) => event.output },
+            },
+            { target: 'idle', actions: { type: 'work', params: ({ event }) => event.output } },
+          ],
+          onError: { target: 'failing', actions: { type: 'noteFailedLook', params: ({ event }) => event } },
+        },
+        states: {
+          once: { on: { wake: 'again', 'xstate.done.actor.job.*': { target: 'again', actions: ['forget', 'bury'] } } },
+          again: {},
+          last: {},
+        },
+        on: { stop: { target: '.last', actions: 'askAllToStop' } },
+      },
+      failing: { after: { sweep: 'claiming' } },
+      draining: {
+        always: { guard: 'nothingRuns', target: 'stopped', actions: 'reportStopped' },
+      },
+      stopped: { type: 'final' },
+    },
+  });
+}

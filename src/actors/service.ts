@@ -1,0 +1,103 @@
+/**
+ * Services: the actors that answer messages. A service starts asynchronously, says it is ready, handles requests one by one as
+ * they come (concurrently), and on `stop` finishes what it holds and says it has stopped. It never dies of a request: an error
+ * that is not a DomainError is logged and answered as a bug. What it cannot live with, it reports with `crash`, and the
+ * supervisor starts it again.
+ */
+
+import type { Logger } from 'pino';
+import { fromCallback } from 'xstate';
+import { DomainError } from '../domain/errors.ts';
+import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from './system-messages.ts';
+
+/** A request on its way: who waits for the reply is in it. */
+export interface Envelope {
+  type: 'request';
+  name: SystemMessageName;
+  request: unknown;
+  signal: AbortSignal | undefined;
+  resolve(reply: unknown): void;
+  reject(error: unknown): void;
+}
+
+export type Handlers<Names extends SystemMessageName> = {
+  [Name in Names]: (
+    request: SystemRequestOf<Name>,
+    signal: AbortSignal | undefined,
+  ) => SystemReplyOf<Name> | Promise<SystemReplyOf<Name>>;
+};
+
+export interface Service<Names extends SystemMessageName> {
+  handlers: Handlers<Names>;
+  /** Finish what is held and let go of every resource; called once, after the last request was answered. */
+  stop?(): Promise<void>;
+}
+
+export interface ServiceHooks {
+  /** Report an error that the service cannot live with. */
+  crash(error: unknown): void;
+}
+
+export type ServiceCommand = Envelope | { type: 'stop' };
+
+/** The actor logic of a service: `name` is how the supervisor's chart calls it, `now` a monotonic clock in ms. */
+export function serviceLogic<Names extends SystemMessageName>(
+  name: string,
+  start: (hooks: ServiceHooks) => Promise<Service<Names>>,
+  log: Logger,
+  now: () => number,
+) {
+  return fromCallback<ServiceCommand>(({ sendBack, receive }) => {
+    const held = new Map<Envelope, Promise<void>>();
+    let ended = false;
+    const end = () => {
+      ended = true;
+      for (const envelope of held.keys()) envelope.reject(unavailable(name));
+      held.clear();
+    };
+    const crash = (error: unknown) => {
+      if (ended) return;
+      end();
+      sendBack({ type: `crashed.${name}`, error, at: now() });
+    };
+    const started = start({ crash });
+    started.then(() => sendBack({ type: `ready.${name}` }), crash);
+
+    const serve = async (envelope: Envelope) => {
+      try {
+        const { handlers } = await started;
+        const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
+        envelope.resolve(await handle(envelope.request, envelope.signal));
+      } catch (error) {
+        if (!(error instanceof DomainError) && envelope.signal?.aborted !== true) {
+          log.error({ err: error, message: envelope.name }, 'a request failed unexpectedly');
+        }
+        envelope.reject(error);
+      } finally {
+        held.delete(envelope);
+      }
+    };
+    const stop = async () => {
+      try {
+        const service = await started;
+        await Promise.allSettled(held.values());
+        await service.stop?.();
+        end();
+        sendBack({ type: `stopped.${name}` });
+      } catch (error) {
+        crash(error);
+      }
+    };
+
+    receive((command) => {
+      if (command.type === 'stop') void stop();
+      else if (ended) command.reject(unavailable(name));
+      else held.set(command, serve(command));
+    });
+    return end;
+  });
+}
+
+function unavailable(name: string): DomainError {
+  return new DomainError('store_unavailable', `${name} is restarting`, { retryAfterS: 1 });
+}

@@ -1,0 +1,63 @@
+/**
+ * All messages of the actor system: the public ones that routes may send, and the internal ones between actors. One map, so
+ * that the supervisor's routing table is complete or does not compile.
+ */
+
+import type { LabelRange } from '../commands/commit-content.ts';
+import type { MessageName, Messages } from '../domain/messages.ts';
+import type { PageFilters } from '../domain/page-filters.ts';
+import type { Command } from '../store/store.ts';
+import type { PreparedPage } from '../threads/prepare-page.ts';
+
+export interface RetrieveRequest {
+  query: string;
+  candidates: number;
+  filters: PageFilters;
+}
+
+/** One side's hits, best first, ties by label; aligned arrays. */
+export interface RankedChunks {
+  labels: Uint32Array;
+  scores: ArrayLike<number>;
+}
+
+export interface Retrieved {
+  sparse: RankedChunks;
+  dense: RankedChunks;
+  /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
+  known: boolean;
+  /** The page that a label belongs to, 0 for none any more. */
+  pageOf: (label: number) => number;
+  /** Whether a page passes the request's filters. */
+  passes: (pageNo: number) => boolean;
+  timing_ms: Record<string, number>;
+}
+
+export interface InternalMessages {
+  /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
+  'store.commit': { request: { command: Command<unknown> }; reply: unknown };
+  /** Make a page's chunks searchable on both sides, and take the ones they replace out. */
+  'index.add': {
+    request: Pick<PreparedPage, 'segment' | 'vectors'> & { labels: LabelRange; obsolete: LabelRange };
+    reply: undefined;
+  };
+  'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
+}
+
+export type SystemMessages = Messages & InternalMessages;
+export type SystemMessageName = MessageName | keyof InternalMessages;
+export type SystemRequestOf<Name extends SystemMessageName> = SystemMessages[Name]['request'];
+export type SystemReplyOf<Name extends SystemMessageName> = SystemMessages[Name]['reply'];
+
+export type SystemAsk = <Name extends SystemMessageName>(
+  name: Name,
+  request: SystemRequestOf<Name>,
+  options?: { signal?: AbortSignal | undefined },
+) => Promise<SystemReplyOf<Name>>;
+
+/** Run a command through the writer, with its reply's type. */
+export type CommitCommand = <Reply>(command: Command<Reply>) => Promise<Reply>;
+
+export function commitThrough(ask: SystemAsk): CommitCommand {
+  return <Reply>(command: Command<Reply>) => ask('store.commit', { command }) as Promise<Reply>;
+}

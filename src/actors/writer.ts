@@ -1,0 +1,89 @@
+/**
+ * The one writer. Commands from everywhere queue here and go into the store batch by batch; each is answered when its commit is
+ * on the disk, after the commit feed has told the projections. A store that cannot be written (disk full, say) refuses the
+ * batch's commands; reads go on, and the next batch tries again.
+ */
+
+import type { Logger } from 'pino';
+import { createActor, fromPromise } from 'xstate';
+import { DomainError } from '../domain/errors.ts';
+import { createWriterMachine } from '../machines/writer.ts';
+import type { Command, Store } from '../store/store.ts';
+import type { CommitFeed } from './commit-feed.ts';
+import { type ServiceHooks, serviceLogic } from './service.ts';
+
+export interface WriterDependencies {
+  store: Store;
+  feed: CommitFeed;
+  log: Logger;
+  now: () => number;
+}
+
+interface Write {
+  command: Command<unknown>;
+  resolve(reply: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Commands that may wait; beyond it writes are refused, so that memory stays bounded when the disk stalls. */
+const maxWaiting = 4096;
+
+export function writerLogic({ store, feed, log, now }: WriterDependencies) {
+  const start = async (_hooks: ServiceHooks) => {
+    let waiting = 0;
+    const flushes = new Set<Promise<void>>();
+
+    const commitBatch = async (batch: Write[]) => {
+      try {
+        const commit = await store.transact(batch.map((write) => write.command));
+        const answered = commit.flushed.then(
+          () => {
+            feed.publish({ opstamp: commit.opstamp, ...commit.changes });
+            commit.results.forEach((result, index) => {
+              if (result.ok) batch[index].resolve(result.reply);
+              else batch[index].reject(result.error);
+            });
+          },
+          (error) => refuse(batch, error),
+        );
+        flushes.add(answered);
+        void answered.finally(() => flushes.delete(answered));
+      } catch (error) {
+        refuse(batch, error);
+      }
+    };
+    const refuse = (batch: Write[], error: unknown) => {
+      log.error({ err: error, writes: batch.length }, 'the store could not be written');
+      const refusal = new DomainError('store_unavailable', 'the store cannot be written', {
+        retryAfterS: 5,
+        cause: error,
+      });
+      for (const write of batch) write.reject(refusal);
+    };
+
+    const machine = createWriterMachine<Write>().provide({
+      actors: { commitBatch: fromPromise<void, Write[]>(({ input }) => commitBatch(input)) },
+    });
+    const actor = createActor(machine).start();
+
+    return {
+      handlers: {
+        'store.commit': ({ command }: { command: Command<unknown> }) => {
+          if (waiting >= maxWaiting) {
+            throw new DomainError('overloaded', 'too many writes are waiting', { retryAfterS: 1 });
+          }
+          waiting++;
+          return new Promise<unknown>((resolve, reject) => {
+            actor.send({ type: 'write', write: { command, resolve, reject } });
+          }).finally(() => waiting--);
+        },
+      },
+      stop: async () => {
+        await Promise.all(flushes);
+        actor.stop();
+        await store.close();
+      },
+    };
+  };
+  return serviceLogic<'store.commit'>('writer', start, log, now);
+}

@@ -1,0 +1,60 @@
+/**
+ * What indexing makes of one page's text, in one pass on a work thread: its chunks, their vectors by the embedded model, and a
+ * sparse segment over them. The chunks of a page share its title: it takes part in every passage's vector and is a field of its
+ * own in BM25F. Labels are not known here; the store allocates them when the result is committed.
+ */
+import type { AnalyzedText, TextAnalyzer } from '../compute/analyze-text.ts';
+import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/chunk-text.ts';
+import type { LocalEmbedder, TermSequence } from '../compute/embed-local.ts';
+import type { Chunk } from '../domain/page.ts';
+import { modelSegment } from './model-segment.ts';
+
+export interface PageText {
+  title: string | null;
+  text: string;
+  sections: readonly SectionStart[];
+}
+
+export interface PreparedPage {
+  chunks: Chunk[];
+  /** Shape: chunks × dim, unit rows; a row of zeros where a chunk has no term. Null when the active model is not embedded here. */
+  vectors: Float32Array | null;
+  /** The page's chunks as a segment whose labels are their ordinals. */
+  segment: SharedArrayBuffer;
+}
+
+export interface PageTools {
+  analyzer: TextAnalyzer;
+  embedder: LocalEmbedder | null;
+  chunking: ChunkingSettings;
+}
+
+export function preparePage({ analyzer, embedder, chunking }: PageTools, page: PageText): PreparedPage {
+  const analyzed = analyzer.analyze(page.text);
+  const title = analyzer.terms(page.title ?? '');
+  const chunks = chunkText(analyzed, page.sections, chunking);
+  return {
+    chunks: chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk),
+    vectors: embedder === null ? null : embedChunks(embedder, analyzed, chunks, title),
+    segment: modelSegment(
+      chunks.map((chunk) => ({
+        title: title.stems,
+        section: chunk.section_title === null ? [] : analyzer.terms(chunk.section_title).stems,
+        body: analyzed.stems.slice(chunk.token_from, chunk.token_to),
+      })),
+    ).buffer,
+  };
+}
+
+function embedChunks(
+  embedder: LocalEmbedder,
+  { words, stems }: AnalyzedText,
+  chunks: readonly TextChunk[],
+  title: TermSequence,
+): Float32Array {
+  const rows = new Float32Array(chunks.length * embedder.dim);
+  chunks.forEach(({ token_from, token_to }, row) => {
+    embedder.embedDocument(words, stems, token_from, token_to, rows, row * embedder.dim, title);
+  });
+  return rows;
+}

@@ -1,0 +1,42 @@
+/**
+ * Entry of the work threads: stateless tasks over bytes, any of which may be aborted. The analyzer and the embedder are made at
+ * the first task that needs them, and are caches only.
+ */
+import { createTextAnalyzer } from '../compute/analyze-text.ts';
+import type { ChunkingSettings } from '../compute/chunk-text.ts';
+import { createLocalEmbedder } from '../compute/embed-local.ts';
+import { openWordVectors } from '../compute/word-vectors.ts';
+import { type PageText, type PageTools, type PreparedPage, preparePage as prepare } from './prepare-page.ts';
+import { threadData } from './thread-pool.ts';
+
+export { extract } from './extract-task.ts';
+export { mergeSegments, readSegment, writeSegment } from './segment-tasks.ts';
+
+/** What every work thread is given when it starts. */
+export interface WorkThreadData {
+  chunking: ChunkingSettings;
+  /** The embedded model, or null when the active model is another's. */
+  embedded: { wordVectors: SharedArrayBuffer; dim: number } | null;
+}
+
+let tools: PageTools | undefined;
+
+function openTools(): PageTools {
+  const { chunking, embedded } = threadData<WorkThreadData>();
+  return {
+    chunking,
+    analyzer: createTextAnalyzer(),
+    embedder: embedded === null ? null : createLocalEmbedder(openWordVectors(embedded.wordVectors), embedded.dim),
+  };
+}
+
+/** Chunks, vectors and segment of a page's text. */
+export function preparePage(page: PageText): PreparedPage {
+  tools ??= openTools();
+  return prepare(tools, page);
+}
+
+/** Load the language model and the word vectors, so that the first page does not wait for them. */
+export function warmUp(): void {
+  tools ??= openTools();
+}
