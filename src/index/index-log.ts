@@ -1,0 +1,6 @@
+/** What the indexes write to the log; a pino logger is one. */
+export interface IndexLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,0 +1,334 @@
+/**
+ * The owner of the sparse index: which segments there are, what is deleted in them, which snapshot the searchers hold, and
+ * what is on disk. It runs on the main thread and does no heavy work there: searching is the searchers', merging and file
+ * contents are the work thread's.
+ *
+ * Life of a segment: `add` takes a mini segment that a thread has modelled → waiting → published, and with that searchable,
+ * which is when `add` resolves → merged with others of its tier into a larger one, which takes their place in one
+ * publication → … → a file, named by the manifest. Minis that wait together go out in one publication.
+ *
+ * What keeps this free of races:
+ * - State changes between two awaits only. The lists below are the state: a document is in exactly one of waiting, joining
+ *   and members; `retiring` are members that a merge has replaced and that searchers may still be reading.
+ * - A deletion marks the label wherever it is, retiring segments included, so no search that starts afterwards finds it.
+ *   Tombstones are shared memory: it needs no publication.
+ * - A merge works on frozen tombstones; deletions that arrived meanwhile are carried over before its result takes its place.
+ * - One publication at a time, one merge at a time, one save at a time.
+ * - A label deleted before it is added (a page forgotten while it was being indexed) is remembered and never becomes live.
+ */
+import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
+import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';
+import { deletedCount } from '../compute/bm25/tombstones.ts';
+import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/label-set.ts';
+import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
+import type { IndexLog } from './index-log.ts';
+import { SegmentFiles, type SegmentTasks } from './segment-files.ts';
+import {
+  carryDeletions,
+  createMember,
+  deletedLabels,
+  deleteLabel,
+  freezeTombstones,
+  holdsLabel,
+  type SegmentMember,
+} from './segment-members.ts';
+
+/** The task of the searchers that the index needs; the pools may have others. */
+export type PublishTask = Pick<typeof import('../threads/search-thread.ts'), 'publish'>;
+
+export interface SparseIndexOptions {
+  dir: string;
+  storeId: string;
+  /** Pools of one pinned thread each. */
+  searchers: readonly ThreadPool<PublishTask>[];
+  worker: ThreadPool<SegmentTasks>;
+  log: IndexLog;
+  /** Minis that may wait for publication; more are refused. */
+  maxWaiting?: number;
+  /** Segments at which minis that wait are merged before they are published, so that searches stay fast under a flood. */
+  maxSegments?: number;
+  /** Documents added between two saves in the background. */
+  saveEveryDocs?: number;
+}
+
+export interface SparseIndexStats {
+  segments: number;
+  /** Live documents. */
+  docs: number;
+  tombstones: number;
+  /** Of the segments' shared memory. */
+  bytes: number;
+  waiting: number;
+  generation: number;
+}
+
+/** The index is closing and takes nothing more. */
+export class IndexClosedError extends Error {
+  readonly code = 'index_closed';
+  readonly retryable = false;
+}
+
+interface WaitingAdd {
+  readonly member: SegmentMember;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class SparseIndex {
+  readonly #options: Required<SparseIndexOptions>;
+  readonly #files: SegmentFiles;
+  readonly #held = new Map<ThreadPool<PublishTask>, ReadonlySet<number>>();
+  #members: SegmentMember[] = [];
+  #retiring: SegmentMember[] = [];
+  #waiting: WaitingAdd[] = [];
+  #joining: SegmentMember[] = [];
+  readonly #deletedAhead = new Set<number>();
+  #nextId = 1;
+  #docsUnsaved = 0;
+  #closing = false;
+  #pump: Promise<void> | undefined;
+  #publications: Promise<void> = Promise.resolve();
+  #merges: Promise<void> = Promise.resolve();
+  #saves: Promise<void> = Promise.resolve();
+  #mergeAsked = false;
+
+  private constructor(options: SparseIndexOptions) {
+    this.#options = { maxWaiting: 1024, maxSegments: 64, saveEveryDocs: 20_000, ...options };
+    this.#files = new SegmentFiles(options);
+  }
+
+  /**
+   * Load the segments on disk and publish them. Documents whose label is not in `live` are deleted.
+   * Gives also the live labels that no segment holds, ascending: to be modelled again from the text and added.
+   * Errors: of the folder (not of files in it, these are set aside) and of the searchers.
+   */
+  static async open(
+    options: SparseIndexOptions,
+    live: LabelSet,
+  ): Promise<{ index: SparseIndex; missing: Uint32Array }> {
+    const index = new SparseIndex(options);
+    const indexed = createLabelSet(live.length * 32);
+    for (const { id, segment } of await index.#files.load()) {
+      const member = createMember(id, segment);
+      for (const label of segment.labels) {
+        if (hasLabel(live, label) && !hasLabel(indexed, label)) addLabel(indexed, label);
+        else deleteLabel(member, label);
+      }
+      index.#members.push(member);
+      index.#nextId = Math.max(index.#nextId, id + 1);
+    }
+    await index.#publish();
+    index.#mergeSoon();
+    return { index, missing: labelsNotIn(live, indexed) };
+  }
+
+  /**
+   * Add a modelled segment under its documents' labels; resolves when every searcher finds them. Labels that are live
+   * already are not added again, labels deleted before never become live.
+   * Errors: QueueFullError when too many wait (try again later), RangeError if the labels do not ascend or fit,
+   * IndexClosedError; those of the threads. After an error nothing of the segment is searchable.
+   */
+  async add(buffer: SharedArrayBuffer, labels: Uint32Array): Promise<void> {
+    const { maxWaiting } = this.#options;
+    if (this.#closing) throw new IndexClosedError('the sparse index is closing');
+    if (this.#waiting.length >= maxWaiting) throw new QueueFullError(`sparse index: ${maxWaiting} segments waiting`);
+    const segment = openSegment(buffer);
+    labelSegment(segment, labels);
+    const member = createMember(this.#nextId++, segment);
+    const others = this.#everyMember();
+    for (const label of labels) {
+      if (this.#deletedAhead.has(label) || others.some((other) => holdsLabel(other, label))) deleteLabel(member, label);
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ member, resolve, reject });
+      this.#pump ??= this.#runPump();
+    });
+  }
+
+  /** Delete labels: when this returns, no search that starts afterwards finds them. Unknown ones are remembered. */
+  remove(labels: Iterable<number>): void {
+    const members = this.#everyMember();
+    for (const label of labels) {
+      for (const member of this.#retiring) deleteLabel(member, label);
+      if (!members.some((member) => deleteLabel(member, label))) this.#deletedAhead.add(label);
+    }
+    this.#mergeSoon();
+  }
+
+  /** Make the files agree with the index as it is now. Errors: those of the file system; the old files then still load. */
+  save(): Promise<void> {
+    const saved = this.#saves.then(async () => {
+      const docs = this.#docsUnsaved;
+      await this.#files.save([...this.#members]);
+      this.#docsUnsaved -= docs;
+    });
+    this.#saves = saved.catch(() => undefined);
+    return saved;
+  }
+
+  /** For quiet times: bring small segments together, so that searches and files are few. Then save. */
+  async consolidate(): Promise<void> {
+    await this.#inMergeLane(() => this.#replace(chooseIdleMerge(this.#sizes())));
+    await this.save();
+  }
+
+  /** Rewrite every segment with deleted documents and save: no term of a deleted chunk is left in memory or on disk. */
+  async purge(): Promise<void> {
+    const worn = this.#members.filter(({ tombstones }) => deletedCount(tombstones) > 0).map(({ id }) => id);
+    for (const id of worn) await this.#inMergeLane(() => this.#replace([id]));
+    await this.save();
+  }
+
+  stats(): SparseIndexStats {
+    const tombstones = this.#members.reduce((sum, member) => sum + deletedCount(member.tombstones), 0);
+    return {
+      segments: this.#members.length,
+      docs: this.#members.reduce((sum, { segment }) => sum + segment.docs, 0) - tombstones,
+      tombstones,
+      bytes: this.#members.reduce((sum, { segment }) => sum + segment.buffer.byteLength, 0),
+      waiting: this.#waiting.length,
+      generation: this.#files.generation,
+    };
+  }
+
+  /** Publish what waits, finish what runs, save. Takes no more adds; the pools stay open. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#pump;
+    await this.#merges;
+    await this.save();
+  }
+
+  async #runPump(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0);
+      this.#joining = batch.map(({ member }) => member);
+      try {
+        await this.#join();
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+      this.#mergeSoon();
+      if (this.#docsUnsaved >= this.#options.saveEveryDocs) {
+        this.save().catch((error) => this.#options.log.error({ err: error }, 'sparse index: save failed'));
+      }
+    }
+    this.#pump = undefined;
+  }
+
+  /** Make the joining minis members and publish them; if that fails they are members no more. */
+  async #join(): Promise<void> {
+    let joined = this.#joining;
+    try {
+      const docs = joined.reduce((sum, { segment }) => sum + segment.docs, 0);
+      const crowded = this.#members.length + joined.length > this.#options.maxSegments;
+      if (crowded && joined.length > 1 && docs <= MAX_SEGMENT_DOCS) {
+        await this.#merge(joined, (merged) => {
+          this.#joining = [merged];
+        });
+      }
+      joined = this.#joining;
+      this.#members.push(...joined);
+      this.#joining = [];
+      await this.#publish();
+      this.#docsUnsaved += docs;
+      for (const { segment } of joined) for (const label of segment.labels) this.#deletedAhead.delete(label);
+    } catch (error) {
+      this.#joining = [];
+      this.#members = this.#members.filter((member) => !joined.includes(member));
+      this.#retiring.push(...joined);
+      for (const member of joined) for (const label of deletedLabels(member)) this.#deletedAhead.add(label);
+      throw error;
+    }
+  }
+
+  /** Bring every searcher to the members of now; what was retired before then is read by nobody. */
+  #publish(): Promise<void> {
+    const published = this.#publications.then(async () => {
+      const members = [...this.#members];
+      const retired = new Set(this.#retiring);
+      await Promise.all(this.#options.searchers.map((searcher) => this.#publishTo(searcher, members)));
+      this.#retiring = this.#retiring.filter((member) => !retired.has(member));
+    });
+    this.#publications = published.catch(() => undefined);
+    return published;
+  }
+
+  async #publishTo(searcher: ThreadPool<PublishTask>, members: readonly SegmentMember[]): Promise<void> {
+    const ids = members.map(({ id }) => id);
+    const send = (chosen: readonly SegmentMember[]) =>
+      searcher.run('publish', {
+        ids,
+        added: chosen.map(({ id, segment, tombstones }) => ({
+          id,
+          segment: segment.buffer,
+          tombstones: tombstones.buffer,
+        })),
+      });
+    const held = this.#held.get(searcher);
+    const lacking = await send(members.filter(({ id }) => !held?.has(id)));
+    if (lacking.length > 0) await send(members.filter(({ id }) => lacking.includes(id)));
+    this.#held.set(searcher, new Set(ids));
+  }
+
+  /** Merge in the background until the policy asks for nothing. */
+  #mergeSoon(): void {
+    if (this.#mergeAsked || this.#closing) return;
+    this.#mergeAsked = true;
+    this.#inMergeLane(async () => {
+      this.#mergeAsked = false;
+      for (;;) {
+        const ids = this.#closing ? [] : chooseMerge(this.#sizes());
+        if (ids.length === 0) return;
+        await this.#replace(ids);
+      }
+    }).catch((error) =>
+      this.#options.log.error({ err: error }, 'sparse index: merge failed, tried again with the next change'),
+    );
+  }
+
+  #inMergeLane(work: () => Promise<void>): Promise<void> {
+    const done = this.#merges.then(work);
+    this.#merges = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Put the merge of some members in their place and publish it. */
+  async #replace(ids: readonly number[]): Promise<void> {
+    const inputs = this.#members.filter(({ id }) => ids.includes(id));
+    if (inputs.length === 0) return;
+    await this.#merge(inputs, (merged) => {
+      this.#members = this.#members.filter((member) => !inputs.includes(member));
+      if (merged.segment.docs > 0) this.#members.push(merged);
+      this.#retiring.push(...inputs);
+    });
+    await this.#publish();
+  }
+
+  /** Merge on the work thread and put the result in place, with no await between the last carried deletion and that. */
+  async #merge(inputs: readonly SegmentMember[], putInPlace: (merged: SegmentMember) => void): Promise<void> {
+    const frozen = inputs.map(({ tombstones }) => freezeTombstones(tombstones));
+    const buffer = await this.#options.worker.run(
+      'mergeSegments',
+      inputs.map(({ segment }, i) => ({ segment: segment.buffer, tombstones: frozen[i].buffer })),
+    );
+    const merged = createMember(this.#nextId++, openSegment(buffer));
+    inputs.forEach((input, i) => {
+      carryDeletions(input, frozen[i], merged);
+    });
+    putInPlace(merged);
+  }
+
+  #everyMember(): SegmentMember[] {
+    return [...this.#members, ...this.#joining, ...this.#waiting.map(({ member }) => member)];
+  }
+
+  #sizes(): SegmentSize[] {
+    return this.#members.map(({ id, segment, tombstones }) => ({
+      id,
+      docs: segment.docs,
+      deleted: deletedCount(tombstones),
+    }));
+  }
+}
