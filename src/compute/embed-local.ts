@@ -4,7 +4,8 @@
  * order, on any machine compare. One embedder per thread; it keeps bounded caches and reads the shared word vectors.
  *
  *   part     dims               of a word (tf = its count, share = its Zipf share)      share of the cosine
- *   words    dim of the vectors tf × a / (a + share) × (vector − mean), a = 3e-5        0.35 (1 when dim is that alone)
+ *   words    dim of the vectors tf × a / (a + share) × (vector − mean), a = 3e-5,       0.35 (1 when dim is that alone)
+ *                               then the sum whitened (whitening.ts)
  *   sketch   all the rest       √tf × a / (a + share) × 8 signed cells, a = 1e-3        0.65
  *
  * Each part is made unit length, then scaled by the root of its share; a part without any word leaves its place zero and
@@ -13,13 +14,11 @@
 import { addStemToSketch } from './stem-sketch.ts';
 import { lookupTerm } from './term-table.ts';
 import type { WordVectors } from './word-vectors.ts';
-import { sifWeight } from './zipf-weight.ts';
+import { sifWeight, WORD_SIF_A, zipfShares } from './zipf-weight.ts';
 
 /** Raised with any change that moves a vector: stored vectors of another version must be embedded again. */
 export const LOCAL_MODEL_VERSION = 1;
 
-/** Measured: 3e-5 and 1e-4 are alike, 1e-3 and more are worse. */
-const WORD_SIF_A = 3e-5;
 /** Measured: 5e-4 to 2e-3 are alike, steeper weights lose up to 25 % on questions. */
 const SKETCH_SIF_A = 1e-3;
 /** Measured: flat from 0.25 to 0.4. */
@@ -69,9 +68,12 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
   const wordDim = vectors.dim;
   const sketchDim = dim - wordDim;
   const wordIds = new Map<string, number>();
+  const wordSum = new Float64Array(wordDim);
   const wordPart = new Float64Array(wordDim);
   const sketch = new Float64Array(sketchDim);
   const stemCounts = new Map<string, { count: number; weight: number }>();
+  const shareOf = zipfShares(vectors.count);
+  let wordWeight = 0;
   let known = 0;
   let terms = 0;
 
@@ -101,16 +103,17 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
   }
 
   function addWord(id: number, times: number): void {
-    const weight = times * sifWeight(id, vectors.count, WORD_SIF_A);
-    const { rows, mean } = vectors;
+    const weight = times * sifWeight(shareOf(id), WORD_SIF_A);
+    wordWeight += weight;
+    const { rows } = vectors;
     const scale = weight * vectors.scales[id];
     const row = id * wordDim;
-    for (let k = 0; k < wordDim; k++) wordPart[k] += scale * rows[row + k] - weight * mean[k];
+    for (let k = 0; k < wordDim; k++) wordSum[k] += scale * rows[row + k];
   }
 
   /** A stem weighs as its commonest form in the text; a word outside the vocabulary as one just past its end. */
   function addStem(stem: string, id: number, times: number): void {
-    const weight = sifWeight(id < 0 ? vectors.count : id, vectors.count, SKETCH_SIF_A);
+    const weight = sifWeight(shareOf(id < 0 ? vectors.count : id), SKETCH_SIF_A);
     const seen = stemCounts.get(stem);
     if (seen === undefined) stemCounts.set(stem, { count: times, weight });
     else {
@@ -120,16 +123,28 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
   }
 
   function clear(): void {
-    wordPart.fill(0);
+    wordSum.fill(0);
+    wordWeight = 0;
     sketch.fill(0);
     stemCounts.clear();
     known = 0;
     terms = 0;
   }
 
+  function whitenWords(): void {
+    const { whitening, mean } = vectors;
+    for (let k = 0; k < wordDim; k++) wordSum[k] -= wordWeight * mean[k];
+    for (let i = 0; i < wordDim; i++) {
+      let sum = 0;
+      for (let j = 0; j < wordDim; j++) sum += whitening[i * wordDim + j] * wordSum[j];
+      wordPart[i] = sum;
+    }
+  }
+
   /** Write what was added as one row of unit length. */
   function finish(out: Float32Array, offset: number): boolean {
     for (const [stem, { count, weight }] of stemCounts) addStemToSketch(stem, Math.sqrt(count) * weight, sketch);
+    whitenWords();
     const wordNorm = norm(wordPart);
     const sketchNorm = norm(sketch);
     const both = wordNorm > 0 && sketchNorm > 0;

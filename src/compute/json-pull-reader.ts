@@ -26,7 +26,8 @@ const POWERS = Float64Array.from({ length: 23 }, (_, exponent) => 10 ** exponent
 
 /**
  * `read` fills the start of the given buffer and returns the number of bytes, 0 at the end.
- * Errors: JsonLayoutError; numbers are within one unit in the last place of what JSON.parse gives.
+ * Errors: JsonLayoutError. Numbers of ordinary size (1e-280 to 1e280) are within a few units in the last place of what
+ * JSON.parse gives.
  */
 export function createJsonPullReader(read: (target: Uint8Array) => number, bufferBytes = 1 << 20): JsonPullReader {
   const buffer = new Uint8Array(bufferBytes);
@@ -115,9 +116,7 @@ export function createJsonPullReader(read: (target: Uint8Array) => number, buffe
       at++;
       exponent += readExponent();
     }
-    const size = Math.abs(exponent);
-    const power = size < POWERS.length ? POWERS[size] : 10 ** size;
-    const value = exponent < 0 ? mantissa / power : mantissa * power;
+    const value = exponent < 0 ? mantissa / powerOfTen(-exponent) : mantissa * powerOfTen(exponent);
     return negative ? -value : value;
   }
 
@@ -183,6 +182,11 @@ export function createJsonPullReader(read: (target: Uint8Array) => number, buffe
       return count;
     },
   };
+}
+
+/** Past the exact powers the result may be off by a unit in the last place; past 1e308 it is infinite, and a number 0. */
+function powerOfTen(exponent: number): number {
+  return exponent < POWERS.length ? POWERS[exponent] : 10 ** exponent;
 }
 
 function grown(token: Uint8Array): Uint8Array<ArrayBuffer> {

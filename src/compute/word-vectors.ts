@@ -5,8 +5,9 @@
  *   0  magic, 8 bytes            32  version of the source package, ASCII, zero-padded, 32 bytes
  *   8  u32 format version        64  SHA-256 of all bytes from 96 and, before them, of bytes 0..63
  *  12  u32 dim                   96  mean            f32 × dim
- *  16  u32 count                     scales          f32 × count      component = scale × int8
- *  20  u32 slots                     slots           u32 × slots      vocabulary, see term-table.ts
+ *  16  u32 count                     whitening       f32 × dim × dim
+ *  20  u32 slots                     scales          f32 × count      component = scale × int8
+ *                                    slots           u32 × slots      vocabulary, see term-table.ts
  *  24  u32 bytes of vocabulary       offsets         u32 × (count + 1)
  *  28  u32 length of the file        bytes           u8
  *                                    rows            i8 × dim × count
@@ -16,7 +17,8 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { buildTermTable, slotCount, type TermTable } from './term-table.ts';
-import { zipfShare } from './zipf-weight.ts';
+import { whiteningMatrix } from './whitening.ts';
+import { sifWeight, WORD_SIF_A, zipfShares } from './zipf-weight.ts';
 
 /** Part of the cache's file name; any change of the layout or of what is computed at compile time raises it. */
 export const WORD_VECTORS_FORMAT = 1;
@@ -26,6 +28,8 @@ const CHECKSUM_AT = 64;
 const CHECKSUM_BYTES = 32;
 const HEADER_BYTES = CHECKSUM_AT + CHECKSUM_BYTES;
 const MAX_QUANTUM = 127;
+/** Words that the covariance is estimated from; the rest is rare, and would take most of the time. */
+const COVARIANCE_WORDS = 100_000;
 
 /** What `encodeWordVectors` takes: words by frequency rank and their rows, already quantized by `quantizeRow`. */
 export interface WordVectorSource {
@@ -46,8 +50,11 @@ export interface WordVectors {
   vocabulary: TermTable;
   /** The mean vector of running text: every word's vector weighted by its expected share. */
   mean: Float32Array;
+  /** dim × dim, symmetric: applied to a weighted sum of (vector − mean). See whitening.ts. */
+  whitening: Float32Array;
   scales: Float32Array;
-  rows: Int8Array;
+  /** count × dim; int8 in a file, f32 only where quantization itself is measured. */
+  rows: Int8Array | Float32Array;
 }
 
 /** The buffer is no word vector file of this format, or is damaged. The cache makes it again. */
@@ -84,7 +91,9 @@ export function encodeWordVectors(source: WordVectorSource): Uint8Array<ArrayBuf
   });
   file.set(version, 32);
   const views = viewsOf(file.buffer, layout);
-  views.mean.set(meanVector(source));
+  const mean = meanVector(source);
+  views.mean.set(mean);
+  views.whitening.set(whiteningMatrix(covarianceOf(source, mean), dim));
   views.scales.set(scales);
   views.vocabulary.slots.set(vocabulary.slots);
   views.vocabulary.offsets.set(vocabulary.offsets);
@@ -151,6 +160,7 @@ interface Layout {
   count: number;
   slotsLength: number;
   bytesLength: number;
+  whitening: number;
   scales: number;
   slots: number;
   offsets: number;
@@ -161,18 +171,20 @@ interface Layout {
 
 function layoutOf(dim: number, count: number, slotsLength: number, bytesLength: number): Layout {
   const after = (start: number, length: number) => Math.ceil((start + length) / 8) * 8;
-  const scales = after(HEADER_BYTES, dim * 4);
+  const whitening = after(HEADER_BYTES, dim * 4);
+  const scales = after(whitening, dim * dim * 4);
   const slots = after(scales, count * 4);
   const offsets = after(slots, slotsLength * 4);
   const bytes = after(offsets, (count + 1) * 4);
   const rows = after(bytes, bytesLength);
   const end = after(rows, dim * count);
-  return { dim, count, slotsLength, bytesLength, scales, slots, offsets, bytes, rows, end };
+  return { dim, count, slotsLength, bytesLength, whitening, scales, slots, offsets, bytes, rows, end };
 }
 
 function viewsOf(buffer: SharedArrayBuffer | ArrayBuffer, layout: Layout) {
   return {
     mean: new Float32Array(buffer, HEADER_BYTES, layout.dim),
+    whitening: new Float32Array(buffer, layout.whitening, layout.dim * layout.dim),
     scales: new Float32Array(buffer, layout.scales, layout.count),
     vocabulary: {
       slots: new Uint32Array(buffer, layout.slots, layout.slotsLength),
@@ -185,11 +197,31 @@ function viewsOf(buffer: SharedArrayBuffer | ArrayBuffer, layout: Layout) {
 
 function meanVector({ dim, words, rows, scales }: WordVectorSource): Float64Array {
   const mean = new Float64Array(dim);
+  const shareOf = zipfShares(words.length);
   let total = 0;
   for (let id = 0; id < words.length; id++) {
-    const share = zipfShare(id, words.length);
+    const share = shareOf(id);
     total += share;
     for (let k = 0; k < dim; k++) mean[k] += share * scales[id] * rows[id * dim + k];
   }
   return mean.map((sum) => (total === 0 ? 0 : sum / total));
+}
+
+/** Covariance of what one word of running text adds to a passage's sum: sifWeight × (vector − mean). */
+function covarianceOf({ dim, words, rows, scales }: WordVectorSource, mean: Float64Array): Float64Array {
+  const covariance = new Float64Array(dim * dim);
+  const centred = new Float64Array(dim);
+  const shareOf = zipfShares(words.length);
+  const count = Math.min(words.length, COVARIANCE_WORDS);
+  for (let id = 0; id < count; id++) {
+    const share = shareOf(id);
+    const weight = share * sifWeight(share, WORD_SIF_A) ** 2;
+    for (let k = 0; k < dim; k++) centred[k] = scales[id] * rows[id * dim + k] - mean[k];
+    for (let i = 0; i < dim; i++) {
+      const left = weight * centred[i];
+      for (let j = i; j < dim; j++) covariance[i * dim + j] += left * centred[j];
+    }
+  }
+  for (let i = 0; i < dim; i++) for (let j = 0; j < i; j++) covariance[i * dim + j] = covariance[j * dim + i];
+  return covariance;
 }

@@ -52,15 +52,17 @@ function readSource(jsonPath: string): ReturnType<typeof readEmbeddingsJson> {
     const bytesTotal = fstatSync(descriptor).size;
     let bytesRead = 0;
     let reported = 0;
-    return readEmbeddingsJson((target) => {
+    const source = readEmbeddingsJson((target) => {
       const length = readSync(descriptor, target);
       bytesRead += length;
-      if (bytesRead - reported >= REPORT_EVERY_BYTES || (length === 0 && reported < bytesRead)) {
+      if (bytesRead - reported >= REPORT_EVERY_BYTES) {
         reported = bytesRead;
         report({ bytesRead, bytesTotal }, ignore);
       }
       return length;
     });
+    report({ bytesRead, bytesTotal }, ignore);
+    return source;
   } finally {
     closeSync(descriptor);
   }

@@ -33,7 +33,7 @@ const TEMPORARY_MAX_AGE_MS = 600_000;
 /** Why the vectors are not there; the message says what to do. */
 export class WordVectorsUnavailableError extends Error {
   readonly retryable = false;
-  readonly code: 'word_vectors_package_missing' | 'word_vectors_cache_unwritable' | 'word_vectors_compile_failed';
+  readonly code: 'word_vectors_package_missing' | 'word_vectors_cache_unusable' | 'word_vectors_compile_failed';
 
   constructor(code: WordVectorsUnavailableError['code'], message: string, cause: unknown) {
     super(message, { cause });
@@ -75,10 +75,7 @@ export async function loadWordVectors(options: LoadWordVectorsOptions): Promise<
   for (;;) {
     const cached = await readCache(path);
     if (cached.outcome === 'valid') return cached.buffer;
-    const lock = await writable(cacheDir, async () => {
-      await mkdir(cacheDir, { recursive: true, mode: 0o700 });
-      return tryLock(`${path}.lock`, lockStaleAfterMs, sighting);
-    });
+    const lock = await lockFolder(cacheDir, path, lockStaleAfterMs, sighting);
     if ('sighting' in lock) {
       sighting = lock.sighting;
       onProgress?.({ phase: 'waiting', pid: sighting.pid, waitedMs: performance.now() - startedMs });
@@ -97,6 +94,15 @@ export async function loadWordVectors(options: LoadWordVectorsOptions): Promise<
   }
 }
 
+async function lockFolder(cacheDir: string, path: string, staleAfterMs: number, sighting: LockSighting | undefined) {
+  try {
+    await mkdir(cacheDir, { recursive: true, mode: 0o700 });
+    return await tryLock(`${path}.lock`, staleAfterMs, sighting);
+  } catch (error) {
+    throw unusable(cacheDir, error);
+  }
+}
+
 type CacheRead =
   | { outcome: 'valid'; buffer: SharedArrayBuffer }
   | { outcome: 'missing' }
@@ -104,8 +110,9 @@ type CacheRead =
 
 async function readCache(path: string): Promise<CacheRead> {
   const file = await open(path, 'r').catch((error: unknown) => {
-    if (isCode(error, 'ENOENT')) return undefined;
-    throw new WordVectorsUnavailableError('word_vectors_cache_unwritable', `cannot read ${path}`, error);
+    // ENOTDIR: the folder cannot be; making it says so.
+    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined;
+    throw unusable(path, error);
   });
   if (file === undefined) return { outcome: 'missing' };
   try {
@@ -160,17 +167,22 @@ async function compile(
 }
 
 async function runCompileProcess(task: CompileTask, onBytes: (read: number, total: number) => void): Promise<void> {
-  // Under tsx the source itself is run, from dist its compiled form: both lie beside this module.
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  const entry = new URL(`./compile-word-vectors-process${extension}`, import.meta.url);
-  const child = fork(fileURLToPath(entry), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  // From dist the compiled form is run, in development the source: both lie beside this module. The parent's own flags
+  // (an inspector's port, --eval) are not for the child.
+  const fromSource = import.meta.url.endsWith('.ts');
+  const entry = new URL(`./compile-word-vectors-process${fromSource ? '.ts' : '.js'}`, import.meta.url);
+  const child = fork(fileURLToPath(entry), {
+    execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   let outcome: CompileMessage | undefined;
   child.on('message', (message: CompileMessage) => {
     outcome = message;
     if ('bytesRead' in message) onBytes(message.bytesRead, message.bytesTotal);
   });
   child.send(task);
-  const [code, signal] = await once(child, 'exit');
+  // Messages may still come after 'exit', none after 'disconnect'.
+  const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   if (outcome === undefined || 'bytesRead' in outcome) throw new Error(`the compiler ended early: ${signal ?? code}`);
   if ('failed' in outcome) throw new Error(outcome.failed);
 }
@@ -212,17 +224,13 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function writable<Result>(cacheDir: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new WordVectorsUnavailableError(
-      'word_vectors_cache_unwritable',
-      `the cache folder ${cacheDir} cannot be written: ${reason}`,
-      error,
-    );
-  }
+function unusable(path: string, error: unknown): WordVectorsUnavailableError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new WordVectorsUnavailableError(
+    'word_vectors_cache_unusable',
+    `the cache at ${path} cannot be used: ${reason}`,
+    error,
+  );
 }
 
 function isCode(error: unknown, code: string): boolean {
