@@ -2,7 +2,8 @@
 declare module 'wink-bm25-text-search' {
   export interface Modeller {
     defineConfig(config: { fldWeights: Readonly<Record<string, number>>; bm25Params?: Record<string, number> }): void;
-    definePrepTasks(tasks: ((input: string) => unknown)[], field: string): void;
+    /** The default tasks of all fields and of queries, which are strings. */
+    definePrepTasks(tasks: ((input: string | readonly string[]) => readonly string[])[]): void;
     /** Without preparation tasks a field's value is its list of tokens. */
     addDoc(document: Readonly<Record<string, readonly (string | number)[]>>, id: number): void;
     /** By document: token index → weighted frequency, and the weighted length. Read it before `consolidate`. */

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import createModeller from 'wink-bm25-text-search';
+import { B, FIELD_WEIGHTS, K1 } from '../../src/compute/bm25/bm25f.ts';
+import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
+import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
+import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
+import { termOf } from '../../src/compute/term-table.ts';
+import { modelSegment, type SparseDocument } from '../../src/threads/model-segment.ts';
+
+const someWords = (maxLength: number) =>
+  fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'eel', 'constructor', '__proto__', '12'), { maxLength });
+const someDocument = fc.record({ title: someWords(3), section: someWords(2), body: someWords(15) });
+
+/** The scores of wink's own search over the same documents, by document. */
+function winkScores(documents: readonly SparseDocument[], query: readonly string[]): Map<number, number> {
+  const wink = createModeller();
+  wink.defineConfig({ fldWeights: FIELD_WEIGHTS, bm25Params: { k1: K1, b: B, k: 1 } });
+  wink.definePrepTasks([(input) => (typeof input === 'string' ? input.split(' ') : input)]);
+  const named = (words: readonly string[]) => words.map((word) => `=${word}`);
+  documents.forEach(({ title, section, body }, id) => {
+    wink.addDoc({ title: named(title), section: named(section), body: named(body) }, id);
+  });
+  wink.consolidate(9);
+  return new Map(wink.search(named(query).join(' '), documents.length).map(([id, score]) => [Number(id), score]));
+}
+
+test('on one segment the scores are those of wink-bm25-text-search', () => {
+  const scratch = createScratch();
+  fc.assert(
+    fc.property(
+      fc.array(someDocument, { minLength: 3, maxLength: 30 }),
+      fc.uniqueArray(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'constructor', '__proto__', '12', 'zebra'), {
+        minLength: 1,
+      }),
+      (documents, query) => {
+        const segment = modelSegment(documents);
+        const corpus = [corpusSegment(1, segment, createTombstones(segment.docs))];
+        const hits = searchSegments(corpus, planQuery(corpus, query), documents.length, scratch);
+        const expected = winkScores(documents, query);
+        assert.equal(hits.labels.length, expected.size);
+        hits.labels.forEach((label, i) => {
+          // wink rounds each term's part to 9 places.
+          assert.ok(Math.abs((expected.get(label) ?? 0) - hits.scores[i]) < 1e-8 * query.length);
+        });
+      },
+    ),
+  );
+});
+
+test('frequencies and lengths are weighted by field and counted in quarters', () => {
+  const segment = modelSegment([{ title: ['ant', 'bee'], section: ['ant'], body: ['ant', '', 'cat'] }]);
+  const terms = Array.from({ length: segment.starts.length - 1 }, (_, term) => termOf(segment.terms, term));
+  assert.deepEqual(terms, ['ant', 'bee', 'cat']);
+  assert.deepEqual([...segment.postings], [2 * 4 + 1.5 * 4 + 4, 2 * 4, 4]);
+  assert.deepEqual([...segment.lengths], [2 * 8 + 6 + 2 * 4]);
+});
+
+test('a batch may be empty, of fewer than three documents, or of empty documents', () => {
+  const empty = { title: [], section: [], body: [] };
+  for (const documents of [[], [empty], [empty, { ...empty, body: ['ant', ''] }], [{ ...empty, title: [''] }]]) {
+    const segment = modelSegment(documents);
+    assert.equal(segment.docs, documents.length);
+    assert.equal(segment.postings.length, documents.filter(({ body }) => body.includes('ant')).length);
+  }
+});
+
+test('strings that UTF-8 cannot tell apart are one term', () => {
+  const segment = modelSegment([{ title: [], section: [], body: ['\ud800', '\udc00', '\ufffd', '\ufeffa', 'a'] }]);
+  assert.deepEqual([...segment.postings], [12, 4, 4]);
+});
+
+test('a word repeated without end saturates', () => {
+  const segment = modelSegment([{ title: [], section: [], body: Array.from({ length: 20_000 }, () => 'ant') }]);
+  assert.deepEqual([...segment.postings, ...segment.lengths], [0xffff, 80_000]);
+});
