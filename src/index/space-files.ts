@@ -1,0 +1,116 @@
+/**
+ * A vector space's folder: the manifest, which alone says what is valid, and the files that it names. A new generation is
+ * written beside the old one and becomes valid with the rename of the manifest; a crash at any point leaves one of the two.
+ * What the manifest does not name is left over and deleted; what it names wrongly is set aside under `*.bad`, one of each.
+ *
+ *   manifest.json               `spaceManifest` below
+ *   shard-<n>.<generation>.rows, .graph
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { replaceFile, TEMPORARY_SUFFIX } from './durable-file.ts';
+
+const file = z.strictObject({
+  name: z.string().regex(/^shard-\d+\.\d+\.(rows|graph)$/),
+  bytes: z.int().min(0),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+/** Files of one shard; null: it has never been saved, or has no graph. */
+const shardFiles = z.strictObject({
+  rows: file.nullable(),
+  graph: z.strictObject({ ...file.shape, covered: z.int().min(0) }).nullable(),
+});
+
+const spaceManifest = z.strictObject({
+  format: z.literal(1),
+  generation: z.int().min(0),
+  store_id: z.string(),
+  model_id: z.string(),
+  dim: z.int().min(1),
+  space: z.literal('cosine'),
+  /** One per shard; a label is in shard `label % shards.length`. */
+  shards: z.array(shardFiles),
+});
+
+export type SpaceManifest = z.infer<typeof spaceManifest>;
+export type SpaceFile = z.infer<typeof file>;
+export type ShardFiles = z.infer<typeof shardFiles>;
+
+const MANIFEST = 'manifest.json';
+const OURS = /^(shard-\d+\.\d+\.(rows|graph)|manifest\.json)(\.new)?$/;
+
+/** The manifest, or why there is none that can be read; null if the folder has none. Makes the folder. */
+export async function readManifest(dir: string): Promise<SpaceManifest | string | null> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  let text: string;
+  try {
+    text = await readFile(join(dir, MANIFEST), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    return spaceManifest.parse(JSON.parse(text));
+  } catch (error) {
+    return `unreadable: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+  }
+}
+
+/** Make `manifest` the valid one. */
+export async function writeManifest(dir: string, manifest: SpaceManifest): Promise<void> {
+  await replaceFile(join(dir, MANIFEST), (temporary) =>
+    writeFile(temporary, JSON.stringify(manifest, null, 2), { mode: 0o600 }),
+  );
+}
+
+/** Give a temporary file its name, durably, and say what is in it. */
+export async function keepFile(dir: string, name: string): Promise<SpaceFile> {
+  const temporary = temporaryPath(dir, name);
+  const handle = await open(temporary, 'r+');
+  let bytes: number;
+  try {
+    await handle.sync();
+    bytes = (await handle.stat()).size;
+  } finally {
+    await handle.close();
+  }
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(temporary, { highWaterMark: 2 ** 18 })) hash.update(piece);
+  await rename(temporary, join(dir, name));
+  return { name, bytes, sha256: hash.digest('hex') };
+}
+
+export function temporaryPath(dir: string, name: string): string {
+  return join(dir, name + TEMPORARY_SUFFIX);
+}
+
+/** Keep a bad file for whoever wants to look at it, in the place of an earlier one; a missing file is no trouble. */
+export async function setAside(dir: string, name: string): Promise<void> {
+  const target = name.replace(/\.\d+\./, '.');
+  try {
+    await rename(join(dir, name), join(dir, `${target}.bad`));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}
+
+export async function setManifestAside(dir: string): Promise<void> {
+  await setAside(dir, MANIFEST);
+}
+
+/** Delete what was set aside: it may hold vectors of forgotten text. */
+export async function dropSetAside(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) if (name.endsWith('.bad')) await rm(join(dir, name));
+}
+
+/** Delete what is ours by its name and not named by the manifest. */
+export async function sweep(dir: string, manifest: SpaceManifest | null): Promise<void> {
+  const named = new Set<string>(manifest === null ? [] : [MANIFEST]);
+  for (const { rows, graph } of manifest?.shards ?? [])
+    for (const each of [rows, graph]) if (each) named.add(each.name);
+  for (const name of await readdir(dir)) if (OURS.test(name) && !named.has(name)) await rm(join(dir, name));
+}

@@ -1,0 +1,107 @@
+/**
+ * A shard's two files, written and read on its thread: the rows, without which there is no shard, and the graph, without
+ * which there is a slower one until it has been made again. Only paths that the owner hands over are touched; fsync, rename
+ * and the manifest are the owner's. A file is loaded only if size and sha256 are what the manifest says.
+ *
+ *   rows   8 × u32 header (magic, version, dim, stride, count) | labels u32 × count | inverse f32 × count | count × stride i8
+ *   graph  as hnswlib writes it (hnsw-file.ts); labels are row numbers
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { faultOfHnswFile } from './hnsw-file.ts';
+import { ShardGraph } from './shard-graph.ts';
+import { VectorRows } from './vector-rows.ts';
+
+const MAGIC = 0x52425652;
+const VERSION = 1;
+const HEADER_WORDS = 8;
+/** Bytes given to one read or write. */
+const PIECE_BYTES = 16 * 2 ** 20;
+
+export interface FileToLoad {
+  path: string;
+  bytes: number;
+  sha256: string;
+}
+
+/** Write the rows. Errors: those of the file system (full, not there). */
+export function saveRows(rows: VectorRows, path: string): void {
+  const { labels, inverse, bytes } = rows.parts();
+  const header = Uint32Array.of(MAGIC, VERSION, rows.dim, rows.stride, rows.count, 0, 0, 0);
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    for (const part of [header, labels, inverse, bytes]) {
+      const whole = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+      for (let at = 0; at < whole.length; ) at += writeSync(file, whole, at, Math.min(PIECE_BYTES, whole.length - at));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Write the graph, and read it again, since the library reports no failure. Errors: what is wrong with the file. */
+export function saveGraph(graph: ShardGraph, rows: VectorRows, path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+  graph.save(path);
+  const fault = faultOfHnswFile(readFileSync(path), rows.dim, rows.count);
+  if (fault !== undefined) throw new Error(`the graph was not written as it is: ${fault}`);
+}
+
+/** The rows of a file, or what is wrong with it. */
+export function loadRows(dim: number, { path, bytes, sha256 }: FileToLoad): VectorRows | string {
+  if (endianness() !== 'LE') return 'written on a machine of another byte order';
+  return readingFile(path, (file) => {
+    if (fstatSync(file).size !== bytes) return 'another size';
+    const hash = createHash('sha256');
+    const header = new Uint32Array(HEADER_WORDS);
+    if (!readPart(file, header, hash)) return 'cut short';
+    const rows = new VectorRows(dim);
+    const [magic, version, storedDim, stride, count] = header;
+    if (magic !== MAGIC || version !== VERSION) return 'no file of rows';
+    if (storedDim !== dim || stride !== rows.stride) return 'another dimension';
+    if (header.byteLength + count * (8 + stride) !== bytes) return 'another count';
+    const parts = rows.allocate(count);
+    for (const part of [parts.labels, parts.inverse, parts.bytes]) if (!readPart(file, part, hash)) return 'cut short';
+    if (hash.digest('hex') !== sha256) return 'another checksum';
+    rows.filled();
+    return rows;
+  });
+}
+
+/** The graph of a file over `rows`, or what is wrong with it. */
+export function loadGraph(rows: VectorRows, covered: number, { path, bytes, sha256 }: FileToLoad): ShardGraph | string {
+  const fault = readingFile(path, (file) => {
+    if (fstatSync(file).size !== bytes) return 'another size';
+    const content = readFileSync(file);
+    if (createHash('sha256').update(content).digest('hex') !== sha256) return 'another checksum';
+    return faultOfHnswFile(content, rows.dim, rows.count);
+  });
+  if (fault !== undefined) return fault;
+  if (covered > rows.count) return 'more rows than there are';
+  return ShardGraph.load(path, rows.dim, covered);
+}
+
+/** A file that cannot be opened or read is a fault of the file, told in its words. */
+function readingFile<Result>(path: string, read: (file: number) => Result): Result | string {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    return read(file);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function readPart(file: number, part: Uint32Array | Float32Array | Int8Array, hash: Hash): boolean {
+  const whole = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+  for (let at = 0; at < whole.length; ) {
+    const read = readSync(file, whole, at, Math.min(PIECE_BYTES, whole.length - at), null);
+    if (read === 0) return false;
+    hash.update(whole.subarray(at, at + read));
+    at += read;
+  }
+  return true;
+}

@@ -1,0 +1,79 @@
+/**
+ * The HNSW graph of a shard: the one file that touches hnswlib-node. It finds candidates, which are then scored exactly from
+ * the rows; it is never the only place of anything. Nodes are labelled by row number. Lives on its shard's thread.
+ * hnswlib aborts the process, or takes in silence, what it does not expect. So what comes here is already checked: finite
+ * vectors of the right length, rows added once and deleted once; no filter callback is ever passed (one that throws aborts);
+ * files are verified (hnsw-file.ts) and are loaded into new objects only (a failed load leaves a freed pointer behind).
+ * Native memory is unknown to the garbage collector: `dispose` frees it.
+ */
+import hnswlib from 'hnswlib-node';
+import type { VectorRows } from './vector-rows.ts';
+
+/** Links per node and width of the search while building: docs/vector-spaces.md, "Choices". */
+const LINKS = 12;
+const BUILD_WIDTH = 100;
+const SEED = 100;
+
+export class ShardGraph {
+  /** Rows below this are in the graph, unless they were holes when their turn came. */
+  covered: number;
+  #index: hnswlib.HierarchicalNSW;
+
+  private constructor(index: hnswlib.HierarchicalNSW, covered: number) {
+    this.#index = index;
+    this.covered = covered;
+  }
+
+  /** An empty graph with room for `capacity` rows; it grows by itself. */
+  static create(dim: number, capacity: number): ShardGraph {
+    const index = new hnswlib.HierarchicalNSW('ip', dim);
+    index.initIndex({ maxElements: Math.max(capacity, 1), m: LINKS, efConstruction: BUILD_WIDTH, randomSeed: SEED });
+    return new ShardGraph(index, 0);
+  }
+
+  /** The graph of a verified file. Errors: what the library throws on a file that it cannot read. */
+  static load(path: string, dim: number, covered: number): ShardGraph {
+    const index = new hnswlib.HierarchicalNSW('ip', dim);
+    index.readIndexSync(path);
+    return new ShardGraph(index, covered);
+  }
+
+  /** Nodes, deleted ones included. */
+  get nodes(): number {
+    return this.#index.getCurrentCount();
+  }
+
+  /** Take in the next row, if it is no hole. */
+  coverNext(rows: VectorRows): void {
+    if (rows.isLive(this.covered)) {
+      const capacity = this.#index.getMaxElements();
+      if (this.nodes === capacity) this.#index.resizeIndex(Math.ceil(capacity * 1.5) + 1024);
+      this.#index.addPoint(rows.unit(this.covered), this.covered);
+    }
+    this.covered++;
+  }
+
+  /** A row, live until now, has been erased. Beyond `covered` there is nothing to do. */
+  remove(row: number): void {
+    if (row < this.covered) this.#index.markDelete(row);
+  }
+
+  /** Rows near a unit vector, at most `width`, found by a search of that width; best first as far as the graph knows. */
+  near(unit: number[], width: number): number[] {
+    const wanted = Math.min(width, this.nodes);
+    if (wanted === 0) return [];
+    this.#index.setEf(wanted);
+    return this.#index.searchKnn(unit, wanted).neighbors;
+  }
+
+  /** Write to a path. The library reports no failure: check the file. */
+  save(path: string): void {
+    this.#index.writeIndexSync(path);
+  }
+
+  /** Free the native memory; the graph is of no use afterwards. */
+  dispose(): void {
+    this.#index.initIndex({ maxElements: 1 });
+    this.covered = 0;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Thread entry of the vector shards: one pinned thread holds one shard of every vector space, by the space's id. Its tasks
+ * are the exported functions, run one at a time in the order given (thread-pool.ts); src/index/vector-space.ts calls them.
+ * Errors lose their class between threads, so what callers are meant to tell apart is a value: `lost` says that this thread
+ * does not know the space, because it never opened it or has been replaced since; the owner then loads it again.
+ * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
+ */
+import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
+import { Shard, type ShardSearch, type ShardStats } from './shard.ts';
+import { type FileToLoad, loadGraph, loadRows, saveGraph, saveRows } from './shard-files.ts';
+import type { ScoredLabels } from './top-list.ts';
+import { MAX_DIM, NO_LABEL } from './vector-rows.ts';
+
+export type Reply<Value> = { lost: false; value: Value } | { lost: true };
+
+interface Space {
+  space: string;
+}
+
+export interface LoadReport {
+  /** What was wrong with a file that is not used; null if it is, or was not asked for. */
+  rowsFault: string | null;
+  graphFault: string | null;
+  /** Live labels of the shard. */
+  labels: Uint32Array;
+}
+
+const shards = new Map<string, Shard>();
+const now = () => performance.now();
+
+/**
+ * Open a space's shard: from its files where they are sound, else empty. Replaces what this thread had under the id.
+ * A fault of the rows is one of both: a graph means nothing without its rows.
+ */
+export function open({
+  space,
+  dim,
+  graphFromRows,
+  rows,
+  graph,
+}: Space & {
+  dim: number;
+  graphFromRows: number;
+  rows: FileToLoad | null;
+  graph: (FileToLoad & { covered: number }) | null;
+}): LoadReport {
+  if (!Number.isInteger(dim) || dim < 1 || dim > MAX_DIM) throw new RangeError(`a vector of ${dim} dimensions`);
+  release({ space });
+  const loadedRows = rows === null ? null : loadRows(dim, rows);
+  const rowsFault = typeof loadedRows === 'string' ? loadedRows : null;
+  const sound = loadedRows === null || typeof loadedRows === 'string' ? undefined : loadedRows;
+  const loadedGraph = sound === undefined || graph === null ? null : loadGraph(sound, graph.covered, graph);
+  const graphFault = typeof loadedGraph === 'string' ? loadedGraph : null;
+  const soundGraph = loadedGraph === null || typeof loadedGraph === 'string' ? undefined : loadedGraph;
+  const shard = new Shard({ dim, graphFromRows, now }, sound, soundGraph);
+  shards.set(space, shard);
+  return { rowsFault, graphFault, labels: shard.rows.liveLabels() };
+}
+
+/** Add rows, all or none: if any is bad, they are listed and nothing is stored. Labels that are present are passed over. */
+export function add({
+  space,
+  labels,
+  vectors,
+}: Space & { labels: Uint32Array; vectors: Float32Array }): Reply<{ added: number; bad: BadRow[]; behind: number }> {
+  return withShard(space, (shard) => {
+    const bad = findBadRows(vectors, shard.dim, labels.length);
+    if (labels.includes(NO_LABEL)) throw new RangeError(`label ${NO_LABEL} is reserved`);
+    const added = bad.length === 0 ? shard.add(labels, vectors) : 0;
+    return { added, bad, behind: shard.behind };
+  });
+}
+
+/** Remove labels; gives how many were present. */
+export function remove({ space, labels }: Space & { labels: Uint32Array }): Reply<number> {
+  return withShard(space, (shard) => shard.remove(labels));
+}
+
+/** The k nearest live labels. */
+export function search({ space, ...search }: Space & ShardSearch): Reply<ScoredLabels> {
+  return withShard(space, (shard) => {
+    refuseBadQuery(search.vector, shard.dim);
+    return shard.search(search);
+  });
+}
+
+/** Cosines with given labels; NaN where a label is not here. */
+export function score({
+  space,
+  vector,
+  labels,
+}: Space & { vector: Float32Array; labels: Uint32Array }): Reply<Float32Array> {
+  return withShard(space, (shard) => {
+    refuseBadQuery(vector, shard.dim);
+    return shard.score(vector, labels);
+  });
+}
+
+/** A slice of background work; gives the rows that remain for later slices. */
+export function maintain({ space, budgetMs }: Space & { budgetMs: number }): Reply<number> {
+  return withShard(space, (shard) => shard.maintain(budgetMs));
+}
+
+/** Drop all holes now. */
+export function compact({ space }: Space): Reply<null> {
+  return withShard(space, (shard) => {
+    if (shard.rows.count > shard.rows.live) shard.compact();
+    return null;
+  });
+}
+
+/** Write the shard's files to paths that do not exist; `covered` is null if there is no graph, and no second file. */
+export function save({
+  space,
+  rowsPath,
+  graphPath,
+}: Space & { rowsPath: string; graphPath: string }): Reply<{ covered: number | null }> {
+  return withShard(space, ({ rows, graph }) => {
+    saveRows(rows, rowsPath);
+    if (graph !== undefined) saveGraph(graph, rows, graphPath);
+    return { covered: graph?.covered ?? null };
+  });
+}
+
+export function stats({ space }: Space): Reply<ShardStats> {
+  return withShard(space, (shard) => shard.stats());
+}
+
+/** Forget the space and free its memory. */
+export function release({ space }: Space): void {
+  shards.get(space)?.graph?.dispose();
+  shards.delete(space);
+}
+
+function withShard<Value>(space: string, run: (shard: Shard) => Value): Reply<Value> {
+  const shard = shards.get(space);
+  return shard === undefined ? { lost: true } : { lost: false, value: run(shard) };
+}
+
+function refuseBadQuery(vector: Float32Array, dim: number): void {
+  const [bad] = findBadRows(vector, dim, 1);
+  if (bad !== undefined) throw new RangeError(`the query's vector cannot be used: ${bad.reason}`);
+}

@@ -1,0 +1,205 @@
+/**
+ * One shard of a vector space, on its thread: rows that are searched exactly, and, once scanning them would cost more, a
+ * graph that finds candidates among them.
+ *
+ *   state       rows                     graph                         a search
+ *   scanned     any                      none                          scores all rows
+ *   growing     >= graphFromRows         covers rows[0 .. covered)     graph candidates + all rows from `covered` on
+ *   grown       covered = count          all rows                      graph candidates
+ *
+ * `add` only appends rows, so it is quick and what was added is found at once, exactly. `maintain` does the slow work in
+ * slices: it lets the graph catch up, and copies the live rows to a new store when too many are holes (the graph is then
+ * made anew). Every answer is scored from the rows, whoever found the candidate; holes and repeated rows cannot come out.
+ * Errors: none but those of memory. Arguments are checked by the caller (shard-thread.ts).
+ */
+import { offerNearest } from './nearest-rows.ts';
+import { ShardGraph } from './shard-graph.ts';
+import { type ScoredLabels, TopList } from './top-list.ts';
+import { VectorRows } from './vector-rows.ts';
+
+export interface ShardOptions {
+  dim: number;
+  /** The shard has a graph from so many live rows on; Infinity: never. */
+  graphFromRows: number;
+  /** Milliseconds, monotonic. */
+  now: () => number;
+}
+
+export interface ShardSearch {
+  vector: Float32Array;
+  k: number;
+  /** Cosine below which nothing is of interest; -1: all. */
+  minScore: number;
+  /** Bitmap over labels, bit `label & 31` of word `label >>> 5`; labels beyond its end are not allowed. */
+  allow?: Uint32Array;
+}
+
+export interface ShardStats {
+  /** Live rows, and holes left by removed ones. */
+  live: number;
+  holes: number;
+  /** Rows that a graph should have and has not. */
+  behind: number;
+  /** Nodes of the graph, deleted ones included; 0: there is none. */
+  nodes: number;
+  /** Bytes of the rows; the graph's native memory is not in it. */
+  rowBytes: number;
+}
+
+/** Width of a graph search, at least, and per hit asked for: recall@100 in docs/vector-spaces.md. */
+const MIN_WIDTH = 200;
+const WIDTH_PER_HIT = 2;
+/** Holes are dropped when they are more than this share of the rows, and more than a few. */
+const MAX_HOLE_SHARE = 0.3;
+const MIN_HOLES = 256;
+/** Measured cost of scanning a byte, and of a graph search by its width and the dimensions; nanoseconds (bench/dense.ts). */
+const SCAN_NS_PER_BYTE = 1 / 16;
+const graphNs = (width: number, dim: number): number => width * (450 + 4.3 * dim);
+
+export class Shard {
+  readonly dim: number;
+  rows: VectorRows;
+  graph: ShardGraph | undefined;
+  #graphFromRows: number;
+  #now: () => number;
+  #all = new Uint32Array(0);
+
+  constructor({ dim, graphFromRows, now }: ShardOptions, rows = new VectorRows(dim), graph?: ShardGraph) {
+    this.dim = dim;
+    this.#graphFromRows = graphFromRows;
+    this.#now = now;
+    this.rows = rows;
+    this.graph = graph;
+  }
+
+  /** Append rows; labels that are present stay as they are, since a label never changes its vector. Gives how many were new. */
+  add(labels: Uint32Array, vectors: Float32Array): number {
+    const before = this.rows.live;
+    for (let i = 0; i < labels.length; i++) {
+      if (!this.rows.has(labels[i])) this.rows.append(labels[i], vectors, i * this.dim);
+    }
+    return this.rows.live - before;
+  }
+
+  /** Remove labels; unknown ones are nothing to do. Gives how many were there. */
+  remove(labels: Uint32Array): number {
+    const before = this.rows.live;
+    for (const label of labels) {
+      const row = this.rows.erase(label);
+      if (row !== undefined) this.graph?.remove(row);
+    }
+    return before - this.rows.live;
+  }
+
+  /** The k nearest by cosine, best first, equal ones by label. */
+  search({ vector, k, minScore, allow }: ShardSearch): ScoredLabels {
+    const top = new TopList(Math.min(k, this.rows.live));
+    if (top.capacity === 0) return top.take();
+    this.rows.setQuery(vector);
+    const scanned = allow === undefined ? this.#allRows(0) : this.#allowedRows(allow);
+    const candidates = this.#candidates(vector, k, scanned, allow) ?? scanned;
+    offerNearest(this.rows, candidates, minScore, top);
+    return top.take();
+  }
+
+  /** Cosines with the given labels, in their order; NaN for one that is not here. */
+  score(vector: Float32Array, labels: Uint32Array): Float32Array {
+    this.rows.setQuery(vector);
+    const scores = new Float32Array(labels.length).fill(Number.NaN);
+    const one = new Float32Array(1);
+    labels.forEach((label, i) => {
+      const row = this.rows.rowOf(label);
+      if (row === undefined) return;
+      this.rows.score(Uint32Array.of(row), one);
+      scores[i] = one[0];
+    });
+    return scores;
+  }
+
+  /** Work for about `budgetMs` (a compaction takes the time it takes: 20 ms per 50 MB); gives the rows still behind. */
+  maintain(budgetMs: number): number {
+    const until = this.#now() + budgetMs;
+    const holes = this.rows.count - this.rows.live;
+    if (holes > Math.max(MIN_HOLES, this.rows.count * MAX_HOLE_SHARE)) this.compact();
+    if (this.graph === undefined && this.#wantsGraph) {
+      this.graph = ShardGraph.create(this.dim, Math.ceil(this.rows.count * 1.25));
+    }
+    const { graph, rows } = this;
+    while (graph !== undefined && graph.covered < rows.count && this.#now() < until) graph.coverNext(rows);
+    return this.behind;
+  }
+
+  /** Copy the live rows to a new store, whatever the share of holes; no byte of a removed vector stays. The graph is dropped. */
+  compact(): void {
+    const rows = new VectorRows(this.dim);
+    for (let row = 0; row < this.rows.count; row++) if (this.rows.isLive(row)) rows.appendRow(this.rows, row);
+    this.rows = rows;
+    this.graph?.dispose();
+    this.graph = undefined;
+  }
+
+  get behind(): number {
+    if (this.graph !== undefined) return this.rows.count - this.graph.covered;
+    return this.#wantsGraph ? this.rows.count : 0;
+  }
+
+  stats(): ShardStats {
+    const { live, count, bytes } = this.rows;
+    return { live, holes: count - live, behind: this.behind, nodes: this.graph?.nodes ?? 0, rowBytes: bytes };
+  }
+
+  get #wantsGraph(): boolean {
+    return this.rows.live >= this.#graphFromRows;
+  }
+
+  /**
+   * Rows worth scoring according to the graph, or undefined if scanning is cheaper or must be done: there is no graph, or
+   * what it found does not hold k allowed rows. A filter is met by a wider search, never inside the graph.
+   */
+  #candidates(vector: Float32Array, k: number, scanned: Uint32Array, allow?: Uint32Array): Uint32Array | undefined {
+    const { graph, rows } = this;
+    if (graph === undefined || scanned.length === 0) return undefined;
+    const tail = rows.count - graph.covered;
+    const share = allow === undefined ? 1 : scanned.length / rows.live;
+    const width = Math.ceil(Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share);
+    const scanNs = (scanned.length - tail * share) * rows.stride * SCAN_NS_PER_BYTE;
+    if (scanNs <= graphNs(width, this.dim)) return undefined;
+    const found = graph.near(unitOf(vector), width);
+    const near = allow === undefined ? found : found.filter((row) => isAllowed(allow, rows.labelOf(row)));
+    if (near.length < Math.min(k, scanned.length)) return undefined;
+    const rest = allow === undefined ? this.#allRows(graph.covered) : scanned.filter((row) => row >= graph.covered);
+    const candidates = new Uint32Array(near.length + rest.length);
+    candidates.set(near);
+    candidates.set(rest, near.length);
+    return candidates;
+  }
+
+  /** All row numbers from `from` on. */
+  #allRows(from: number): Uint32Array {
+    if (this.#all.length < this.rows.count) {
+      this.#all = Uint32Array.from({ length: Math.ceil(this.rows.count * 1.5) }, (_, row) => row);
+    }
+    return this.#all.subarray(from, this.rows.count);
+  }
+
+  #allowedRows(allow: Uint32Array): Uint32Array {
+    const allowed = new Uint32Array(this.rows.count);
+    let count = 0;
+    for (let row = 0; row < this.rows.count; row++) {
+      if (isAllowed(allow, this.rows.labelOf(row)) && this.rows.isLive(row)) allowed[count++] = row;
+    }
+    return allowed.subarray(0, count);
+  }
+}
+
+function isAllowed(allow: Uint32Array, label: number): boolean {
+  const word = label >>> 5;
+  return word < allow.length && (allow[word] & (1 << (label & 31))) !== 0;
+}
+
+function unitOf(vector: Float32Array): number[] {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  const inverse = 1 / Math.sqrt(squares);
+  return Array.from(vector, (value) => value * inverse);
+}

@@ -1,0 +1,18 @@
+/** The part of the WebAssembly interface that is used here; the compiler's own declaration comes only with the DOM's. */
+declare namespace WebAssembly {
+  class Memory {
+    constructor(descriptor: { initial: number; maximum?: number });
+    /** Replaced (the old one detached) by `grow`. */
+    readonly buffer: ArrayBuffer;
+    /** Adds pages of 64 KiB; RangeError if the memory cannot be had. */
+    grow(pages: number): number;
+  }
+  class Module {
+    constructor(bytes: Uint8Array<ArrayBuffer>);
+  }
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>);
+    readonly exports: Record<string, unknown>;
+  }
+  function validate(bytes: Uint8Array<ArrayBuffer>): boolean;
+}
