@@ -3,7 +3,6 @@
  * when the decision is on the disk.
  */
 import { createHash } from 'node:crypto';
-import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { type IngestDecision, ingestPage, type PageSubmission } from '../commands/ingest-page.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
@@ -23,7 +22,6 @@ export interface IntakeDependencies {
   canonicalize: CanonicalizeSettings;
   maxAttempts: number;
   metrics: Metrics;
-  log: Logger;
   now: () => number;
   monotonic: () => number;
 }
@@ -31,7 +29,7 @@ export interface IntakeDependencies {
 const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
 
 export function intakeLogic(dependencies: IntakeDependencies) {
-  const { commit, extract, canonicalize, maxAttempts, metrics, log, now, monotonic } = dependencies;
+  const { commit, extract, canonicalize, maxAttempts, metrics, now, monotonic } = dependencies;
 
   const prepare = async (request: IngestPageRequest): Promise<PageSubmission> => {
     const html = request.body_html ?? null;
@@ -92,7 +90,7 @@ export function intakeLogic(dependencies: IntakeDependencies) {
       },
     },
   });
-  return serviceLogic<'page.ingest' | 'page.ingestBatch'>('intake', start, log, monotonic);
+  return serviceLogic<'page.ingest' | 'page.ingestBatch'>('intake', start, monotonic);
 }
 
 function outcomeOf(decision: IngestDecision): IngestOutcome {

@@ -7,6 +7,7 @@
  * settling  the outcome goes to the ledger; while the store cannot be written it is tried again
  * ended
  */
+import type { Logger } from 'pino';
 import { assign, fromPromise, setup } from 'xstate';
 import { type Attempt, beatJob, completeJob, failJob, releaseJob } from '../commands/settle-job.ts';
 import { backoffDelayMs } from '../compute/backoff.ts';
@@ -32,6 +33,7 @@ export interface JobActorInput {
   now: () => number;
   random: () => number;
   limits: JobLimits;
+  log: Logger;
 }
 
 export interface JobLimits {
@@ -166,7 +168,7 @@ function attemptOf(job: Job): Attempt {
 }
 
 /** The command that reports the outcome, or null when there is nothing left to report. */
-function settlement({ job, outcome, now, random, limits }: Context): Command<Job | null> | null {
+function settlement({ job, outcome, now, random, limits, log }: Context): Command<Job | null> | null {
   const attempt = attemptOf(job);
   switch (outcome.kind) {
     case 'done':
@@ -178,6 +180,7 @@ function settlement({ job, outcome, now, random, limits }: Context): Command<Job
     case 'failed': {
       const error = outcome.error;
       const known = error instanceof JobError ? error : undefined;
+      if (known === undefined) log.error({ err: error, job_no: job.no, kind: job.kind }, 'a job failed unexpectedly');
       const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());
       return failJob(attempt, now(), {
         message: error instanceof Error ? error.message : String(error),

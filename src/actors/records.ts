@@ -117,7 +117,7 @@ export function recordsLogic({ reader, commit, log, now, monotonic }: RecordsDep
     }
   };
 
-  return serviceLogic<RecordsMessages>('records', async () => ({ handlers }), log, monotonic);
+  return serviceLogic<RecordsMessages>('records', async () => ({ handlers }), monotonic);
 }
 
 /** The contract's view of a job. */

@@ -2,7 +2,6 @@
  * The retriever: answers a search. The index gives both sides' hits; here they are fused, rolled up to pages, ordered (exact
  * title or URL first, then score) and filled with passages from the store. It holds no state.
  */
-import type { Logger } from 'pino';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
 import { holdsPhrases, looksLikeUrl, quotedPhrases, titleOfQuery } from '../compute/exact-query.ts';
 import { fuseRrf } from '../compute/fuse-rrf.ts';
@@ -21,7 +20,6 @@ export interface RetrieverDependencies {
   reader: StoreReader;
   canonicalize: CanonicalizeSettings;
   newQueryId: () => string;
-  log: Logger;
   /** Monotonic, ms. */
   monotonic: () => number;
 }
@@ -35,7 +33,7 @@ interface OrderedPage extends RankedPage {
 }
 
 export function retrieverLogic(dependencies: RetrieverDependencies) {
-  const { ask, reader, canonicalize, newQueryId, log, monotonic } = dependencies;
+  const { ask, reader, canonicalize, newQueryId, monotonic } = dependencies;
 
   /** Pages whose title or URL the query is, the filters not yet asked. */
   const exactPages = (query: string): number[] => {
@@ -117,12 +115,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     };
   };
 
-  return serviceLogic<'search.query'>(
-    'retriever',
-    async () => ({ handlers: { 'search.query': search } }),
-    log,
-    monotonic,
-  );
+  return serviceLogic<'search.query'>('retriever', async () => ({ handlers: { 'search.query': search } }), monotonic);
 }
 
 /** To microseconds. */

@@ -94,7 +94,7 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
         const running = new Map(context.running);
         for (const job of jobs) {
           const id = `job.${job.no}.${job.claim}`;
-          const input = { job, handler: handlers[job.kind], commit, now, random, limits };
+          const input = { job, handler: handlers[job.kind], commit, now, random, limits, log };
           running.set(id, { lane: laneOf(job), actor: spawn('job', { id, input }) });
         }
         return { running, nextDueAt };

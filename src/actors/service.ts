@@ -1,11 +1,9 @@
 /**
  * Services: the actors that answer messages. A service starts asynchronously, says it is ready, handles requests one by one as
  * they come (concurrently), and on `stop` finishes what it holds and says it has stopped. It never dies of a request: an error
- * that is not a DomainError is logged and answered as a bug. What it cannot live with, it reports with `crash`, and the
- * supervisor starts it again.
+ * goes to the one who asked. What it cannot live with, it reports with `crash`, and the supervisor starts it again.
  */
 
-import type { Logger } from 'pino';
 import { fromCallback } from 'xstate';
 import { DomainError } from '../domain/errors.ts';
 import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from './system-messages.ts';
@@ -44,7 +42,6 @@ export type ServiceCommand = Envelope | { type: 'stop' };
 export function serviceLogic<Names extends SystemMessageName>(
   name: string,
   start: (hooks: ServiceHooks) => Promise<Service<Names>>,
-  log: Logger,
   now: () => number,
 ) {
   return fromCallback<ServiceCommand>(({ sendBack, receive }) => {
@@ -69,9 +66,6 @@ export function serviceLogic<Names extends SystemMessageName>(
         const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
         envelope.resolve(await handle(envelope.request, envelope.signal));
       } catch (error) {
-        if (!(error instanceof DomainError) && envelope.signal?.aborted !== true) {
-          log.error({ err: error, message: envelope.name }, 'a request failed unexpectedly');
-        }
         envelope.reject(error);
       } finally {
         held.delete(envelope);

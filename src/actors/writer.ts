@@ -85,5 +85,5 @@ export function writerLogic({ store, feed, log, now }: WriterDependencies) {
       },
     };
   };
-  return serviceLogic<'store.commit'>('writer', start, log, now);
+  return serviceLogic<'store.commit'>('writer', start, now);
 }

@@ -78,3 +78,13 @@ export function separateSecrets(declared: DeclaredSettings) {
     secrets,
   };
 }
+
+/** Every secret as a text that no log line may contain. */
+export function secretTexts(secrets: Secrets): string[] {
+  const { tokens, providers, ...endpoints } = secrets;
+  const credentials = [...Object.values(endpoints), ...Object.values(providers)];
+  return [
+    ...tokens.map(({ token }) => token),
+    ...credentials.flatMap(({ api_key, userinfo }) => [api_key, userinfo]),
+  ].filter((text) => text !== null);
+}

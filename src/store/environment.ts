@@ -24,6 +24,9 @@ export interface Environment {
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
 
+/** Every value carries its own field names, so that no shared structure is ever saved behind our back (traps "sharedStructuresKey"). */
+const plain = { encoder: { useRecords: false } };
+
 const maxDatabases = 64;
 /** Each reading thread or held snapshot takes a slot; only this process's main thread and the tools read. */
 const maxReaders = 64;
@@ -47,9 +50,10 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     root,
     storeId: String(stamp.get('store_id')),
     openDatabase: <Value, StoredKey extends Key>(name: string, databaseOptions: TypedDatabaseOptions) =>
-      // useRecords off: every value carries its own field names, so no shared structure is ever saved behind our back.
-      root.openDB<Value, StoredKey>({ name, ...databaseOptions, encoder: { useRecords: false } } as DatabaseOptions & {
-        name: string;
+      root.openDB<Value, StoredKey>({
+        name,
+        ...databaseOptions,
+        ...(databaseOptions.encoding === undefined ? plain : {}),
       }),
   };
 }

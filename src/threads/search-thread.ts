@@ -3,9 +3,37 @@
  * index, so its tasks are never aborted: a replaced thread would have none until the next publication.
  */
 import type { SparseHits } from '../compute/bm25/top-hits.ts';
+import type { LabelSet } from '../compute/label-set.ts';
+import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
 import { createSparseSearcher, type SnapshotUpdate, type SparseQuery, type SparseResult } from './sparse-searcher.ts';
+import { threadData } from './thread-pool.ts';
 
 const sparse = createSparseSearcher();
+let analyze: ((query: string) => AnalyzedQuery) | undefined;
+
+export interface TextQuery {
+  query: string;
+  k: number;
+  /** Only these labels may be found; without it, all. */
+  allow?: LabelSet;
+}
+
+/** The sparse side's answer, and what the dense side needs to give its own. */
+export interface TextResult extends Pick<AnalyzedQuery, 'vector' | 'knownWords'> {
+  sparse: SparseResult;
+}
+
+/** Analyse a query, search the sparse side for it, and embed it. */
+export function search({ query, ...request }: TextQuery): TextResult {
+  analyze ??= createQueryAnalyzer(threadData<SearchThreadData>());
+  const { terms, vector, knownWords } = analyze(query);
+  return { sparse: sparse.search({ terms, ...request }), vector, knownWords };
+}
+
+/** Load the language model and the word vectors, so that the first search does not wait for them. */
+export function warmUp(): void {
+  analyze ??= createQueryAnalyzer(threadData<SearchThreadData>());
+}
 
 export function publish(update: SnapshotUpdate): number[] {
   return sparse.publish(update);

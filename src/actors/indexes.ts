@@ -1,0 +1,267 @@
+/**
+ * The indexes: owns both sides of retrieval and the catalog, and the pinned threads that hold their state. When it says it is
+ * ready, every chunk that the store has is searchable, or is being brought back in the background because its index file was
+ * lost (`degraded`, told with each search). The store is the truth: at start, live labels that a side lacks are added to it
+ * again from the store's text and vectors, and labels that it has beyond them are deleted.
+ */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { LabelRange } from '../commands/commit-content.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { EmbeddingModel } from '../domain/model.ts';
+import { Catalog } from '../index/catalog.ts';
+import { SparseIndex } from '../index/sparse-index.ts';
+import { VectorSpace } from '../index/vector-space.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { SearchThreadData } from '../threads/analyze-query.ts';
+import type { PageText, PreparedPage } from '../threads/prepare-page.ts';
+import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
+import type { CommitFeed } from './commit-feed.ts';
+import { type Handlers, type ServiceHooks, serviceLogic } from './service.ts';
+import type { RankedChunks, Retrieved, RetrieveRequest } from './system-messages.ts';
+
+export type WorkPool = ThreadPool<typeof import('../threads/work-thread.ts')>;
+type SearchPool = ThreadPool<typeof import('../threads/search-thread.ts')>;
+
+export interface IndexesDependencies {
+  /** Folder of the index files. */
+  dir: string;
+  storeId: string;
+  reader: StoreReader;
+  feed: CommitFeed;
+  work: WorkPool;
+  /** The active model, or null. */
+  model: EmbeddingModel | null;
+  /** What the searcher threads are given. */
+  searchData: SearchThreadData;
+  /** Threads that answer searches, and threads that each hold a shard of every vector space. */
+  searchers: number;
+  shards: number;
+  log: Logger;
+  monotonic: () => number;
+}
+
+/** Up to this many chunks are brought back before the service is ready; more are brought back beside it. */
+const maxRecoveredBeforeReady = 2000;
+/** Tasks that may wait for a searcher or a shard: some seconds of work. */
+const maxQueue = 1024;
+
+type IndexMessages = 'index.add' | 'index.retrieve';
+
+const noLabels = new Uint32Array(0);
+const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
+
+export function indexesLogic(dependencies: IndexesDependencies) {
+  const { dir, storeId, reader, feed, work, model, searchData, log, monotonic } = dependencies;
+
+  const start = async ({ crash }: ServiceHooks) => {
+    const catalog = new Catalog();
+    for (const page of reader.pages.all()) catalog.apply(page);
+    const unsubscribe = feed.subscribe(({ pages }) => {
+      for (const page of pages) catalog.apply(page);
+    });
+
+    const searchers = Array.from({ length: dependencies.searchers }, (_, number) =>
+      openThreadPool<typeof import('../threads/search-thread.ts')>({
+        entry: new URL('../threads/search-thread', import.meta.url),
+        name: `searcher-${number}`,
+        threads: 1,
+        maxQueue,
+        data: searchData,
+      }),
+    );
+    const shards = Array.from({ length: dependencies.shards }, (_, number) =>
+      openThreadPool<typeof import('../threads/shard-thread.ts')>({
+        entry: new URL('../threads/shard-thread', import.meta.url),
+        name: `shard-${number}`,
+        threads: 1,
+        maxQueue,
+      }),
+    );
+    const live = catalog.live();
+    const opened = await Promise.all([
+      SparseIndex.open({ dir: join(dir, 'sparse'), storeId, searchers, worker: work, log }, live),
+      model === null
+        ? null
+        : VectorSpace.open(
+            {
+              modelId: model.id,
+              dim: model.dim,
+              dir: join(dir, 'dense', String(model.space)),
+              storeId,
+              shards,
+              log,
+              onMissing: (labels) => recoverBeside(missingPages(catalog, noLabels, labels)),
+            },
+            live,
+          ),
+      ...searchers.map((searcher) => searcher.run('warmUp', undefined)),
+    ]);
+    const sparse = opened[0].index;
+    const space = opened[1]?.space ?? null;
+
+    /** Pages still to be brought back after an index file or a thread was lost. */
+    let recovering = 0;
+    const recover = async ({ pages }: Recovery) => {
+      recovering += pages.size;
+      for (const [no, sides] of pages) {
+        await recoverPage(no, sides);
+        recovering--;
+      }
+    };
+    const recoverBeside = (missing: Recovery) => {
+      log.warn({ chunks: missing.chunks, pages: missing.pages.size }, 'part of the index was lost: bringing it back');
+      void recover(missing).catch(crash);
+    };
+    const recoverPage = async (no: number, sides: MissingSides) => {
+      const page = reader.pages.get(no);
+      if (page === undefined) return;
+      const labels = { first: page.first_label, count: page.chunk_count };
+      if (sides.dense && model !== null && space !== null) {
+        const rows = reader.vectors.get(model.space, no);
+        if (rows !== undefined) await addVectors(space, model.dim, labels, rows);
+      }
+      if (sides.sparse) {
+        const text = reader.pages.body(no) ?? '';
+        const prepared = await work.run('preparePage', { title: page.title, text, sections: page.sections });
+        const now = reader.pages.get(no);
+        if (now?.first_label === labels.first && prepared.chunks.length === labels.count) {
+          await sparse.add(prepared.segment, labelsOf(labels));
+        }
+      }
+    };
+    const missing = missingPages(catalog, opened[0].missing, opened[1]?.missing ?? noLabels);
+    if (missing.chunks <= maxRecoveredBeforeReady) await recover(missing);
+    else recoverBeside(missing);
+
+    const handlers: Handlers<IndexMessages> = {
+      'index.add': async ({ segment, vectors, labels, obsolete }) => {
+        const old = labelsOf(obsolete);
+        sparse.remove(old);
+        await orOverloaded(async () => {
+          await space?.remove(old);
+          if (labels.count === 0) return;
+          await Promise.all([
+            sparse.add(segment, labelsOf(labels)),
+            space === null || model === null || vectors === null
+              ? undefined
+              : addVectors(space, model.dim, labels, vectors),
+          ]);
+        });
+        return undefined;
+      },
+      'index.retrieve': async ({ query, candidates, filters }: RetrieveRequest): Promise<Retrieved> => {
+        const began = monotonic();
+        const allowed = catalog.allowed(filters);
+        const filtered = monotonic();
+        const shape = {
+          pageOf: (label: number) => catalog.pageOf(label),
+          passes: (no: number) => catalog.passes(no, filters),
+        };
+        if (allowed?.count === 0) return { sparse: nothing, dense: nothing, known: false, timing_ms: {}, ...shape };
+        return orOverloaded(async () => {
+          const searcher = leastBusy(searchers);
+          const found = await searcher.run('search', {
+            query,
+            k: candidates,
+            ...(allowed === null ? {} : { allow: allowed.labels }),
+          });
+          const searched = monotonic();
+          const dense =
+            space === null || found.vector === null || found.knownWords + found.sparse.known === 0
+              ? nothing
+              : await space.search(found.vector, candidates, {
+                  ...(allowed === null ? {} : { allow: allowed.labels }),
+                  ...(model?.floor == null ? {} : { minScore: model.floor }),
+                });
+          return {
+            sparse: found.sparse,
+            dense,
+            known: found.sparse.known > 0 || found.knownWords > 0,
+            timing_ms: {
+              filter: filtered - began,
+              sparse: searched - filtered,
+              dense: monotonic() - searched,
+              ...(recovering > 0 ? { rebuilding: 1 } : {}),
+            },
+            ...shape,
+          };
+        });
+      },
+    };
+
+    return {
+      handlers,
+      stop: async () => {
+        unsubscribe();
+        await Promise.all([sparse.close(), space?.close()]);
+        await Promise.all([...searchers, ...shards].map((pool) => pool.close()));
+      },
+    };
+  };
+
+  return serviceLogic<IndexMessages>('indexes', start, monotonic);
+}
+
+interface MissingSides {
+  sparse: boolean;
+  dense: boolean;
+}
+
+interface Recovery {
+  pages: Map<number, MissingSides>;
+  chunks: number;
+}
+
+/** The pages that the missing labels belong to, and on which side they are missing. */
+function missingPages(catalog: Catalog, sparse: Uint32Array, dense: Uint32Array): Recovery {
+  const pages = new Map<number, MissingSides>();
+  const note = (labels: Uint32Array, side: keyof MissingSides) => {
+    for (const label of labels) {
+      const no = catalog.pageOf(label);
+      const sides = pages.get(no) ?? { sparse: false, dense: false };
+      sides[side] = true;
+      pages.set(no, sides);
+    }
+  };
+  note(sparse, 'sparse');
+  note(dense, 'dense');
+  return { pages, chunks: Math.max(sparse.length, dense.length) };
+}
+
+function labelsOf({ first, count }: LabelRange): Uint32Array {
+  return Uint32Array.from({ length: count }, (_, ordinal) => first + ordinal);
+}
+
+/** Add a page's rows; a row of zeros belongs to a chunk without terms and has no place among vectors. */
+async function addVectors(space: VectorSpace, dim: number, labels: LabelRange, rows: Float32Array): Promise<void> {
+  const kept: number[] = [];
+  for (let row = 0; row < labels.count; row++) {
+    if (rows.subarray(row * dim, (row + 1) * dim).some((component) => component !== 0)) kept.push(row);
+  }
+  if (kept.length === 0) return;
+  const dense = kept.length === labels.count ? rows : new Float32Array(kept.length * dim);
+  if (dense !== rows) {
+    for (const [place, row] of kept.entries()) dense.set(rows.subarray(row * dim, (row + 1) * dim), place * dim);
+  }
+  await space.add(
+    Uint32Array.from(kept, (row) => labels.first + row),
+    dense,
+  );
+}
+
+function leastBusy(pools: readonly SearchPool[]): SearchPool {
+  return pools.reduce((best, pool) => (pool.queued < best.queued ? pool : best));
+}
+
+/** A full queue is an answer, not a bug. */
+async function orOverloaded<Reply>(work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof QueueFullError)) throw error;
+    throw new DomainError('overloaded', 'too much work is waiting', { retryAfterS: 1, cause: error });
+  }
+}
+
+export type PreparePage = (page: PageText, signal: AbortSignal) => Promise<PreparedPage>;

@@ -1,0 +1,197 @@
+/**
+ * The composition root: from settings to a running system. Parts are made in the order of their dependence and disposed of in
+ * the reverse order. It listens on no port; `src/main.ts` does.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { CommitFeed } from './actors/commit-feed.ts';
+import { extractOn } from './actors/extract-page.ts';
+import { indexPageHandler } from './actors/index-page.ts';
+import { indexesLogic, type WorkPool } from './actors/indexes.ts';
+import { intakeLogic } from './actors/intake.ts';
+import { recordsLogic } from './actors/records.ts';
+import { retrieverLogic } from './actors/retriever.ts';
+import { schedulerLogic } from './actors/scheduler.ts';
+import { type Supervisor, startSupervisor } from './actors/supervisor.ts';
+import { commitThrough } from './actors/system-messages.ts';
+import { writerLogic } from './actors/writer.ts';
+import { installModel } from './commands/install-model.ts';
+import { localFloor } from './compute/calibrate-floor.ts';
+import { JobError } from './domain/errors.ts';
+import type { EmbeddingModel } from './domain/model.ts';
+import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
+import type { Settings } from './settings/read-settings.ts';
+import { type DataFolder, openDataFolder } from './store/data-folder.ts';
+import { Store } from './store/store.ts';
+import type { Metrics } from './telemetry/metrics.ts';
+import { openThreadPool } from './threads/thread-pool.ts';
+
+export interface AppOptions {
+  settings: Settings;
+  log: Logger;
+  metrics: Metrics;
+  onModelProgress?: (progress: WordVectorsProgress) => void;
+  /** Clocks and chance, replaced in tests. */
+  now?: () => number;
+  monotonic?: () => number;
+  random?: () => number;
+}
+
+export interface App {
+  ask: Supervisor['ask'];
+  ended: Supervisor['ended'];
+  /** Stop in order and let go of the data folder. */
+  close(): Promise<void>;
+}
+
+/** Pages that may wait for a work thread. */
+const maxWorkQueue = 2048;
+/** Bodies are up to 16 MB; a parsed document takes about thirty times its length. */
+const maxWorkHeapMb = 1024;
+/** Running jobs are stopped this long after the scheduler was asked to stop (reliability check C13: exit within 10 s). */
+const drainGraceMs = 4000;
+/** An attempt's time limit, as a share of its lease, when none is set: a handler ends before its lease does. */
+const timeoutShareOfLease = 0.9;
+
+/** Open the data folder and start everything. Errors: those of the folder, the store, the word vectors, and of any child at its start. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const { settings, log, metrics, now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
+  const folder = openDataFolder(settings.data_dir, randomUUID());
+  const undo: (() => unknown)[] = [() => folder.release()];
+  try {
+    return await startIn(folder, undo);
+  } catch (error) {
+    for (const step of undo.reverse()) await step();
+    throw error;
+  }
+
+  async function startIn(folder: DataFolder, undo: (() => unknown)[]): Promise<App> {
+    const store = Store.open(folder.path, randomUUID);
+    undo.push(() => store.close());
+    const model = await activeModel(store, settings);
+    const embedded = await embeddedModel(model, options);
+    const cores = availableParallelism();
+    const work: WorkPool = openThreadPool({
+      entry: new URL('./threads/work-thread', import.meta.url),
+      name: 'work',
+      threads: Math.max(2, cores),
+      maxQueue: maxWorkQueue,
+      maxHeapMb: maxWorkHeapMb,
+      nice: 10,
+      data: { chunking: settings.chunking, embedded },
+    });
+    undo.push(() => work.close());
+
+    const feed = new CommitFeed();
+    const leaseMs = settings.jobs.lease_minutes * 60_000;
+    const supervisor = startSupervisor((ask) => {
+      const commit = commitThrough(ask);
+      return {
+        writer: writerLogic({ store, feed, log, now: monotonic }),
+        indexes: indexesLogic({
+          dir: join(folder.path, 'index'),
+          storeId: store.storeId,
+          reader: store.reader,
+          feed,
+          work,
+          model,
+          searchData: { embedded },
+          searchers: Math.max(1, Math.floor(cores / 2)),
+          shards: cores,
+          log,
+          monotonic,
+        }),
+        intake: intakeLogic({
+          commit,
+          extract: extractOn(work),
+          canonicalize: settings.canonicalize,
+          maxAttempts: settings.jobs.max_attempts,
+          metrics,
+          now,
+          monotonic,
+        }),
+        records: recordsLogic({ reader: store.reader, commit, log, now, monotonic }),
+        retriever: retrieverLogic({
+          ask,
+          reader: store.reader,
+          canonicalize: settings.canonicalize,
+          newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
+          monotonic,
+        }),
+        scheduler: schedulerLogic({
+          commit,
+          feed,
+          handlers: {
+            index_page: indexPageHandler({
+              ask,
+              reader: store.reader,
+              prepare: (page, signal) => work.run('preparePage', page, { signal }),
+              model,
+            }),
+            fetch_and_index: async () => {
+              throw new JobError('this version cannot fetch pages: send the page with body_html or body_extracted');
+            },
+          },
+          limits: {
+            leaseMs,
+            timeoutMs: (settings.jobs.handler_timeout_s ?? (leaseMs / 1000) * timeoutShareOfLease) * 1000,
+            backoffBaseMs: settings.jobs.backoff_base_s * 1000,
+            graceMs: drainGraceMs,
+          },
+          capacity: { suspect: 1, index: 8 * cores, fetch: 8, background: 1 },
+          incarnation: randomUUID(),
+          now,
+          monotonic,
+          random,
+          log,
+        }),
+      };
+    }, log);
+    undo.push(() => supervisor.stop());
+    await supervisor.ready;
+    return {
+      ask: supervisor.ask,
+      ended: supervisor.ended,
+      close: async () => {
+        supervisor.stop();
+        await supervisor.ended;
+        await work.close();
+        folder.release();
+      },
+    };
+  }
+}
+
+/** The store's active model; at the first start the one that the settings name. */
+async function activeModel(store: Store, { embedder }: Settings): Promise<EmbeddingModel | null> {
+  const activeId = store.reader.models.activeId();
+  const active = activeId === null ? undefined : store.reader.models.get(activeId);
+  if (active !== undefined) return active;
+  if (embedder.provider === 'none') return null;
+  const { results, flushed } = await store.transact([
+    installModel({
+      id: `${embedder.provider}-${embedder.model}-${embedder.dim}`,
+      provider: embedder.provider,
+      model_name: embedder.model,
+      dim: embedder.dim,
+      max_input_tokens: embedder.max_input_tokens,
+      floor: embedder.provider === 'local' ? localFloor(embedder.dim) : null,
+    }),
+  ]);
+  await flushed;
+  const [result] = results;
+  if (!result.ok) throw result.error;
+  return result.reply as EmbeddingModel;
+}
+
+/** What threads need to embed by themselves: the word vectors, compiled at the very first start. */
+async function embeddedModel(model: EmbeddingModel | null, { settings, onModelProgress }: AppOptions) {
+  if (model?.provider !== 'local') return null;
+  const wordVectors = await loadWordVectors({
+    cacheDir: settings.cache_dir,
+    ...(onModelProgress === undefined ? {} : { onProgress: onModelProgress }),
+  });
+  return { wordVectors, dim: model.dim };
+}

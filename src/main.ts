@@ -1,0 +1,117 @@
+/**
+ * The process: arguments, settings, signals and exit codes.
+ * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong.
+ */
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { parseArgs } from 'node:util';
+import { startApp } from './app.ts';
+import { runDemo } from './demo/run-demo.ts';
+import { ListenError, listen } from './http/listen.ts';
+import { buildServer } from './http/server.ts';
+import { modelProgress } from './model-progress.ts';
+import { WordVectorsUnavailableError } from './providers/word-vectors-cache.ts';
+import { accessTokens } from './settings/access-tokens.ts';
+import { readSettings, SettingsError } from './settings/read-settings.ts';
+import { secretTexts } from './settings/secrets.ts';
+import { DataFolderError } from './store/data-folder.ts';
+import { StoreFormatError } from './store/environment.ts';
+import { createLog } from './telemetry/log.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+
+const usage = `readback: a self-hosted index of everything you have read
+
+usage: npm start [-- --demo]
+
+  --demo      in a data folder of its own: put a few sample pages in, show a search, go on serving
+  --version   print the version
+  --help      print this
+
+Everything else is set by environment variables: see docs/settings.md.`;
+
+/** After this the process leaves even if something does not stop, ms (reliability check C13: within 10 s). */
+const stopDeadlineMs = 9000;
+
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+
+function readArguments(): { demo: boolean } {
+  try {
+    const { values } = parseArgs({
+      options: { demo: { type: 'boolean' }, help: { type: 'boolean' }, version: { type: 'boolean' } },
+    });
+    if (values.help) leave(0, usage);
+    if (values.version) leave(0, version);
+    return { demo: values.demo ?? false };
+  } catch (error) {
+    leave(2, `${error instanceof Error ? error.message : error}\n\n${usage}`);
+  }
+}
+
+function leave(code: number, message: string): never {
+  (code === 0 ? process.stdout : process.stderr).write(`${message}\n`);
+  process.exit(code);
+}
+
+/** Errors that are a line for the person who starts the service, not a bug. */
+function plainReason(error: unknown): string | null {
+  const isPlain =
+    error instanceof DataFolderError ||
+    error instanceof StoreFormatError ||
+    error instanceof ListenError ||
+    error instanceof WordVectorsUnavailableError;
+  return isPlain ? error.message : null;
+}
+
+function settingsOrLeave(demo: boolean) {
+  try {
+    const settings = readSettings(process.env);
+    return demo ? { ...settings, data_dir: `${settings.data_dir}-demo` } : settings;
+  } catch (error) {
+    if (error instanceof SettingsError) leave(2, error.message);
+    throw error;
+  }
+}
+
+async function main(): Promise<void> {
+  const { demo } = readArguments();
+  const settings = settingsOrLeave(demo);
+  const log = createLog({ ...settings.observability, secrets: secretTexts(settings.secrets) });
+  const metrics = createMetrics();
+  try {
+    const app = await startApp({ settings, log, metrics, onModelProgress: modelProgress(process.stderr) });
+    const { tokens, generatedAt } = accessTokens(settings.secrets.tokens, settings.data_dir, () =>
+      randomBytes(32).toString('base64url'),
+    );
+    const server = buildServer({ ...settings, ask: app.ask, tokens, log, metrics, version });
+    const { address, family, port } = await listen(server, { host: settings.bind_host, port: settings.bind_port });
+    const baseUrl = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+    log.info({ url: baseUrl, data_dir: settings.data_dir, version }, 'readback is ready');
+    if (generatedAt !== null) log.info({ token_file: generatedAt }, 'no token is configured: using the generated one');
+
+    let stopping = false;
+    const stop = async (signal: string) => {
+      if (stopping) leave(1, `${signal} again: leaving at once`);
+      stopping = true;
+      log.info({ signal }, 'stopping');
+      setTimeout(() => leave(1, 'stopping took too long'), stopDeadlineMs).unref();
+      await server.close();
+      await app.close();
+      log.info({}, 'stopped');
+      process.exit(0);
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+    void app.ended.then(({ failure }) => {
+      if (failure === null) return;
+      log.fatal({ err: failure }, 'the system gave up');
+      process.exit(1);
+    });
+    if (demo) await runDemo({ baseUrl, token: tokens[0].token, say: (line) => process.stdout.write(`${line}\n`) });
+  } catch (error) {
+    const reason = plainReason(error);
+    if (reason !== null) leave(1, reason);
+    log.fatal({ err: error }, 'the start failed');
+    process.exit(1);
+  }
+}
+
+await main();
