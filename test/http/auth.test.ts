@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { tokenVerifier } from '../../src/http/bearer-auth.ts';
+import type { RouteEntry } from '../../src/http/http-app.ts';
+import { reader, sendRaw, testServer, writer } from './test-server.ts';
+
+const unauthenticated = { detail: 'missing or invalid bearer token' };
+const concrete = ({ url }: RouteEntry): string => url.replace(/:\w+/g, 'unknown');
+
+test('every route there is has a scope, and only health and readiness are public', async () => {
+  const { app } = testServer();
+  await app.ready();
+  const printed = app.printRoutes({ commonPrefix: false }).match(/\((?:GET|POST|PUT|PATCH|DELETE)[^)]*\)/g) ?? [];
+  const inRouter = printed.flatMap((methods) => methods.slice(1, -1).split(', '));
+  assert.equal(app.routeTable.length, inRouter.length);
+  assert.deepEqual(
+    app.routeTable.filter(({ scope }) => scope === 'public').map(({ method, url }) => `${method} ${url}`),
+    ['GET /healthz', 'HEAD /healthz', 'GET /readyz', 'HEAD /readyz'],
+  );
+});
+
+test('a route that does not say who may call it cannot be registered', async () => {
+  const { app } = testServer();
+  app.register(async (routes) => {
+    routes.get('/v1/forgotten', async () => ({}));
+  });
+  await assert.rejects(async () => app.ready(), /route GET \/v1\/forgotten does not say who may call it/);
+});
+
+test('every route answers 401 to anything but one right bearer token', async (t) => {
+  const { app, asked } = testServer();
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const wrong: Record<string, string[]> = {
+    none: [],
+    wrong: ['authorization: Bearer nobody'],
+    prefix: [`authorization: Bearer ${writer.slice(0, -1)}`],
+    longer: [`authorization: Bearer ${writer}0`],
+    'two in one': [`authorization: Bearer ${writer}, Bearer ${writer}`],
+    basic: [`authorization: Basic ${Buffer.from(`home:${writer}`).toString('base64')}`],
+    'basic with the token': [`authorization: Basic ${writer}`],
+    bare: [`authorization: ${writer}`],
+    'scheme alone': ['authorization: Bearer '],
+    'two headers': [`authorization: Bearer ${writer}`, `Authorization: Bearer ${writer}`],
+    'two headers, one empty': [`authorization: Bearer ${writer}`, 'authorization:'],
+    cookie: [`cookie: authorization=${writer}`],
+  };
+  const locked = app.routeTable.filter(({ scope, method }) => scope !== 'public' && method !== 'HEAD');
+  assert.ok(locked.length >= 13);
+  for (const route of locked) {
+    for (const [name, headers] of Object.entries(wrong)) {
+      const request = [
+        `${route.method} ${concrete(route)} HTTP/1.1`,
+        'host: localhost',
+        ...headers,
+        'content-length: 0',
+      ];
+      const { status, body } = await sendRaw(app, `${request.join('\r\n')}\r\n\r\n`);
+      assert.deepEqual([name, status, JSON.parse(body)], [name, 401, unauthenticated], route.url);
+    }
+    for (const query of [`token=${writer}`, `access_token=${writer}`, `authorization=Bearer%20${writer}`]) {
+      const request = `${route.method} ${concrete(route)}?${query} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`;
+      assert.equal((await sendRaw(app, request)).status, 401, route.url);
+    }
+  }
+  assert.deepEqual(asked, []);
+});
+
+test('a token passes where its scope is enough, in any case of the scheme, and gets one fixed 403 elsewhere', async (t) => {
+  const { app, asked } = testServer();
+  t.after(() => app.close());
+  await app.ready();
+  for (const route of app.routeTable) {
+    const method = route.method as 'GET';
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR ']) {
+      for (const token of [writer, reader]) {
+        const headers = { authorization: `${scheme} ${token}` };
+        const answer = await app.inject({ method, url: concrete(route), headers });
+        if (route.scope === 'write' && token === reader) {
+          assert.deepEqual([answer.statusCode, answer.json()], [403, { detail: 'token lacks required scope: write' }]);
+        } else assert.ok(![401, 403].includes(answer.statusCode), `${route.url} ${answer.statusCode}`);
+      }
+    }
+  }
+  assert.ok(asked.length > 0);
+});
+
+test('authentication comes before the body is read or checked, and before a route is said to be unknown', async (t) => {
+  const { app } = testServer();
+  t.after(() => app.close());
+  const broken = {
+    method: 'POST',
+    url: '/v1/search',
+    payload: '{',
+    headers: { 'content-type': 'application/json' },
+  } as const;
+  assert.equal((await app.inject(broken)).statusCode, 401);
+  for (const url of ['/v1/nothing', '/', '/v1/pages/%zz', `/v1/pages/${'x'.repeat(3000)}`]) {
+    const unknown = await app.inject({ url });
+    assert.deepEqual([url, unknown.statusCode, unknown.json()], [url, 401, unauthenticated]);
+    const known = await app.inject({ url, headers: { authorization: `Bearer ${reader}` } });
+    assert.deepEqual([url, known.statusCode, known.json()], [url, 404, { detail: 'no such route' }]);
+  }
+});
+
+test('whoami tells name and effective scopes', async (t) => {
+  const { app } = testServer();
+  t.after(() => app.close());
+  const ask = async (token: string) =>
+    (await app.inject({ url: '/v1/whoami', headers: { authorization: `Bearer ${token}` } })).json();
+  assert.deepEqual(await ask(writer), { name: 'home', scopes: ['read', 'write'] });
+  assert.deepEqual(await ask(reader), { name: 'phone', scopes: ['read'] });
+});
+
+test('a verifier finds exactly the holders of its tokens', () => {
+  const tokens = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(tokens, fc.string(), (known, other) => {
+      const verify = tokenVerifier(known.map((token, at) => ({ name: `${at}`, token, scopes: ['read'] })));
+      for (const [at, token] of known.entries()) assert.equal(verify(token)?.name, `${at}`);
+      assert.equal(verify(other) !== null, known.includes(other));
+    }),
+  );
+});

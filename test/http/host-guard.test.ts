@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { isLoopback } from '../../src/http/host-guard.ts';
+import { sendRaw, testServer, writer } from './test-server.ts';
+
+const good = `authorization: Bearer ${writer}`;
+
+test('a foreign Host or Origin is refused with 403 before anything else, on every route, without CORS headers', async (t) => {
+  const { app, asked } = testServer();
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const foreign = [
+    ['host: evil.test'],
+    ['host: 127.0.0.1.evil.test'],
+    ['host: 127.0.0.1@evil.test'],
+    ['host: localhost:80@evil.test'],
+    ['host: localhost:8000:80'],
+    ['host: localhost.'],
+    ['host: [::1'],
+    ['host: localhost', 'Host: evil.test'],
+    ['host: localhost', 'origin: https://evil.test'],
+    ['host: localhost', 'origin: null'],
+    ['host: localhost', 'origin: http://localhost.evil.test'],
+    ['host: localhost', 'origin: http://localhost:1', 'origin: https://evil.test'],
+    ['host: localhost', 'origin: file://'],
+  ];
+  const paths = [...new Set(app.routeTable.map(({ url }) => url.replace(/:\w+/g, 'x'))), '/mcp', '/nothing', '/%zz'];
+  for (const path of paths) {
+    for (const headers of foreign) {
+      for (const authorization of [[], [good]]) {
+        const { status, head, body } = await sendRaw(
+          app,
+          [`GET ${path} HTTP/1.1`, ...headers, ...authorization, '', ''].join('\r\n'),
+        );
+        assert.equal(status, 403, `${path} ${headers}`);
+        assert.match(body, /^\{"detail":"(host|origin) not allowed"\}$/);
+        assert.doesNotMatch(head, /access-control/i);
+      }
+    }
+  }
+  const preflight = [
+    'OPTIONS /v1/pages HTTP/1.1',
+    'host: localhost',
+    'origin: https://evil.test',
+    'access-control-request-method: POST',
+  ];
+  const refused = await sendRaw(app, `${preflight.join('\r\n')}\r\n\r\n`);
+  assert.equal(refused.status, 403);
+  assert.doesNotMatch(refused.head, /access-control/i);
+  assert.equal((await sendRaw(app, `GET http://evil.test/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n`)).status, 403);
+  assert.deepEqual(asked, []);
+});
+
+test('loopback names with any port, extensions and what the operator allows pass', async (t) => {
+  const allowed = { allowed_hosts: ['Read.example', 'box.example:8443'], allowed_origins: ['https://app.example'] };
+  const { app } = testServer({}, allowed);
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const hosts = ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'].flatMap((host) => [
+    host,
+    `${host}:${port}`,
+    `${host}:1`,
+  ]);
+  for (const host of [...hosts, 'read.example', 'read.example:99', 'box.example:8443']) {
+    assert.equal((await sendRaw(app, `GET /healthz HTTP/1.1\r\nhost: ${host}\r\n\r\n`)).status, 200, host);
+  }
+  assert.equal((await sendRaw(app, 'GET /healthz HTTP/1.1\r\nhost: box.example\r\n\r\n')).status, 403);
+  const origins = ['http://localhost:3000', 'http://127.0.0.1', 'https://[::1]:1', 'https://app.example'];
+  for (const origin of [...origins, 'moz-extension://3c1f-aa', 'chrome-extension://abcdef']) {
+    const request = `GET /healthz HTTP/1.1\r\nhost: localhost\r\norigin: ${origin}\r\n\r\n`;
+    assert.equal((await sendRaw(app, request)).status, 200, origin);
+  }
+});
+
+test('a service that listens beyond loopback takes any Host, but no foreign Origin', async (t) => {
+  const { app } = testServer({}, { bind_host: '0.0.0.0' });
+  t.after(() => app.close());
+  const from = async (headers: Record<string, string>) => (await app.inject({ url: '/healthz', headers })).statusCode;
+  assert.equal(await from({ host: 'nas.local' }), 200);
+  assert.equal(await from({ host: 'nas.local', origin: 'https://evil.test' }), 403);
+});
+
+test('loopback addresses are known in all their forms', () => {
+  const loopback = ['localhost', '127.0.0.1', '127.9.9.9', '::1', '0:0:0:0:0:0:0:1'];
+  assert.deepEqual(
+    loopback.map(isLoopback),
+    loopback.map(() => true),
+  );
+  const others = ['0.0.0.0', '::', '10.0.0.1', 'example.com', '128.0.0.1'];
+  assert.deepEqual(
+    others.map(isLoopback),
+    others.map(() => false),
+  );
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { IngestPageRequest } from '../../src/domain/page.ts';
+import { rawHead, sendRaw, testServer, writer } from './test-server.ts';
+
+const authorization = `Bearer ${writer}`;
+const accepted = { outcome: 'accepted', page_id: 'pg_1', status: 'queued' } as const;
+
+function ingestServer() {
+  const got: IngestPageRequest[] = [];
+  const server = testServer({
+    'page.ingest': (request) => {
+      got.push(request);
+      return accepted;
+    },
+    'page.ingestBatch': () => [],
+    'job.retryBatch': () => ({ requested: 0, retried: 0, results: [] }),
+  });
+  const post = (payload: string | Buffer, headers: Record<string, string> = {}, url = '/v1/pages') =>
+    server.app.inject({
+      method: 'POST',
+      url,
+      payload,
+      headers: { authorization, 'content-type': 'application/json', ...headers },
+    });
+  return { ...server, got, post };
+}
+
+test('what is not JSON in UTF-8 is 422 with a list of faults', async (t) => {
+  const { app, got, post } = ingestServer();
+  t.after(() => app.close());
+  const fault = async (payload: string | Buffer, headers = {}) => {
+    const answer = await post(payload, headers);
+    return [answer.statusCode, answer.json().detail[0].type, answer.json().detail[0].loc];
+  };
+  assert.deepEqual(await fault('{"url":'), [422, 'json_invalid', ['body']]);
+  assert.deepEqual(await fault('{"url":"http://a/"} x'), [422, 'json_invalid', ['body']]);
+  assert.deepEqual(await fault(Buffer.from('{"url":"http://a/\xff"}', 'latin1')), [422, 'encoding_invalid', ['body']]);
+  assert.deepEqual(await fault('url=http://a/', { 'content-type': 'application/x-www-form-urlencoded' }), [
+    422,
+    'content_type_invalid',
+    ['body'],
+  ]);
+  assert.deepEqual(await fault('{}', { 'content-type': 'nonsense' }), [422, 'content_type_invalid', ['body']]);
+  for (const payload of ['null', '[]', '"text"', '1']) {
+    assert.deepEqual(await fault(payload), [422, 'invalid_type', ['body']], payload);
+  }
+  assert.deepEqual(got, []);
+});
+
+test('keys that would change other objects are refused wherever they are, and pollute nothing', async (t) => {
+  const { app, got, post } = ingestServer();
+  t.after(() => app.close());
+  const hostile = [
+    '"__proto__":{"polluted":1}',
+    '"\\u005f_proto__":{"polluted":1}',
+    '"constructor":{"prototype":{"polluted":1}}',
+  ];
+  for (const member of hostile) {
+    for (const body of [`{"url":"http://a/","metadata":{${member}}}`, `{${member}}`, `{"url":"http://a/",${member}}`]) {
+      assert.equal((await post(body)).statusCode, 422, body);
+    }
+    assert.equal((await post(`{"pages":[{"metadata":{"x":[{${member}}]}}]}`, {}, '/v1/pages/batch')).statusCode, 422);
+  }
+  assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false);
+  assert.deepEqual(got, []);
+  assert.equal((await post('{"url":"http://a/","metadata":{"constructor":"a word","prototype":1}}')).statusCode, 202);
+});
+
+test('metadata that nests 50,000 deep is refused, at the top and inside a batch, without a 5xx', async (t) => {
+  const { app, post } = ingestServer();
+  t.after(() => app.close());
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+  assert.equal((await post(`{"url":"http://a/","metadata":{"x":${deep}}}`)).statusCode, 422);
+  assert.equal((await post(`{"url":${deep}}`)).statusCode, 422);
+  assert.equal((await post(deep)).statusCode, 422);
+  assert.equal((await post(`${'{"x":'.repeat(50_000)}1${'}'.repeat(50_000)}`)).statusCode, 422);
+});
+
+test('lone surrogates in stored text are refused and named; of duplicate keys the last counts', async (t) => {
+  const { app, got, post } = ingestServer();
+  t.after(() => app.close());
+  const lone = await post('{"url":"http://a/","title":"cut \\ud83d","metadata":{"k":"\\udc00"}}');
+  assert.equal(lone.statusCode, 422);
+  assert.deepEqual(
+    lone.json().detail.map(({ loc }: { loc: string[] }) => loc),
+    [
+      ['body', 'title'],
+      ['body', 'metadata'],
+    ],
+  );
+  assert.equal((await post('{"url":"http://a/","url":"http://b/"}')).statusCode, 202);
+  assert.deepEqual(got, [{ url: 'http://b/' }]);
+});
+
+test('an empty body stands for an empty object, with or without a content type', async (t) => {
+  const { app, asked } = ingestServer();
+  t.after(() => app.close());
+  const url = '/v1/jobs/retry';
+  for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'text/plain' }]) {
+    const answer = await app.inject({ method: 'POST', url, headers: { authorization, ...headers }, payload: '' });
+    assert.equal(answer.statusCode, 200);
+  }
+  assert.deepEqual(
+    asked.map(({ request }) => request),
+    Array.from({ length: 3 }, () => ({ status: 'dead', limit: 100 })),
+  );
+});
+
+test('valid data arrives exactly as it was sent', async (t) => {
+  const { app, got, post } = ingestServer();
+  t.after(() => app.close());
+  const text = fc.string({ unit: 'binary', maxLength: 50 }).filter((each) => each !== '__proto__');
+  const value = fc
+    .jsonValue({ maxDepth: 3 })
+    .filter((each) => !/__proto__|"constructor"|\\ud/.test(JSON.stringify(each)));
+  await fc.assert(
+    fc.asyncProperty(
+      text,
+      fc.dictionary(fc.string({ maxLength: 8 }), value, { maxKeys: 4 }),
+      async (title, metadata) => {
+        const sent = JSON.stringify({ url: 'http://a/', title, metadata });
+        fc.pre(!/__proto__|"constructor"|\\ud/.test(sent));
+        const answer = await post(sent);
+        assert.equal(answer.statusCode, 202, answer.body);
+        assert.equal(JSON.stringify(got.pop()), sent);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('too large a body is 413 at once where it says so, else when the limit is passed; the batch takes 64 MB', async (t) => {
+  const { app } = ingestServer();
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const json = 'content-type: application/json';
+  const declared = await sendRaw(app, rawHead('POST', '/v1/pages', json, `content-length: ${1 << 30}`));
+  assert.deepEqual(
+    [declared.status, JSON.parse(declared.body)],
+    [413, { detail: 'the body is larger than 16777216 bytes' }],
+  );
+  const megabyte = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(1 << 20, 32), Buffer.from('\r\n')]);
+  const chunked = rawHead('POST', '/v1/pages', json, 'transfer-encoding: chunked');
+  const endless = await sendRaw(app, chunked, ...Array.from({ length: 40 }, () => megabyte));
+  assert.equal(endless.status, 413);
+  const batch = `{"pages":[{"url":"http://a/","body_extracted":"${'x'.repeat(20 << 20)}"}]}`;
+  const head = rawHead('POST', '/v1/pages/batch', json, `content-length: ${batch.length}`);
+  assert.equal((await sendRaw(app, head, batch)).status, 200);
+  const huge = await sendRaw(app, rawHead('POST', '/v1/pages/batch', json, `content-length: ${(64 << 20) + 1}`));
+  assert.equal(huge.status, 413);
+});
+
+test('headers over 16 KB are 431 and what is not HTTP is 400, in the shape of other errors', async (t) => {
+  const { app } = ingestServer();
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const large = await sendRaw(app, rawHead('GET', '/healthz', `x-large: ${'x'.repeat(20_000)}`));
+  assert.deepEqual([large.status, JSON.parse(large.body)], [431, { detail: 'the headers are larger than 16 KB' }]);
+  const noise = await sendRaw(app, 'hello\r\n\r\n');
+  assert.deepEqual([noise.status, JSON.parse(noise.body)], [400, { detail: 'not a valid HTTP request' }]);
+});
