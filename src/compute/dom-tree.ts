@@ -1,0 +1,49 @@
+/**
+ * The part of the DOM that extraction reads, and a walk over it that needs no stack: pages may nest deeper than the
+ * engine's stack bears. Called by extraction.
+ */
+export interface DomNode {
+  readonly nodeType: number;
+  /** Lower-case for elements of HTML. */
+  readonly localName: string;
+  /** Content of a text node. */
+  readonly data: string;
+  readonly textContent: string | null;
+  readonly firstChild: DomNode | null;
+  readonly nextSibling: DomNode | null;
+  readonly parentNode: DomNode | null;
+  getAttribute(name: string): string | null;
+  hasAttribute(name: string): boolean;
+}
+
+export interface DomDocument {
+  readonly documentElement: DomNode | null;
+  querySelector(selector: string): DomNode | null;
+}
+
+export const elementNode = 1;
+export const textNode = 3;
+
+/**
+ * Visit everything below `root` in document order. `enter` is called for each node and says whether to visit what is in it;
+ * `leave` is called after that, for each node whose content was visited.
+ */
+export function walkTree(root: DomNode, enter: (node: DomNode) => boolean, leave: (node: DomNode) => void): void {
+  let node = root.firstChild;
+  while (node !== null) {
+    if (enter(node)) {
+      if (node.firstChild !== null) {
+        node = node.firstChild;
+        continue;
+      }
+      leave(node);
+    }
+    while (node.nextSibling === null) {
+      const parent: DomNode | null = node.parentNode;
+      if (parent === null || parent === root) return;
+      leave(parent);
+      node = parent;
+    }
+    node = node.nextSibling;
+  }
+}
