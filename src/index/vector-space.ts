@@ -15,6 +15,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { findBadRows } from '../compute/bad-rows.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/label-set.ts';
 import type { LoadReport, Reply } from '../threads/shard-thread.ts';
@@ -52,6 +53,8 @@ export interface VectorSpaceOptions {
   onMissing: (labels: Uint32Array) => void;
   /** A shard has a graph from so many live rows on. */
   graphFromRows?: number;
+  /** Labels added or removed between two saves in the background. */
+  saveEvery?: number;
 }
 
 export interface SpaceSearchOptions {
@@ -70,7 +73,7 @@ export interface VectorSpaceStats {
   nodes: number;
   rowBytes: number;
   generation: number;
-  /** Labels added or removed since the last save. */
+  /** Changes since the last save: labels added and removed, slices of upkeep. */
   unsaved: number;
 }
 
@@ -83,6 +86,9 @@ const BATCH_BYTES = 2 ** 20;
 const MAX_BEHIND_BYTES = 8 * 2 ** 20;
 /** Length of a slice of background work, ms. */
 const SLICE_MS = 5;
+/** Pause between two slices, ms: half of each thread is left to searches and to other work. */
+const PAUSE_MS = 5;
+const SAVE_EVERY = 20_000;
 /** Numbers checked between two turns of the event loop, about a millisecond. */
 const CHECKED_NUMBERS = 2 ** 20;
 
@@ -96,6 +102,8 @@ export class VectorSpace {
   readonly #reloads = new Map<number, Promise<void>>();
   #manifest: SpaceManifest;
   #saves: Promise<void> = Promise.resolve();
+  #upkeep: Promise<void> | undefined;
+  #upkeepAsked = false;
   #closing = false;
 
   private constructor(options: VectorSpaceOptions) {
@@ -126,6 +134,7 @@ export class VectorSpace {
     });
     await space.#sendRemovals(obsolete);
     await sweep(options.dir, space.#manifest.generation === 0 ? null : space.#manifest);
+    space.#keepUp();
     return { space, missing: labelsNotIn(live, space.#held.set) };
   }
 
@@ -155,6 +164,7 @@ export class VectorSpace {
         }),
       );
     }
+    this.#keepUp();
   }
 
   /** Remove labels; no search that starts afterwards finds them. Unknown ones are remembered. */
@@ -166,6 +176,7 @@ export class VectorSpace {
       this.#held.delete(label);
     }
     await this.#sendRemovals(removed);
+    this.#keepUp();
   }
 
   /**
@@ -191,11 +202,11 @@ export class VectorSpace {
   }
 
   /**
-   * One slice of background work on every shard: growing graphs, dropping holes. Gives the rows that wait for more. Call it
-   * again while it gives more than 0, whenever there is nothing better to do; nothing is missing from searches meanwhile.
+   * One slice of background work on every shard: growing graphs, dropping holes. Gives the rows that wait for more. The space
+   * does this by itself, with pauses; call it to have it done sooner. Nothing is missing from searches meanwhile.
    */
   async maintain(budgetMs = SLICE_MS): Promise<number> {
-    const behind = await this.#askAll((pool, space) => pool.run('maintain', { space, budgetMs }));
+    const behind = await Promise.all(this.#changes.map((_, shard) => this.#maintainShard(shard, budgetMs)));
     return behind.reduce((sum, rows) => sum + rows, 0);
   }
 
@@ -226,13 +237,14 @@ export class VectorSpace {
       nodes: sum('nodes'),
       rowBytes: sum('rowBytes'),
       generation: this.#manifest.generation,
-      unsaved: this.#changes.reduce((total, changes, shard) => total + changes - this.#saved[shard], 0),
+      unsaved: this.#unsaved,
     };
   }
 
   /** Save and free the threads' memory; takes nothing more. The pools stay open. */
   async close(): Promise<void> {
     this.#closing = true;
+    await this.#upkeep;
     await this.save();
     await this.#release();
   }
@@ -240,6 +252,7 @@ export class VectorSpace {
   /** Close without saving and delete the folder: the model is gone. */
   async drop(): Promise<void> {
     this.#closing = true;
+    await this.#upkeep;
     await this.#saves;
     await this.#release();
     await rm(this.#options.dir, { recursive: true, force: true });
@@ -297,9 +310,40 @@ export class VectorSpace {
       return pool.run('add', { space, labels: batchLabels, vectors: batch }, { transfer: [batch.buffer] });
     });
     if (bad.length > 0) throw new BadVectorError(modelId, bad);
-    for (let waiting = behind; waiting * dim > MAX_BEHIND_BYTES; ) {
-      waiting = await this.#ask(shard, (pool, space) => pool.run('maintain', { space, budgetMs: SLICE_MS }));
+    for (let waiting = behind; waiting * dim > MAX_BEHIND_BYTES; ) waiting = await this.#maintainShard(shard, SLICE_MS);
+  }
+
+  async #maintainShard(shard: number, budgetMs: number): Promise<number> {
+    const { behind, worked } = await this.#ask(shard, (pool, space) => pool.run('maintain', { space, budgetMs }));
+    if (worked) this.#changes[shard]++;
+    return behind;
+  }
+
+  /** Have the background work done until there is none. */
+  #keepUp(): void {
+    this.#upkeepAsked = true;
+    if (this.#upkeep !== undefined || this.#closing) return;
+    this.#upkeep = this.#runUpkeep()
+      .catch((error) => {
+        this.#options.log.error({ model: this.#options.modelId, err: error }, 'vector space: upkeep failed');
+      })
+      .finally(() => {
+        this.#upkeep = undefined;
+      });
+  }
+
+  async #runUpkeep(): Promise<void> {
+    const { saveEvery = SAVE_EVERY } = this.#options;
+    while (this.#upkeepAsked && !this.#closing) {
+      this.#upkeepAsked = false;
+      if ((await this.maintain()) > 0) this.#upkeepAsked = true;
+      if (this.#unsaved >= saveEvery) await this.save();
+      if (this.#upkeepAsked) await setTimeout(PAUSE_MS);
     }
+  }
+
+  get #unsaved(): number {
+    return this.#changes.reduce((total, changes, shard) => total + changes - this.#saved[shard], 0);
   }
 
   async #sendRemovals(labels: readonly number[]): Promise<void> {

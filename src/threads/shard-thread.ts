@@ -6,7 +6,7 @@
  * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
  */
 import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
-import { Shard, type ShardSearch, type ShardStats } from './shard.ts';
+import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
 import { type FileToLoad, loadGraph, loadRows, saveGraph, saveRows } from './shard-files.ts';
 import type { ScoredLabels } from './top-list.ts';
 import { MAX_DIM, NO_LABEL } from './vector-rows.ts';
@@ -96,8 +96,8 @@ export function score({
   });
 }
 
-/** A slice of background work; gives the rows that remain for later slices. */
-export function maintain({ space, budgetMs }: Space & { budgetMs: number }): Reply<number> {
+/** A slice of background work. */
+export function maintain({ space, budgetMs }: Space & { budgetMs: number }): Reply<Upkeep> {
   return withShard(space, (shard) => shard.maintain(budgetMs));
 }
 

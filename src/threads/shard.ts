@@ -19,7 +19,7 @@ import { VectorRows } from './vector-rows.ts';
 
 export interface ShardOptions {
   dim: number;
-  /** The shard has a graph from so many live rows on; Infinity: never. */
+  /** The shard has a graph from so many live rows on: so many are scanned as fast as the graph is searched. Infinity: never. */
   graphFromRows: number;
   /** Milliseconds, monotonic. */
   now: () => number;
@@ -46,16 +46,19 @@ export interface ShardStats {
   rowBytes: number;
 }
 
+export interface Upkeep {
+  /** Rows that wait for later slices. */
+  behind: number;
+  /** Whether files saved before are out of date now. */
+  worked: boolean;
+}
+
 /** Width of a graph search, at least, and per hit asked for: recall@100 in docs/vector-spaces.md. */
 const MIN_WIDTH = 200;
 const WIDTH_PER_HIT = 2;
 /** Holes are dropped when they are more than this share of the rows, and more than a few. */
 const MAX_HOLE_SHARE = 0.3;
 const MIN_HOLES = 256;
-/** Measured cost of scanning a byte, and of a graph search by its width and the dimensions; nanoseconds (bench/dense.ts). */
-const SCAN_NS_PER_BYTE = 1 / 16;
-const graphNs = (width: number, dim: number): number => width * (450 + 4.3 * dim);
-
 export class Shard {
   readonly dim: number;
   rows: VectorRows;
@@ -116,9 +119,11 @@ export class Shard {
     return scores;
   }
 
-  /** Work for about `budgetMs` (a compaction takes the time it takes: 20 ms per 50 MB); gives the rows still behind. */
-  maintain(budgetMs: number): number {
+  /** Work for about `budgetMs` (a compaction takes the time it takes: 20 ms per 50 MB); says what it did. */
+  maintain(budgetMs: number): Upkeep {
     const until = this.#now() + budgetMs;
+    const { rows: rowsBefore, graph: graphBefore } = this;
+    const coveredBefore = graphBefore?.covered;
     const holes = this.rows.count - this.rows.live;
     if (holes > Math.max(MIN_HOLES, this.rows.count * MAX_HOLE_SHARE)) this.compact();
     if (this.graph === undefined && this.#wantsGraph) {
@@ -126,7 +131,8 @@ export class Shard {
     }
     const { graph, rows } = this;
     while (graph !== undefined && graph.covered < rows.count && this.#now() < until) graph.coverNext(rows);
-    return this.behind;
+    const worked = rows !== rowsBefore || graph !== graphBefore || graph?.covered !== coveredBefore;
+    return { behind: this.behind, worked };
   }
 
   /** Copy the live rows to a new store, whatever the share of holes; no byte of a removed vector stays. The graph is dropped. */
@@ -154,17 +160,16 @@ export class Shard {
 
   /**
    * Rows worth scoring according to the graph, or undefined if scanning is cheaper or must be done: there is no graph, or
-   * what it found does not hold k allowed rows. A filter is met by a wider search, never inside the graph.
+   * what it found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A search costs in
+   * proportion to its width and is as dear as scanning graphFromRows rows at MIN_WIDTH.
    */
   #candidates(vector: Float32Array, k: number, scanned: Uint32Array, allow?: Uint32Array): Uint32Array | undefined {
     const { graph, rows } = this;
     if (graph === undefined || scanned.length === 0) return undefined;
-    const tail = rows.count - graph.covered;
     const share = allow === undefined ? 1 : scanned.length / rows.live;
-    const width = Math.ceil(Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share);
-    const scanNs = (scanned.length - tail * share) * rows.stride * SCAN_NS_PER_BYTE;
-    if (scanNs <= graphNs(width, this.dim)) return undefined;
-    const found = graph.near(unitOf(vector), width);
+    const width = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
+    if (scanned.length < this.#graphFromRows * (width / MIN_WIDTH)) return undefined;
+    const found = graph.near(unitOf(vector), Math.ceil(width));
     const near = allow === undefined ? found : found.filter((row) => isAllowed(allow, rows.labelOf(row)));
     if (near.length < Math.min(k, scanned.length)) return undefined;
     const rest = allow === undefined ? this.#allRows(graph.covered) : scanned.filter((row) => row >= graph.covered);

@@ -1,157 +1,295 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { addLabel, createLabelSet } from '../../src/compute/label-set.ts';
-import { type ShardTasks, VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
-import { openThreadPool } from '../../src/threads/thread-pool.ts';
+import { createLabelSet } from '../../src/compute/label-set.ts';
+import { BadVectorError, SpaceClosedError } from '../../src/index/vector-errors.ts';
+import { VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
+import {
+  catchUp,
+  DIM,
+  nearest,
+  openShardPools,
+  range,
+  recall,
+  setOf,
+  spaceFixture,
+  vectorOf,
+  vectorsOf,
+} from './space-harness.ts';
 
-const DIM = 24;
-const entry = new URL('../../src/threads/shard-thread', import.meta.url);
-const pools = [0, 1].map((thread) =>
-  openThreadPool<ShardTasks>({ entry, name: `shard-${thread}`, threads: 1, maxQueue: 1000 }),
-);
-const folders: string[] = [];
-let models = 0;
+const pools = openShardPools();
+after(() => Promise.all(pools.map((pool) => pool.close())));
 
-after(async () => {
-  await Promise.all(pools.map((pool) => pool.close()));
-  await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
-});
+const open = async (options: VectorSpaceOptions, live: Iterable<number> = []): Promise<VectorSpace> =>
+  (await VectorSpace.open(options, setOf(live))).space;
 
-interface Fixture {
-  options: VectorSpaceOptions;
-  warnings: object[];
-  missing: Uint32Array[];
-}
+const addAll = (space: VectorSpace, labels: Uint32Array) => space.add(labels, vectorsOf(labels));
 
-async function fixture(changes: Partial<VectorSpaceOptions> = {}): Promise<Fixture> {
-  const dir = await mkdtemp(join(tmpdir(), 'readback-space-'));
-  folders.push(dir);
-  const warnings: object[] = [];
-  const missing: Uint32Array[] = [];
-  const warn = (fields: object) => warnings.push(fields);
-  const options: VectorSpaceOptions = {
-    modelId: `model-${models++}`,
-    dim: DIM,
-    dir,
-    storeId: 'store-1',
-    shards: pools,
-    log: { info: () => undefined, warn, error: warn },
-    onMissing: (labels) => missing.push(labels),
-    graphFromRows: 50,
-    ...changes,
-  };
-  return { options, warnings, missing };
-}
-
-function randomly(seed: number): () => number {
-  let state = seed * 2654435761 + 1;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32 - 0.5;
-  };
-}
-
-/** The vector of a label: the same in every test, as in the store. */
-function vectorOf(label: number, dim = DIM): Float32Array {
-  const random = randomly(label);
-  return Float32Array.from({ length: dim }, () => random() + random());
-}
-
-function vectorsOf(labels: Iterable<number>, dim = DIM): Float32Array {
-  return Float32Array.from([...labels].flatMap((label) => [...vectorOf(label, dim)]));
-}
-
-function range(from: number, to: number): Uint32Array {
-  return Uint32Array.from({ length: to - from }, (_, i) => from + i);
-}
-
-function setOf(labels: Iterable<number>) {
-  const all = [...labels];
-  const set = createLabelSet(Math.max(0, ...all) + 1);
-  for (const label of all) addLabel(set, label);
-  return set;
-}
-
-/** Labels and cosines in double precision: the truth. */
-function exactly(query: Float32Array, labels: Iterable<number>, k: number): { label: number; score: number }[] {
-  const norm = (vector: Float32Array) => Math.hypot(...vector);
-  return [...labels]
-    .map((label) => {
-      const vector = vectorOf(label, query.length);
-      return { label, score: vector.reduce((sum, value, i) => sum + value * query[i], 0) / norm(vector) / norm(query) };
-    })
-    .sort((a, b) => b.score - a.score || a.label - b.label)
-    .slice(0, k);
-}
-
-function recall(found: Uint32Array, truth: { label: number }[]): number {
-  const labels = new Set(found);
-  return truth.filter(({ label }) => labels.has(label)).length / truth.length;
-}
-
-async function catchUp(space: VectorSpace): Promise<void> {
-  while ((await space.maintain()) > 0);
-}
-
-/** A saved space of labels 0..200 with graphs, closed. */
-async function savedSpace(changes: Partial<VectorSpaceOptions> = {}): Promise<Fixture> {
-  const made = await fixture(changes);
-  const { space } = await VectorSpace.open(made.options, createLabelSet(0));
-  await space.add(range(0, 200), vectorsOf(range(0, 200)));
-  await catchUp(space);
-  await space.close();
-  return made;
-}
-
-test('what is added is found at once, best first, scored by cosine', async () => {
-  const { options } = await fixture();
-  const { space, missing } = await VectorSpace.open(options, createLabelSet(0));
-  assert.deepEqual([...missing], []);
+test('what was added is found by searches that start afterwards, best first, scored by cosine', async () => {
+  await using made = await spaceFixture(pools);
+  const { space, missing } = await VectorSpace.open(made.options, createLabelSet(0));
+  assert.equal(missing.length, 0);
   const labels = range(10, 310);
-  await space.add(labels, vectorsOf(labels));
+  await addAll(space, labels);
   const query = vectorOf(5000);
-  const truth = exactly(query, labels, 10);
-  const { labels: found, scores } = await space.search(query, 10);
-  assert.ok(recall(found, truth) >= 0.9);
-  for (let i = 0; i < found.length; i++) assert.ok(Math.abs(scores[i] - truth[i].score) < 0.01);
+  const truth = nearest(query, labels, 20);
+  const found = await space.search(query, 20);
+  assert.ok(recall(found.labels, truth) >= 0.95);
+  found.scores.forEach((score, i) => {
+    assert.ok(Math.abs(score - truth[i].score) < 0.01);
+  });
   assert.deepEqual(
-    [...scores],
-    [...scores].sort((a, b) => b - a),
+    [...found.scores],
+    [...found.scores].sort((a, b) => b - a),
   );
-  const [self] = (await space.search(vectorOf(42), 1)).labels;
-  assert.equal(self, 42);
   await space.close();
 });
 
-test('a space that was closed comes back as it was', async () => {
-  const { options, warnings } = await savedSpace();
-  const { space, missing } = await VectorSpace.open(options, setOf(range(0, 200)));
-  assert.deepEqual([...missing], []);
-  assert.deepEqual(warnings, []);
-  const { live, nodes, behind, generation, unsaved } = await space.stats();
-  assert.deepEqual(
-    { live, nodes, behind, generation, unsaved },
-    { live: 200, nodes: 200, behind: 0, generation: 1, unsaved: 0 },
-  );
-  assert.equal((await space.search(vectorOf(7), 1)).labels[0], 7);
+test('with its graphs grown a space finds what the exact scan finds', async () => {
+  await using made = await spaceFixture(pools, { graphFromRows: 500 });
+  const space = await open(made.options);
+  const labels = range(0, 6000);
+  await addAll(space, labels);
+  await catchUp(space);
+  const { nodes, behind } = await space.stats();
+  assert.deepEqual({ nodes, behind }, { nodes: 6000, behind: 0 });
+  const queries = [...range(90_000, 90_020)].map((label) => vectorOf(label));
+  let sum = 0;
+  for (const query of queries) sum += recall((await space.search(query, 100)).labels, nearest(query, labels, 100));
+  assert.ok(sum / queries.length >= 0.97, `recall ${sum / queries.length}`);
   await space.close();
 });
 
-test('removed labels are not found, before and after a restart', async () => {
-  const { options } = await savedSpace();
-  const { space } = await VectorSpace.open(options, setOf(range(0, 200)));
-  await space.remove(range(0, 100));
-  const { labels } = await space.search(vectorOf(3), 200);
+test('labels with the same vector come in the order of their labels', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  const labels = Uint32Array.of(9, 4, 7, 2, 5);
+  const vectors = new Float32Array(labels.length * DIM).fill(0.5);
+  await space.add(labels, vectors);
+  const { labels: found, scores } = await space.search(vectors.subarray(0, DIM), 4);
+  assert.deepEqual([...found], [2, 4, 5, 7]);
+  assert.deepEqual([...scores], [1, 1, 1, 1]);
+  await space.close();
+});
+
+test('adding a label again changes nothing', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await addAll(space, range(0, 120));
+  await addAll(space, range(100, 130));
+  await space.add(Uint32Array.of(200, 200), vectorsOf([200, 200]));
+  assert.equal((await space.stats()).live, 131);
+  const { labels } = await space.search(vectorOf(110), 200);
+  assert.equal(new Set(labels).size, labels.length);
+  await space.close();
+});
+
+test('no search that starts after remove was called finds the labels, and unknown ones do no harm', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await addAll(space, range(0, 300));
+  await catchUp(space);
+  const removed = space.remove([...range(0, 150), ...range(0, 10), 77_777]);
+  const { labels } = await space.search(vectorOf(3), 300);
   assert.deepEqual(
     [...labels].sort((a, b) => a - b),
-    [...range(100, 200)],
+    [...range(150, 300)],
+  );
+  await removed;
+  await space.close();
+});
+
+test('a label that was removed before it is added never comes in', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await space.remove([5]);
+  await addAll(space, range(0, 10));
+  const { labels } = await space.search(vectorOf(5), 10);
+  assert.deepEqual(
+    [...labels].sort((a, b) => a - b),
+    [0, 1, 2, 3, 4, 6, 7, 8, 9],
   );
   await space.close();
-  const { space: again, missing } = await VectorSpace.open(options, setOf(range(100, 200)));
-  assert.deepEqual([...missing], []);
-  assert.equal((await again.stats()).live, 100);
-  await again.close();
+});
+
+for (const [what, share] of [
+  ['a few', 0.01],
+  ['half', 0.5],
+  ['most', 0.8],
+  ['nearly all', 0.95],
+] as const) {
+  test(`a filter that allows ${what} of the labels gives the nearest of those`, async () => {
+    await using made = await spaceFixture(pools, { graphFromRows: 500 });
+    const space = await open(made.options);
+    const labels = range(0, 3000);
+    await addAll(space, labels);
+    await catchUp(space);
+    const allowed = labels.filter((label) => (label * 7919) % 1000 < share * 1000);
+    const query = vectorOf(40_000);
+    const found = await space.search(query, 25, { allow: setOf(allowed) });
+    assert.ok(found.labels.every((label) => allowed.includes(label)));
+    assert.equal(found.labels.length, 25);
+    assert.ok(recall(found.labels, nearest(query, allowed, 25)) >= 0.96);
+    await space.close();
+  });
+}
+
+test('a filter that allows nothing gives nothing, and so does an empty space', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  assert.equal((await space.search(vectorOf(1), 10)).labels.length, 0);
+  await addAll(space, range(0, 200));
+  assert.equal((await space.search(vectorOf(1), 10, { allow: createLabelSet(1000) })).labels.length, 0);
+  assert.equal((await space.search(vectorOf(1), 0)).labels.length, 0);
+  await space.close();
+});
+
+test('nothing below the floor comes back', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await addAll(space, range(0, 300));
+  const all = await space.search(vectorOf(1), 300);
+  const floor = all.scores[20];
+  const above = await space.search(vectorOf(1), 300, { minScore: floor });
+  assert.deepEqual(above.labels, all.labels.slice(0, 21));
+  await space.close();
+});
+
+test('score gives the cosines of the labels asked for, and NaN for those that are not there', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await addAll(space, range(0, 100));
+  const query = vectorOf(300);
+  const asked = Uint32Array.of(7, 4000, 2, 99, 7);
+  const truth = new Map(nearest(query, range(0, 100), 100).map(({ label, score }) => [label, score]));
+  const scores = await space.score(query, asked);
+  assert.equal(scores.length, asked.length);
+  asked.forEach((label, i) => {
+    const expected = truth.get(label);
+    if (expected === undefined) assert.ok(Number.isNaN(scores[i]));
+    else assert.ok(Math.abs(scores[i] - expected) < 0.01);
+  });
+  await space.close();
+});
+
+test('a batch with bad vectors is refused, its rows and their faults are named, and nothing of it is stored', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await addAll(space, range(0, 100));
+  const vectors = vectorsOf(range(200, 206));
+  vectors[1 * DIM + 3] = Number.NaN;
+  vectors[2 * DIM] = Number.POSITIVE_INFINITY;
+  vectors[3 * DIM + 23] = Number.NEGATIVE_INFINITY;
+  vectors.fill(0, 5 * DIM, 6 * DIM);
+  await assert.rejects(space.add(range(200, 206), vectors), (error) => {
+    assert.ok(error instanceof BadVectorError);
+    assert.equal(error.code, 'bad_vector');
+    assert.deepEqual(error.rows, [
+      { row: 1, reason: 'nan' },
+      { row: 2, reason: 'infinite' },
+      { row: 3, reason: 'infinite' },
+      { row: 5, reason: 'zero' },
+    ]);
+    return true;
+  });
+  for (const wrong of [vectors.subarray(0, 5 * DIM), new Float32Array(0), new Float32Array(7 * DIM).fill(1)]) {
+    await assert.rejects(space.add(range(200, 206), wrong), BadVectorError);
+  }
+  assert.equal((await space.stats()).live, 100);
+  await space.close();
+});
+
+test('a query that is no vector of the space is refused', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await addAll(space, range(0, 100));
+  for (const query of [
+    new Float32Array(DIM),
+    new Float32Array(DIM - 1).fill(1),
+    new Float32Array(DIM).fill(Number.NaN),
+  ]) {
+    await assert.rejects(space.search(query, 5), BadVectorError);
+    await assert.rejects(space.score(query, range(0, 3)), BadVectorError);
+  }
+  await space.close();
+});
+
+test('searches between the parts of a large add see no label twice and end with all of them', async () => {
+  await using made = await spaceFixture(pools, { dim: 512 });
+  const space = await open(made.options);
+  const labels = range(0, 4000);
+  const added = space.add(labels, vectorsOf(labels, 512));
+  let searches = 0;
+  let done = false;
+  const watching = added.then(() => {
+    done = true;
+  });
+  while (!done) {
+    const { labels: found } = await space.search(vectorOf(9, 512), 50);
+    assert.equal(new Set(found).size, found.length);
+    searches++;
+  }
+  await watching;
+  assert.ok(searches > 1);
+  assert.equal((await space.stats()).live, 4000);
+  await space.close();
+});
+
+test('after most labels were removed and others added three times, recall is that of a new space and no label repeats', async () => {
+  await using made = await spaceFixture(pools, { graphFromRows: 500 });
+  await using freshMade = await spaceFixture(pools, { graphFromRows: 500 });
+  const space = await open(made.options);
+  let live = range(0, 5000);
+  await addAll(space, live);
+  await catchUp(space);
+  for (let round = 1; round <= 3; round++) {
+    await space.remove(live.filter((label) => label % 10 !== 0));
+    const next = range(round * 100_000, round * 100_000 + 4500);
+    live = Uint32Array.from([...live.filter((label) => label % 10 === 0), ...next]);
+    await addAll(space, next);
+    await catchUp(space);
+  }
+  const fresh = await open(freshMade.options);
+  await addAll(fresh, live);
+  await catchUp(fresh);
+  const { live: count, holes, nodes } = await space.stats();
+  assert.equal(count, live.length);
+  assert.ok(holes < live.length / 2 && nodes <= live.length + holes, 'compacted');
+  let churned = 0;
+  let anew = 0;
+  for (const label of range(900_000, 900_030)) {
+    const truth = nearest(vectorOf(label), live, 10);
+    const found = (await space.search(vectorOf(label), 10)).labels;
+    assert.equal(new Set(found).size, found.length);
+    churned += recall(found, truth) / 30;
+    anew += recall((await fresh.search(vectorOf(label), 10)).labels, truth) / 30;
+  }
+  assert.ok(churned >= anew - 0.02, `${churned} after churn, ${anew} anew`);
+  await space.close();
+  await fresh.close();
+});
+
+test('models share the threads and know nothing of each other', async () => {
+  await using first = await spaceFixture(pools);
+  await using second = await spaceFixture(pools, { dim: 40 });
+  const one = await open(first.options);
+  const two = await open(second.options);
+  await addAll(one, range(0, 100));
+  await two.add(range(50, 150), vectorsOf(range(50, 150), 40));
+  await one.remove(range(0, 100));
+  assert.equal((await one.search(vectorOf(60), 5)).labels.length, 0);
+  assert.equal((await two.search(vectorOf(60, 40), 1)).labels[0], 60);
+  await one.drop();
+  assert.equal((await two.stats()).live, 100);
+  await assert.rejects(readdir(first.options.dir), { code: 'ENOENT' });
+  await two.close();
+});
+
+test('a closed space takes nothing more', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await space.close();
+  await assert.rejects(addAll(space, range(0, 3)), SpaceClosedError);
+  await assert.rejects(space.remove([1]), SpaceClosedError);
+  await rm(made.options.dir, { recursive: true });
 });
