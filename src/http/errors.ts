@@ -67,8 +67,7 @@ function answerDomain(error: DomainError, reply: FastifyReply): FastifyReply {
 /** Answer what went wrong. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof RequestInvalidError) return reply.code(422).send({ detail: error.detail });
-  if (request.raw.destroyed && !reply.raw.writable)
-    return reply.code(clientGone).send({ detail: 'the client has gone' });
+  if (reply.raw.destroyed) return reply.code(clientGone).send({ detail: 'the client has gone' });
   if (error instanceof DomainError) return answerDomain(error, reply);
   if (isFastifyError(error) && (error.statusCode ?? 500) < 500) return answerFastify(error, request, reply);
   request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed unexpectedly');

@@ -65,6 +65,7 @@ export interface Answer {
 export async function sendRaw(app: HttpApp, ...parts: readonly (string | Buffer)[]): Promise<Answer> {
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, '127.0.0.1');
+  socket.setMaxListeners(0);
   await once(socket, 'connect');
   const received: Buffer[] = [];
   const complete = new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 /** Liveness and readiness: contract "Events, admin, diagnostics", bodies by the design. Both are public. */
 import { z } from 'zod';
+import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 
 const health = z.strictObject({ status: z.literal('ok') });
@@ -41,7 +42,7 @@ export const healthRoutes: RouteGroup = (app, { ask }) => {
       },
     },
     async (request, reply) => {
-      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(readinessTimeoutMs)]);
+      const signal = AbortSignal.any([clientSignal(reply), AbortSignal.timeout(readinessTimeoutMs)]);
       const unreadiness = (reason: string) => reply.code(503).send({ status: 'unavailable' as const, reason });
       try {
         const { store, activeModel } = await ask('system.readiness', {}, { signal });

@@ -7,6 +7,7 @@ import {
   jobRetryBatchRequest,
   jobRetryBatchResponse,
 } from '../../domain/job.ts';
+import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
@@ -23,7 +24,7 @@ export const jobRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: jobListResponse, ...errorAnswers('read', 422) },
       },
     },
-    async ({ query, signal }) => ask('job.list', query, { signal }),
+    async ({ query }, reply) => ask('job.list', query, { signal: clientSignal(reply) }),
   );
 
   app.post(
@@ -38,7 +39,7 @@ export const jobRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: jobRetryBatchResponse, ...errorAnswers('write', 422, 503) },
       },
     },
-    async ({ body, signal }) => ask('job.retryBatch', body, { signal }),
+    async ({ body }, reply) => ask('job.retryBatch', body, { signal: clientSignal(reply) }),
   );
 
   app.post(
@@ -53,6 +54,6 @@ export const jobRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: jobResponse, ...errorAnswers('write', 404, 409, 503) },
       },
     },
-    async ({ params, signal }) => ask('job.retry', params, { signal }),
+    async ({ params }, reply) => ask('job.retry', params, { signal: clientSignal(reply) }),
   );
 };

@@ -1,6 +1,7 @@
 /** Pages: ingest, reading and status. Contract "Pages". */
 import { z } from 'zod';
 import * as page from '../../domain/page.ts';
+import { clientSignal } from '../client-signal.ts';
 import { errorResponse } from '../errors.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { batchBodyLimit } from '../json-body.ts';
@@ -26,8 +27,8 @@ function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
         },
       },
     },
-    async ({ body, signal }, reply) => {
-      const { outcome, ...answer } = await ask('page.ingest', body, { signal });
+    async ({ body }, reply) => {
+      const { outcome, ...answer } = await ask('page.ingest', body, { signal: clientSignal(reply) });
       return reply.code(ingestStatus[outcome]).send(answer);
     },
   );
@@ -45,7 +46,7 @@ function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.ingestBatchResponse, ...errorAnswers('write', 413, 422, 503, 507) },
       },
     },
-    async ({ body, signal }) => ({ results: await ask('page.ingestBatch', body, { signal }) }),
+    async ({ body }, reply) => ({ results: await ask('page.ingestBatch', body, { signal: clientSignal(reply) }) }),
   );
 }
 
@@ -64,7 +65,7 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageResponse, ...errorAnswers('read', 404) },
       },
     },
-    async ({ params, signal }) => ask('page.get', params, { signal }),
+    async ({ params }, reply) => ask('page.get', params, { signal: clientSignal(reply) }),
   );
 
   app.get(
@@ -79,7 +80,7 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageChunksResponse, ...errorAnswers('read', 404) },
       },
     },
-    async ({ params, signal }) => ask('page.chunks', params, { signal }),
+    async ({ params }, reply) => ask('page.chunks', params, { signal: clientSignal(reply) }),
   );
 }
 
@@ -96,7 +97,7 @@ function statusRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageStatusResponse, ...errorAnswers('read', 404) },
       },
     },
-    async ({ params, signal }) => ask('page.status', params, { signal }),
+    async ({ params }, reply) => ask('page.status', params, { signal: clientSignal(reply) }),
   );
 
   app.post(
@@ -111,7 +112,7 @@ function statusRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageStatusBatchResponse, ...errorAnswers('read', 422) },
       },
     },
-    async ({ body, signal }) => ask('page.statusBatch', body, { signal }),
+    async ({ body }, reply) => ask('page.statusBatch', body, { signal: clientSignal(reply) }),
   );
 }
 

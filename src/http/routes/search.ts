@@ -1,5 +1,6 @@
 /** Retrieval: contract "Retrieval and feedback". */
 import { searchRequest, searchResponse } from '../../domain/search.ts';
+import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
@@ -18,6 +19,6 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: searchResponse, ...errorAnswers('read', 404, 422, 503) },
       },
     },
-    async ({ body, signal }) => ask('search.query', body, { signal }),
+    async ({ body }, reply) => ask('search.query', body, { signal: clientSignal(reply) }),
   );
 };
