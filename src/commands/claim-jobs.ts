@@ -19,7 +19,7 @@ export interface ClaimRequest {
 
 export interface Claimed {
   jobs: Job[];
-  /** When the next waiting job is due, ms, if any waits: the scheduler's next look. */
+  /** When the next waiting job is due for which there is a place, ms: the scheduler's next look. A full lane waits for a place. */
   nextDueAt: number | null;
 }
 
@@ -32,17 +32,20 @@ export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequ
     const suspectsWait = transaction.jobs.nextDueAt('suspect') !== undefined;
     const open: readonly Lane[] = suspectsWait ? ['suspect'] : lanes.filter((lane) => lane !== 'suspect');
     const jobs: Job[] = [];
+    const dueTimes: number[] = [];
     for (const lane of open) {
       const places = lane === 'suspect' ? (running === 0 ? 1 : 0) : free[lane];
-      for (const job of take(transaction.jobs.dueAt(lane, at), places)) {
+      const due = take(transaction.jobs.dueAt(lane, at), places);
+      for (const job of due) {
         const waiting = job.status === 'failed' ? moveJob(transaction, job, { type: 'due', at }) : job;
         if (waiting === null) continue;
         const claim = transaction.counters.take('claim');
         const claimed = moveJob(transaction, waiting, { type: 'claim', at, claim, incarnation, leaseMs });
         if (claimed !== null) jobs.push(claimed);
       }
+      const next = transaction.jobs.nextDueAt(lane);
+      if (due.length < places && next !== undefined) dueTimes.push(next);
     }
-    const dueTimes = lanes.map((lane) => transaction.jobs.nextDueAt(lane)).filter((time) => time !== undefined);
     return { jobs, nextDueAt: dueTimes.length === 0 ? null : Math.min(...dueTimes) };
   };
 }

@@ -12,6 +12,9 @@ import { assign, fromPromise, setup } from 'xstate';
 export const maxBatch = 256;
 
 export interface WriterContext<Write> {
+  /** What is in the transaction now. */
+  batch: Write[];
+  /** What waits for the next one. */
   queue: Write[];
 }
 
@@ -27,22 +30,21 @@ export function createWriterMachine<Write>() {
     },
     actions: {
       enqueue: assign({ queue: ({ context, event }) => [...context.queue, event.write] }),
-      dropBatch: assign({ queue: ({ context }) => context.queue.slice(maxBatch) }),
+      formBatch: assign(({ context }) => ({
+        batch: context.queue.slice(0, maxBatch),
+        queue: context.queue.slice(maxBatch),
+      })),
     },
     guards: { queueIsEmpty: ({ context }) => context.queue.length === 0 },
   }).createMachine({
     id: 'writer',
-    context: { queue: [] },
+    context: { batch: [], queue: [] },
     initial: 'idle',
     states: {
       idle: { on: { write: { target: 'committing', actions: 'enqueue' } } },
       committing: {
-        invoke: {
-          src: 'commitBatch',
-          input: ({ context }) => context.queue.slice(0, maxBatch),
-          onDone: 'next',
-        },
-        exit: 'dropBatch',
+        entry: 'formBatch',
+        invoke: { src: 'commitBatch', input: ({ context }) => context.batch, onDone: 'next' },
         on: { write: { actions: 'enqueue' } },
       },
       next: { always: [{ guard: 'queueIsEmpty', target: 'idle' }, { target: 'committing' }] },
