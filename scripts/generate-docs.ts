@@ -1,8 +1,10 @@
 // Writes the pages of docs/ that are made from the source: node --import tsx scripts/generate-docs.ts
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { renderApi } from './render-api.ts';
 import { renderSettings } from './render-settings.ts';
 
 const docs = fileURLToPath(new URL('../docs/', import.meta.url));
 mkdirSync(docs, { recursive: true });
 writeFileSync(`${docs}settings.md`, renderSettings());
+writeFileSync(`${docs}api.md`, await renderApi());

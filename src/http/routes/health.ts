@@ -20,7 +20,7 @@ export const healthRoutes: RouteGroup = (app, { ask }) => {
       config: { scope: 'public' },
       schema: {
         operationId: 'get_health',
-        summary: 'Is the process alive?',
+        summary: 'Whether the process is alive',
         tags: ['diagnostics'],
         security: [],
         response: { 200: health },
@@ -35,7 +35,7 @@ export const healthRoutes: RouteGroup = (app, { ask }) => {
       config: { scope: 'public' },
       schema: {
         operationId: 'get_readiness',
-        summary: 'Can it take pages and answer searches?',
+        summary: 'Whether it can take pages and answer searches',
         tags: ['diagnostics'],
         security: [],
         response: { 200: ready, 503: unavailable },

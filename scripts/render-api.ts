@@ -1,0 +1,151 @@
+// docs/api.md from the OpenAPI document of the server. A test compares the file with what this returns.
+import { buildServer } from '../src/http/server.ts';
+import { createLog } from '../src/telemetry/log.ts';
+import { createMetrics } from '../src/telemetry/metrics.ts';
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  default?: unknown;
+  format?: string;
+  minimum?: number;
+  exclusiveMinimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+interface Answer {
+  content?: Record<string, { schema: Schema }>;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  description?: string;
+  parameters?: { name: string; in: string; required: boolean; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, Answer>;
+}
+export interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** The document of a server that answers nothing. */
+export async function openApiDocument(): Promise<Document> {
+  const app = buildServer({
+    ask: () => Promise.reject(new Error('this server only describes itself')),
+    tokens: [],
+    log: createLog({ json_logs: true, log_level: 'silent' }),
+    metrics: createMetrics(),
+    version: '0.0.0',
+    bind_host: '127.0.0.1',
+    allowed_hosts: [],
+    allowed_origins: [],
+  });
+  await app.ready();
+  const document: Document = JSON.parse(JSON.stringify(app.swagger()));
+  await app.close();
+  return document;
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1) ?? '';
+    return `[${name}](#${name.toLowerCase()})`;
+  }
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return [...new Set(choices.map(typeOf))].join(' or ');
+  if (schema.const !== undefined) return code(JSON.stringify(schema.const));
+  if (schema.enum !== undefined) return schema.enum.map((each) => code(String(each))).join(', ');
+  if (schema.items !== undefined) return `list of ${typeOf(schema.items)}`;
+  if (schema.properties !== undefined) {
+    return `{ ${Object.entries(schema.properties)
+      .map(([name, each]) => `${name}: ${typeOf(each)}`)
+      .join('; ')} }`;
+  }
+  if (schema.format === 'date-time') return 'datetime';
+  return schema.type === undefined ? 'any' : [schema.type].flat().join(' or ');
+}
+
+function boundsOf(schema: Schema): string {
+  const { minimum, exclusiveMinimum, maximum, minLength, maxLength, minItems, maxItems } =
+    schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
+  const parts = [
+    minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? '' : `at least ${minimum}`,
+    exclusiveMinimum === undefined ? '' : `above ${exclusiveMinimum}`,
+    maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : `at most ${maximum}`,
+    minLength === undefined ? '' : `at least ${minLength} characters`,
+    maxLength === undefined ? '' : `at most ${maxLength} characters`,
+    minItems === undefined ? '' : `at least ${minItems} items`,
+    maxItems === undefined ? '' : `at most ${maxItems} items`,
+    schema.default === undefined ? '' : `default ${code(JSON.stringify(schema.default))}`,
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+const row = (...cells: string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+const contentOf = (content: Record<string, { schema: Schema }> | undefined): string =>
+  Object.values(content ?? {})
+    .map(({ schema }) => typeOf(schema))
+    .join(' or ');
+
+function operation(method: string, path: string, each: Operation): string {
+  const parameters = each.parameters ?? [];
+  return [
+    `### ${method.toUpperCase()} ${path}`,
+    `${each.summary}. Operation ${code(each.operationId)}.${each.description === undefined ? '' : ` ${each.description}`}`,
+    ...(parameters.length === 0
+      ? []
+      : [
+          [
+            row('Parameter', 'In', 'Type', 'Bounds'),
+            row('---', '---', '---', '---'),
+            ...parameters.map(({ name, in: place, schema }) =>
+              row(code(name), place, typeOf(schema), boundsOf(schema)),
+            ),
+          ].join('\n'),
+        ]),
+    ...(each.requestBody === undefined ? [] : [`Body: ${contentOf(each.requestBody.content)}`]),
+    [
+      row('Status', 'Body'),
+      row('---', '---'),
+      ...Object.entries(each.responses).map(([status, answer]) => row(status, contentOf(answer.content))),
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+function component(name: string, schema: Schema): string {
+  const fields = Object.entries(schema.properties ?? {}).map(([field, each]) =>
+    row(code(field), (schema.required ?? []).includes(field) ? 'yes' : '', typeOf(each), boundsOf(each)),
+  );
+  const table = [row('Field', 'Required', 'Type', 'Bounds'), row('---', '---', '---', '---'), ...fields].join('\n');
+  return [`### ${name}`, fields.length === 0 ? typeOf(schema) : table].join('\n\n');
+}
+
+export async function renderApi(): Promise<string> {
+  const { paths, components } = await openApiDocument();
+  const operations = Object.entries(paths)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([path, methods]) => Object.entries(methods).map(([method, each]) => operation(method, path, each)));
+  return `${[
+    '# HTTP API',
+    'Made by `node --import tsx scripts/generate-docs.ts` from the schemas in `src/domain` and `src/http`; the running service serves the same as OpenAPI 3.1 at `/openapi.json`.',
+    'Every request needs `Authorization: Bearer <token>`, except `/healthz` and `/readyz`. Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`.',
+    '## Operations',
+    ...operations,
+    '## Bodies',
+    ...Object.entries(components.schemas).map(([name, schema]) => component(name, schema)),
+  ].join('\n\n')}\n`;
+}
