@@ -10,6 +10,8 @@ const HEADER_BYTES = 96;
 const HEADER = { offset: 0, capacity: 8, count: 16, nodeBytes: 24, labelAt: 32, vectorAt: 40 } as const;
 const ENTRY_LEVEL_AT = 48;
 const ENTRY_AT = 52;
+/** A level is drawn with probability m^-level: this one never. */
+const MAX_LEVEL = 64;
 const LINKS_AT = { upper: 56, base: 64, m: 72 } as const;
 
 /** Why the bytes are no graph of `dim` dimensions whose labels are below `rows`; undefined if they are one. */
@@ -31,28 +33,38 @@ export function faultOfHnswFile(bytes: Uint8Array, dim: number, rows: number): s
   if (HEADER_BYTES + count * (nodeBytes + 4) > bytes.length) return 'cut short';
   if (count > 0 && view.getUint32(ENTRY_AT, true) >= count) return 'impossible entry point';
 
-  const linksAreSound = (at: number, most: number): boolean => {
+  const levels = new Uint8Array(count);
+  const linksAreSound = (at: number, most: number, level: number): boolean => {
     const linked = view.getUint16(at, true);
     if (linked > most) return false;
-    for (let i = 1; i <= linked; i++) if (view.getUint32(at + 4 * i, true) >= count) return false;
+    for (let i = 1; i <= linked; i++) {
+      const to = view.getUint32(at + 4 * i, true);
+      if (to >= count || levels[to] < level) return false;
+    }
     return true;
   };
   for (let node = 0, at = HEADER_BYTES; node < count; node++, at += nodeBytes) {
-    if (!linksAreSound(at, links)) return 'a link out of range';
+    if (!linksAreSound(at, links, 0)) return 'a link out of range';
     if (long(at + nodeBytes - 8) >= rows) return 'a label out of range';
   }
   const block = 4 + 4 * upper;
-  const levels = new Uint8Array(count);
-  let at = HEADER_BYTES + count * nodeBytes;
+  const levelsAt = HEADER_BYTES + count * nodeBytes;
+  let at = levelsAt;
   for (let node = 0; node < count; node++) {
     if (at + 4 > bytes.length) return 'cut short';
     const size = view.getUint32(at, true);
-    at += 4;
-    if (size % block !== 0 || at + size > bytes.length) return 'cut short';
+    if (size % block !== 0 || size / block > MAX_LEVEL) return 'an impossible level';
     levels[node] = size / block;
-    for (const end = at + size; at < end; at += block) if (!linksAreSound(at, upper)) return 'a link out of range';
+    at += 4 + size;
   }
   if (at !== bytes.length) return 'longer than its content';
+  at = levelsAt;
+  for (let node = 0; node < count; node++) {
+    at += 4;
+    for (let level = 1; level <= levels[node]; level++, at += block) {
+      if (!linksAreSound(at, upper, level)) return 'a link out of range';
+    }
+  }
   if (count > 0 && levels[view.getUint32(ENTRY_AT, true)] !== view.getInt32(ENTRY_LEVEL_AT, true)) {
     return 'impossible entry point';
   }

@@ -41,7 +41,7 @@ export function saveRows(rows: VectorRows, path: string): void {
 }
 
 /** Write the graph, and read it again, since the library reports no failure. Errors: what is wrong with the file. */
-export function saveGraph(graph: ShardGraph, rows: VectorRows, path: string): void {
+export function saveGraph(graph: Pick<ShardGraph, 'save'>, rows: VectorRows, path: string): void {
   closeSync(openSync(path, 'wx', 0o600));
   graph.save(path);
   const fault = faultOfHnswFile(readFileSync(path), rows.dim, rows.count);

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { saveGraph } from '../../src/threads/shard-files.ts';
+import { ShardGraph } from '../../src/threads/shard-graph.ts';
+import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
+import { NO_LABEL, VectorRows } from '../../src/threads/vector-rows.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
+after(() => rmSync(dir, { recursive: true }));
+
+const empty = { dim: 4, graphFromRows: 10, rows: null, graph: null };
+const query = Float32Array.of(1, 2, 3, 4);
+
+function rowsOf(count: number): { labels: Uint32Array; vectors: Float32Array } {
+  return {
+    labels: Uint32Array.from({ length: count }, (_, i) => i),
+    vectors: Float32Array.from({ length: 4 * count }, (_, i) => Math.sin(i * i + 1)),
+  };
+}
+
+test('a thread says of every task that it does not know the space, until it is opened and after it is released', () => {
+  const space = 'unknown';
+  const everyTask = () => [
+    add({ space, ...rowsOf(1) }),
+    remove({ space, labels: Uint32Array.of(1) }),
+    search({ space, vector: query, k: 1, minScore: -1 }),
+    score({ space, vector: query, labels: Uint32Array.of(1) }),
+    maintain({ space, budgetMs: 1 }),
+    save({ space, rowsPath: join(dir, 'never'), graphPath: join(dir, 'never') }),
+    stats({ space }),
+  ];
+  assert.ok(everyTask().every(({ lost }) => lost));
+  open({ space, ...empty });
+  assert.deepEqual(add({ space, ...rowsOf(2) }), { lost: false, value: { added: 2, bad: [], behind: 0 } });
+  release({ space });
+  assert.ok(everyTask().every(({ lost }) => lost));
+  assert.deepEqual(readdirSync(dir), []);
+});
+
+test('bad rows are listed and none of their batch is stored, even if the owner let them pass', () => {
+  const space = 'bad';
+  open({ space, ...empty });
+  const { labels, vectors } = rowsOf(4);
+  vectors.fill(0, 4, 8);
+  vectors[14] = Number.NaN;
+  const bad = [
+    { row: 1, reason: 'zero' as const },
+    { row: 3, reason: 'nan' as const },
+  ];
+  assert.deepEqual(add({ space, labels, vectors }), { lost: false, value: { added: 0, bad, behind: 0 } });
+  assert.throws(() => add({ space, labels: Uint32Array.of(NO_LABEL), vectors: query }), RangeError);
+  assert.throws(() => search({ space, vector: new Float32Array(4), k: 1, minScore: -1 }), RangeError);
+  assert.throws(() => search({ space, vector: new Float32Array(3).fill(1), k: 1, minScore: -1 }), RangeError);
+  const { value } = stats({ space }) as { value: { live: number } };
+  assert.equal(value.live, 0);
+});
+
+test('a space of impossible dimensions is refused', () => {
+  for (const dim of [0, -1, 1.5, Number.NaN, 8193]) {
+    assert.throws(() => open({ space: 'dim', ...empty, dim }), RangeError);
+  }
+});
+
+test('very small and very large components keep their direction', () => {
+  const space = 'extreme';
+  open({ space, ...empty });
+  const vectors = Float32Array.of(1e-45, 0, 0, 0, 0, 3e38, 0, 0);
+  add({ space, labels: Uint32Array.of(1, 2), vectors });
+  const reply = score({ space, vector: Float32Array.of(1e-40, 3e-40, 0, 0), labels: Uint32Array.of(1, 2) });
+  assert.ok(!reply.lost);
+  assert.ok(Math.abs(reply.value[0] - Math.sqrt(0.1)) < 0.001);
+  assert.ok(Math.abs(reply.value[1] - Math.sqrt(0.9)) < 0.001);
+});
+
+test('a save whose path is taken or missing fails, and the shard goes on', () => {
+  const space = 'save';
+  open({ space, ...empty });
+  add({ space, ...rowsOf(30) });
+  maintain({ space, budgetMs: 1000 });
+  const rowsPath = join(dir, 'rows');
+  assert.throws(() => save({ space, rowsPath: join(dir, 'missing', 'rows'), graphPath: join(dir, 'graph') }));
+  assert.deepEqual(save({ space, rowsPath, graphPath: join(dir, 'graph') }), { lost: false, value: { covered: 30 } });
+  assert.throws(() => save({ space, rowsPath, graphPath: join(dir, 'graph-2') }), { code: 'EEXIST' });
+  const found = search({ space, vector: query, k: 3, minScore: -1 });
+  assert.equal(found.lost, false);
+});
+
+test('a graph that was not written whole is no success, though the library reports none', () => {
+  const rows = new VectorRows(4);
+  const graph = ShardGraph.create(4, 30);
+  const { labels, vectors } = rowsOf(30);
+  for (const label of labels) {
+    rows.append(label, vectors, 4 * label);
+    graph.coverNext(rows);
+  }
+  const wholePath = join(dir, 'whole.graph');
+  saveGraph(graph, rows, wholePath);
+  const whole = readFileSync(wholePath);
+  const onFullDevice = { save: (path: string) => writeFileSync(path, whole.subarray(0, whole.length / 2)) };
+  assert.throws(() => saveGraph(onFullDevice, rows, join(dir, 'half.graph')), /cut short/);
+  graph.dispose();
+});

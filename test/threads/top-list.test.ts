@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { mergeTop, TopList } from '../../src/threads/top-list.ts';
+
+/** Distinct labels with few different scores, so that many are equal. */
+const hits = fc.uniqueArray(fc.record({ label: fc.nat(1000), score: fc.integer({ min: -3, max: 3 }) }), {
+  selector: ({ label }) => label,
+  maxLength: 60,
+});
+
+const sorted = (all: { label: number; score: number }[], k: number) =>
+  [...all].sort((a, b) => b.score - a.score || a.label - b.label).slice(0, k);
+
+test('the list keeps the best k, equal scores by label, in whatever order they come', () => {
+  fc.assert(
+    fc.property(hits, fc.nat(70), (all, k) => {
+      const top = new TopList(k);
+      for (const { label, score } of all) top.offer(label, score);
+      const { labels, scores } = top.take();
+      const best = sorted(all, k);
+      assert.deepEqual(
+        [...labels],
+        best.map(({ label }) => label),
+      );
+      assert.deepEqual(
+        [...scores],
+        best.map(({ score }) => score),
+      );
+    }),
+  );
+});
+
+test('lists of shards merge into the list of the whole', () => {
+  fc.assert(
+    fc.property(hits, fc.nat(30), (all, k) => {
+      const lists = [0, 1, 2].map((shard) => {
+        const top = new TopList(k);
+        for (const { label, score } of all) if (label % 3 === shard) top.offer(label, score);
+        return top.take();
+      });
+      assert.deepEqual(
+        [...mergeTop(lists, k).labels],
+        sorted(all, k).map(({ label }) => label),
+      );
+    }),
+  );
+});
