@@ -80,7 +80,8 @@ export function buildServer(options: ServerOptions): HttpApp {
   limits.limitConnections(app.server);
 
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => checkAgainst(schema, httpPart ?? 'body'));
-  // Replies are typed by their schemas and checked in tests; checking each again costs more than all the rest (docs/http.md).
+  // Replies are typed by their schemas and checked in tests. Checking each again would add 0.04 ms to a search and 0.07 ms to a
+  // batch, of 0.13 and 1.1 ms (bench/http-layer.ts), and turn a slip in a reply into a 500.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(answerError);
 
