@@ -46,6 +46,11 @@ export interface App {
   close(): Promise<void>;
 }
 
+/** The settings ask for something that this version does not have. */
+export class UnsupportedError extends Error {
+  readonly code = 'unsupported';
+}
+
 /** Pages that may wait for a work thread. */
 const maxWorkQueue = 2048;
 /** Bodies are up to 16 MB; a parsed document takes about thirty times its length. */
@@ -73,10 +78,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     const model = await activeModel(store, settings);
     const embedded = await embeddedModel(model, options);
     const cores = availableParallelism();
+    const threads = Math.max(2, cores);
     const work: WorkPool = openThreadPool({
       entry: new URL('./threads/work-thread', import.meta.url),
       name: 'work',
-      threads: Math.max(2, cores),
+      threads,
       maxQueue: maxWorkQueue,
       maxHeapMb: maxWorkHeapMb,
       nice: 10,
@@ -105,7 +111,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         }),
         intake: intakeLogic({
           commit,
-          extract: extractOn(work),
+          extract: extractOn(work, threads),
           canonicalize: settings.canonicalize,
           maxAttempts: settings.jobs.max_attempts,
           metrics,
@@ -170,6 +176,9 @@ async function activeModel(store: Store, { embedder }: Settings): Promise<Embedd
   const active = activeId === null ? undefined : store.reader.models.get(activeId);
   if (active !== undefined) return active;
   if (embedder.provider === 'none') return null;
+  if (embedder.provider !== 'local') {
+    throw new UnsupportedError(`embedder.provider ${embedder.provider} is not supported: use local or none`);
+  }
   const { results, flushed } = await store.transact([
     installModel({
       id: `${embedder.provider}-${embedder.model}-${embedder.dim}`,
@@ -177,7 +186,7 @@ async function activeModel(store: Store, { embedder }: Settings): Promise<Embedd
       model_name: embedder.model,
       dim: embedder.dim,
       max_input_tokens: embedder.max_input_tokens,
-      floor: embedder.provider === 'local' ? localFloor(embedder.dim) : null,
+      floor: localFloor(embedder.dim),
     }),
   ]);
   await flushed;

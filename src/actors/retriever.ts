@@ -3,14 +3,15 @@
  * title or URL first, then score) and filled with passages from the store. It holds no state.
  */
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
+import { normalizeDomain } from '../compute/domain-match.ts';
 import { holdsPhrases, looksLikeUrl, quotedPhrases, titleOfQuery } from '../compute/exact-query.ts';
-import { fuseRrf } from '../compute/fuse-rrf.ts';
+import { type FusedHit, fuseRrf } from '../compute/fuse-rrf.ts';
 import { type RankedPage, rollUpPages } from '../compute/roll-up-pages.ts';
 import { DomainError } from '../domain/errors.ts';
 import { idOf } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
-import { pageFiltersOf } from '../domain/page-filters.ts';
-import type { PageResult, SearchRequest, SearchResponse } from '../domain/search.ts';
+import type { PageFilters } from '../domain/page-filters.ts';
+import type { PageResult, SearchFilters, SearchRequest, SearchResponse } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
 import { serviceLogic } from './service.ts';
 import type { Retrieved, SystemAsk } from './system-messages.ts';
@@ -43,7 +44,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
       const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);
       if (no !== undefined) found.add(no);
     }
-    return [...found];
+    return [...found].filter((no) => reader.pages.get(no)?.status === 'indexed');
   };
 
   const order = (request: SearchRequest, retrieved: Retrieved): OrderedPage[] => {
@@ -60,7 +61,8 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
   const present = (ordered: OrderedPage, page: Page, request: SearchRequest, phrases: string[]): PageResult => {
     const body = reader.pages.body(page.no) ?? '';
     const chunks = reader.pages.chunks(page.no);
-    const hits = ordered.hits.slice(0, request.chunks_per_page).flatMap(({ label, score }) => {
+    const shown = ordered.hits.length > 0 ? ordered.hits : firstChunks(page);
+    const hits = shown.slice(0, request.chunks_per_page).flatMap(({ label, score }) => {
       const ordinal = label - page.first_label;
       const chunk = chunks[ordinal];
       if (chunk === undefined) return []; // indexed anew since the search
@@ -116,6 +118,20 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
   };
 
   return serviceLogic<'search.query'>('retriever', async () => ({ handlers: { 'search.query': search } }), monotonic);
+}
+
+/** A page found by its title or URL alone begins with its first passages. */
+function firstChunks(page: Page): FusedHit[] {
+  return Array.from({ length: page.chunk_count }, (_, ordinal) => ({ label: page.first_label + ordinal, score: 0 }));
+}
+
+/** Errors: DomainError `invalid` for a domain that can be none. */
+function pageFiltersOf(filters: SearchFilters | null | undefined): PageFilters {
+  const time = (text: string | null | undefined) => (text == null ? null : Date.parse(text));
+  const domain = filters?.domain == null ? null : normalizeDomain(filters.domain);
+  if (domain !== null && typeof domain !== 'string')
+    throw new DomainError('invalid', `filters.domain: ${domain.invalid}`);
+  return { domain, after: time(filters?.after), before: time(filters?.before) };
 }
 
 /** To microseconds. */

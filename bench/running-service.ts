@@ -1,0 +1,104 @@
+/** A real service process for the benches: started from dist/ on a free port, in a folder of its own, stopped at the end. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const token = 'bench-token';
+
+export interface Answer {
+  status: number;
+  body: unknown;
+  /** From sending to the last byte, ms. */
+  ms: number;
+}
+
+export interface RunningService {
+  /** From spawn to `readback is ready`, ms. */
+  startMs: number;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Resident memory now, MB. */
+  residentMb(): number;
+  /** Stop in order and start again on the same folder; gives the new start time. */
+  restart(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function runService(settings: Record<string, string> = {}): Promise<RunningService> {
+  const root = dirname(dirname(fileURLToPath(import.meta.url)));
+  const dataDir = mkdtempSync(join(tmpdir(), 'readback-bench-'));
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  let child: ChildProcess;
+  let base: URL;
+
+  const start = async () => {
+    const began = performance.now();
+    child = spawn(process.execPath, [join(root, 'dist', 'main.js')], {
+      env: {
+        ...process.env,
+        SERVICE_DATA_DIR: dataDir,
+        SERVICE_AUTH_TOKEN: token,
+        SERVICE_BIND_PORT: '0',
+        ...settings,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines = createInterface({ input: child.stdout ?? process.stdin });
+    base = await new Promise<URL>((resolve, reject) => {
+      lines.on('line', (line) => {
+        const entry = JSON.parse(line);
+        if (entry.msg === 'readback is ready') resolve(new URL(entry.url));
+        else if (entry.level >= 50) process.stderr.write(`${line}\n`);
+      });
+      child.on('exit', (code) => reject(new Error(`the service left with code ${code}`)));
+    });
+    return performance.now() - began;
+  };
+  const stopChild = async () => {
+    const left = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await left;
+  };
+
+  const startMs = await start();
+  return {
+    startMs,
+    call: (method, path, body) =>
+      new Promise((resolve, reject) => {
+        const began = performance.now();
+        const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+        const headers = {
+          authorization: `Bearer ${token}`,
+          ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': payload.length }),
+        };
+        const sent = request(new URL(path, base), { method, agent, headers }, (response) => {
+          const pieces: Buffer[] = [];
+          response.on('data', (piece) => pieces.push(piece));
+          response.on('error', reject);
+          response.on('end', () => {
+            const text = Buffer.concat(pieces).toString();
+            const body = response.headers['content-type']?.startsWith('application/json') ? JSON.parse(text) : text;
+            resolve({ status: response.statusCode ?? 0, body, ms: performance.now() - began });
+          });
+        });
+        sent.on('error', reject);
+        sent.end(payload);
+      }),
+    residentMb: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    },
+    restart: async () => {
+      await stopChild();
+      return start();
+    },
+    stop: async () => {
+      await stopChild();
+      agent.destroy();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
