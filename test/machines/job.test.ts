@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Job, type JobStatus, jobStatuses } from '../../src/domain/job.ts';
+import { type JobEvent, jobMachine, nextJob } from '../../src/machines/job.ts';
+import { jobRow } from './rows.ts';
+
+type EventType = JobEvent['type'];
+
+/** What one event does to a row of one state under one condition: the next state and every field that changes. */
+interface Case {
+  when: string;
+  job?: Partial<Job>;
+  event?: Partial<Extract<JobEvent, { type: EventType }>> & Record<string, unknown>;
+  next: JobStatus | null;
+  row?: Partial<Job>;
+}
+
+const at = 5000;
+const refused: Case[] = [{ when: 'in any case', next: null }];
+
+const rows: Record<JobStatus, Job> = {
+  pending: jobRow(),
+  running: jobRow({ status: 'running', attempts: 1, claim: 40, incarnation: 'life 1', lease_until: 9000 }),
+  failed: jobRow({
+    status: 'failed',
+    attempts: 1,
+    claim: 40,
+    incarnation: 'life 1',
+    last_error: 'no luck',
+    run_at: 4000,
+  }),
+  done: jobRow({ status: 'done', attempts: 1, claim: 40, incarnation: 'life 1' }),
+  dead: jobRow({ status: 'dead', attempts: 3, claim: 40, incarnation: 'life 1', last_error: 'no luck' }),
+};
+
+const events: { [Type in EventType]: Extract<JobEvent, { type: Type }> } = {
+  claim: { type: 'claim', at, claim: 41, incarnation: 'life 2', leaseMs: 600 },
+  beat: { type: 'beat', at, claim: 40, leaseMs: 600 },
+  complete: { type: 'complete', at, claim: 40 },
+  fail: { type: 'fail', at, claim: 40, message: 'broken', permanent: false, delayMs: 250 },
+  release: { type: 'release', at, claim: 40, runAt: 5100 },
+  leaseExpired: { type: 'leaseExpired', at },
+  orphaned: { type: 'orphaned', at, alone: false },
+  due: { type: 'due', at },
+  retry: { type: 'retry', at },
+  cancel: { type: 'cancel', at, reason: 'cancelled: page forgotten' },
+};
+
+const released = { lease_until: 0, suspect: false, updated_at: at };
+const anotherClaim = { when: 'of another claim', event: { claim: 39 }, next: null };
+const cancelled: Case[] = [
+  { when: 'in any case', next: 'done', row: { ...released, last_error: 'cancelled: page forgotten' } },
+];
+
+const table: Record<JobStatus, Record<EventType, Case[]>> = {
+  pending: {
+    claim: [
+      {
+        when: 'it is due',
+        job: { run_at: at },
+        next: 'running',
+        row: { attempts: 1, claim: 41, incarnation: 'life 2', lease_until: at + 600, updated_at: at },
+      },
+      {
+        when: 'a suspect: it stays one while it runs',
+        job: { suspect: true, attempts: 1 },
+        next: 'running',
+        row: { attempts: 2, claim: 41, incarnation: 'life 2', lease_until: at + 600, updated_at: at },
+      },
+      { when: 'it is not due', job: { run_at: at + 1 }, next: null },
+    ],
+    beat: refused,
+    complete: refused,
+    fail: refused,
+    release: refused,
+    leaseExpired: refused,
+    orphaned: refused,
+    due: refused,
+    retry: refused,
+    cancel: cancelled,
+  },
+  running: {
+    claim: refused,
+    beat: [{ when: 'of its owner', next: 'running', row: { lease_until: at + 600 } }, anotherClaim],
+    complete: [
+      {
+        when: 'of its owner',
+        job: { suspect: true, last_error: 'an earlier one' },
+        next: 'done',
+        row: { ...released, last_error: null },
+      },
+      {
+        when: 'of its owner, after the lease, nobody else having claimed it',
+        job: { lease_until: at - 1 },
+        next: 'done',
+        row: released,
+      },
+      anotherClaim,
+    ],
+    fail: [
+      {
+        when: 'attempts remain',
+        job: { attempts: 2 },
+        next: 'failed',
+        row: { ...released, run_at: at + 250, last_error: 'broken' },
+      },
+      {
+        when: 'attempts are used up',
+        job: { attempts: 3 },
+        next: 'dead',
+        row: { ...released, run_at: at + 250, last_error: 'broken' },
+      },
+      {
+        when: 'the only attempt there is',
+        job: { max_attempts: 1 },
+        next: 'dead',
+        row: { ...released, run_at: at + 250, last_error: 'broken' },
+      },
+      {
+        when: 'it is permanent',
+        event: { permanent: true },
+        next: 'dead',
+        row: { ...released, run_at: at + 250, last_error: 'broken' },
+      },
+      {
+        when: 'the message is long',
+        event: { message: 'x'.repeat(1001) },
+        next: 'failed',
+        row: { ...released, run_at: at + 250, last_error: 'x'.repeat(1000) },
+      },
+      anotherClaim,
+      { when: 'of another claim, permanent', event: { claim: 39, permanent: true }, next: null },
+    ],
+    release: [
+      { when: 'of its owner', next: 'pending', row: { ...released, run_at: 5100, attempts: 0 } },
+      {
+        when: 'of its owner, at the last attempt',
+        job: { attempts: 3 },
+        next: 'pending',
+        row: { ...released, run_at: 5100, attempts: 2 },
+      },
+      anotherClaim,
+    ],
+    leaseExpired: [
+      {
+        when: 'the lease is over and attempts remain',
+        job: { lease_until: at },
+        next: 'pending',
+        row: { ...released, run_at: at, last_error: 'the attempt went over its lease' },
+      },
+      {
+        when: 'the lease is over and attempts are used up',
+        job: { lease_until: at, attempts: 3 },
+        next: 'dead',
+        row: { ...released, run_at: at, last_error: 'the attempt went over its lease' },
+      },
+      { when: 'the lease is not over', job: { lease_until: at + 1 }, next: null },
+      { when: 'the lease is not over and attempts are used up', job: { lease_until: at + 1, attempts: 3 }, next: null },
+    ],
+    orphaned: [
+      {
+        when: 'others ran, too: the attempt is given back',
+        job: { attempts: 3, last_error: 'an earlier one' },
+        next: 'pending',
+        row: { ...released, suspect: true, run_at: at, attempts: 2 },
+      },
+      {
+        when: 'it ran alone: the attempt counts',
+        event: { alone: true },
+        next: 'pending',
+        row: { ...released, suspect: true, run_at: at, last_error: 'the process ended while this job ran alone' },
+      },
+      {
+        when: 'it ran alone at its last attempt',
+        event: { alone: true },
+        job: { attempts: 3 },
+        next: 'dead',
+        row: { ...released, last_error: 'the process ended each time this job ran alone' },
+      },
+    ],
+    due: refused,
+    retry: refused,
+    cancel: cancelled,
+  },
+  failed: {
+    claim: refused,
+    beat: refused,
+    complete: refused,
+    fail: refused,
+    release: refused,
+    leaseExpired: refused,
+    orphaned: refused,
+    due: [
+      { when: 'its time has come', job: { run_at: at }, next: 'pending', row: { updated_at: at } },
+      { when: 'its time is ahead', job: { run_at: at + 1 }, next: null },
+    ],
+    retry: refused,
+    cancel: cancelled,
+  },
+  done: {
+    claim: refused,
+    beat: refused,
+    complete: refused,
+    fail: refused,
+    release: refused,
+    leaseExpired: refused,
+    orphaned: refused,
+    due: refused,
+    retry: refused,
+    cancel: refused,
+  },
+  dead: {
+    claim: refused,
+    beat: refused,
+    complete: refused,
+    fail: refused,
+    release: refused,
+    leaseExpired: refused,
+    orphaned: refused,
+    due: refused,
+    retry: [
+      { when: 'in any case', next: 'pending', row: { attempts: 0, last_error: null, run_at: at, updated_at: at } },
+    ],
+    cancel: cancelled,
+  },
+};
+
+for (const status of jobStatuses) {
+  for (const [type, cases] of Object.entries(table[status]) as [EventType, Case[]][]) {
+    for (const { when, job, event, next, row } of cases) {
+      test(`a ${status} job, ${type}, ${when}: ${next ?? 'refused'}`, () => {
+        const before = { ...rows[status], ...job };
+        const kept = structuredClone(before);
+        const after = nextJob(before, { ...events[type], ...event } as JobEvent);
+        assert.deepEqual(after, next === null ? null : { ...before, ...row, status: next });
+        assert.deepEqual(before, kept, 'the row that was given is left as it was');
+      });
+    }
+  }
+}
+
+test('the table knows every state of the machine and no other', () => {
+  assert.deepEqual(Object.keys(jobMachine.states).sort(), [...jobStatuses].sort());
+  assert.deepEqual([...jobMachine.events].sort(), Object.keys(events).sort());
+});
+
+const steps = fc.record({
+  type: fc.constantFrom(...(Object.keys(events) as EventType[])),
+  forward: fc.integer({ min: 0, max: 2000 }),
+  late: fc.boolean(),
+  flag: fc.boolean(),
+});
+
+/** Changes of status that exist: the table's, written once more as pairs. */
+const legal = new Set([
+  'pending running',
+  'pending done',
+  'running running',
+  'running done',
+  'running failed',
+  'running dead',
+  'running pending',
+  'failed pending',
+  'failed done',
+  'dead pending',
+  'dead done',
+]);
+
+test('whatever happens, attempts stay in bounds, a lease exists only while running, and only legal changes are seen', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(steps, { maxLength: 80 }), (max_attempts, walk) => {
+      let job = jobRow({ max_attempts });
+      let now = 100;
+      let claim = 0;
+      for (const { type, forward, late, flag } of walk) {
+        now += forward;
+        if (type === 'claim') claim++;
+        const overrides = {
+          at: now,
+          ...(type === 'claim'
+            ? { claim }
+            : 'claim' in events[type]
+              ? { claim: late ? job.claim - 1 : job.claim }
+              : {}),
+          ...(type === 'orphaned' ? { alone: flag } : {}),
+          ...(type === 'fail' ? { permanent: flag && late } : {}),
+          ...(type === 'release' ? { runAt: now } : {}),
+        };
+        const next = nextJob(job, { ...events[type], ...overrides } as JobEvent);
+        if (next === null) continue;
+        assert.ok(legal.has(`${job.status} ${next.status}`), `${job.status} → ${next.status} by ${type}`);
+        assert.ok(next.attempts >= 0 && next.attempts <= max_attempts, `${next.attempts} attempts of ${max_attempts}`);
+        assert.equal(next.lease_until > 0, next.status === 'running');
+        if (next.status === 'dead' || next.status === 'failed') assert.notEqual(next.last_error, null);
+        if (next.status === 'running' && job.status !== 'running') assert.equal(next.attempts, job.attempts + 1);
+        job = next;
+      }
+    }),
+    { seed: 20_261, numRuns: 400 },
+  );
+});
