@@ -166,6 +166,11 @@ export class SparseIndex {
     return saved;
   }
 
+  /** Bring every searcher to the present state again: for one whose thread was replaced. */
+  republish(): Promise<void> {
+    return this.#publish();
+  }
+
   /** For quiet times: bring small segments together, so that searches and files are few. Then save. */
   async consolidate(): Promise<void> {
     await this.#inMergeLane(() => this.#replace(chooseIdleMerge(this.#sizes())));

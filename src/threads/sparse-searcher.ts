@@ -37,18 +37,28 @@ export interface SparseResult extends SparseHits {
 }
 
 export interface SparseSearcher {
-  /** Take over a snapshot; gives the ids that it names and this searcher still lacks, to be sent again with their bytes. */
+  /** Take over a snapshot, before the first of which search and score throw NoSnapshotError. Gives the ids that it names and this searcher still lacks, to be sent again with their bytes. */
   publish(update: SnapshotUpdate): number[];
   search(query: SparseQuery): SparseResult;
   /** The BM25F of given labels for a query, 0 where a label is not live or has no query term. */
   score(terms: readonly string[], labels: Uint32Array): Float64Array;
 }
 
-/** A searcher without segments. */
+/** The thread is new and has no snapshot yet; an answer would be empty and wrong. Publish again, then ask again. */
+export class NoSnapshotError extends Error {
+  readonly code = 'no_snapshot';
+  readonly retryable = true;
+}
+
+/** A searcher without a snapshot. */
 export function createSparseSearcher(): SparseSearcher {
   const held = new Map<number, CorpusSegment>();
   const scratch = createScratch();
-  let corpus: CorpusSegment[] = [];
+  let published: CorpusSegment[] | undefined;
+  const snapshot = (): CorpusSegment[] => {
+    if (published === undefined) throw new NoSnapshotError('this searcher has no snapshot yet');
+    return published;
+  };
   return {
     publish({ ids, added }) {
       for (const { id, segment, tombstones } of added) {
@@ -57,13 +67,17 @@ export function createSparseSearcher(): SparseSearcher {
       const named = new Set(ids);
       for (const id of held.keys()) if (!named.has(id)) held.delete(id);
       // The largest first: the threshold it leaves spares most of the work in the others.
-      corpus = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
+      published = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
       return ids.filter((id) => !held.has(id));
     },
     search({ terms, k, allow }) {
+      const corpus = snapshot();
       const plan = planQuery(corpus, terms);
       return { ...searchSegments(corpus, plan, k, scratch, allow), known: plan.known };
     },
-    score: (terms, labels) => scoreLabels(corpus, planQuery(corpus, terms), labels),
+    score(terms, labels) {
+      const corpus = snapshot();
+      return scoreLabels(corpus, planQuery(corpus, terms), labels);
+    },
   };
 }

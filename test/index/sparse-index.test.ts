@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { randomStream } from '../../bench/workload.ts';
 import { IndexClosedError } from '../../src/index/sparse-index.ts';
 import { modelSegment } from '../../src/threads/model-segment.ts';
+import { createSparseSearcher, NoSnapshotError } from '../../src/threads/sparse-searcher.ts';
 import { QueueFullError, type ThreadPool } from '../../src/threads/thread-pool.ts';
 import {
   closeThreads,
@@ -152,14 +153,25 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
   await harness.index.close();
 });
 
-test('a searcher that lost its segments gets them with the next publication', async () => {
+test('a searcher that lost its segments gets them with the next publication, or on request', async () => {
   await using folder = await temporaryFolder();
   const harness = await SparseHarness.open(threads, folder.path, new Map());
   await harness.add(1, [documentOf('ant')]);
   await threads.searchers[0].run('publish', { ids: [], added: [] });
   await harness.add(2, [documentOf('ant')]);
   await harness.assertExact(WORDS);
+  await threads.searchers[1].run('publish', { ids: [], added: [] });
+  await harness.index.republish();
+  await harness.assertExact(WORDS);
   await harness.index.close();
+});
+
+test('a searcher that nothing was published to refuses instead of finding nothing', () => {
+  const searcher = createSparseSearcher();
+  assert.throws(() => searcher.search({ terms: ['ant'], k: 1 }), NoSnapshotError);
+  assert.throws(() => searcher.score(['ant'], Uint32Array.of(1)), NoSnapshotError);
+  assert.deepEqual(searcher.publish({ ids: [4], added: [] }), [4]);
+  assert.equal(searcher.search({ terms: ['ant'], k: 1 }).known, 0);
 });
 
 test('after a purge no file and no segment holds a term of a removed document', async () => {
