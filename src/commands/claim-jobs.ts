@@ -11,7 +11,7 @@ export interface ClaimRequest {
   at: number;
   incarnation: string;
   leaseMs: number;
-  /** Places free in each lane. */
+  /** Places free in each lane; none in `suspect` while one runs. */
   free: Record<Lane, number>;
   /** Jobs that run now; suspects wait for zero. */
   running: number;
@@ -24,13 +24,13 @@ export interface Claimed {
 }
 
 /**
- * While suspects wait (jobs given back after a crash), one of them is claimed when nothing else runs, and nothing but it; only
- * after the last has ended do the other lanes open again. So a crash has one job to blame.
+ * While suspects wait or run (jobs given back after a crash), one of them is claimed when nothing else runs, and nothing but it;
+ * only after the last has ended do the other lanes open again. So a crash has one job to blame.
  */
 export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequest): Command<Claimed> {
   return (transaction) => {
-    const suspectsWait = transaction.jobs.nextDueAt('suspect') !== undefined;
-    const open: readonly Lane[] = suspectsWait ? ['suspect'] : lanes.filter((lane) => lane !== 'suspect');
+    const suspectsLeft = free.suspect === 0 || transaction.jobs.nextDueAt('suspect') !== undefined;
+    const open: readonly Lane[] = suspectsLeft ? ['suspect'] : lanes.filter((lane) => lane !== 'suspect');
     const jobs: Job[] = [];
     const dueTimes: number[] = [];
     for (const lane of open) {

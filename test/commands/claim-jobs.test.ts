@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ClaimRequest, claimJobs } from '../../src/commands/claim-jobs.ts';
+import { createJob, moveJob } from '../../src/commands/move-job.ts';
+import { recoverOrphans } from '../../src/commands/recover-jobs.ts';
+import { completeJob, failJob } from '../../src/commands/settle-job.ts';
+import type { Job, JobKind } from '../../src/domain/job.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+
+const free = { suspect: 1, index: 10, fetch: 10, background: 10 };
+
+function look(changes: Partial<ClaimRequest> = {}) {
+  return claimJobs({ at: 1000, incarnation: 'life 1', leaseMs: 600, free, running: 0, ...changes });
+}
+
+const add = (temporary: TemporaryStore, kind: JobKind, at: number) =>
+  temporary.commit((transaction) => createJob(transaction, { kind, page_no: null, max_attempts: 3, at }));
+
+const numbers = (jobs: readonly Job[]) => jobs.map(({ no }) => no);
+
+test('due jobs are claimed first due first, jobs that are not due wait, and the next due time is told', async () => {
+  await using temporary = await TemporaryStore.open();
+  for (const at of [900, 700, 1500, 800, 1000, 1200]) await add(temporary, 'index_page', at);
+
+  const { jobs, nextDueAt } = await temporary.commit(look());
+
+  assert.deepEqual(numbers(jobs), [2, 4, 1, 5]);
+  assert.equal(nextDueAt, 1200);
+  assert.deepEqual(
+    jobs.map(({ status, attempts, claim, incarnation, lease_until }) => [
+      status,
+      attempts,
+      claim,
+      incarnation,
+      lease_until,
+    ]),
+    [1, 2, 3, 4].map((claim) => ['running', 1, claim, 'life 1', 1600]),
+  );
+  assert.deepEqual(
+    jobs,
+    numbers(jobs).map((no) => temporary.store.reader.jobs.get(no)),
+  );
+});
+
+test('each lane has its own places, and a full one does not call for another look', async () => {
+  await using temporary = await TemporaryStore.open();
+  for (let i = 0; i < 3; i++) await add(temporary, 'index_page', 100);
+  for (let i = 0; i < 3; i++) await add(temporary, 'fetch_and_index', 100);
+  await add(temporary, 'cluster', 100);
+  await add(temporary, 'poll_watch', 100);
+  await add(temporary, 'poll_watch', 9000);
+
+  const first = await temporary.commit(look({ free: { suspect: 1, index: 2, fetch: 0, background: 2 } }));
+  assert.deepEqual(numbers(first.jobs), [1, 2, 7, 8]);
+  assert.equal(first.nextDueAt, null);
+
+  const second = await temporary.commit(look({ free: { suspect: 1, index: 0, fetch: 5, background: 5 }, running: 4 }));
+  assert.deepEqual(numbers(second.jobs), [4, 5, 6]);
+  assert.equal(second.nextDueAt, 9000);
+});
+
+test('a failed job that is due is claimed through pending; one that is not waits', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { no } = await add(temporary, 'index_page', 100);
+  const [{ claim }] = (await temporary.commit(look())).jobs;
+  await temporary.commit(failJob({ job_no: no, claim }, 1100, { message: 'no luck', permanent: false, delayMs: 400 }));
+
+  assert.deepEqual(await temporary.commit(look({ at: 1499 })), { jobs: [], nextDueAt: 1500 });
+  const { jobs } = await temporary.commit(look({ at: 1500 }));
+  assert.deepEqual(numbers(jobs), [no]);
+  assert.equal(jobs[0].attempts, 2);
+  assert.deepEqual(
+    temporary.changes.jobs.map(({ status }) => status),
+    ['pending', 'running', 'failed', 'pending', 'running'],
+  );
+});
+
+/** Three jobs ran when the process died, and two more wait. */
+async function crashed(temporary: TemporaryStore): Promise<void> {
+  for (let i = 0; i < 3; i++) await add(temporary, 'index_page', 100);
+  await temporary.commit(look());
+  await add(temporary, 'index_page', 100);
+  await add(temporary, 'cluster', 100);
+  await temporary.commit(recoverOrphans('life 2', 1000));
+}
+
+test('suspects run one at a time, with nothing beside them, and before all others', async () => {
+  await using temporary = await TemporaryStore.open();
+  await crashed(temporary);
+  const runs: number[][] = [];
+  for (let at = 1000; at < 1010; at++) {
+    assert.deepEqual((await temporary.commit(look({ at, running: 1 }))).jobs, [], 'while another job runs');
+    const { jobs } = await temporary.commit(look({ at, incarnation: 'life 2' }));
+    if (jobs.length === 0) break;
+    runs.push(numbers(jobs));
+    if (jobs[0].suspect) {
+      const busy = { suspect: 0, index: 10, fetch: 10, background: 10 };
+      const beside = await temporary.commit(look({ at, incarnation: 'life 2', running: 1, free: busy }));
+      assert.deepEqual(beside, { jobs: [], nextDueAt: null }, `beside the suspect ${jobs[0].no}`);
+    }
+    for (const { no, claim } of jobs) await temporary.commit(completeJob({ job_no: no, claim }, at));
+  }
+  assert.deepEqual(runs, [[1], [2], [3], [4, 5]]);
+});
+
+test('a job that ends the process each time is dead after its attempts, though others come in all the while', async () => {
+  await using temporary = await TemporaryStore.open();
+  await crashed(temporary);
+  const poison = 2;
+  let life = 2;
+  for (let starts = 0; temporary.store.reader.jobs.get(poison)?.status !== 'dead'; starts++) {
+    assert.ok(starts < 10, 'the poison job still runs after ten starts');
+    await add(temporary, 'index_page', 100);
+    const running = new Map<number, Job>();
+    for (;;) {
+      const busy = { ...free, suspect: [...running.values()].some(({ suspect }) => suspect) ? 0 : 1 };
+      const { jobs } = await temporary.commit(
+        look({ at: 2000 + life, incarnation: `life ${life}`, running: running.size, free: busy }),
+      );
+      for (const job of jobs) running.set(job.no, job);
+      if (jobs.length > 0 && running.has(poison)) continue; // it works for a while: the scheduler looks again
+      if (running.has(poison) || running.size === 0) break;
+      for (const { no, claim } of running.values()) await temporary.commit(completeJob({ job_no: no, claim }, 2000));
+      running.clear();
+    }
+    life++;
+    await temporary.commit(recoverOrphans(`life ${life}`, 2000 + life));
+  }
+  assert.deepEqual(
+    [...temporary.store.reader.jobs.withStatus('dead')].map(({ no, attempts, last_error }) => [
+      no,
+      attempts,
+      last_error,
+    ]),
+    [[poison, 3, 'the process ended each time this job ran alone']],
+  );
+});
+
+test('a job that another command moved in the same batch is not claimed twice', async () => {
+  await using temporary = await TemporaryStore.open();
+  await add(temporary, 'index_page', 100);
+  const { results } = await temporary.store.transact([look(), look()]);
+  assert.deepEqual(
+    results.map((result) => (result.ok ? numbers((result.reply as { jobs: Job[] }).jobs) : result.error)),
+    [[1], []],
+  );
+});
+
+test('a cancelled job is not claimed', async () => {
+  await using temporary = await TemporaryStore.open();
+  const job = await add(temporary, 'index_page', 100);
+  await temporary.commit((transaction) => moveJob(transaction, job, { type: 'cancel', at: 200, reason: 'gone' }));
+  assert.deepEqual(await temporary.commit(look()), { jobs: [], nextDueAt: null });
+});

@@ -1,0 +1,42 @@
+/** A real store in a temporary folder, which can be closed and opened again, and goes with the block that awaits it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Changes, type Command, Store } from '../../src/store/store.ts';
+
+export class TemporaryStore implements AsyncDisposable {
+  readonly path: string;
+  store: Store;
+  /** What the commits so far changed, in order. */
+  readonly changes: Changes = { jobs: [], pages: [] };
+
+  private constructor(path: string) {
+    this.path = path;
+    this.store = Store.open(path, () => 'store 1');
+  }
+
+  static async open(): Promise<TemporaryStore> {
+    return new TemporaryStore(await mkdtemp(join(tmpdir(), 'readback-store-')));
+  }
+
+  /** Run one command in a commit of its own; throws what the command threw. */
+  async commit<Reply>(command: Command<Reply>): Promise<Reply> {
+    const { results, changes, flushed } = await this.store.transact([command]);
+    await flushed;
+    this.changes.jobs.push(...changes.jobs);
+    this.changes.pages.push(...changes.pages);
+    const [result] = results;
+    if (!result.ok) throw result.error;
+    return result.reply as Reply;
+  }
+
+  async reopen(): Promise<void> {
+    await this.store.close();
+    this.store = Store.open(this.path, () => 'another identity');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store.close();
+    await rm(this.path, { recursive: true, force: true });
+  }
+}
