@@ -7,7 +7,7 @@ export interface DomNode {
   /** Lower-case for elements of HTML. */
   readonly localName: string;
   /** Content of a text node. */
-  readonly data: string;
+  data: string;
   readonly textContent: string | null;
   readonly firstChild: DomNode | null;
   readonly nextSibling: DomNode | null;
