@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { pageRow } from '../machines/rows.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+import { submission } from './submissions.ts';
+
+test('a new page is stored with its text and one job that indexes it', async () => {
+  await using temporary = await TemporaryStore.open();
+  const metadata = { tags: ['x'] };
+  assert.deepEqual(await temporary.commit(ingestPage(submission({ metadata }))), { outcome: 'accepted', page_no: 1 });
+  await temporary.reopen();
+  const { pages, jobs } = temporary.store.reader;
+  const page = pageRow({
+    no: 1,
+    source: 'test',
+    metadata,
+    first_seen_at: 1000,
+    last_seen_at: 1000,
+    content_hash: 'hash of some text',
+    index_job: 1,
+  });
+  assert.deepEqual([...pages.all()], [{ ...page, metadata: '{"tags":["x"]}' }]);
+  assert.deepEqual(pages.get(1), page);
+  assert.equal(pages.body(1), 'some text');
+  assert.deepEqual(jobs.list({ limit: 10 }), [
+    {
+      no: 1,
+      kind: 'index_page',
+      status: 'pending',
+      attempts: 0,
+      max_attempts: 3,
+      last_error: null,
+      created_at: 2000,
+      updated_at: 2000,
+      run_at: 2000,
+      lease_until: 0,
+      claim: 0,
+      incarnation: '',
+      suspect: false,
+      page_no: 1,
+    },
+  ]);
+});
+
+test('a page without a text waits to be fetched; an empty text is a text', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit(ingestPage(submission({ body: null, content_hash: null })));
+  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/b', body: '' })));
+  const { pages, jobs } = temporary.store.reader;
+  assert.deepEqual([pages.body(1), pages.body(2)], [undefined, '']);
+  assert.deepEqual([jobs.get(1)?.kind, jobs.get(2)?.kind], ['fetch_and_index', 'index_page']);
+});
+
+test('a known URL is a revisit: counted, times widened, content and job left alone', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit(ingestPage(submission({ seen_at: 1000 })));
+  const first = temporary.store.reader.pages.get(1);
+
+  const revisits = [
+    { change: { seen_at: 3000, title: 'Another', body: 'new', content_hash: 'hash of new' }, differs: true },
+    { change: { seen_at: 500 }, differs: false },
+    { change: { seen_at: 2000, body: null, content_hash: null }, differs: false },
+  ];
+  for (const { change, differs } of revisits) {
+    assert.deepEqual(await temporary.commit(ingestPage(submission(change))), {
+      outcome: 'revisit',
+      page_no: 1,
+      status: 'queued',
+      content_hash_differs: differs,
+    });
+  }
+  const { pages, jobs } = temporary.store.reader;
+  assert.deepEqual(pages.get(1), { ...first, visit_count: 4, first_seen_at: 500, last_seen_at: 3000 });
+  assert.equal(pages.body(1), 'some text');
+  assert.equal(jobs.list({ limit: 10 }).length, 1);
+});
+
+test('a hundred submissions of one URL in one batch are one page, one job and ninety-nine revisits', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { results } = await temporary.store.transact(Array.from({ length: 100 }, () => ingestPage(submission())));
+  const revisit = { outcome: 'revisit', page_no: 1, status: 'queued', content_hash_differs: false };
+  assert.deepEqual(results, [
+    { ok: true, reply: { outcome: 'accepted', page_no: 1 } },
+    ...Array.from({ length: 99 }, () => ({ ok: true, reply: revisit })),
+  ]);
+  const { pages, jobs } = temporary.store.reader;
+  assert.deepEqual([pages.count(), pages.get(1)?.visit_count, jobs.list({ limit: 10 }).length], [1, 100, 1]);
+});
+
+test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix, and nothing is stored', async () => {
+  await using temporary = await TemporaryStore.open();
+  const rule = (no: number, kind: 'url' | 'domain', pattern: string) => ({
+    no,
+    kind,
+    pattern,
+    reason: null,
+    created_at: 1,
+  });
+  await temporary.commit((transaction) => {
+    transaction.blacklist.put(rule(1, 'url', 'https://one.example/x'));
+    transaction.blacklist.put(rule(2, 'domain', 'bad.example'));
+  });
+  const ingest = (canonical_url: string) =>
+    temporary.commit(ingestPage(submission({ canonical_url, domain: new URL(canonical_url).hostname })));
+
+  const refused = (pattern: string) => ({ outcome: 'blacklisted', pattern });
+  assert.deepEqual(await ingest('https://one.example/x'), refused('https://one.example/x'));
+  assert.deepEqual(await ingest('https://bad.example/'), refused('bad.example'));
+  assert.deepEqual(await ingest('https://a.b.bad.example/y'), refused('bad.example'));
+  assert.equal(temporary.store.reader.pages.count(), 0);
+  assert.equal(temporary.store.reader.jobs.list({ limit: 1 }).length, 0);
+  for (const allowed of ['https://one.example/x/y', 'https://notbad.example/', 'https://bad.example.org/']) {
+    assert.equal((await ingest(allowed)).outcome, 'accepted');
+  }
+});
