@@ -36,12 +36,15 @@ export function createJob(transaction: Transaction, { kind, page_no, max_attempt
   return job;
 }
 
-/** Apply an event to a job and its page; null, and nothing written, where the job does not accept it. */
+/**
+ * Apply an event to a job and its page; null, and nothing written, where the job does not accept it. A cancelled job is done
+ * without its work being done: what becomes of its page is for the one who cancels.
+ */
 export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Job | null {
   const moved = nextJob(job, event);
   if (moved === null) return null;
   transaction.jobs.put(moved, job);
-  if (moved.status !== job.status) followJob(transaction, moved, event.at);
+  if (moved.status !== job.status && event.type !== 'cancel') followJob(transaction, moved, event.at);
   return moved;
 }
 
