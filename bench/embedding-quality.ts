@@ -2,7 +2,7 @@
  * Measures the embedded embedding model on the ranking collections of ../shared/data/ir and prints JSON: nDCG@10 of dense
  * alone (100 and 1024 dimensions), of a plain BM25 and of their reciprocal rank fusion, what int8 word vectors lose against
  * f32, the floor and what falls below it, speed, compile time and cache size. Deterministic but for the times.
- * Usage: node --import tsx bench/embedding-quality.ts [collection …]
+ * Usage: node --import ./scripts/tsx-in-threads.mjs bench/embedding-quality.ts [collection …]
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 /**
  * What the HTTP layer itself costs: batches of 100 pages over 8 connections against a system that accepts at once, and writing
- * replies as they are against checking each with its schema. node --import tsx bench/http-layer.ts
+ * replies as they are against checking each with its schema. node --import ./scripts/tsx-in-threads.mjs bench/http-layer.ts
  * The client is a process of its own, so that the CPU time counted is the server's alone.
  */
 import { fork } from 'node:child_process';

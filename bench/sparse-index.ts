@@ -2,7 +2,7 @@
  * Measures the sparse index as the service runs it, on real threads and files: pages of 5 chunks modelled on work threads and
  * added by many callers at once, how long an add takes to become searchable, searches meanwhile and afterwards (with the way
  * to the thread and back), saving, and starting again. Prints one JSON object.
- * `node --import tsx bench/sparse-index.ts [chunks]` (workload seed 42)
+ * `node --import ./scripts/tsx-in-threads.mjs bench/sparse-index.ts [chunks]` (workload seed 42)
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';

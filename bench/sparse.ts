@@ -1,7 +1,7 @@
 /**
  * Measures the sparse side in process, on the shared workload (seed 42): modelling, merging, searching, memory, and whether
  * the pruned search gives what reading every list whole gives. Prints one JSON object per size.
- * `node --expose-gc --import tsx bench/sparse.ts [chunks …]`
+ * `node --expose-gc --import ./scripts/tsx-in-threads.mjs bench/sparse.ts [chunks …]`
  */
 import { cpus } from 'node:os';
 import { contribution } from '../src/compute/bm25/bm25f.ts';

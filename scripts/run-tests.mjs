@@ -1,8 +1,10 @@
 // Runs the test files named on the command line, or every *.test.ts below test/, under node:test through tsx.
 // Node 20 neither expands globs nor finds .ts tests by itself (it would exit 0 having run nothing), so the list is made here.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,17 +20,16 @@ if (files.length === 0) {
   console.error('no test files found below test/');
   process.exit(1);
 }
-const args = ['--import', 'tsx', '--test', '--test-reporter=spec', '--test-concurrency=2', ...files];
-const run = spawnSync(process.execPath, args, {
-  cwd: root,
-  encoding: 'utf8',
-  stdio: ['ignore', 'pipe', 'inherit'],
-  maxBuffer: 1 << 30,
-});
-process.stdout.write(run.stdout);
-const passed = Number(/^ℹ pass (\d+)/m.exec(run.stdout)?.[1] ?? 0);
-const failed = Number(/^ℹ fail (\d+)/m.exec(run.stdout)?.[1] ?? 0);
-const skipped = Number(/^ℹ skipped (\d+)/m.exec(run.stdout)?.[1] ?? 0);
-console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-if (passed === 0) console.error('no test ran');
-process.exit(run.status === 0 && failed === 0 && passed > 0 ? 0 : 1);
+const loader = ['--import', './scripts/tsx-in-threads.mjs'];
+const args = [...loader, '--test', '--test-reporter=spec', '--test-concurrency=2', ...files];
+const run = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+const counts = { pass: 0, fail: 0, skipped: 0 };
+for await (const line of createInterface({ input: run.stdout })) {
+  console.log(line);
+  const [, name, count] = /^ℹ (pass|fail|skipped) (\d+)$/.exec(line) ?? [];
+  if (name !== undefined) counts[name] = Number(count);
+}
+if (run.exitCode === null && run.signalCode === null) await once(run, 'exit');
+console.log(`${counts.pass} passed, ${counts.fail} failed, ${counts.skipped} skipped`);
+if (counts.pass === 0) console.error('no test ran');
+process.exit(run.exitCode === 0 && counts.fail === 0 && counts.pass > 0 ? 0 : 1);

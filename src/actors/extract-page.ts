@@ -28,14 +28,19 @@ function asAnswer(error: unknown): unknown {
   if (error instanceof TaskTimeoutError) {
     return new DomainError('invalid', `body_html took longer than ${timeoutMs / 1000} s to read`, { cause: error });
   }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
+  if (!(error instanceof Error)) return error;
+  if (codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
     return new DomainError('invalid', 'body_html takes too much memory to read', { cause: error });
   }
-  if (code === 'extraction_limit' && error instanceof Error) {
+  if (codeOf(error.cause) === 'extraction_limit') {
     return new DomainError('invalid', `body_html: ${error.message}`, { cause: error });
   }
   return error;
+}
+
+/** Errors lose their own fields on the way from a thread; a task that has a code sends it as the cause. */
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
 function overloaded(cause?: unknown): DomainError {

@@ -4,7 +4,7 @@
  * is its place in that list. Lookup allocates nothing. Called by the embedder and by the sparse index; knows neither.
  */
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 let scratch = new Uint8Array(256);
 
 export interface TermTable {
@@ -28,25 +28,36 @@ export function slotCount(count: number): number {
  * Errors: a repeated term throws, because its second id could never be found.
  */
 export function buildTermTable(terms: readonly string[]): TermTable {
-  const encoded = terms.map((term) => encoder.encode(term));
+  // A UTF-16 code unit takes at most three bytes of UTF-8.
+  const room = new Uint8Array(terms.reduce((sum, term) => sum + term.length * 3, 0));
   const offsets = new Uint32Array(terms.length + 1);
-  for (let id = 0; id < encoded.length; id++) offsets[id + 1] = offsets[id] + encoded[id].length;
-  const bytes = new Uint8Array(offsets[terms.length]);
-  for (let id = 0; id < encoded.length; id++) bytes.set(encoded[id], offsets[id]);
+  for (let id = 0; id < terms.length; id++) {
+    offsets[id + 1] = offsets[id] + encodeTerm(terms[id], room, offsets[id]);
+  }
+  const bytes = room.slice(0, offsets[terms.length]);
   const table = { slots: new Uint32Array(slotCount(terms.length)), offsets, bytes };
   for (let id = 0; id < terms.length; id++) {
-    const slot = findSlot(table, encoded[id], encoded[id].length);
+    const slot = findSlot(table, bytes, offsets[id], offsets[id + 1]);
     if (table.slots[slot] !== 0) throw new Error(`term given twice: ${terms[id]}`);
     table.slots[slot] = id + 1;
   }
   return table;
 }
 
+/** Write a term's UTF-8; gives its length. Most terms are short and ASCII, where a loop is far faster than a call. */
+function encodeTerm(term: string, bytes: Uint8Array, start: number): number {
+  for (let i = 0; i < term.length; i++) {
+    const unit = term.charCodeAt(i);
+    if (unit >= 0x80) return encoder.encodeInto(term, bytes.subarray(start)).written;
+    bytes[start + i] = unit;
+  }
+  return term.length;
+}
+
 /** The id of `term`, or -1. */
 export function lookupTerm(table: TermTable, term: string): number {
   if (scratch.length < term.length * 3) scratch = new Uint8Array(term.length * 3);
-  const { written } = encoder.encodeInto(term, scratch);
-  return table.slots[findSlot(table, scratch, written)] - 1;
+  return table.slots[findSlot(table, scratch, 0, encodeTerm(term, scratch, 0))] - 1;
 }
 
 /** The term of an id in range. */
@@ -54,26 +65,26 @@ export function termOf(table: TermTable, id: number): string {
   return decoder.decode(table.bytes.slice(table.offsets[id], table.offsets[id + 1]));
 }
 
-/** The slot that holds the key, or the free slot where it would go. */
-function findSlot(table: TermTable, key: Uint8Array, length: number): number {
+/** The slot that holds the key, bytes[start .. end), or the free slot where it would go. */
+function findSlot(table: TermTable, bytes: Uint8Array, start: number, end: number): number {
   const mask = table.slots.length - 1;
-  for (let slot = hashBytes(key, length) & mask; ; slot = (slot + 1) & mask) {
+  for (let slot = hashBytes(bytes, start, end) & mask; ; slot = (slot + 1) & mask) {
     const held = table.slots[slot];
-    if (held === 0 || sameBytes(table, held - 1, key, length)) return slot;
+    if (held === 0 || sameBytes(table, held - 1, bytes, start, end)) return slot;
   }
 }
 
-function sameBytes(table: TermTable, id: number, key: Uint8Array, length: number): boolean {
-  const start = table.offsets[id];
-  if (table.offsets[id + 1] - start !== length) return false;
-  for (let i = 0; i < length; i++) if (table.bytes[start + i] !== key[i]) return false;
+function sameBytes(table: TermTable, id: number, bytes: Uint8Array, start: number, end: number): boolean {
+  const at = table.offsets[id];
+  if (table.offsets[id + 1] - at !== end - start) return false;
+  for (let i = 0; i < end - start; i++) if (table.bytes[at + i] !== bytes[start + i]) return false;
   return true;
 }
 
 /** FNV-1a with a final mix (murmur3's), so that the low bits that choose the slot depend on every byte. */
-function hashBytes(key: Uint8Array, length: number): number {
+function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < length; i++) hash = Math.imul(hash ^ key[i], 0x01000193);
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
