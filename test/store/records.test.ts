@@ -1,0 +1,73 @@
+/** The smaller record kinds: models, rules, vectors, counters. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { installModel } from '../../src/commands/install-model.ts';
+import { TemporaryStore } from './temporary-store.ts';
+
+const model = {
+  id: 'local-wink-8',
+  provider: 'local',
+  model_name: 'wink',
+  dim: 8,
+  max_input_tokens: 100,
+  floor: 0.25,
+};
+
+test('the first model becomes the active one; later ones do not take its place', async () => {
+  await using temporary = await TemporaryStore.open();
+  const installed = { ...model, space: 1, status: 'ready' };
+  assert.equal(temporary.store.reader.models.activeId(), null);
+  assert.deepEqual(await temporary.commit(installModel(model)), installed);
+  await temporary.reopen();
+  assert.deepEqual(await temporary.commit(installModel({ ...model, id: 'other', floor: null })), installed);
+  assert.deepEqual(temporary.store.reader.models.all(), [installed]);
+  assert.equal(temporary.store.reader.models.activeId(), 'local-wink-8');
+});
+
+test('vectors come back bit by bit, by space and page', async () => {
+  await using temporary = await TemporaryStore.open();
+  const whole = Float32Array.from({ length: 24 }, (_, i) => Math.fround(i / 7));
+  await temporary.commit((transaction) => {
+    transaction.vectors.put(1, 5, whole);
+    transaction.vectors.put(1, 3, whole.subarray(8, 16));
+    transaction.vectors.put(2, 5, new Float32Array(0));
+  });
+  await temporary.reopen();
+  const { vectors } = temporary.store.reader;
+  assert.deepEqual(vectors.get(1, 5), whole);
+  assert.deepEqual(vectors.get(1, 3), whole.slice(8, 16));
+  assert.deepEqual(vectors.get(2, 5), new Float32Array(0));
+  assert.equal(vectors.get(2, 3), undefined);
+  assert.deepEqual([[...vectors.pageNumbers(1)], vectors.count(1), vectors.count(3)], [[3, 5], 2, 0]);
+  await temporary.commit((transaction) => transaction.vectors.remove(1, 3));
+  assert.deepEqual([vectors.get(1, 3), vectors.count(1)], [undefined, 1]);
+});
+
+test('a rule matches one URL exactly or a domain by label suffix, patterns of any length', async () => {
+  await using temporary = await TemporaryStore.open();
+  const long = `https://example.com/${'x'.repeat(5000)}`;
+  const url = { no: 1, kind: 'url', pattern: long, reason: 'private', created_at: 1 } as const;
+  const domain = { no: 2, kind: 'domain', pattern: 'co.example', reason: null, created_at: 2 } as const;
+  const { blacklist } = temporary.store.reader;
+  assert.equal(blacklist.match(long, 'example.com'), undefined);
+  await temporary.commit((transaction) => {
+    transaction.blacklist.put(url);
+    transaction.blacklist.put(domain);
+  });
+  assert.deepEqual(blacklist.match(long, 'example.com'), url);
+  assert.equal(blacklist.match(`${long}x`, 'example.com'), undefined);
+  assert.deepEqual(blacklist.match('https://a.co.example/', 'a.co.example'), domain);
+  assert.deepEqual(blacklist.match('https://co.example/', 'co.example'), domain);
+  for (const other of ['example', 'xco.example', 'co.example.com', '']) {
+    assert.equal(blacklist.match('https://x/', other), undefined, other);
+  }
+});
+
+test('numbers are taken in a row, and never twice, over restarts', async () => {
+  await using temporary = await TemporaryStore.open();
+  const take = (count?: number) => temporary.commit((transaction) => transaction.counters.take('label', count));
+  assert.deepEqual([await take(), await take(10), await take()], [1, 2, 12]);
+  await temporary.reopen();
+  assert.equal(await take(), 13);
+  assert.equal(temporary.store.reader.counters.peek('page'), 1);
+});

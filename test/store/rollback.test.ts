@@ -1,0 +1,177 @@
+/** Reliability check C4: whatever write of a command fails, nothing of the command is visible, and only this command fails. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { open } from 'lmdb';
+import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { commitContent } from '../../src/commands/commit-content.ts';
+import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { installModel } from '../../src/commands/install-model.ts';
+import { createJob } from '../../src/commands/move-job.ts';
+import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
+import { retryJobs } from '../../src/commands/retry-jobs.ts';
+import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { idOf } from '../../src/domain/ids.ts';
+import type { Command } from '../../src/store/store.ts';
+import { submission } from '../commands/submissions.ts';
+import { TemporaryStore } from './temporary-store.ts';
+
+const free = { suspect: 1, index: 9, fetch: 9, background: 9 };
+const claim = (at: number) => claimJobs({ at, incarnation: 'life 1', leaseMs: 600, free, running: 0 });
+const page = (path: string) => ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 }));
+const chunk = { char_start: 0, char_end: 4, token_count: 1, section_title: null, section_start_s: null };
+
+/** Jobs 1 and 2 run (claims 1, 2) with pages, 3 has failed, 4 is dead. */
+async function furnished(): Promise<TemporaryStore> {
+  const temporary = await TemporaryStore.open();
+  for (const path of ['a', 'b', 'c', 'd']) await temporary.commit(page(path));
+  await temporary.commit(claim(200));
+  for (const [no, permanent] of [
+    [3, false],
+    [4, true],
+  ] as const) {
+    await temporary.commit(failJob({ job_no: no, claim: no }, 300, { message: 'x', permanent, delayMs: 10 }));
+  }
+  return temporary;
+}
+
+const first = { job_no: 1, claim: 1 };
+const commands: Record<string, Command<unknown>> = {
+  'ingest of a new page': page('new'),
+  'ingest of a known page': page('a'),
+  'creation of a job': (transaction) =>
+    createJob(transaction, { kind: 'cluster', page_no: null, max_attempts: 1, at: 1 }),
+  'claim of a failed job': claim(500),
+  'completion, with what its handler adds': completeJob(first, 500, (transaction) => {
+    createJob(transaction, { kind: 'extract_entities', page_no: 1, max_attempts: 1, at: 500 });
+  }),
+  failure: failJob(first, 500, { message: 'x', permanent: false, delayMs: 10 }),
+  release: releaseJob(first, 500, 500),
+  'renewal of a lease': beatJob(first, 500, 600),
+  'recovery of orphans': recoverOrphans('life 2', 500),
+  'expiry of leases': expireLeases(5000),
+  'bulk retry': retryJobs([idOf('job', 4)], 500),
+  'commit of content': commitContent(first, {
+    page_no: 1,
+    chunks: [chunk, chunk],
+    vectors: new Map([
+      [1, new Float32Array(8)],
+      [2, new Float32Array(4)],
+    ]),
+  }),
+  'installation of a model': installModel({
+    id: 'local-x-4',
+    provider: 'local',
+    model_name: 'x',
+    dim: 4,
+    max_input_tokens: 10,
+    floor: null,
+  }),
+  'a new rule': (transaction) =>
+    transaction.blacklist.put({
+      no: transaction.counters.take('blacklist'),
+      pattern: 'x.example',
+      kind: 'domain',
+      reason: null,
+      created_at: 1,
+    }),
+};
+
+/** Every database's entries as LMDB holds them. */
+async function dump({ path }: TemporaryStore): Promise<Record<string, string[]>> {
+  const root = open({ path: join(path, 'store'), maxDbs: 64 });
+  const entries = [...root.getKeys()].map((name): [string, string[]] => {
+    const database = root.openDB<Buffer, Buffer>({ name: String(name), keyEncoding: 'binary', encoding: 'binary' });
+    const lines = [...database.getRange()].map(
+      ({ key, value }) => `${key.toString('latin1')} = ${value.toString('latin1')}`,
+    );
+    return [String(name), lines];
+  });
+  await root.close();
+  return Object.fromEntries(entries);
+}
+
+class Injected extends Error {}
+
+type Write = (...args: unknown[]) => unknown;
+
+/** Make the `n`th write to LMDB throw while `work` runs; tells how many writes there were. */
+async function failingAt(n: number, { store }: TemporaryStore, work: () => Promise<void>): Promise<number> {
+  const database = Reflect.get(store.reader.jobs, 'rows');
+  const prototype: Record<'put' | 'remove', Write> = Object.getPrototypeOf(database);
+  const { put, remove } = prototype;
+  let writes = 0;
+  const counted = (write: Write): Write =>
+    function (this: unknown, ...args) {
+      if (++writes === n) throw new Injected(`write ${n}`);
+      return write.apply(this, args);
+    };
+  prototype.put = counted(put);
+  prototype.remove = counted(remove);
+  try {
+    await work();
+  } finally {
+    Object.assign(prototype, { put, remove });
+  }
+  return writes;
+}
+
+for (const [name, command] of Object.entries(commands)) {
+  test(`${name}: an error between any two writes leaves nothing behind`, async () => {
+    await using temporary = await furnished();
+    const before = await dump(temporary);
+    for (let n = 2, done = false; !done; n++) {
+      const writes = await failingAt(n, temporary, async () => {
+        const { results, changes } = await temporary.store.transact([command]);
+        const [result] = results;
+        done = result.ok;
+        if (result.ok) return;
+        assert.ok(result.error instanceof Injected, String(result.error));
+        assert.deepEqual(changes, { jobs: [], pages: [] });
+      });
+      if (done) assert.ok(writes > 1, 'the command writes something');
+      else assert.deepEqual(await dump(temporary), before, `after write ${n}`);
+    }
+    assert.notDeepEqual(await dump(temporary), before);
+  });
+}
+
+test('a command that throws fails alone: the others of its batch are committed, in order', async () => {
+  await using temporary = await TemporaryStore.open();
+  const bad: Command<unknown> = (transaction) => {
+    page('bad')(transaction);
+    throw new Injected('no');
+  };
+  const { results, changes, opstamp } = await temporary.store.transact([page('a'), bad, page('b'), bad, page('a')]);
+  assert.deepEqual(
+    results.map((result) => (result.ok ? result.reply : String(result.error))),
+    [
+      { outcome: 'accepted', page_no: 1 },
+      'Error: no',
+      { outcome: 'accepted', page_no: 2 },
+      'Error: no',
+      { outcome: 'revisit', page_no: 1, status: 'queued', content_hash_differs: false },
+    ],
+  );
+  assert.deepEqual(
+    changes.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]),
+    [
+      ['https://example.com/a', 1],
+      ['https://example.com/b', 1],
+      ['https://example.com/a', 2],
+    ],
+  );
+  assert.equal(changes.jobs.length, 2);
+  assert.equal(temporary.store.reader.pages.count(), 2);
+  assert.equal(temporary.store.reader.counters.peek('opstamp'), opstamp + 1);
+});
+
+test('no source calls the plain transaction of LMDB, which keeps what was written before an error', () => {
+  const src = fileURLToPath(new URL('../../src/', import.meta.url));
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const calls = files.filter((name) => /\.transaction\(/.test(readFileSync(join(src, name), 'utf8')));
+  assert.ok(files.length > 50);
+  assert.deepEqual(calls, []);
+});

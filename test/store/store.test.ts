@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { open } from 'lmdb';
+import { StoreFormatError, storeFormat } from '../../src/store/environment.ts';
+import { type Command, Store } from '../../src/store/store.ts';
+import { TemporaryStore } from './temporary-store.ts';
+
+const nothing: Command<undefined> = () => undefined;
+
+test('opstamps increase by one with each commit, over restarts', async () => {
+  await using temporary = await TemporaryStore.open();
+  const opstamp = async (...commands: Command<unknown>[]) => (await temporary.store.transact(commands)).opstamp;
+  assert.deepEqual([await opstamp(nothing), await opstamp(nothing, nothing), await opstamp()], [1, 2, 3]);
+  await temporary.reopen();
+  assert.equal(await opstamp(nothing), 4);
+});
+
+test('the replies of a batch come in order, and a command sees what the ones before it wrote', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { results } = await temporary.store.transact(
+    [1, 2, 3].map(() => (transaction) => [transaction.counters.take('label', 10), transaction.counters.peek('label')]),
+  );
+  assert.deepEqual(results, [
+    { ok: true, reply: [1, 11] },
+    { ok: true, reply: [11, 21] },
+    { ok: true, reply: [21, 31] },
+  ]);
+});
+
+test('readers see a commit as soon as it is made', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { reader } = temporary.store;
+  assert.equal(reader.counters.peek('label'), 1);
+  await temporary.store.transact([(transaction) => transaction.counters.take('label', 5)]);
+  assert.equal(reader.counters.peek('label'), 6);
+});
+
+test('a store keeps its identity', async () => {
+  await using temporary = await TemporaryStore.open();
+  assert.equal(temporary.store.storeId, 'store 1');
+  await temporary.reopen();
+  assert.equal(temporary.store.storeId, 'store 1');
+});
+
+test('a store of another format is refused in one line and left as it is', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit((transaction) => transaction.counters.take('label', 5));
+  await temporary.store.close();
+  for (const format of [storeFormat + 1, storeFormat - 1, 'one']) {
+    const root = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
+    await root.openDB({ name: 'stamp' }).put('format', format);
+    await root.close();
+    assert.throws(
+      () => Store.open(temporary.path, () => 'x'),
+      (error) =>
+        error instanceof StoreFormatError &&
+        error.message ===
+          `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
+    );
+  }
+  const root = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
+  await root.openDB({ name: 'stamp' }).put('format', storeFormat);
+  await root.close();
+  temporary.store = Store.open(temporary.path, () => 'x');
+  assert.equal(temporary.store.reader.counters.peek('label'), 6);
+});
+
+test('the store is for its owner alone, whatever the umask', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'readback-modes-'));
+  const umask = process.umask(0);
+  try {
+    const store = Store.open(path, () => 'store 1');
+    await store.transact([(transaction) => transaction.counters.take('label')]);
+    const mode = async (name: string) => ((await stat(join(path, name))).mode & 0o777).toString(8);
+    assert.equal(await mode('store'), '700');
+    const files = await readdir(join(path, 'store'));
+    assert.deepEqual(files.sort(), ['data.mdb', 'lock.mdb']);
+    for (const file of files) assert.equal(await mode(join('store', file)), '600', file);
+    await store.close();
+  } finally {
+    process.umask(umask);
+    await rm(path, { recursive: true, force: true });
+  }
+});
