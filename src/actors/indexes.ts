@@ -10,14 +10,15 @@ import type { LabelRange } from '../commands/commit-content.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import { Catalog } from '../index/catalog.ts';
+import { IndexRecovery, type MissingLabels } from '../index/recover-index.ts';
 import { SparseIndex } from '../index/sparse-index.ts';
 import { VectorSpace } from '../index/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { SearchThreadData } from '../threads/analyze-query.ts';
-import type { PageText, PreparedPage } from '../threads/prepare-page.ts';
+import type { TextQuery, TextResult } from '../threads/search-thread.ts';
 import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { CommitFeed } from './commit-feed.ts';
-import { type Handlers, type ServiceHooks, serviceLogic } from './service.ts';
+import { type Handlers, serviceLogic } from './service.ts';
 import type { RankedChunks, Retrieved, RetrieveRequest } from './system-messages.ts';
 
 export type WorkPool = ThreadPool<typeof import('../threads/work-thread.ts')>;
@@ -41,8 +42,15 @@ export interface IndexesDependencies {
   monotonic: () => number;
 }
 
-/** Up to this many chunks are brought back before the service is ready; more are brought back beside it. */
-const maxRecoveredBeforeReady = 2000;
+/**
+ * Up to this many chunks are modelled again before the service is ready: what a crash leaves unsaved (`saveEveryDocs`) and what
+ * was under way, about two seconds. More is the loss of a file, and is brought back beside the service.
+ */
+const maxModelledBeforeReady = 4000;
+/** Chunks between two saves of the sparse side: bounds what a crash leaves to be modelled again. */
+const saveEveryDocs = 2000;
+/** Without a change for so long, ms, the index is tidied and saved. */
+const quietMs = 5000;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
 const maxQueue = 1024;
 
@@ -54,7 +62,7 @@ const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
 export function indexesLogic(dependencies: IndexesDependencies) {
   const { dir, storeId, reader, feed, work, model, searchData, log, monotonic } = dependencies;
 
-  const start = async ({ crash }: ServiceHooks) => {
+  const start = async () => {
     const catalog = new Catalog();
     for (const page of reader.pages.all()) catalog.apply(page);
     const unsubscribe = feed.subscribe(({ pages }) => {
@@ -79,8 +87,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       }),
     );
     const live = catalog.live();
+    /** Set once there is what it needs; nothing is lost before. */
+    let recoverBeside: (missing: MissingLabels) => void = () => {};
     const opened = await Promise.all([
-      SparseIndex.open({ dir: join(dir, 'sparse'), storeId, searchers, worker: work, log }, live),
+      SparseIndex.open({ dir: join(dir, 'sparse'), storeId, searchers, worker: work, log, saveEveryDocs }, live),
       model === null
         ? null
         : VectorSpace.open(
@@ -91,7 +101,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
               storeId,
               shards,
               log,
-              onMissing: (labels) => recoverBeside(missingPages(catalog, noLabels, labels)),
+              onMissing: (dense) => recoverBeside({ sparse: noLabels, dense }),
             },
             live,
           ),
@@ -100,42 +110,49 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     const sparse = opened[0].index;
     const space = opened[1]?.space ?? null;
 
-    /** Pages still to be brought back after an index file or a thread was lost. */
-    let recovering = 0;
-    const recover = async ({ pages }: Recovery) => {
-      recovering += pages.size;
-      for (const [no, sides] of pages) {
-        await recoverPage(no, sides);
-        recovering--;
-      }
+    const recovery = new IndexRecovery({
+      reader,
+      catalog,
+      space: model?.space ?? null,
+      addVectors: async (first, count, rows) => {
+        if (space !== null && model !== null) await addVectors(space, model.dim, { first, count }, rows);
+      },
+      model: (text) => work.run('modelChunkedText', text),
+      addSegment: (first, count, segment) => sparse.add(segment, labelsOf({ first, count })),
+      log,
+    });
+    recoverBeside = (missing) => {
+      log.warn({ ...countsOf(missing) }, 'part of the index was lost: bringing it back beside the service');
+      void recovery.recover(missing);
     };
-    const recoverBeside = (missing: Recovery) => {
-      log.warn({ chunks: missing.chunks, pages: missing.pages.size }, 'part of the index was lost: bringing it back');
-      void recover(missing).catch(crash);
+    const missing = { sparse: opened[0].missing, dense: opened[1]?.missing ?? noLabels };
+    if (missing.sparse.length > maxModelledBeforeReady) recoverBeside(missing);
+    else await recovery.recover(missing);
+
+    const searchText = async (query: TextQuery): Promise<TextResult> => {
+      const searcher = leastBusy(searchers);
+      const found = await searcher.run('search', query);
+      if (found !== null) return found;
+      log.warn({}, 'a searcher thread was lost: giving its successor the segments');
+      await sparse.republish();
+      const again = await searcher.run('search', query);
+      if (again === null) throw new Error('a searcher did not take the segments it was given');
+      return again;
     };
-    const recoverPage = async (no: number, sides: MissingSides) => {
-      const page = reader.pages.get(no);
-      if (page === undefined) return;
-      const labels = { first: page.first_label, count: page.chunk_count };
-      if (sides.dense && model !== null && space !== null) {
-        const rows = reader.vectors.get(model.space, no);
-        if (rows !== undefined) await addVectors(space, model.dim, labels, rows);
-      }
-      if (sides.sparse) {
-        const text = reader.pages.body(no) ?? '';
-        const prepared = await work.run('preparePage', { title: page.title, text, sections: page.sections });
-        const now = reader.pages.get(no);
-        if (now?.first_label === labels.first && prepared.chunks.length === labels.count) {
-          await sparse.add(prepared.segment, labelsOf(labels));
-        }
-      }
-    };
-    const missing = missingPages(catalog, opened[0].missing, opened[1]?.missing ?? noLabels);
-    if (missing.chunks <= maxRecoveredBeforeReady) await recover(missing);
-    else recoverBeside(missing);
+
+    /** In quiet times small segments are brought together and everything is saved. */
+    let changedAt: number | null = null;
+    const tending = setInterval(() => {
+      if (changedAt === null || monotonic() - changedAt < quietMs) return;
+      changedAt = null;
+      Promise.all([sparse.consolidate(), space?.save()]).catch((error) =>
+        log.error({ err: error }, 'the index could not be saved'),
+      );
+    }, quietMs);
 
     const handlers: Handlers<IndexMessages> = {
       'index.add': async ({ segment, vectors, labels, obsolete }) => {
+        changedAt = monotonic();
         const old = labelsOf(obsolete);
         sparse.remove(old);
         await orOverloaded(async () => {
@@ -160,8 +177,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         };
         if (allowed?.count === 0) return { sparse: nothing, dense: nothing, known: false, timing_ms: {}, ...shape };
         return orOverloaded(async () => {
-          const searcher = leastBusy(searchers);
-          const found = await searcher.run('search', {
+          const found = await searchText({
             query,
             k: candidates,
             ...(allowed === null ? {} : { allow: allowed.labels }),
@@ -182,7 +198,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
               filter: filtered - began,
               sparse: searched - filtered,
               dense: monotonic() - searched,
-              ...(recovering > 0 ? { rebuilding: 1 } : {}),
+              ...(recovery.pending > 0 ? { rebuilding: 1 } : {}),
             },
             ...shape,
           };
@@ -194,6 +210,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       handlers,
       stop: async () => {
         unsubscribe();
+        clearInterval(tending);
         await Promise.all([sparse.close(), space?.close()]);
         await Promise.all([...searchers, ...shards].map((pool) => pool.close()));
       },
@@ -203,30 +220,8 @@ export function indexesLogic(dependencies: IndexesDependencies) {
   return serviceLogic<IndexMessages>('indexes', start, monotonic);
 }
 
-interface MissingSides {
-  sparse: boolean;
-  dense: boolean;
-}
-
-interface Recovery {
-  pages: Map<number, MissingSides>;
-  chunks: number;
-}
-
-/** The pages that the missing labels belong to, and on which side they are missing. */
-function missingPages(catalog: Catalog, sparse: Uint32Array, dense: Uint32Array): Recovery {
-  const pages = new Map<number, MissingSides>();
-  const note = (labels: Uint32Array, side: keyof MissingSides) => {
-    for (const label of labels) {
-      const no = catalog.pageOf(label);
-      const sides = pages.get(no) ?? { sparse: false, dense: false };
-      sides[side] = true;
-      pages.set(no, sides);
-    }
-  };
-  note(sparse, 'sparse');
-  note(dense, 'dense');
-  return { pages, chunks: Math.max(sparse.length, dense.length) };
+function countsOf({ sparse, dense }: MissingLabels): { sparse_chunks: number; dense_chunks: number } {
+  return { sparse_chunks: sparse.length, dense_chunks: dense.length };
 }
 
 function labelsOf({ first, count }: LabelRange): Uint32Array {
@@ -263,5 +258,3 @@ async function orOverloaded<Reply>(work: () => Promise<Reply>): Promise<Reply> {
     throw new DomainError('overloaded', 'too much work is waiting', { retryAfterS: 1, cause: error });
   }
 }
-
-export type PreparePage = (page: PageText, signal: AbortSignal) => Promise<PreparedPage>;

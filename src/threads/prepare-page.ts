@@ -6,6 +6,7 @@
 import type { AnalyzedText, TextAnalyzer } from '../compute/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/chunk-text.ts';
 import type { LocalEmbedder, TermSequence } from '../compute/embed-local.ts';
+import { firstAbove, firstAtLeast } from '../compute/sorted-search.ts';
 import type { Chunk } from '../domain/page.ts';
 import { modelSegment } from './model-segment.ts';
 
@@ -29,6 +30,13 @@ export interface PageTools {
   chunking: ChunkingSettings;
 }
 
+/** A text along whose stored chunks a segment is to be made again. */
+export interface ChunkedText {
+  title: string | null;
+  text: string;
+  chunks: readonly Chunk[];
+}
+
 export function preparePage({ analyzer, embedder, chunking }: PageTools, page: PageText): PreparedPage {
   const analyzed = analyzer.analyze(page.text);
   const title = analyzer.terms(page.title ?? '');
@@ -36,14 +44,33 @@ export function preparePage({ analyzer, embedder, chunking }: PageTools, page: P
   return {
     chunks: chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk),
     vectors: embedder === null ? null : embedChunks(embedder, analyzed, chunks, title),
-    segment: modelSegment(
-      chunks.map((chunk) => ({
-        title: title.stems,
-        section: chunk.section_title === null ? [] : analyzer.terms(chunk.section_title).stems,
-        body: analyzed.stems.slice(chunk.token_from, chunk.token_to),
-      })),
-    ).buffer,
+    segment: modelChunks(analyzer, analyzed, chunks, title),
   };
+}
+
+/** The segment of a text that was chunked before: the same that `preparePage` made then, whatever the chunking is now. */
+export function modelChunkedText({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): SharedArrayBuffer {
+  const analyzed = analyzer.analyze(page.text);
+  const chunks = page.chunks.map((chunk) => ({
+    section_title: chunk.section_title,
+    token_from: firstAbove(analyzed.ends, chunk.char_start),
+    token_to: firstAtLeast(analyzed.starts, chunk.char_end),
+  }));
+  return modelChunks(analyzer, analyzed, chunks, analyzer.terms(page.title ?? ''));
+}
+
+function modelChunks(
+  analyzer: TextAnalyzer,
+  { stems }: AnalyzedText,
+  chunks: readonly Pick<TextChunk, 'section_title' | 'token_from' | 'token_to'>[],
+  title: TermSequence,
+): SharedArrayBuffer {
+  const documents = chunks.map(({ section_title, token_from, token_to }) => ({
+    title: title.stems,
+    section: section_title === null ? [] : analyzer.terms(section_title).stems,
+    body: stems.slice(token_from, token_to),
+  }));
+  return modelSegment(documents).buffer;
 }
 
 function embedChunks(

@@ -5,7 +5,13 @@
 import type { SparseHits } from '../compute/bm25/top-hits.ts';
 import type { LabelSet } from '../compute/label-set.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
-import { createSparseSearcher, type SnapshotUpdate, type SparseQuery, type SparseResult } from './sparse-searcher.ts';
+import {
+  createSparseSearcher,
+  NoSnapshotError,
+  type SnapshotUpdate,
+  type SparseQuery,
+  type SparseResult,
+} from './sparse-searcher.ts';
 import { threadData } from './thread-pool.ts';
 
 const sparse = createSparseSearcher();
@@ -23,11 +29,19 @@ export interface TextResult extends Pick<AnalyzedQuery, 'vector' | 'knownWords'>
   sparse: SparseResult;
 }
 
-/** Analyse a query, search the sparse side for it, and embed it. */
-export function search({ query, ...request }: TextQuery): TextResult {
+/**
+ * Analyse a query, search the sparse side for it, and embed it. Null when this thread has no snapshot: it replaced another one
+ * that was lost, and must be given the snapshot again.
+ */
+export function search({ query, ...request }: TextQuery): TextResult | null {
   analyze ??= createQueryAnalyzer(threadData<SearchThreadData>());
   const { terms, vector, knownWords } = analyze(query);
-  return { sparse: sparse.search({ terms, ...request }), vector, knownWords };
+  try {
+    return { sparse: sparse.search({ terms, ...request }), vector, knownWords };
+  } catch (error) {
+    if (error instanceof NoSnapshotError) return null; // errors lose their class on the way to the main thread
+    throw error;
+  }
 }
 
 /** Load the language model and the word vectors, so that the first search does not wait for them. */

@@ -6,7 +6,14 @@ import { createTextAnalyzer } from '../compute/analyze-text.ts';
 import type { ChunkingSettings } from '../compute/chunk-text.ts';
 import { createLocalEmbedder } from '../compute/embed-local.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
-import { type PageText, type PageTools, type PreparedPage, preparePage as prepare } from './prepare-page.ts';
+import {
+  type ChunkedText,
+  modelChunkedText as model,
+  type PageText,
+  type PageTools,
+  type PreparedPage,
+  preparePage as prepare,
+} from './prepare-page.ts';
 import { threadData } from './thread-pool.ts';
 
 export { extract } from './extract-task.ts';
@@ -34,6 +41,12 @@ function openTools(): PageTools {
 export function preparePage(page: PageText): PreparedPage {
   tools ??= openTools();
   return prepare(tools, page);
+}
+
+/** The segment of a text along its stored chunks. */
+export function modelChunkedText(page: ChunkedText): SharedArrayBuffer {
+  tools ??= openTools();
+  return model(tools, page);
 }
 
 /** Load the language model and the word vectors, so that the first page does not wait for them. */
