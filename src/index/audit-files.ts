@@ -1,0 +1,100 @@
+/**
+ * The audit of the index files of a stopped service: what its manifests name is there, whole, and holds only labels that
+ * the store has given. It only reads. What is missing is no fault after a crash (a start brings it back) and is one after an orderly stop.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { openSegment } from '../compute/bm25/segment.ts';
+import { loadRows } from '../threads/shard-files.ts';
+import { readManifest } from './space-files.ts';
+
+export interface FilesAudit {
+  findings: string[];
+  /** Of the store's labels, those that the files do not hold. */
+  missing: number[];
+  /** Labels of content that was replaced since: a start lets go of them. */
+  obsolete: number[];
+}
+
+/** What the files should agree with; labels ascending. */
+export interface StoredLabels {
+  storeId: string;
+  /** Of chunks that a page has now. */
+  labels: readonly number[];
+  /** One past the highest label given. */
+  labelEnd: number;
+}
+
+const sparseManifest = z.object({
+  store_id: z.string(),
+  segments: z.array(z.object({ file: z.string(), docs: z.int(), bytes: z.int(), sha256: z.string() })),
+});
+
+/** Audit the folder of the sparse index: a live label is in at most one segment. */
+export function auditSegmentFiles(dir: string, stored: StoredLabels): FilesAudit {
+  const path = join(dir, 'manifest.json');
+  if (!existsSync(path)) return compare([], stored, []);
+  const manifest = sparseManifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const findings =
+    manifest.store_id === stored.storeId ? [] : [`the segments are of another store, ${manifest.store_id}`];
+  const held: number[] = [];
+  for (const { file, docs, bytes, sha256 } of manifest.segments) {
+    if (!existsSync(join(dir, file))) {
+      findings.push(`${file} is not there`);
+      continue;
+    }
+    const content = readFileSync(join(dir, file));
+    if (content.length !== bytes) findings.push(`${file} has ${content.length} bytes, not ${bytes}`);
+    if (createHash('sha256').update(content).digest('hex') !== sha256) {
+      findings.push(`${file} has another checksum`);
+      continue;
+    }
+    const buffer = new SharedArrayBuffer(content.length);
+    new Uint8Array(buffer).set(content);
+    const segment = openSegment(buffer);
+    if (segment.docs !== docs) findings.push(`${file} has ${segment.docs} documents, not ${docs}`);
+    for (const label of segment.labels) held.push(label);
+  }
+  return compare(held, stored, findings);
+}
+
+/** Audit the folder of a vector space: a label is in the shard that its number says. */
+export async function auditSpaceFiles(dir: string, stored: StoredLabels): Promise<FilesAudit> {
+  if (!existsSync(dir)) return compare([], stored, []);
+  const manifest = await readManifest(dir);
+  if (manifest === null) return compare([], stored, []);
+  if (typeof manifest === 'string') return compare([], stored, [manifest]);
+  const findings =
+    manifest.store_id === stored.storeId ? [] : [`the vectors are of another store, ${manifest.store_id}`];
+  const held: number[] = [];
+  manifest.shards.forEach(({ rows }, shard) => {
+    if (rows === null) return;
+    const loaded = loadRows(manifest.dim, { ...rows, path: join(dir, rows.name) });
+    if (typeof loaded === 'string') {
+      findings.push(`${rows.name}: ${loaded}`);
+      return;
+    }
+    for (const label of loaded.liveLabels()) {
+      if (label % manifest.shards.length !== shard) findings.push(`label ${label} is in shard ${shard}`);
+      held.push(label);
+    }
+  });
+  return compare(held, stored, findings);
+}
+
+function compare(held: readonly number[], { labels, labelEnd }: StoredLabels, findings: string[]): FilesAudit {
+  const live = new Set(labels);
+  const seen = new Set<number>();
+  for (const label of held) {
+    if (label < 1 || label >= labelEnd) findings.push(`label ${label} was not given yet`);
+    if (live.has(label) && seen.has(label)) findings.push(`label ${label} is held twice`);
+    seen.add(label);
+  }
+  return {
+    findings,
+    missing: labels.filter((label) => !seen.has(label)),
+    obsolete: [...seen].filter((label) => !live.has(label)),
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * The audit of a store: compares what is stored in several places with each other, one to one, and lists every disagreement.
+ * It only reads and repairs nothing. Meant for a store that no writer changes meanwhile: a stopped service, a copy.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Job } from '../domain/job.ts';
+import { laneOf } from '../domain/lane.ts';
+import type { EmbeddingModel } from '../domain/model.ts';
+import { Counters } from './counters.ts';
+import { openEnvironment } from './environment.ts';
+import { JobReader } from './jobs.ts';
+import { ModelReader } from './models.ts';
+import { PageReader } from './pages.ts';
+import { VectorReader } from './vectors.ts';
+
+/** One disagreement, in words that name the records. */
+export type Finding = string;
+
+export interface StoreAudit {
+  findings: Finding[];
+  storeId: string;
+  /** Models whose vectors every indexed page must have. */
+  models: EmbeddingModel[];
+  pages: number;
+  /** One past the highest label given. */
+  labelEnd: number;
+  /** Every label that belongs to a page, ascending. */
+  labels: number[];
+  /** Of these, per model id, the labels whose vector is not all zeros: the ones that a vector space holds. */
+  vectorLabels: Map<string, number[]>;
+}
+
+/** Audit the store below `dataDir`. Errors: where there is none, or of another format. */
+export async function auditStore(dataDir: string): Promise<StoreAudit> {
+  const path = join(dataDir, 'store');
+  if (!existsSync(path)) throw new Error(`there is no store in ${dataDir}`);
+  const environment = openEnvironment(path, () => {
+    throw new Error(`the store in ${dataDir} has no stamp`);
+  });
+  try {
+    const counters = new Counters(environment);
+    const jobs = new JobAuditor(environment);
+    const pages = new PageAuditor(environment);
+    const models = new ModelReader(environment).all().filter(({ status }) => status === 'ready');
+    const vectors = new VectorAuditor(environment);
+    const { findings: ofLabels, labels } = pages.auditLabels(counters.peek('label'));
+    const { findings: ofVectors, vectorLabels } = vectors.audit(pages, models);
+    return {
+      findings: [
+        ...jobs.audit(counters.peek('job')),
+        ...pages.auditFinding(counters.peek('page')),
+        ...pages.auditJobs(jobs),
+        ...ofLabels,
+        ...ofVectors,
+      ],
+      storeId: environment.storeId,
+      models,
+      pages: pages.count(),
+      labelEnd: counters.peek('label'),
+      labels,
+      vectorLabels,
+    };
+  } finally {
+    await environment.root.close();
+  }
+}
+
+class JobAuditor extends JobReader {
+  /** Every index of the ledger names exactly the rows that it should. */
+  audit(nextNo: number): Finding[] {
+    const jobs = [...this.rows.getRange()].map(({ value }) => value);
+    const claimable = jobs.filter(({ status }) => status === 'pending' || status === 'failed');
+    return [
+      ...jobs.filter(({ no }) => no >= nextNo).map(({ no }) => `job ${no} has a number that was not given yet`),
+      ...difference(
+        'jobs by status',
+        jobs.map((job) => [job.status, job.no]),
+        this.byStatus.getKeys(),
+      ),
+      ...difference(
+        'jobs by kind',
+        jobs.map((job) => [job.kind, job.no]),
+        this.byKind.getKeys(),
+      ),
+      ...difference(
+        'due jobs',
+        claimable.map((job) => [laneOf(job), job.run_at, job.no]),
+        this.due.getKeys(),
+      ),
+    ];
+  }
+}
+
+class PageAuditor extends PageReader {
+  /** Every page is found by its URL and its title, and by nothing else. */
+  auditFinding(nextNo: number): Finding[] {
+    const findings: Finding[] = [];
+    let titled = 0;
+    for (const page of this.all()) {
+      if (page.no >= nextNo) findings.push(`page ${page.no} has a number that was not given yet`);
+      const byUrl = this.numberByUrl(page.canonical_url);
+      if (byUrl !== page.no) findings.push(`page ${page.no}: its URL leads to ${byUrl ?? 'no page'}`);
+      if (page.title === null) continue;
+      titled++;
+      if (!this.numbersByTitle(page.title, Number.MAX_SAFE_INTEGER).includes(page.no)) {
+        findings.push(`page ${page.no}: its title does not lead to it`);
+      }
+    }
+    const urls = this.byUrl.getKeysCount();
+    const titles = this.byTitle.getKeysCount();
+    if (urls !== this.count()) findings.push(`${urls} URLs for ${this.count()} pages`);
+    if (titles !== titled) findings.push(`${titles} titles for ${titled} pages with one`);
+    return findings;
+  }
+
+  /** Every page has its job, and its status is the one that the job gives it. */
+  auditJobs(jobs: JobReader): Finding[] {
+    const findings: Finding[] = [];
+    for (const page of this.all()) {
+      const job = jobs.get(page.index_job);
+      if (job === undefined) findings.push(`page ${page.no} has no index job`);
+      else if (job.page_no !== page.no)
+        findings.push(`page ${page.no}: its index job ${job.no} works on ${job.page_no}`);
+      else if (page.status !== pageStatusOf[job.status]) {
+        findings.push(`page ${page.no} is ${page.status} and its index job ${job.no} is ${job.status}`);
+      }
+      if (page.status === 'indexed' && page.indexed_at === null) findings.push(`page ${page.no} is indexed at no time`);
+      if (page.status === 'indexed' && this.body(page.no) === undefined) findings.push(`page ${page.no} has no text`);
+    }
+    return findings;
+  }
+
+  /** Labels are given once, and every page has as many chunks as labels, inside its text. */
+  auditLabels(nextLabel: number): { findings: Finding[]; labels: number[] } {
+    const findings: Finding[] = [];
+    const owners = new Map<number, number>();
+    for (const page of this.all()) {
+      const chunks = this.chunks(page.no);
+      if (chunks.length !== page.chunk_count) {
+        findings.push(`page ${page.no} has ${chunks.length} chunks and counts ${page.chunk_count}`);
+      }
+      const length = this.body(page.no)?.length ?? 0;
+      if (chunks.some(({ char_start, char_end }) => char_start < 0 || char_end <= char_start || char_end > length)) {
+        findings.push(`page ${page.no} has a chunk outside its text`);
+      }
+      for (let label = page.first_label; label < page.first_label + page.chunk_count; label++) {
+        const owner = owners.get(label);
+        if (owner !== undefined) findings.push(`label ${label} belongs to pages ${owner} and ${page.no}`);
+        if (label < 1 || label >= nextLabel) findings.push(`page ${page.no}: label ${label} was not given yet`);
+        owners.set(label, page.no);
+      }
+    }
+    for (const no of this.chunkLists.getKeys())
+      if (this.get(no) === undefined) findings.push(`chunks of no page: ${no}`);
+    for (const no of this.texts.getKeys()) if (this.get(no) === undefined) findings.push(`text of no page: ${no}`);
+    return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
+  }
+}
+
+class VectorAuditor extends VectorReader {
+  /** In the space of every ready model each chunk has one vector, and nothing else has. */
+  audit(pages: PageReader, models: readonly EmbeddingModel[]): Pick<StoreAudit, 'findings' | 'vectorLabels'> {
+    const findings: Finding[] = [];
+    const vectorLabels = new Map<string, number[]>();
+    for (const { id, space, dim } of models) {
+      const labels: number[] = [];
+      for (const page of pages.all()) {
+        const rows = this.get(space, page.no) ?? new Float32Array(0);
+        if (rows.length !== page.chunk_count * dim) {
+          findings.push(`page ${page.no} has ${rows.length / dim} vectors of ${id} for ${page.chunk_count} chunks`);
+        }
+        for (let row = 0; row < page.chunk_count; row++) {
+          if (rows.subarray(row * dim, (row + 1) * dim).some((x) => x !== 0)) labels.push(page.first_label + row);
+        }
+      }
+      for (const no of this.pageNumbers(space)) {
+        if (pages.get(no) === undefined) findings.push(`vectors of ${id} of no page: ${no}`);
+      }
+      vectorLabels.set(
+        id,
+        labels.sort((a, b) => a - b),
+      );
+    }
+    return { findings, vectorLabels };
+  }
+}
+
+/** Contract "Page status": the page follows the job that indexes it. */
+const pageStatusOf: Readonly<Record<Job['status'], string>> = {
+  pending: 'queued',
+  running: 'indexing',
+  done: 'indexed',
+  failed: 'failed',
+  dead: 'dead',
+};
+
+function difference(name: string, expected: unknown[][], stored: Iterable<unknown[]>): Finding[] {
+  const wanted = new Set(expected.map((key) => JSON.stringify(key)));
+  const findings: Finding[] = [];
+  for (const key of stored) {
+    if (!wanted.delete(JSON.stringify(key))) findings.push(`${name}: ${JSON.stringify(key)} is of no row`);
+  }
+  return [...findings, ...[...wanted].map((key) => `${name}: ${key} is missing`)];
+}

@@ -1,0 +1,253 @@
+/**
+ * A real service process for tests: built when stale, started from dist/ on a free port in a folder of its own, killed or
+ * stopped, started again on the same folder, and cleaned up with the test whatever happens. Compiled word vectors stay in the
+ * user's cache between runs, so that a machine compiles them once.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const root = join(import.meta.dirname, '../..');
+/** A first start compiles the word vectors: ten seconds, more on a busy machine. */
+const startPatienceMs = 120_000;
+/** How often a condition is looked at, ms. */
+const pollMs = 20;
+
+export const token = 'process-test-token-2f9c51';
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Attempt extends Exit {
+  stdout: string;
+  stderr: string;
+  ms: number;
+}
+
+export interface Answer<Body> {
+  status: number;
+  body: Body;
+  headers: Headers;
+}
+
+export interface CallOptions {
+  token?: string | null;
+  headers?: Record<string, string>;
+}
+
+export class RunningService {
+  /** Holds the data folder, which the service makes itself. */
+  readonly home: string;
+  readonly dataDir: string;
+  /** Everything that every process of this service wrote, and how long each took to be ready, ms. */
+  output = '';
+  readonly startTimes: number[] = [];
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | undefined;
+  #url: string | undefined;
+  /** Where the present process's output begins. */
+  #outputFrom = 0;
+
+  private constructor(env: Record<string, string>) {
+    this.home = mkdtempSync(join(tmpdir(), 'readback-test-'));
+    this.dataDir = join(this.home, 'data');
+    this.#env = env;
+  }
+
+  /** A service that is cleaned up after the test `t`; not started yet. `env` adds to or takes from (`''`) the default settings. */
+  static prepare(t: TestContext, env: Record<string, string> = {}): RunningService {
+    execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
+    const service = new RunningService(env);
+    t.after(async () => {
+      await service.kill();
+      rmSync(service.home, { recursive: true, force: true });
+    });
+    return service;
+  }
+
+  /** A service that is ready, cleaned up after the test `t`. */
+  static async start(t: TestContext, env: Record<string, string> = {}): Promise<RunningService> {
+    const service = RunningService.prepare(t, env);
+    await service.start();
+    return service;
+  }
+
+  /** The address that the ready process told. */
+  get url(): string {
+    assert.ok(this.#url !== undefined, 'the service is not running');
+    return this.#url;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Start a process and wait until it is ready. */
+  async start(): Promise<void> {
+    const began = performance.now();
+    this.spawn();
+    await this.ready();
+    this.startTimes.push(Math.round(performance.now() - began));
+  }
+
+  /** Start a process without waiting for it. */
+  spawn(): void {
+    assert.ok(this.#child === undefined, 'the service is running');
+    const child = launch(this.#environment());
+    this.#child = child;
+    this.#outputFrom = this.output.length;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text;
+      });
+    }
+  }
+
+  /** Wait for the log line that says where the service listens. */
+  async ready(): Promise<void> {
+    const child = this.#running();
+    const readyLine = /^\{.*"readback is ready".*\}$/m;
+    await until(
+      () => {
+        const said = readyLine.exec(this.output.slice(this.#outputFrom))?.[0];
+        if (said !== undefined) this.#url = String(JSON.parse(said).url);
+        else if (child.exitCode !== null || child.signalCode !== null) {
+          throw new Error(`ended before it was ready:\n${this.output.slice(this.#outputFrom)}`);
+        }
+        return said !== undefined;
+      },
+      'the service is ready',
+      startPatienceMs,
+    );
+  }
+
+  /** Send a signal and wait for the process's end; nothing to do where none runs. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Exit> {
+    const child = this.#child;
+    if (child === undefined) return { code: null, signal: null };
+    child.kill(signal);
+    return this.ended();
+  }
+
+  /** Send a signal and go on. */
+  signal(signal: NodeJS.Signals): void {
+    this.#running().kill(signal);
+  }
+
+  /** Wait for the process's end and its last words. */
+  async ended(): Promise<Exit> {
+    const child = this.#running();
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+    this.#child = undefined;
+    this.#url = undefined;
+    return { code: child.exitCode, signal: child.signalCode };
+  }
+
+  /** Stop in order. */
+  async stop(): Promise<void> {
+    assert.deepEqual(await this.kill('SIGTERM'), { code: 0, signal: null }, this.output.slice(-4000));
+  }
+
+  /** Send a request; a body that is not a string is sent as JSON. */
+  async call<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    { token: sent = token, headers = {} }: CallOptions = {},
+  ): Promise<Answer<Body>> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(sent === null ? {} : { authorization: `Bearer ${sent}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { status: response.status, body: (isJson ? JSON.parse(text) : text) as Body, headers: response.headers };
+  }
+
+  /** Wait until no page of these is on its way any more; gives their statuses in order. */
+  async settled(pageIds: readonly string[], patienceMs = 60_000): Promise<string[]> {
+    const statuses = new Map<string, string>();
+    await until(
+      async () => {
+        const open = pageIds.filter((id) => statuses.get(id) !== 'indexed' && statuses.get(id) !== 'dead');
+        for (let at = 0; at < open.length; at += 500) {
+          const page_ids = open.slice(at, at + 500);
+          const { body } = await this.call<{ results: { page_id: string; status: string }[] }>(
+            'POST',
+            '/v1/pages/status/batch',
+            { page_ids },
+          );
+          for (const { page_id, status } of body.results) statuses.set(page_id, status);
+        }
+        return pageIds.every((id) => statuses.get(id) === 'indexed' || statuses.get(id) === 'dead');
+      },
+      'every page is indexed or dead',
+      patienceMs,
+    );
+    return pageIds.map((id) => statuses.get(id) ?? 'unknown');
+  }
+
+  /** Run a process on this data folder that is expected to end by itself. */
+  async attempt(env: Record<string, string> = {}, args: readonly string[] = []): Promise<Attempt> {
+    const began = performance.now();
+    const child = launch({ ...this.#environment(), ...env }, args);
+    let stdout = '';
+    let stderr = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const patience = setTimeout(() => child.kill('SIGKILL'), startPatienceMs);
+    await once(child, 'close');
+    clearTimeout(patience);
+    return { code: child.exitCode, signal: child.signalCode, stdout, stderr, ms: performance.now() - began };
+  }
+
+  #running(): ChildProcess {
+    assert.ok(this.#child !== undefined, 'no process runs');
+    return this.#child;
+  }
+
+  #environment(): Record<string, string> {
+    const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+    return {
+      SERVICE_DATA_DIR: this.dataDir,
+      SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
+      SERVICE_AUTH_TOKEN: token,
+      SERVICE_BIND_PORT: '0',
+      ...this.#env,
+    };
+  }
+}
+
+/** Look at a condition until it holds. Errors: when it does not hold in time. */
+export async function until(holds: () => Promise<boolean> | boolean, what: string, patienceMs = 30_000): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`did not come true within ${patienceMs} ms: ${what}`);
+    await delay(pollMs);
+  }
+}
+
+/** Settings come from `env` alone: none of the person who runs the tests. */
+function launch(env: Record<string, string>, args: readonly string[] = []): ChildProcess {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SERVICE_') && name !== 'NODE_OPTIONS');
+  return spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], {
+    env: { ...Object.fromEntries(own), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
