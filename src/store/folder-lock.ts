@@ -1,0 +1,124 @@
+/**
+ * A lock on a folder for one process, as a file that the system does not let go of by itself when the process is killed.
+ *
+ * Locks have generations, `lock.1`, `lock.2`, …: the newest one names the holder by process id and start time, so that a file
+ * left by a killed process (or by one whose id was given to another since) is recognised. It is never taken away, only
+ * followed: whoever finds it stale links the next generation, which appears with its whole content or not at all, and never
+ * over another. A released lock is the newest one marked as released. So the newest never goes away, and two can never both
+ * follow it.
+ */
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface FolderLock {
+  release(): void;
+}
+
+interface Holder {
+  pid: number;
+  /** Start of the process in clock ticks since boot, where the system tells. */
+  started: string | null;
+  nonce: string;
+  released: boolean;
+}
+
+/** Attempts at a lock that others take at the same moment. */
+const maxAttempts = 10;
+
+/** Take the folder's lock; `nonce` is unique to this call. Where a living process holds it, its process id. */
+export function takeFolderLock(folder: string, nonce: string): FolderLock | { heldBy: number } {
+  const self: Holder = { pid: process.pid, started: startOf(process.pid), nonce, released: false };
+  const own = join(folder, `lock.${self.pid}.${nonce}`);
+  writeFileSync(own, JSON.stringify(self), { mode: 0o600 });
+  try {
+    let holder: Holder | 'gone' | 'unreadable' = 'gone';
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const newest = newestGeneration(folder);
+      if (newest > 0) {
+        holder = readHolder(generationPath(folder, newest));
+        if (holder === 'gone') continue; // followed by another meanwhile
+        if (holder !== 'unreadable' && isHeld(holder)) return { heldBy: holder.pid };
+      }
+      const next = generationPath(folder, newest + 1);
+      if (!linkIfFree(own, next)) continue;
+      if (newestGeneration(folder) > newest + 1) {
+        rmSync(next, { force: true }); // an old number that had been tidied away: the lock is further on
+        continue;
+      }
+      for (const old of generations(folder)) if (old <= newest) rmSync(generationPath(folder, old), { force: true });
+      return { release: () => releaseLock(next, self, own) };
+    }
+    return { heldBy: typeof holder === 'object' ? holder.pid : 0 };
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function releaseLock(path: string, self: Holder, own: string): void {
+  const holder = readHolder(path);
+  if (typeof holder !== 'object' || holder.nonce !== self.nonce) return;
+  writeFileSync(own, JSON.stringify({ ...self, released: true }), { mode: 0o600 });
+  renameSync(own, path);
+}
+
+function generationPath(folder: string, generation: number): string {
+  return join(folder, `lock.${generation}`);
+}
+
+function generations(folder: string): number[] {
+  return readdirSync(folder).flatMap((name) => {
+    const number = /^lock\.(\d+)$/.exec(name)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+}
+
+function newestGeneration(folder: string): number {
+  return Math.max(0, ...generations(folder));
+}
+
+function linkIfFree(own: string, path: string): boolean {
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readHolder(path: string): Holder | 'gone' | 'unreadable' {
+  try {
+    const holder = JSON.parse(readFileSync(path, 'utf8'));
+    return Number.isInteger(holder?.pid) && typeof holder.nonce === 'string' ? holder : 'unreadable';
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return 'gone';
+    if (error instanceof SyntaxError) return 'unreadable';
+    throw error;
+  }
+}
+
+function isHeld({ pid, started, released }: Holder): boolean {
+  if (released) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (codeOf(error) !== 'EPERM') return false;
+  }
+  return started === null || startOf(pid) === started;
+}
+
+/** Field 22 of /proc/PID/stat, counted after the command's name, which may hold anything; null where there is no /proc. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? null : (fields[19] ?? null); // a zombie holds nothing any more
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return null;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
