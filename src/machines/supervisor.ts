@@ -11,9 +11,10 @@
  *      └─ scheduler
  *
  * Each region: alive { starting → serving → stopping } ⇄ backoff, ended. `stop` reaches the innermost regions first; a child is
- * asked to stop when all inside it have ended. More than `maxRestarts` crashes within `withinMs` lead to `failed`.
+ * asked to stop when all inside it have ended. Beside them a region knows whether a stop was asked for: from then on nothing is
+ * started again. More than `maxRestarts` crashes within `withinMs` stop the system in the same order, into `failed`.
  */
-import { assign, setup } from 'xstate';
+import { assign, raise, setup, stateIn } from 'xstate';
 
 export const childNames = ['writer', 'indexes', 'intake', 'records', 'retriever', 'scheduler'] as const;
 export type ChildName = (typeof childNames)[number];
@@ -36,8 +37,8 @@ export interface RestartPolicy {
 
 export interface SupervisorContext {
   policy: RestartPolicy;
-  /** Times of the crashes that still count, ms, monotonic. */
-  crashes: number[];
+  /** Crashes within the last `withinMs`. */
+  crashes: number;
   /** Children that serve now. */
   serving: readonly ChildName[];
   /** Why the system failed. */
@@ -48,7 +49,9 @@ export type SupervisorEvent =
   | { type: 'stop' }
   | { type: `ready.${ChildName}` }
   | { type: `stopped.${ChildName}` }
-  | { type: `crashed.${ChildName}`; error: unknown; at: number };
+  | { type: `crashed.${ChildName}`; error: unknown }
+  /** A crash is so long past that it does not count any more. */
+  | { type: 'crashIsPast' };
 
 const base = setup({
   types: {
@@ -57,17 +60,25 @@ const base = setup({
     input: {} as { policy: RestartPolicy },
   },
   guards: {
-    tooManyCrashes: ({ context, event }) => recentCrashes(context, event).length >= context.policy.maxRestarts,
+    isStopping: stateIn({ up: { phase: 'stopping' } }),
+    tooManyCrashes: ({ context }) => context.crashes >= context.policy.maxRestarts,
+    hasFailed: ({ context }) => context.reason !== undefined,
   },
   actions: {
-    noteCrash: assign({ crashes: ({ context, event }) => [...recentCrashes(context, event), timeOf(event)] }),
+    noteCrash: assign({ crashes: ({ context }) => context.crashes + 1 }),
+    forgetCrashLater: raise({ type: 'crashIsPast' }, { delay: ({ context }) => context.policy.withinMs }),
+    stopAll: raise({ type: 'stop' }),
+    forgetCrash: assign({ crashes: ({ context }) => context.crashes - 1 }),
     noteServing: assign(({ context }, { child }: { child: ChildName }) => ({
       serving: [...context.serving.filter((name) => name !== child), child],
     })),
     noteGone: assign(({ context }, { child }: { child: ChildName }) => ({
       serving: context.serving.filter((name) => name !== child),
     })),
-    noteReason: assign({ reason: ({ event }) => ('error' in event ? event.error : undefined) }),
+    noteReason: assign({
+      reason: ({ event }) =>
+        ('error' in event ? event.error : undefined) ?? new Error('a child crashed without a reason'),
+    }),
     askToStop: ({ self }, { child }: { child: ChildName }) => {
       self.getSnapshot().children[child]?.send({ type: 'stop' });
     },
@@ -75,7 +86,7 @@ const base = setup({
     reportCrash: (_, _params: { child: ChildName }) => {},
   },
   delays: {
-    backoff: ({ context }) => context.policy.backoffMs * 2 ** Math.max(0, context.crashes.length - 1),
+    backoff: ({ context }) => context.policy.backoffMs * 2 ** Math.max(0, context.crashes - 1),
   },
 });
 
@@ -92,11 +103,20 @@ function region(child: ChildName): RegionConfig {
           states: Object.fromEntries(inner.map((name) => [name, region(name)])),
           onDone: 'stopping',
         };
+  const report = { type: 'reportCrash', params: { child } };
+  const crash = [
+    { guard: 'isStopping', target: 'ended', actions: report },
+    { guard: 'tooManyCrashes', target: 'ended', actions: [report, 'noteReason', 'stopAll'] },
+    {
+      target: 'backoff',
+      actions: [report, 'noteCrash', 'forgetCrashLater'],
+    },
+  ];
   return {
     initial: 'alive',
     states: {
       alive: {
-        invoke: { id: child, src: child },
+        invoke: { id: child, src: child, onError: crash },
         exit: { type: 'noteGone', params: { child } },
         initial: 'starting',
         states: {
@@ -111,14 +131,7 @@ function region(child: ChildName): RegionConfig {
         },
         on: {
           [`stopped.${child}`]: 'ended',
-          [`crashed.${child}`]: [
-            {
-              guard: 'tooManyCrashes',
-              target: '#supervisor.failed',
-              actions: [{ type: 'reportCrash', params: { child } }, 'noteReason'],
-            },
-            { target: 'backoff', actions: [{ type: 'reportCrash', params: { child } }, 'noteCrash'] },
-          ],
+          [`crashed.${child}`]: crash,
         },
       },
       backoff: { after: { backoff: 'alive' }, on: { stop: 'ended' } },
@@ -131,23 +144,22 @@ export const supervisorMachine = base.createMachine({
   id: 'supervisor',
   context: ({ input }: { input: { policy: RestartPolicy } }) => ({
     policy: input.policy,
-    crashes: [],
+    crashes: 0,
     serving: [],
     reason: undefined,
   }),
   initial: 'up',
   states: {
-    up: { type: 'parallel', states: { writer: region('writer') }, onDone: 'stopped' },
+    up: {
+      type: 'parallel',
+      states: {
+        writer: region('writer'),
+        phase: { initial: 'running', states: { running: { on: { stop: 'stopping' } }, stopping: { type: 'final' } } },
+      },
+      on: { crashIsPast: { actions: 'forgetCrash' } },
+      onDone: [{ guard: 'hasFailed', target: 'failed' }, { target: 'stopped' }],
+    },
     stopped: { type: 'final' },
     failed: { type: 'final' },
   },
 } as unknown as RegionConfig);
-
-function recentCrashes({ crashes, policy }: SupervisorContext, event: SupervisorEvent): number[] {
-  const since = timeOf(event) - policy.withinMs;
-  return crashes.filter((at) => at > since);
-}
-
-function timeOf(event: SupervisorEvent): number {
-  return 'at' in event ? event.at : 0;
-}
