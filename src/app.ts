@@ -95,7 +95,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const supervisor = startSupervisor((ask) => {
       const commit = commitThrough(ask);
       return {
-        writer: writerLogic({ store, feed, log, now: monotonic }),
+        writer: writerLogic({ store, feed, log }),
         indexes: indexesLogic({
           dir: join(folder.path, 'index'),
           storeId: store.storeId,
@@ -116,9 +116,8 @@ export async function startApp(options: AppOptions): Promise<App> {
           maxAttempts: settings.jobs.max_attempts,
           metrics,
           now,
-          monotonic,
         }),
-        records: recordsLogic({ reader: store.reader, commit, log, now, monotonic }),
+        records: recordsLogic({ reader: store.reader, commit, log, now }),
         retriever: retrieverLogic({
           ask,
           reader: store.reader,
@@ -149,7 +148,6 @@ export async function startApp(options: AppOptions): Promise<App> {
           capacity: { suspect: 1, index: 8 * cores, fetch: 8, background: 1 },
           incarnation: randomUUID(),
           now,
-          monotonic,
           random,
           log,
         }),

@@ -217,7 +217,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     };
   };
 
-  return serviceLogic<IndexMessages>('indexes', start, monotonic);
+  return serviceLogic<IndexMessages>('indexes', start);
 }
 
 function countsOf({ sparse, dense }: MissingLabels): { sparse_chunks: number; dense_chunks: number } {

@@ -23,13 +23,12 @@ export interface IntakeDependencies {
   maxAttempts: number;
   metrics: Metrics;
   now: () => number;
-  monotonic: () => number;
 }
 
 const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
 
 export function intakeLogic(dependencies: IntakeDependencies) {
-  const { commit, extract, canonicalize, maxAttempts, metrics, now, monotonic } = dependencies;
+  const { commit, extract, canonicalize, maxAttempts, metrics, now } = dependencies;
 
   const prepare = async (request: IngestPageRequest): Promise<PageSubmission> => {
     const html = request.body_html ?? null;
@@ -90,7 +89,7 @@ export function intakeLogic(dependencies: IntakeDependencies) {
       },
     },
   });
-  return serviceLogic<'page.ingest' | 'page.ingestBatch'>('intake', start, monotonic);
+  return serviceLogic<'page.ingest' | 'page.ingestBatch'>('intake', start);
 }
 
 function outcomeOf(decision: IngestDecision): IngestOutcome {

@@ -15,7 +15,6 @@ export interface RecordsDependencies {
   commit: CommitCommand;
   log: Logger;
   now: () => number;
-  monotonic: () => number;
 }
 
 type RecordsMessages =
@@ -26,7 +25,7 @@ type RecordsMessages =
   | 'page.statusBatch'
   | 'system.readiness';
 
-export function recordsLogic({ reader, commit, log, now, monotonic }: RecordsDependencies) {
+export function recordsLogic({ reader, commit, log, now }: RecordsDependencies) {
   const findPage = (page_id: string): Page | undefined => {
     const no = numberOf('page', page_id);
     return no === null ? undefined : reader.pages.get(no);
@@ -117,7 +116,7 @@ export function recordsLogic({ reader, commit, log, now, monotonic }: RecordsDep
     }
   };
 
-  return serviceLogic<RecordsMessages>('records', async () => ({ handlers }), monotonic);
+  return serviceLogic<RecordsMessages>('records', async () => ({ handlers }));
 }
 
 /** The contract's view of a job. */

@@ -117,7 +117,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     };
   };
 
-  return serviceLogic<'search.query'>('retriever', async () => ({ handlers: { 'search.query': search } }), monotonic);
+  return serviceLogic<'search.query'>('retriever', async () => ({ handlers: { 'search.query': search } }));
 }
 
 /** A page found by its title or URL alone begins with its first passages. */

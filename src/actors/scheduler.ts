@@ -29,8 +29,6 @@ export interface SchedulerDependencies {
   incarnation: string;
   /** Wall clock, ms. */
   now: () => number;
-  /** Monotonic clock, ms. */
-  monotonic: () => number;
   random: () => number;
   log: Logger;
 }
@@ -52,7 +50,7 @@ type Event = { type: 'wake' } | { type: 'stop' } | { type: `xstate.done.actor.jo
 const sweepMs = 1000;
 
 export function schedulerLogic(dependencies: SchedulerDependencies) {
-  const { commit, feed, handlers, limits, capacity, incarnation, now, monotonic, random, log } = dependencies;
+  const { commit, feed, handlers, limits, capacity, incarnation, now, random, log } = dependencies;
 
   const places = (running: Context['running']) => {
     const free = { ...capacity };
@@ -112,11 +110,7 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       noteFailedLook: (_, { error }: { error: unknown }) => log.warn({ err: error }, 'jobs could not be claimed'),
       reportReady: sendParent({ type: 'ready.scheduler' }),
       reportStopped: sendParent({ type: 'stopped.scheduler' }),
-      reportCrash: sendParent((_, { error }: { error: unknown }) => ({
-        type: 'crashed.scheduler',
-        error,
-        at: monotonic(),
-      })),
+      reportCrash: sendParent((_, { error }: { error: unknown }) => ({ type: 'crashed.scheduler', error })),
     },
   }).createMachine({
     id: 'scheduler',

@@ -38,31 +38,50 @@ export interface ServiceHooks {
 
 export type ServiceCommand = Envelope | { type: 'stop' };
 
-/** The actor logic of a service: `name` is how the supervisor's chart calls it, `now` a monotonic clock in ms. */
+/**
+ * The actor logic of a service: `name` is how the supervisor's chart calls it. However a life of the service ends, what it has
+ * is let go of, and the next life starts after that.
+ */
 export function serviceLogic<Names extends SystemMessageName>(
   name: string,
   start: (hooks: ServiceHooks) => Promise<Service<Names>>,
-  now: () => number,
 ) {
+  let previousIsGone: Promise<void> = Promise.resolve();
+
   return fromCallback<ServiceCommand>(({ sendBack, receive }) => {
     const held = new Map<Envelope, Promise<void>>();
+    let refusal: DomainError | null = null;
     let ended = false;
+    let gone: Promise<void> | undefined;
+
+    const letGo = () => {
+      gone ??= started.then(
+        (service) => service.stop?.(),
+        () => {}, // there is nothing to let go of, and why is already told
+      );
+      return gone;
+    };
     const end = () => {
+      if (ended) return;
       ended = true;
-      for (const envelope of held.keys()) envelope.reject(unavailable(name));
+      refusal = new DomainError('store_unavailable', `${name} is restarting`, { retryAfterS: 1 });
+      for (const envelope of held.keys()) envelope.reject(refusal);
       held.clear();
+      previousIsGone = letGo();
+      previousIsGone.catch(() => {}); // told by the next life, which cannot start then
     };
     const crash = (error: unknown) => {
       if (ended) return;
       end();
-      sendBack({ type: `crashed.${name}`, error, at: now() });
+      sendBack({ type: `crashed.${name}`, error });
     };
-    const started = start({ crash });
+    const started = previousIsGone.then(() => start({ crash }));
     started.then(() => sendBack({ type: `ready.${name}` }), crash);
 
     const serve = async (envelope: Envelope) => {
       try {
         const { handlers } = await started;
+        if (ended) return; // refused meanwhile
         const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
         envelope.resolve(await handle(envelope.request, envelope.signal));
       } catch (error) {
@@ -72,10 +91,11 @@ export function serviceLogic<Names extends SystemMessageName>(
       }
     };
     const stop = async () => {
+      refusal = new DomainError('shutting_down', 'the service is stopping');
       try {
-        const service = await started;
-        await Promise.allSettled(held.values());
-        await service.stop?.();
+        await started;
+        await Promise.all(held.values());
+        await letGo();
         end();
         sendBack({ type: `stopped.${name}` });
       } catch (error) {
@@ -85,13 +105,9 @@ export function serviceLogic<Names extends SystemMessageName>(
 
     receive((command) => {
       if (command.type === 'stop') void stop();
-      else if (ended) command.reject(unavailable(name));
+      else if (refusal !== null) command.reject(refusal);
       else held.set(command, serve(command));
     });
     return end;
   });
-}
-
-function unavailable(name: string): DomainError {
-  return new DomainError('store_unavailable', `${name} is restarting`, { retryAfterS: 1 });
 }

@@ -16,7 +16,6 @@ export interface WriterDependencies {
   store: Store;
   feed: CommitFeed;
   log: Logger;
-  now: () => number;
 }
 
 interface Write {
@@ -28,7 +27,7 @@ interface Write {
 /** Commands that may wait; beyond it writes are refused, so that memory stays bounded when the disk stalls. */
 const maxWaiting = 4096;
 
-export function writerLogic({ store, feed, log, now }: WriterDependencies) {
+export function writerLogic({ store, feed, log }: WriterDependencies) {
   const start = async (_hooks: ServiceHooks) => {
     let waiting = 0;
     const flushes = new Set<Promise<void>>();
@@ -85,5 +84,5 @@ export function writerLogic({ store, feed, log, now }: WriterDependencies) {
       },
     };
   };
-  return serviceLogic<'store.commit'>('writer', start, now);
+  return serviceLogic<'store.commit'>('writer', start);
 }
