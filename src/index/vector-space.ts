@@ -78,16 +78,18 @@ export interface VectorSpaceStats {
 }
 
 /** From so many rows per shard on a graph beats the scan, up to GRAPH_MAX_DIM dimensions; above, the scan wins. */
-const GRAPH_FROM_ROWS = 20_000;
+const GRAPH_FROM_ROWS = 24_000;
 const GRAPH_MAX_DIM = 256;
 /** Bytes of vectors sent to one shard at a time: a few ms of work, so that searches come in between. */
 const BATCH_BYTES = 2 ** 20;
 /** Bytes of rows that wait for their graph before `add` waits for it: half a millisecond of scanning. */
 const MAX_BEHIND_BYTES = 8 * 2 ** 20;
 /** Length of a slice of background work, ms. */
-const SLICE_MS = 5;
-/** Pause between two slices, ms: half of each thread is left to searches and to other work. */
-const PAUSE_MS = 5;
+const SLICE_MS = 2;
+/** Pause between two slices, ms: half of each thread is left to other work. */
+const PAUSE_MS = 2;
+/** So many pauses a slice waits for searches to end before it comes in between. */
+const PATIENCE = 10;
 const SAVE_EVERY = 20_000;
 /** Numbers checked between two turns of the event loop, about a millisecond. */
 const CHECKED_NUMBERS = 2 ** 20;
@@ -104,6 +106,7 @@ export class VectorSpace {
   #saves: Promise<void> = Promise.resolve();
   #upkeep: Promise<void> | undefined;
   #upkeepAsked = false;
+  #searching = 0;
   #closing = false;
 
   private constructor(options: VectorSpaceOptions) {
@@ -190,8 +193,12 @@ export class VectorSpace {
   ): Promise<ScoredLabels> {
     await this.#refuseBad(vector, 1);
     const search = { vector, k, minScore, ...(allow === undefined ? {} : { allow }) };
-    const found = await this.#askAll((pool, space) => pool.run('search', { space, ...search }));
-    return mergeTop(found, k);
+    this.#searching++;
+    try {
+      return mergeTop(await this.#askAll((pool, space) => pool.run('search', { space, ...search })), k);
+    } finally {
+      this.#searching--;
+    }
   }
 
   /** Cosines of a vector with given labels, in their order; NaN for a label that is not there. Errors: as of `search`. */
@@ -338,7 +345,10 @@ export class VectorSpace {
       this.#upkeepAsked = false;
       if ((await this.maintain()) > 0) this.#upkeepAsked = true;
       if (this.#unsaved >= saveEvery) await this.save();
-      if (this.#upkeepAsked) await setTimeout(PAUSE_MS);
+      if (!this.#upkeepAsked) return;
+      let pauses = 0;
+      do await setTimeout(PAUSE_MS);
+      while (this.#searching > 0 && ++pauses < PATIENCE);
     }
   }
 

@@ -54,7 +54,7 @@ export interface Upkeep {
 }
 
 /** Width of a graph search, at least, and per hit asked for: recall@100 in docs/vector-spaces.md. */
-const MIN_WIDTH = 200;
+const MIN_WIDTH = 300;
 const WIDTH_PER_HIT = 2;
 /** Holes are dropped when they are more than this share of the rows, and more than a few. */
 const MAX_HOLE_SHARE = 0.3;
@@ -100,7 +100,7 @@ export class Shard {
     if (top.capacity === 0) return top.take();
     this.rows.setQuery(vector);
     const scanned = allow === undefined ? this.#allRows(0) : this.#allowedRows(allow);
-    const candidates = this.#candidates(vector, k, scanned, allow) ?? scanned;
+    const candidates = this.#candidates(k, scanned, allow) ?? scanned;
     offerNearest(this.rows, candidates, minScore, top);
     return top.take();
   }
@@ -163,13 +163,13 @@ export class Shard {
    * what it found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A search costs in
    * proportion to its width and is as dear as scanning graphFromRows rows at MIN_WIDTH.
    */
-  #candidates(vector: Float32Array, k: number, scanned: Uint32Array, allow?: Uint32Array): Uint32Array | undefined {
+  #candidates(k: number, scanned: Uint32Array, allow?: Uint32Array): Uint32Array | undefined {
     const { graph, rows } = this;
     if (graph === undefined || scanned.length === 0) return undefined;
     const share = allow === undefined ? 1 : scanned.length / rows.live;
     const width = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
     if (scanned.length < this.#graphFromRows * (width / MIN_WIDTH)) return undefined;
-    const found = graph.near(unitOf(vector), Math.ceil(width));
+    const found = graph.near(rows.queryUnit(), Math.ceil(width));
     const near = allow === undefined ? found : found.filter((row) => isAllowed(allow, rows.labelOf(row)));
     if (near.length < Math.min(k, scanned.length)) return undefined;
     const rest = allow === undefined ? this.#allRows(graph.covered) : scanned.filter((row) => row >= graph.covered);
@@ -200,11 +200,4 @@ export class Shard {
 function isAllowed(allow: Uint32Array, label: number): boolean {
   const word = label >>> 5;
   return word < allow.length && (allow[word] & (1 << (label & 31))) !== 0;
-}
-
-function unitOf(vector: Float32Array): number[] {
-  let squares = 0;
-  for (const value of vector) squares += value * value;
-  const inverse = 1 / Math.sqrt(squares);
-  return Array.from(vector, (value) => value * inverse);
 }

@@ -276,10 +276,13 @@ test('a shard whose thread was replaced is loaded again, what its files lack is 
   await space.save();
   await space.add(range(300, 400), vectorsOf(range(300, 400)));
   await space.remove(range(0, 20));
-  // A task that is aborted while it runs takes its thread with it; one that still waited does not.
+  // A task that is aborted while it runs takes its thread with it; one that still waited does not. This one runs for seconds.
+  const long = { space: 'long', dim: 64, graphFromRows: 1 };
+  await own[0].run('open', { ...long, rows: null, graph: null });
+  await own[0].run('add', { ...long, labels: range(0, 20_000), vectors: vectorsOf(range(0, 20_000), 64) });
   while (!(await own[0].run('stats', { space: made.options.modelId })).lost) {
     const interrupt = new AbortController();
-    const running = own[0].run('maintain', { space: 'none', budgetMs: 0 }, { signal: interrupt.signal });
+    const running = own[0].run('maintain', { ...long, budgetMs: 60_000 }, { signal: interrupt.signal });
     interrupt.abort();
     await assert.rejects(running);
   }

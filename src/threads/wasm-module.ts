@@ -1,0 +1,92 @@
+/**
+ * Writes small WebAssembly modules: the instructions that the kernels use, by their names in the specification ("Binary
+ * format"), and a module of one function over an imported memory. So the kernels need no build step and no binary file.
+ */
+export const I32 = 0x7f;
+export const I64 = 0x7e;
+export const V128 = 0x7b;
+const VOID = 0x40;
+
+export const block = [0x02, VOID];
+export const loop = [0x03, VOID];
+export const end = [0x0b];
+export const branchIf = (depth: number) => [0x0d, depth];
+export const get = (local: number) => [0x20, local];
+export const set = (local: number) => [0x21, local];
+export const tee = (local: number) => [0x22, local];
+
+export const constant = (value: number) => [0x41, ...signed(value)];
+export const isZero = [0x45];
+export const below = [0x49];
+export const add = [0x6a];
+export const subtract = [0x6b];
+export const load32 = [0x28, 2, 0];
+export const store32 = [0x36, 2, 0];
+
+export const longConstant = (value: number) => [0x42, ...signed(value)];
+export const loadLong = (offset: number) => [0x29, 3, ...unsigned(offset)];
+export const longOnes = [0x7b];
+export const longAdd = [0x7c];
+export const longXor = [0x85];
+export const longShiftLeft = [0x86];
+export const longToInt = [0xa7];
+
+const simd = (opcode: number, ...immediates: number[]) => [0xfd, ...unsigned(opcode), ...immediates];
+export const loadVector = (offset: number) => simd(0, 0, ...unsigned(offset));
+export const zeroVector = simd(12, ...new Array<number>(16).fill(0));
+export const lane = (index: number) => simd(27, index);
+/** 8 of 16 bytes to 16 bits each, signs kept. */
+export const widenLow = simd(135);
+export const widenHigh = simd(136);
+/** 4 sums of 32 bits. */
+export const addLanes = simd(174);
+/** Products of 8 pairs of 16 bits, added two by two: 4 sums of 32 bits. */
+export const multiplyAddPairs = simd(186);
+
+/**
+ * A module that imports env.memory and exports `run`: a function of `parameters` i32 arguments and no result, with the
+ * given further locals (numbered after the arguments) and body.
+ */
+export function assembleModule(parameters: number, locals: number[], body: number[]): Uint8Array<ArrayBuffer> {
+  const declared = list(locals.map((type) => [1, type]));
+  const code = [...declared, ...body, ...end];
+  const type = [0x60, ...list(Array.from({ length: parameters }, () => [I32])), 0];
+  return new Uint8Array([
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0], // magic, version
+    ...section(1, list([type])),
+    ...section(2, list([[...name('env'), ...name('memory'), 2, 0, 1]])), // a memory of at least 1 page
+    ...section(3, list([[0]])), // function 0 is of type 0
+    ...section(7, list([[...name('run'), 0, 0]])), // export function 0
+    ...section(10, list([[...unsigned(code.length), ...code]])),
+  ]);
+}
+
+/** The function of an assembled module over a memory; undefined where the engine lacks an instruction of it. */
+export function instantiate(bytes: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): unknown {
+  if (!WebAssembly.validate(bytes)) return undefined;
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } }).exports.run;
+}
+
+function section(id: number, content: number[]): number[] {
+  return [id, ...unsigned(content.length), ...content];
+}
+
+function list(items: number[][]): number[] {
+  return [...unsigned(items.length), ...items.flat()];
+}
+
+function name(text: string): number[] {
+  return [...unsigned(text.length), ...new TextEncoder().encode(text)];
+}
+
+/** LEB128. */
+function unsigned(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+function signed(value: number): number[] {
+  const byte = value & 0x7f;
+  const rest = value >> 7;
+  const last = (rest === 0 && (byte & 0x40) === 0) || (rest === -1 && (byte & 0x40) !== 0);
+  return last ? [byte] : [byte | 0x80, ...signed(rest)];
+}
