@@ -16,7 +16,16 @@ export class CommitFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  publish(changes: CommittedChanges): void {
-    for (const listener of this.#listeners) listener(changes);
+  /** Tell every listener; what those that failed threw is returned, so that one projection's bug stays its own. */
+  publish(changes: CommittedChanges): unknown[] {
+    const errors: unknown[] = [];
+    for (const listener of this.#listeners) {
+      try {
+        listener(changes);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    return errors;
   }
 }

@@ -13,7 +13,7 @@ import type { CommitFeed } from './commit-feed.ts';
 import { type ServiceHooks, serviceLogic } from './service.ts';
 
 export interface WriterDependencies {
-  store: Store;
+  store: Pick<Store, 'transact' | 'close'>;
   feed: CommitFeed;
   log: Logger;
 }
@@ -37,7 +37,9 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
         const commit = await store.transact(batch.map((write) => write.command));
         const answered = commit.flushed.then(
           () => {
-            feed.publish({ opstamp: commit.opstamp, ...commit.changes });
+            for (const err of feed.publish({ opstamp: commit.opstamp, ...commit.changes })) {
+              log.error({ err }, 'a listener of the commit feed failed');
+            }
             commit.results.forEach((result, index) => {
               if (result.ok) batch[index].resolve(result.reply);
               else batch[index].reject(result.error);
