@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { createActor, fromPromise } from 'xstate';
 import { DomainError } from '../domain/errors.ts';
 import { createWriterMachine } from '../machines/writer.ts';
-import type { Command, Store } from '../store/store.ts';
+import { type Command, type Store, storeUnavailable } from '../store/store.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { type ServiceHooks, serviceLogic } from './service.ts';
 
@@ -55,10 +55,7 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
     };
     const refuse = (batch: Write[], error: unknown) => {
       log.error({ err: error, writes: batch.length }, 'the store could not be written');
-      const refusal = new DomainError('store_unavailable', 'the store cannot be written', {
-        retryAfterS: 5,
-        cause: error,
-      });
+      const refusal = storeUnavailable(error);
       for (const write of batch) write.reject(refusal);
     };
 

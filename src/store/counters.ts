@@ -22,4 +22,9 @@ export class Counters {
     this.#numbers.put(name, first + count);
     return first;
   }
+
+  /** Writer only: make sure that the next number is above `last`: repair only. */
+  raiseAbove(name: CounterName, last: number): void {
+    if (this.peek(name) <= last) this.#numbers.put(name, last + 1);
+  }
 }

@@ -101,6 +101,23 @@ export class JobTransactor extends JobReader {
     if (before === undefined) this.byKind.put([job.kind, job.no], 0);
     this.rows.put(job.no, job);
   }
+
+  /** Make every index anew from the rows: repair only. */
+  rebuildIndexes(): void {
+    for (const index of [this.byStatus, this.byKind, this.due]) {
+      for (const key of [...index.getKeys()]) index.remove(key as never);
+    }
+    for (const { value: job } of [...this.rows.getRange()]) {
+      this.byStatus.put([job.status, job.no], 0);
+      this.byKind.put([job.kind, job.no], 0);
+      if (isClaimable(job)) this.due.put([laneOf(job), job.run_at, job.no], 0);
+    }
+  }
+
+  /** The highest number of a row, 0 for none. */
+  lastNumber(): number {
+    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+  }
 }
 
 function isClaimable(job: Job): boolean {

@@ -89,6 +89,34 @@ export class PageTransactor extends PageReader {
   putChunks(no: number, chunks: Chunk[]): void {
     this.chunkLists.put(no, chunks);
   }
+
+  /** Make both indexes anew from the rows: repair only. Of two pages of one URL the older keeps it. */
+  rebuildIndexes(): void {
+    for (const key of [...this.byUrl.getKeys()]) this.byUrl.remove(key);
+    for (const key of [...this.byTitle.getKeys()]) this.byTitle.remove(key);
+    for (const page of this.all()) {
+      if (this.byUrl.get(urlKey(page.canonical_url)) === undefined) this.byUrl.put(urlKey(page.canonical_url), page.no);
+      if (page.title !== null) this.byTitle.put(titleKey(page.title, page.no), 0);
+    }
+  }
+
+  /** Delete texts and chunk lists of no page: repair only. Gives how many. */
+  dropOrphans(): number {
+    let dropped = 0;
+    for (const database of [this.texts, this.chunkLists]) {
+      for (const no of [...database.getKeys()]) {
+        if (this.rows.doesExist(no)) continue;
+        database.remove(no);
+        dropped++;
+      }
+    }
+    return dropped;
+  }
+
+  /** The highest number of a row, 0 for none. */
+  lastNumber(): number {
+    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+  }
 }
 
 /** 128 bits of the hash: two of a billion URLs collide with probability below 1e-20. */

@@ -4,6 +4,7 @@
  * callback throws; a command that throws is taken out by running the batch again command by command, so that it fails alone.
  */
 import { join } from 'node:path';
+import { DomainError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
@@ -110,11 +111,15 @@ export class Store {
       if (commands.length === 1) results.push({ ok: false, error });
       else {
         for (const command of commands) {
-          const alone = await this.transact([command]);
-          opstamp = alone.opstamp;
-          results.push(...alone.results);
-          changes.jobs.push(...alone.changes.jobs);
-          changes.pages.push(...alone.changes.pages);
+          try {
+            const alone = await this.transact([command]);
+            opstamp = alone.opstamp;
+            results.push(...alone.results);
+            changes.jobs.push(...alone.changes.jobs);
+            changes.pages.push(...alone.changes.pages);
+          } catch (error) {
+            results.push({ ok: false, error: storeUnavailable(error) }); // those before it are committed: they are told
+          }
         }
       }
     }
@@ -124,4 +129,9 @@ export class Store {
   async close(): Promise<void> {
     await this.#environment.root.close();
   }
+}
+
+/** How a failure of the environment looks to those who asked for the write. */
+export function storeUnavailable(cause: unknown): DomainError {
+  return new DomainError('store_unavailable', 'the store cannot be written', { retryAfterS: 5, cause });
 }

@@ -39,4 +39,11 @@ export class VectorTransactor extends VectorReader {
   remove(space: number, pageNo: number): void {
     this.rows.remove([space, pageNo]);
   }
+
+  /** Delete the vectors of pages that are not there: repair only. Gives how many. */
+  dropOrphans(isPage: (pageNo: number) => boolean): number {
+    const orphans = [...this.rows.getKeys()].filter(([, pageNo]) => !isPage(pageNo));
+    for (const key of orphans) this.rows.remove(key);
+    return orphans.length;
+  }
 }

@@ -168,6 +168,36 @@ test('a command that throws fails alone: the others of its batch are committed, 
   assert.equal(temporary.store.reader.counters.peek('opstamp'), opstamp + 1);
 });
 
+test('a disk that fails while a batch is taken apart fails the rest alone; what was committed is told', async () => {
+  await using temporary = await TemporaryStore.open();
+  const root = Reflect.get(temporary.store.reader.jobs, 'rows');
+  const prototype: Record<'childTransaction', Write> = Object.getPrototypeOf(root);
+  const { childTransaction } = prototype;
+  let transactions = 0;
+  prototype.childTransaction = function (this: unknown, ...args) {
+    return ++transactions === 3 ? Promise.reject(new Error('no space')) : childTransaction.apply(this, args);
+  };
+  const bad: Command<unknown> = () => {
+    throw new Injected('no');
+  };
+  const { results, changes } = await temporary.store
+    .transact([page('a'), page('b'), bad, page('c')])
+    .finally(() => Object.assign(prototype, { childTransaction }));
+  assert.deepEqual(
+    results.map((result) => (result.ok ? result.reply : String(result.error))),
+    [
+      { outcome: 'accepted', page_no: 1 },
+      'DomainError: the store cannot be written',
+      'Error: no',
+      { outcome: 'accepted', page_no: 2 },
+    ],
+  );
+  assert.deepEqual(
+    changes.pages.map(({ no }) => no),
+    [1, 2],
+  );
+});
+
 test('no source calls the plain transaction of LMDB, which keeps what was written before an error', () => {
   const src = fileURLToPath(new URL('../../src/', import.meta.url));
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
