@@ -9,6 +9,7 @@ import { startApp, UnsupportedError } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { ListenError, listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
+import { stopListening } from './http/stop-listening.ts';
 import { modelProgress } from './model-progress.ts';
 import { WordVectorsUnavailableError } from './providers/word-vectors-cache.ts';
 import { accessTokens } from './settings/access-tokens.ts';
@@ -29,6 +30,8 @@ usage: npm start [-- --demo]
 
 Everything else is set by environment variables: see docs/settings.md.`;
 
+/** Requests that are not answered so long after the stop began are cut off, ms: jobs need the rest of the time. */
+const answerWithinMs = 3000;
 /** After this the process leaves even if something does not stop, ms (reliability check C13: within 10 s). */
 const stopDeadlineMs = 9000;
 
@@ -95,7 +98,7 @@ async function main(): Promise<void> {
       stopping = true;
       log.info({ signal }, 'stopping');
       setTimeout(() => leave(1, 'stopping took too long'), stopDeadlineMs).unref();
-      await server.close();
+      await stopListening(server, answerWithinMs);
       await app.close();
       log.info({}, 'stopped');
       process.exit(0);

@@ -1,0 +1,228 @@
+/** Starting, stopping and refusing to start, as the person at the terminal and the process manager see it. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { auditFolder } from './audit.ts';
+import { RunningService, token } from './service.ts';
+
+/** Reliability checks C13 and C14. */
+const stopWithinMs = 10_000;
+const refuseWithinMs = 2_000;
+
+const canary = 'canarytextthatnologmayhold';
+
+function page(no: number) {
+  const sentence = `The keeper of lighthouse ${no} writes down wind and water, and ${canary} as well. `;
+  return { url: `https://keeper.example/${no}`, title: `Log ${no}`, body_extracted: sentence.repeat(20) };
+}
+
+/** Eight clients push pages until they are told to stop or the service is gone; gives the ids that were acknowledged. */
+function push(service: RunningService) {
+  const acknowledged = new Set<string>();
+  let next = 0;
+  let open = true;
+  const client = async () => {
+    while (open) {
+      try {
+        const { status, body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page(next++));
+        if (status === 202) acknowledged.add(body.page_id);
+        else assert.equal(status, 503);
+      } catch (error) {
+        if (error instanceof assert.AssertionError && !error.message.includes('not running')) throw error;
+        return; // the service is gone
+      }
+    }
+  };
+  const pushing = Promise.all(Array.from({ length: 8 }, client));
+  return {
+    acknowledged,
+    end: async () => {
+      open = false;
+      await pushing;
+    },
+  };
+}
+
+test('SIGTERM under load stops in order within ten seconds, and nothing that was acknowledged is lost', async (t) => {
+  const service = await RunningService.start(t);
+  const load = push(service);
+  while (load.acknowledged.size < 200) await delay(5);
+  const began = performance.now();
+  const exit = await service.kill('SIGTERM');
+  const took = performance.now() - began;
+  await load.end();
+  assert.deepEqual(exit, { code: 0, signal: null }, service.output.slice(-4000));
+  assert.ok(took < stopWithinMs, `it took ${took} ms`);
+  const stopped = await auditFolder(service.dataDir);
+  assert.deepEqual({ findings: stopped.findings, missing: stopped.missing }, { findings: [], missing: [] });
+
+  await service.start();
+  const ids = [...load.acknowledged];
+  assert.deepEqual(
+    (await service.settled(ids)).filter((status) => status !== 'indexed'),
+    [],
+  );
+  await service.stop();
+  const { findings, missing, pages } = await auditFolder(service.dataDir);
+  assert.deepEqual({ findings, missing }, { findings: [], missing: [] });
+  assert.ok(pages >= ids.length);
+  for (const secret of [token, canary]) assert.ok(!service.output.includes(secret), 'nothing secret is in the log');
+});
+
+test('a client that never finishes its request does not keep a stopping service', async (t) => {
+  const service = await RunningService.start(t);
+  const { hostname, port } = new URL(service.url);
+  const unfinished = request({
+    hostname,
+    port,
+    method: 'POST',
+    path: '/v1/pages',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': 1000 },
+  });
+  unfinished.on('error', () => {}); // it is cut off, which is what is wanted
+  unfinished.write('{"url": ');
+  assert.equal((await service.call('GET', '/healthz')).status, 200);
+  const began = performance.now();
+  assert.deepEqual(await service.kill('SIGTERM'), { code: 0, signal: null }, service.output.slice(-4000));
+  assert.ok(performance.now() - began < stopWithinMs);
+});
+
+test('a second SIGTERM ends a service that is still stopping at once', async (t) => {
+  const service = await RunningService.start(t);
+  const { hostname, port } = new URL(service.url);
+  const unfinished = request({
+    hostname,
+    port,
+    method: 'POST',
+    path: '/v1/pages',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': 1000 },
+  });
+  unfinished.on('error', () => {});
+  unfinished.write('{"url": ');
+  assert.equal((await service.call('GET', '/healthz')).status, 200);
+  service.signal('SIGTERM');
+  while (!service.output.includes('"stopping"')) await delay(5);
+  const began = performance.now();
+  assert.deepEqual(await service.kill('SIGTERM'), { code: 1, signal: null });
+  assert.ok(performance.now() - began < 1000);
+  assert.match(service.output, /SIGTERM again: leaving at once/);
+});
+
+test('a second service on the same data folder is refused with one clear line', async (t) => {
+  const service = await RunningService.start(t);
+  const second = await service.attempt();
+  assert.deepEqual(
+    { code: second.code, stdout: second.stdout, stderr: second.stderr },
+    { code: 1, stdout: '', stderr: `another readback (process ${service.pid}) is using ${service.dataDir}\n` },
+  );
+  assert.ok(second.ms < refuseWithinMs, `it took ${second.ms} ms`);
+  assert.equal((await service.call('GET', '/readyz')).status, 200);
+});
+
+test('the lock of a killed service is taken over', async (t) => {
+  const service = await RunningService.start(t);
+  await service.kill();
+  await service.start();
+  assert.equal((await service.call('GET', '/readyz')).status, 200);
+});
+
+test('a wrong setting ends the start with exit code 2 and a line with variable, value and rule', async (t) => {
+  const service = RunningService.prepare(t);
+  const { code, stdout, stderr } = await service.attempt({
+    SERVICE_JOBS__MAX_ATTEMPTS: '0',
+    SERVICE_BIND_PORT: 'door',
+  });
+  assert.equal(code, 2);
+  assert.equal(stdout, '');
+  assert.deepEqual(stderr.trimEnd().split('\n').sort(), [
+    '  SERVICE_BIND_PORT="door": must be a whole number, at least 0, at most 65535',
+    '  SERVICE_JOBS__MAX_ATTEMPTS="0": must be a whole number, at least 1',
+    'invalid settings:',
+  ]);
+});
+
+test('a port that is taken ends the start with exit code 1 and a line that says what to do', async (t) => {
+  const service = await RunningService.start(t);
+  const { port } = new URL(service.url);
+  const { code, stderr } = await service.attempt({
+    SERVICE_DATA_DIR: join(service.home, 'other'),
+    SERVICE_BIND_PORT: port,
+  });
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `cannot listen on 127.0.0.1 port ${port}: the port is in use: stop the program that has it, or set SERVICE_BIND_PORT\n`,
+  );
+  const freed = await service.attempt({ SERVICE_DATA_DIR: join(service.home, 'other'), SERVICE_BIND_PORT: port });
+  assert.equal(freed.stderr, stderr, 'the data folder was let go');
+});
+
+test('an unknown argument ends the start with exit code 2 and the usage', async (t) => {
+  const service = RunningService.prepare(t);
+  const wrong = await service.attempt({}, ['--damo']);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /--damo[\s\S]*usage: npm start/);
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const told = await service.attempt({}, ['--version']);
+  assert.deepEqual({ code: told.code, stdout: told.stdout }, { code: 0, stdout: `${version}\n` });
+});
+
+test('without a configured token the first start makes one that only its owner can read, and keeps it', async (t) => {
+  const before = process.umask(0);
+  t.after(() => process.umask(before));
+  const service = RunningService.prepare(t, { SERVICE_AUTH_TOKEN: '' });
+  await service.start();
+  const path = join(service.dataDir, 'token');
+  const made = readFileSync(path, 'utf8').trim();
+  assert.match(made, /^[\w-]{43}$/);
+  assert.match(service.output, /"token_file":"[^"]*token"/);
+  const whoAmI = await service.call('GET', '/v1/whoami', undefined, { token: made });
+  assert.deepEqual(whoAmI.body, { name: 'default', scopes: ['read', 'write'] });
+  assert.equal((await service.call('GET', '/v1/whoami', undefined, { token: null })).status, 401);
+  await service.call('POST', '/v1/pages', page(1), { token: made });
+  await service.stop();
+  for (const { path: each, mode, folder } of entriesOf(service.dataDir)) {
+    assert.equal(mode.toString(8), folder ? '700' : '600', each);
+  }
+  await service.start();
+  assert.equal(readFileSync(path, 'utf8').trim(), made);
+  assert.ok(!service.output.includes(made), 'the token itself is not in the log');
+});
+
+test('a data folder that is a link, or a file, is refused in one line', async (t) => {
+  const service = RunningService.prepare(t);
+  mkdirSync(join(service.home, 'real'));
+  symlinkSync(join(service.home, 'real'), join(service.home, 'link'));
+  writeFileSync(join(service.home, 'file'), '');
+  for (const name of ['link', 'file']) {
+    const path = join(service.home, name);
+    const { code, stdout, stderr } = await service.attempt({ SERVICE_DATA_DIR: path });
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    assert.equal(stderr, `${path} is not a plain folder (a link or a file)\n`);
+  }
+});
+
+test('a data folder that cannot be made is refused in one line', async (t) => {
+  const service = RunningService.prepare(t);
+  if (process.getuid?.() === 0) {
+    writeFileSync(join(service.home, 'closed'), '');
+  } else {
+    mkdirSync(join(service.home, 'closed'));
+    chmodSync(join(service.home, 'closed'), 0o500);
+  }
+  const path = join(service.home, 'closed', 'data');
+  const { code, stdout, stderr } = await service.attempt({ SERVICE_DATA_DIR: path });
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+  assert.ok(stderr.startsWith(`${path} cannot be made: `), stderr);
+  assert.equal(stderr.trimEnd().split('\n').length, 1);
+});
+
+function entriesOf(folder: string): { path: string; mode: number; folder: boolean }[] {
+  return [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))].map((path) => {
+    const entry = statSync(path);
+    return { path, mode: entry.mode & 0o777, folder: entry.isDirectory() };
+  });
+}
