@@ -54,7 +54,7 @@ const quietMs = 5000;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
 const maxQueue = 1024;
 
-type IndexMessages = 'index.add' | 'index.retrieve';
+type IndexMessages = 'index.add' | 'index.retrieve' | 'index.settled';
 
 const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
@@ -165,6 +165,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
               : addVectors(space, model.dim, labels, vectors),
           ]);
         });
+        return undefined;
+      },
+      'index.settled': async () => {
+        await recovery.settled();
         return undefined;
       },
       'index.retrieve': async ({ query, candidates, filters }: RetrieveRequest): Promise<Retrieved> => {

@@ -26,6 +26,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'store.commit': 'writer',
   'index.add': 'indexes',
   'index.retrieve': 'indexes',
+  'index.settled': 'indexes',
 };
 
 /** Five crashes within a minute are no accident any more. */

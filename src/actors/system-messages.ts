@@ -42,6 +42,8 @@ export interface InternalMessages {
     reply: undefined;
   };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
+  /** Answered when nothing that was lost is still being brought back. */
+  'index.settled': { request: Record<string, never>; reply: undefined };
 }
 
 export type SystemMessages = Messages & InternalMessages;

@@ -34,6 +34,7 @@ const width = 8;
 export class IndexRecovery {
   readonly #dependencies: RecoveryDependencies;
   #pending = 0;
+  readonly #running = new Set<Promise<void>>();
 
   constructor(dependencies: RecoveryDependencies) {
     this.#dependencies = dependencies;
@@ -44,8 +45,20 @@ export class IndexRecovery {
     return this.#pending;
   }
 
+  /** Resolves when nothing is being brought back. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
   /** Resolves when every page was tried. Errors: none. */
-  async recover({ sparse, dense }: MissingLabels): Promise<void> {
+  async recover(missing: MissingLabels): Promise<void> {
+    const run = this.#recover(missing);
+    this.#running.add(run);
+    await run;
+    this.#running.delete(run);
+  }
+
+  async #recover({ sparse, dense }: MissingLabels): Promise<void> {
     const limit = pLimit(width);
     await Promise.all([
       ...this.#pagesOf(dense).map((no) => limit(() => this.#tried(no, 'dense', () => this.#recoverDense(no)))),

@@ -104,9 +104,9 @@ export class JobTransactor extends JobReader {
 
   /** Make every index anew from the rows: repair only. */
   rebuildIndexes(): void {
-    for (const index of [this.byStatus, this.byKind, this.due]) {
-      for (const key of [...index.getKeys()]) index.remove(key as never);
-    }
+    for (const key of [...this.byStatus.getKeys()]) this.byStatus.remove(key);
+    for (const key of [...this.byKind.getKeys()]) this.byKind.remove(key);
+    for (const key of [...this.due.getKeys()]) this.due.remove(key);
     for (const { value: job } of [...this.rows.getRange()]) {
       this.byStatus.put([job.status, job.no], 0);
       this.byKind.put([job.kind, job.no], 0);

@@ -47,7 +47,7 @@ export interface Changes {
 }
 
 export interface Commit {
-  /** Increases by one with each commit. */
+  /** Increases by one with each commit; where nothing was committed, that of the last one. */
   opstamp: number;
   results: CommandResult[];
   changes: Changes;
@@ -93,37 +93,47 @@ export class Store {
     const { root } = this.#environment;
     const results: CommandResult[] = [];
     let opstamp = 0;
-    const runAll = (batch: readonly Command<unknown>[]) =>
-      root.childTransaction(() => {
-        opstamp = this.#transaction.counters.take('opstamp');
-        this.#transaction.jobs.changed = [];
-        this.#transaction.pages.changed = [];
-        for (const command of batch) results.push({ ok: true, reply: command(this.#transaction) });
-      });
+    let aCommandFailed = false;
     const changes: Changes = { jobs: [], pages: [] };
+    const runAll = () => {
+      opstamp = this.#transaction.counters.take('opstamp');
+      this.#transaction.jobs.changed = changes.jobs;
+      this.#transaction.pages.changed = changes.pages;
+      aCommandFailed = true;
+      for (const command of commands) results.push({ ok: true, reply: command(this.#transaction) });
+      aCommandFailed = false;
+    };
     try {
-      await runAll(commands);
-      changes.jobs = this.#transaction.jobs.changed;
-      changes.pages = this.#transaction.pages.changed;
+      await root.childTransaction(runAll);
     } catch (error) {
-      if (results.length === commands.length) throw error; // every command ran: it was the commit that failed
-      results.length = 0;
-      if (commands.length === 1) results.push({ ok: false, error });
-      else {
-        for (const command of commands) {
-          try {
-            const alone = await this.transact([command]);
-            opstamp = alone.opstamp;
-            results.push(...alone.results);
-            changes.jobs.push(...alone.changes.jobs);
-            changes.pages.push(...alone.changes.pages);
-          } catch (error) {
-            results.push({ ok: false, error: storeUnavailable(error) }); // those before it are committed: they are told
-          }
-        }
-      }
+      if (!aCommandFailed) throw error; // it was the commit that failed
+      if (commands.length > 1) return this.#transactOneByOne(commands);
+      return {
+        opstamp: opstamp - 1,
+        results: [{ ok: false, error }],
+        changes: { jobs: [], pages: [] },
+        flushed: root.flushed,
+      };
     }
     return { opstamp, results, changes, flushed: root.flushed };
+  }
+
+  /** Those that come before a failure of the environment are committed, and told, all the same. */
+  async #transactOneByOne(commands: readonly Command<unknown>[]): Promise<Commit> {
+    const whole: Commit = { opstamp: 0, results: [], changes: { jobs: [], pages: [] }, flushed: Promise.resolve() };
+    for (const command of commands) {
+      try {
+        const { opstamp, results, changes, flushed } = await this.transact([command]);
+        whole.opstamp = opstamp;
+        whole.results.push(...results);
+        whole.changes.jobs.push(...changes.jobs);
+        whole.changes.pages.push(...changes.pages);
+        whole.flushed = flushed;
+      } catch (error) {
+        whole.results.push({ ok: false, error: storeUnavailable(error) });
+      }
+    }
+    return whole;
   }
 
   async close(): Promise<void> {

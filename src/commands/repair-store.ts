@@ -1,0 +1,88 @@
+/**
+ * Repair a store in one transaction. Rows are believed: indexes are made again from them, what belongs to no page is deleted, and a
+ * page whose chunks, vectors, labels or job do not agree with it is indexed again from its text. Run by `fsck --repair` on a store
+ * that nothing else uses.
+ */
+import type { Page } from '../domain/page.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { createJob } from './move-job.ts';
+
+export interface StoreRepairs {
+  /** Texts, chunk lists and vectors of no page. */
+  orphans_dropped: number;
+  /** Pages that will be indexed again. */
+  pages_requeued: number;
+}
+
+export function repairStore({ at, max_attempts }: { at: number; max_attempts: number }): Command<StoreRepairs> {
+  return (transaction) => {
+    const { pages, jobs, vectors, counters } = transaction;
+    jobs.rebuildIndexes();
+    pages.rebuildIndexes();
+    counters.raiseAbove('job', jobs.lastNumber());
+    counters.raiseAbove('page', pages.lastNumber());
+    const orphans = pages.dropOrphans() + vectors.dropOrphans((no) => pages.get(no) !== undefined);
+
+    const taken = new Set<number>();
+    let lastLabel = 0;
+    let requeued = 0;
+    for (const { no } of [...pages.all()]) {
+      const page = pages.get(no);
+      if (page === undefined) continue;
+      const labels = Array.from({ length: page.chunk_count }, (_, ordinal) => page.first_label + ordinal);
+      const sound = labels.every((label) => label >= 1 && !taken.has(label)) && isSound(transaction, page);
+      for (const label of labels) {
+        lastLabel = Math.max(lastLabel, label);
+        taken.add(label);
+      }
+      if (sound) continue;
+      requeue(transaction, page, { at, max_attempts });
+      requeued++;
+    }
+    counters.raiseAbove('label', lastLabel);
+    return { orphans_dropped: orphans, pages_requeued: requeued };
+  };
+}
+
+function isSound({ pages, jobs, vectors, models }: Transaction, page: Page): boolean {
+  const job = jobs.get(page.index_job);
+  if (job === undefined || job.page_no !== page.no || page.status !== statusUnder[job.status]) return false;
+  const text = pages.body(page.no);
+  if (page.status === 'indexed' && (text === undefined || page.indexed_at === null)) return false;
+  const chunks = pages.chunks(page.no);
+  const length = text?.length ?? 0;
+  if (chunks.length !== page.chunk_count) return false;
+  if (chunks.some((chunk) => chunk.char_start < 0 || chunk.char_end <= chunk.char_start || chunk.char_end > length)) {
+    return false;
+  }
+  const ready = models.all().filter(({ status }) => status === 'ready');
+  return ready.every(({ space, dim }) => (vectors.get(space, page.no)?.length ?? 0) === chunks.length * dim);
+}
+
+/** Contract "Page status": the page follows the job that indexes it. */
+const statusUnder = {
+  pending: 'queued',
+  running: 'indexing',
+  done: 'indexed',
+  failed: 'failed',
+  dead: 'dead',
+} as const;
+
+/** Start the page's indexing again; its old content is taken back, and its labels are never used again. */
+function requeue(
+  transaction: Transaction,
+  page: Page,
+  { at, max_attempts }: { at: number; max_attempts: number },
+): void {
+  const { pages, jobs, vectors, models } = transaction;
+  const old = jobs.get(page.index_job);
+  if (old !== undefined && old.page_no === page.no && old.status !== 'done') {
+    jobs.put({ ...old, status: 'done', lease_until: 0, last_error: 'replaced by a repair', updated_at: at }, old);
+  }
+  const kind = pages.body(page.no) === undefined ? 'fetch_and_index' : 'index_page';
+  const job = createJob(transaction, { kind, page_no: page.no, max_attempts, at });
+  pages.putChunks(page.no, []);
+  for (const { space } of models.all()) vectors.remove(space, page.no);
+  const empty = { first_label: 0, chunk_count: 0, indexed_at: null, status: 'queued', index_job: job.no } as const;
+  pages.put({ ...page, ...empty }, page);
+}

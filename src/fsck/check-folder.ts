@@ -1,0 +1,48 @@
+/**
+ * Proves a stopped service's data folder: pages, chunks, labels, vectors and jobs of the store against each other, and the index
+ * files against the store. Reads only.
+ */
+import { join } from 'node:path';
+import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../index/audit-files.ts';
+import { auditStore } from '../store/audit.ts';
+
+export interface FolderReport {
+  pages: number;
+  chunks: number;
+  /** Disagreements within the store: to be repaired. */
+  store: string[];
+  /** Faults of index files by folder below `index/`: the folder is to be built again. */
+  index: { dir: string; findings: string[] }[];
+  /** Labels that no index file holds: a start brings them back. */
+  missing: number;
+  /** Labels of replaced content in index files: a start lets go of them. */
+  obsolete: number;
+}
+
+export async function checkFolder(dataDir: string): Promise<FolderReport> {
+  const store = await auditStore(dataDir);
+  const index = join(dataDir, 'index');
+  const audits: { dir: string; audit: FilesAudit }[] = [
+    { dir: 'sparse', audit: auditSegmentFiles(join(index, 'sparse'), store) },
+  ];
+  for (const { id, space } of store.models) {
+    const dir = join('dense', String(space));
+    const labels = store.vectorLabels.get(id) ?? [];
+    audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }) });
+  }
+  return {
+    pages: store.pages,
+    chunks: store.labels.length,
+    store: store.findings,
+    index: audits
+      .map(({ dir, audit }) => ({ dir, findings: audit.findings }))
+      .filter(({ findings }) => findings.length > 0),
+    missing: audits.reduce((sum, { audit }) => sum + audit.missing.length, 0),
+    obsolete: audits.reduce((sum, { audit }) => sum + audit.obsolete.length, 0),
+  };
+}
+
+/** Whether there is anything to repair; what a start settles by itself is not. */
+export function isClean(report: FolderReport): boolean {
+  return report.store.length === 0 && report.index.length === 0;
+}

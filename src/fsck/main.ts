@@ -1,0 +1,35 @@
+/**
+ * The process of `npm run fsck`. The service must be stopped.
+ * Exit codes: 0 sound · 1 not sound, or it could not be checked · 2 settings or arguments are wrong.
+ */
+import { randomUUID } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { readSettings, SettingsError } from '../settings/read-settings.ts';
+import { runFsck } from './run-fsck.ts';
+
+const usage = `usage: npm run fsck [-- --repair]
+
+Proves that pages, chunks, vectors, postings and jobs of a data folder (SERVICE_DATA_DIR) agree one to one.
+The service must be stopped.
+
+  --repair   make indexes again from their rows, index damaged pages again, build faulty index files again
+  --help     print this`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { repair: { type: 'boolean' }, help: { type: 'boolean' } } });
+  if (values.help) {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
+  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const options = { settings: readSettings(process.env), repair: values.repair ?? false, say };
+  return (await runFsck({ ...options, newId: randomUUID, now: Date.now })) ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const misuse = error instanceof SettingsError || (error instanceof TypeError && 'code' in error);
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = misuse ? 2 : 1;
+}
