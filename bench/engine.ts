@@ -1,0 +1,107 @@
+/**
+ * The engine bench: both sides of retrieval and their fusion in process, as the service uses them, against targets, and, if
+ * asked, other engines on the same data in the same run. Every engine runs in processes of its own, so that its memory is
+ * its own; engines take turns, so that a change of the machine's load meets all of them. Prints JSON; progress goes to stderr.
+ *
+ *   npm run bench:engine                              100,000 chunks, 100 dimensions
+ *   npm run bench:engine -- --chunks 10000            smaller
+ *   npm run bench:engine -- --peers                   installs bench/peers and measures them too
+ *   npm run bench:engine -- --growth 10000,100000     several sizes, plotted in docs/
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compileBench, installPeers, runProcess } from './engine/child-process.ts';
+import type { BenchData } from './engine/data-folder.ts';
+import { plotGrowth } from './engine/growth-plots.ts';
+import { prepareData } from './engine/prepare-data.ts';
+import { medianReport } from './engine/statistics.ts';
+import { compareWithPeers, compareWithTargets, type EngineReport } from './engine/verdict.ts';
+
+const SEED = 42;
+const PEERS = ['lancedb', 'sqlite', 'minisearch'];
+
+const { values } = parseArgs({
+  options: {
+    chunks: { type: 'string', default: '100000' },
+    dim: { type: 'string', default: '100' },
+    runs: { type: 'string', default: '5' },
+    /** Seconds per engine and size after which it is not run again. */
+    budget: { type: 'string', default: '170' },
+    peers: { type: 'boolean', default: false },
+    /** Of the peers, only these. */
+    only: { type: 'string', default: PEERS.join(',') },
+    growth: { type: 'string' },
+  },
+});
+const runs = Number(values.runs);
+const budgetMs = Number(values.budget) * 1000;
+const dim = Number(values.dim);
+
+await compileBench();
+const peerNode = values.peers ? await installPeers() : undefined;
+const engines = [
+  { name: 'readback', module: 'bench/engine/readback-engine.js', node: process.execPath },
+  ...(peerNode === undefined
+    ? []
+    : values.only.split(',').map((name) => ({ name, module: `bench/peers/${name}.js`, node: peerNode }))),
+];
+
+const sizes = values.growth === undefined ? [Number(values.chunks)] : values.growth.split(',').map(Number);
+const measured = [];
+for (const chunks of sizes) measured.push(await measureSize(chunks));
+if (values.growth !== undefined) await plotGrowth(measured);
+console.log(JSON.stringify(measured.length === 1 ? measured[0] : measured, null, 2));
+
+async function measureSize(chunks: number) {
+  const loadBefore = loadavg().map((load) => Math.round(load * 100) / 100);
+  const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
+  try {
+    const data: BenchData = { dir, chunks, dim, seed: SEED };
+    progress(`${chunks} chunks of ${dim} dimensions: making the data`);
+    await prepareData(data);
+    const reports = new Map<string, EngineReport[]>(engines.map(({ name }) => [name, []]));
+    const spentMs = new Map<string, number>();
+    for (let run = 0; run < runs; run++) {
+      for (const { name, module, node } of engines) {
+        const spent = spentMs.get(name) ?? 0;
+        if (run > 0 && spent + spent / run > budgetMs) continue;
+        progress(`${name}, run ${run + 1}`);
+        const began = performance.now();
+        const indexDir = await mkdtemp(join(dir, `${name}-`));
+        const built = await runProcess(node, module, dir, indexDir, 'build');
+        const restarted = await runProcess(node, module, dir, indexDir, 'restart');
+        await rm(indexDir, { recursive: true });
+        reports.get(name)?.push({ ...built, restart: restarted } as EngineReport);
+        spentMs.set(name, spent + performance.now() - began);
+      }
+    }
+    const medians = Object.fromEntries(
+      [...reports].map(([name, each]) => [name, { runs: each.length, ...(medianReport(each) as EngineReport) }]),
+    );
+    return {
+      bench: 'engine',
+      seed: SEED,
+      chunks,
+      dim,
+      machine: {
+        cpu: cpus()[0].model,
+        cores: cpus().length,
+        memory_gb: Math.round(totalmem() / 1e9),
+        node: process.version,
+        load_before: loadBefore,
+        load_after: loadavg().map((load) => Math.round(load * 100) / 100),
+      },
+      targets: chunks === 100_000 && dim === 100 ? compareWithTargets(medians.readback) : undefined,
+      peers_over_readback: compareWithPeers(medians),
+      engines: medians,
+    };
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function progress(text: string): void {
+  console.error(`bench: ${text}`);
+}

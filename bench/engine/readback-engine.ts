@@ -1,0 +1,217 @@
+/**
+ * readback's own index as the engine bench measures it: the service's SparseIndex and VectorSpace with its pinned searcher and
+ * shard threads, its work threads and its files, without HTTP, actors and store. Labels are the chunks' numbers.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
+import { addLabel, addLabelRange, createLabelSet, type LabelSet } from '../../src/compute/label-set.ts';
+import { SparseIndex } from '../../src/index/sparse-index.ts';
+import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';
+import { openThreadPool } from '../../src/threads/thread-pool.ts';
+import { bucketOf, bucketsOf } from './allowed.ts';
+import type { BenchEngine, BuildReport, Search } from './bench-engine.ts';
+import { type BenchData, type BenchQuery, RRF_K, TOP, textBatches, vectorBatches } from './data-folder.ts';
+import { ThreadClock } from './process-memory.ts';
+import { rounded } from './statistics.ts';
+
+export const name = 'readback';
+
+type SearchTasks = typeof import('../../src/threads/search-thread.ts');
+type WorkTasks = typeof import('../../src/threads/work-thread.ts');
+
+/** As the service has them on two cores. */
+const SEARCHERS = Number(process.env.BENCH_SEARCHERS ?? 2);
+const SHARDS = Number(process.env.BENCH_SHARDS ?? 2);
+const WORKERS = Number(process.env.BENCH_WORKERS ?? 2);
+/** Chunks modelled as one text, and vectors handed over at once. */
+const CHUNKS_PER_TEXT = Number(process.env.BENCH_CHUNKS_PER_TEXT ?? 128);
+const VECTORS_AT_ONCE = 1000;
+/** Texts under way: each work thread has one to go on with. */
+const TEXTS_AT_ONCE = 2 * WORKERS;
+
+const entry = (thread: string) => new URL(`../../src/threads/${thread}`, import.meta.url);
+const say = (fields: object, message: string) => console.error(message, fields);
+const log = { info: () => undefined, warn: say, error: say };
+
+export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
+  const clock = new ThreadClock();
+  const pinned = { threads: 1, maxQueue: 10_000 };
+  const searchers = Array.from({ length: SEARCHERS }, (_, number) =>
+    openThreadPool<SearchTasks>({
+      entry: entry('search-thread'),
+      name: `searcher-${number}`,
+      ...pinned,
+      data: { embedded: null },
+    }),
+  );
+  await Promise.all(searchers.map((searcher) => searcher.run('warmUp', undefined)));
+  clock.name('searchers');
+  const shards = Array.from({ length: SHARDS }, (_, number) =>
+    openThreadPool<ShardTasks>({ entry: entry('shard-thread'), name: `shard-${number}`, ...pinned }),
+  );
+  await Promise.all(shards.map((shard) => shard.run('release', { space: 'none' })));
+  clock.name('shards');
+  const work = openThreadPool<WorkTasks>({
+    entry: entry('work-thread'),
+    name: 'work',
+    threads: WORKERS,
+    maxQueue: 10_000,
+    data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, embedded: null },
+  });
+
+  const live = await indexedBefore(dir, data);
+  const [sparse, dense] = await Promise.all([
+    SparseIndex.open({ dir: join(dir, 'sparse'), storeId: 'bench', searchers, worker: work, log }, live),
+    VectorSpace.open(
+      {
+        modelId: 'bench',
+        dim: data.dim,
+        dir: join(dir, 'dense'),
+        storeId: 'bench',
+        shards,
+        log,
+        onMissing: () => undefined,
+      },
+      live,
+    ),
+  ]);
+  const { index } = sparse;
+  const { space } = dense;
+  if (sparse.missing.length + dense.missing.length > 0) throw new Error('chunks are missing after a restart');
+
+  async function addTexts(): Promise<number> {
+    const batches = textBatches(data, CHUNKS_PER_TEXT);
+    const caller = async () => {
+      for (;;) {
+        const { done, value } = await batches.next();
+        if (done) return;
+        const segment = await work.run('modelChunkedText', joined(value.texts));
+        await index.add(
+          segment,
+          Uint32Array.from(value.texts, (_, i) => value.first + i),
+        );
+      }
+    };
+    return secondsOf(() => Promise.all(Array.from({ length: TEXTS_AT_ONCE }, caller)));
+  }
+
+  async function addVectors(): Promise<number> {
+    return secondsOf(async () => {
+      for await (const { first, count, vectors } of vectorBatches(data, VECTORS_AT_ONCE)) {
+        await space.add(
+          Uint32Array.from({ length: count }, (_, i) => first + i),
+          vectors,
+        );
+      }
+    });
+  }
+
+  let turn = 0;
+  const text = async ({ text }: BenchQuery, k: number, allow?: LabelSet) => {
+    const searcher = searchers[turn++ % searchers.length];
+    const found = await searcher.run('search', { query: text, k, ...(allow === undefined ? {} : { allow }) });
+    if (found === null) throw new Error('a searcher has no snapshot');
+    return found.sparse.labels;
+  };
+  const nearest = async ({ vector }: BenchQuery, k: number, allow?: LabelSet) =>
+    (await space.search(Float32Array.from(vector), k, allow === undefined ? {} : { allow })).labels;
+  const fused = (lists: Uint32Array[]) =>
+    fuseRrf(lists, RRF_K)
+      .slice(0, TOP)
+      .map(({ label }) => label);
+  const searches = (allow?: LabelSet): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
+    hybrid: async (query) => fused([await text(query, TOP, allow), await nearest(query, TOP, allow)]),
+    hybrid_at_once: async (query) => fused(await Promise.all([text(query, TOP, allow), nearest(query, TOP, allow)])),
+    sparse: (query) => text(query, TOP, allow),
+    dense: (query) => nearest(query, TOP, allow),
+  });
+
+  return {
+    searches: searches(),
+    filtered(share) {
+      const allow = createLabelSet(data.chunks);
+      for (let chunk = 0; chunk < data.chunks; chunk++) if (bucketOf(chunk) < bucketsOf(share)) addLabel(allow, chunk);
+      return searches(allow);
+    },
+    async build(): Promise<BuildReport> {
+      // The first text of each work thread loads the language model: the service does that at start.
+      await Promise.all(Array.from({ length: WORKERS * 4 }, () => work.run('warmUp', undefined)));
+      clock.name('work');
+      clock.start();
+      const began = performance.now();
+      const since = () => rounded((performance.now() - began) / 1000);
+      const [texts_s, vectors_s] = await Promise.all([addTexts(), addVectors()]);
+      const searchable_s = since();
+      const cpu_s = clock.seconds();
+      const { segments } = index.stats();
+      const { behind } = await space.stats();
+      await Promise.all([index.consolidate(), settle(space)]);
+      await Promise.all([index.save(), space.save()]);
+      return {
+        searchable_s,
+        settled_s: since(),
+        texts_s,
+        vectors_s,
+        cpu_s,
+        settled_cpu_s: clock.seconds(),
+        segments_when_searchable: segments,
+        rows_behind_when_searchable: behind,
+      };
+    },
+    async remove(chunks) {
+      index.remove(chunks);
+      await space.remove(chunks);
+    },
+    async footprint() {
+      const { segments, bytes } = index.stats();
+      const { rowBytes, nodes } = await space.stats();
+      const [sparseMb, denseMb] = await Promise.all([folderMb(join(dir, 'sparse')), folderMb(join(dir, 'dense'))]);
+      return {
+        segments,
+        segment_mb: Math.round(bytes / 1e6),
+        row_mb: Math.round(rowBytes / 1e6),
+        graph_nodes: nodes,
+        sparse_files_mb: sparseMb,
+        dense_files_mb: denseMb,
+      };
+    },
+    async close() {
+      await Promise.all([index.close(), space.close()]);
+      await Promise.all([...searchers, ...shards, work].map((pool) => pool.close()));
+    },
+  };
+}
+
+/** All chunks if the folder has an index, none if it is empty. */
+async function indexedBefore(dir: string, { chunks }: BenchData): Promise<LabelSet> {
+  const live = createLabelSet(chunks);
+  if ((await readdir(dir)).length > 0) addLabelRange(live, 0, chunks);
+  return live;
+}
+
+/** Chunks as one text, each with its place in it. */
+function joined(texts: readonly string[]) {
+  let from = 0;
+  const chunks = texts.map(({ length }) => {
+    const char_start = from;
+    from += length + 1;
+    return { char_start, char_end: char_start + length, token_count: 0, section_title: null, section_start_s: null };
+  });
+  return { title: null, text: texts.join('\n'), chunks };
+}
+
+async function settle(space: VectorSpace): Promise<void> {
+  while ((await space.maintain(50)) > 0);
+}
+
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return rounded((performance.now() - began) / 1000);
+}
+
+async function folderMb(dir: string): Promise<number> {
+  const sizes = await Promise.all((await readdir(dir)).map(async (file) => (await stat(join(dir, file))).size));
+  return Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1e6);
+}
