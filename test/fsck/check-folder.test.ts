@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Database, type Key, open, type RootDatabase } from 'lmdb';
+import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { commitContent } from '../../src/commands/commit-content.ts';
+import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { installModel } from '../../src/commands/install-model.ts';
+import { repairStore } from '../../src/commands/repair-store.ts';
+import { completeJob } from '../../src/commands/settle-job.ts';
+import type { Job } from '../../src/domain/job.ts';
+import type { Chunk, Page } from '../../src/domain/page.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { type Command, Store } from '../../src/store/store.ts';
+
+const dim = 4;
+const free = { suspect: 1, index: 100, fetch: 1, background: 1 };
+
+async function run<Reply>(store: Store, command: Command<Reply>): Promise<Reply> {
+  const { results, flushed } = await store.transact([command]);
+  await flushed;
+  const [result] = results;
+  if (!result.ok) throw result.error;
+  return result.reply as Reply;
+}
+
+/** A folder with three indexed pages of two chunks each, written by the service's own commands; no index files. */
+async function makeFolder(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'readback-fsck-'));
+  const store = Store.open(dir, () => 'store-1');
+  await run(
+    store,
+    installModel({ id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null }),
+  );
+  for (const name of ['a', 'b', 'c']) {
+    const submission = {
+      canonical_url: `https://${name}.example/`,
+      original_url: `https://${name}.example/`,
+      domain: `${name}.example`,
+      title: `Title ${name}`,
+      body: 'first half. second half.',
+      content_hash: name,
+      sections: [],
+      source: null,
+      metadata: null,
+      seen_at: 1,
+      at: 1,
+      max_attempts: 5,
+    };
+    await run(store, ingestPage(submission));
+  }
+  const claimed = await run(store, claimJobs({ at: 2, incarnation: 'i', leaseMs: 1000, free, running: 0 }));
+  for (const job of claimed.jobs) {
+    const attempt = { job_no: job.no, claim: job.claim };
+    const chunk = { token_count: 2, section_title: null, section_start_s: null };
+    const chunks = [
+      { char_start: 0, char_end: 11, ...chunk },
+      { char_start: 12, char_end: 24, ...chunk },
+    ];
+    const vectors = new Map([[1, new Float32Array(2 * dim).fill(0.5)]]);
+    await run(store, commitContent(attempt, { page_no: job.page_no ?? 0, chunks, vectors }));
+    await run(store, completeJob(attempt, 3));
+  }
+  await store.close();
+  return dir;
+}
+
+interface Tables {
+  pages: Database<Page, number>;
+  bodies: Database<string, number>;
+  chunks: Database<Chunk[], number>;
+  vectors: Database<Buffer, [number, number]>;
+  jobs: Database<Job, number>;
+  byStatus: Database<number, Key>;
+  due: Database<number, Key>;
+  byUrl: Database<number, Buffer>;
+  byTitle: Database<number, Key>;
+  counters: Database<number, string>;
+}
+
+async function tamper(dir: string, change: (tables: Tables) => unknown): Promise<void> {
+  const root: RootDatabase = open({ path: join(dir, 'store'), maxDbs: 64 });
+  const plain = { encoder: { useRecords: false } };
+  await change({
+    pages: root.openDB({ name: 'pages', keyEncoding: 'uint32', ...plain }),
+    bodies: root.openDB({ name: 'bodies', keyEncoding: 'uint32', encoding: 'string' }),
+    chunks: root.openDB({ name: 'chunks', keyEncoding: 'uint32', ...plain }),
+    vectors: root.openDB({ name: 'vectors', encoding: 'binary' }),
+    jobs: root.openDB({ name: 'jobs', keyEncoding: 'uint32', ...plain }),
+    byStatus: root.openDB({ name: 'jobs_by_status', ...plain }),
+    due: root.openDB({ name: 'jobs_due', ...plain }),
+    byUrl: root.openDB({ name: 'page_by_url', keyEncoding: 'binary', ...plain }),
+    byTitle: root.openDB({ name: 'page_by_title', ...plain }),
+    counters: root.openDB({ name: 'counters', ...plain }),
+  } as unknown as Tables);
+  await root.close();
+}
+
+const edit = <Row>(table: Database<Row, number>, no: number, changes: Partial<Row>) =>
+  table.put(no, { ...(table.get(no) as Row), ...changes });
+
+/** Faults that a store could have, and what the check says of each. */
+const faults: Record<string, { plant: (tables: Tables) => unknown; finding: RegExp }> = {
+  'a URL that leads nowhere': {
+    plant: ({ byUrl }) => byUrl.remove([...byUrl.getKeys()][0]),
+    finding: /its URL leads to no page/,
+  },
+  'a title that leads nowhere': {
+    plant: ({ byTitle }) => byTitle.remove([...byTitle.getKeys()][0]),
+    finding: /its title does not lead to it/,
+  },
+  'a job missing from the list of its status': {
+    plant: ({ byStatus }) => byStatus.remove(['done', 1]),
+    finding: /jobs by status: .* is missing/,
+  },
+  'a due entry of no job': {
+    plant: ({ due }) => due.put(['index', 5, 99], 0),
+    finding: /due jobs: .* is of no row/,
+  },
+  'chunks of no page': { plant: ({ chunks }) => chunks.put(77, []), finding: /chunks of no page: 77/ },
+  'a text of no page': { plant: ({ bodies }) => bodies.put(77, 'x'), finding: /text of no page: 77/ },
+  'vectors of no page': {
+    plant: ({ vectors }) => vectors.put([1, 77], Buffer.alloc(16, 1)),
+    finding: /vectors of m of no page: 77/,
+  },
+  'fewer chunks than the page counts': {
+    plant: ({ chunks }) => chunks.put(2, (chunks.get(2) ?? []).slice(1)),
+    finding: /page 2 has 1 chunks and counts 2/,
+  },
+  'a chunk outside its text': {
+    plant: ({ chunks }) =>
+      chunks.put(
+        2,
+        (chunks.get(2) ?? []).map((chunk) => ({ ...chunk, char_end: 999 })),
+      ),
+    finding: /page 2 has a chunk outside its text/,
+  },
+  'vectors that are missing': {
+    plant: ({ vectors }) => vectors.remove([1, 2]),
+    finding: /page 2 has 0 vectors of m for 2 chunks/,
+  },
+  'vectors of another length': {
+    plant: ({ vectors }) => vectors.put([1, 2], Buffer.alloc(dim * 4 * 3, 1)),
+    finding: /page 2 has 3 vectors of m for 2 chunks/,
+  },
+  'a label that two pages have': {
+    plant: ({ pages }) => edit(pages, 2, { first_label: 1 }),
+    finding: /label 1 belongs to pages 1 and 2/,
+  },
+  'a label that was not given yet': {
+    plant: ({ counters }) => counters.put('label', 4),
+    finding: /label \d was not given yet/,
+  },
+  'a page without its job': {
+    plant: ({ pages }) => edit(pages, 3, { index_job: 99 }),
+    finding: /page 3 has no index job/,
+  },
+  'a status that is not its job’s': {
+    plant: ({ pages }) => edit(pages, 3, { status: 'failed' }),
+    finding: /page 3 is failed and its index job 3 is done/,
+  },
+  'an indexed page without text': {
+    plant: ({ bodies }) => bodies.remove(3),
+    finding: /page 3 has (no text|a chunk outside)/,
+  },
+};
+
+for (const [name, { plant, finding }] of Object.entries(faults)) {
+  test(`the check finds ${name}, and the repair mends it`, async () => {
+    const dir = await makeFolder();
+    try {
+      const before = await checkFolder(dir);
+      assert.deepEqual(
+        { ...before, missing: 0 },
+        { pages: 3, chunks: 6, store: [], index: [], missing: 0, obsolete: 0 },
+      );
+      await tamper(dir, plant);
+      const found = await checkFolder(dir);
+      assert.ok(
+        found.store.some((line) => finding.test(line)),
+        `found: ${JSON.stringify(found.store)}`,
+      );
+      assert.equal(isClean(found), false);
+      const store = Store.open(dir, () => 'never');
+      await run(store, repairStore({ at: 9, max_attempts: 5 }));
+      await store.close();
+      assert.deepEqual((await checkFolder(dir)).store, []);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+}
+
+test('repairing a sound store changes nothing', async () => {
+  const dir = await makeFolder();
+  try {
+    const store = Store.open(dir, () => 'never');
+    const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
+    await store.close();
+    assert.deepEqual(repairs, { orphans_dropped: 0, pages_requeued: 0 });
+    assert.equal(isClean(await checkFolder(dir)), true);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
