@@ -16,6 +16,10 @@ test('opstamps increase by one with each commit, over restarts', async () => {
   assert.deepEqual([await opstamp(nothing), await opstamp(nothing, nothing), await opstamp()], [1, 2, 3]);
   await temporary.reopen();
   assert.equal(await opstamp(nothing), 4);
+  const failing: Command<undefined> = () => {
+    throw new Error('no');
+  };
+  assert.deepEqual([await opstamp(failing), await opstamp(failing, nothing), await opstamp(nothing)], [4, 5, 6]);
 });
 
 test('the replies of a batch come in order, and a command sees what the ones before it wrote', async () => {
