@@ -2,16 +2,19 @@
  * One attempt at one job, alive while it is worked: runs the handler, renews the lease, keeps the time limit, and reports how
  * it ended. The row is the truth: a report that comes too late is refused by the ledger and changes nothing.
  *
- * working   the handler runs; beside it the lease is renewed every third of its length
- * leaving   asked to stop: the handler may still finish within the grace time, else the attempt is given back uncounted
- * settling  the outcome goes to the ledger; while the store cannot be written it is tried again
+ * work  working   the handler runs; beside it the lease is renewed every third of its length
+ *       settling  the outcome goes to the ledger
+ *       retrying  the store could not be written: it is told again after a while
+ * stay  open      until the scheduler asks to stop
+ *       leaving   the handler may still finish within the grace time, else the attempt is given back uncounted; a ledger that
+ *                 cannot be written is not waited for: the next process finds the job running and gives it back
  * ended
  */
 import type { Logger } from 'pino';
-import { assign, fromPromise, setup } from 'xstate';
+import { assign, fromPromise, setup, stateIn } from 'xstate';
 import { type Attempt, beatJob, completeJob, failJob, releaseJob } from '../commands/settle-job.ts';
 import { backoffDelayMs } from '../compute/backoff.ts';
-import { JobError } from '../domain/errors.ts';
+import { DomainError, JobError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import type { CommitCommand } from './system-messages.ts';
@@ -54,6 +57,8 @@ interface Context extends JobActorInput {
   outcome: Outcome;
 }
 
+/** Longest that a timer can wait; longer ones would fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
 /** How long to wait before the ledger is told again, when it could not be written. */
 const settleRetryMs = 500;
 
@@ -78,13 +83,16 @@ export const jobActor = setup({
     }),
   },
   delays: {
-    beatInterval: ({ context }) => context.limits.leaseMs / 3,
-    timeout: ({ context }) => context.limits.timeoutMs,
+    beatInterval: ({ context }) => Math.min(maxTimerMs, context.limits.leaseMs / 3),
+    timeout: ({ context }) => Math.min(maxTimerMs, context.limits.timeoutMs),
     grace: ({ context }) => context.limits.graceMs,
     settleRetry: settleRetryMs,
   },
   guards: {
     leaseIsLost: ({ event }) => 'output' in event && event.output === false,
+    storeIsBusy: ({ event }) => 'error' in event && event.error instanceof DomainError,
+    isLeaving: stateIn({ active: { stay: 'leaving' } }),
+    graceIsOver: stateIn({ active: { stay: { leaving: 'overdue' } } }),
   },
   actions: {
     noteOutcome: assign((_, outcome: Outcome) => ({ outcome })),
@@ -92,53 +100,81 @@ export const jobActor = setup({
 }).createMachine({
   id: 'job',
   context: ({ input }) => ({ ...input, outcome: { kind: 'released' } }),
-  initial: 'working',
+  initial: 'active',
   states: {
-    working: {
+    active: {
       type: 'parallel',
-      invoke: {
-        src: 'handle',
-        input: ({ context }) => context,
-        onDone: {
-          target: 'settling',
-          actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'done', completion: event.output }) },
-        },
-        onError: {
-          target: 'settling',
-          actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'failed', error: event.error }) },
-        },
-      },
-      after: {
-        timeout: {
-          target: 'settling',
-          actions: {
-            type: 'noteOutcome',
-            params: ({ context }) => ({
-              kind: 'failed',
-              error: new JobError(`the attempt took longer than ${context.limits.timeoutMs / 1000} s`),
-            }),
-          },
-        },
-      },
       states: {
-        lease: {
-          initial: 'held',
+        work: {
+          initial: 'working',
           states: {
-            held: { after: { beatInterval: 'renewing' } },
-            renewing: {
+            working: {
               invoke: {
-                src: 'beat',
+                src: 'handle',
                 input: ({ context }) => context,
-                onDone: [
-                  {
-                    guard: 'leaseIsLost',
-                    target: '#job.settling',
-                    actions: { type: 'noteOutcome', params: { kind: 'lost' } },
-                  },
-                  { target: 'held' },
-                ],
-                onError: 'held',
+                onDone: {
+                  target: 'settling',
+                  actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'done', completion: event.output }) },
+                },
+                onError: {
+                  target: 'settling',
+                  actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'failed', error: event.error }) },
+                },
               },
+              after: {
+                timeout: {
+                  target: 'settling',
+                  actions: {
+                    type: 'noteOutcome',
+                    params: ({ context }) => ({
+                      kind: 'failed',
+                      error: new JobError(`the attempt took longer than ${context.limits.timeoutMs / 1000} s`),
+                    }),
+                  },
+                },
+              },
+              always: {
+                guard: 'graceIsOver',
+                target: 'settling',
+                actions: { type: 'noteOutcome', params: { kind: 'released' } },
+              },
+              initial: 'held',
+              states: {
+                held: { after: { beatInterval: 'renewing' } },
+                renewing: {
+                  invoke: {
+                    src: 'beat',
+                    input: ({ context }) => context,
+                    onDone: [
+                      {
+                        guard: 'leaseIsLost',
+                        target: '#job.active.work.settling',
+                        actions: { type: 'noteOutcome', params: { kind: 'lost' } },
+                      },
+                      { target: 'held' },
+                    ],
+                    onError: 'held',
+                  },
+                },
+              },
+            },
+            settling: {
+              invoke: {
+                src: 'settle',
+                input: ({ context }) => context,
+                onDone: '#job.ended',
+                onError: [
+                  { guard: 'storeIsBusy', target: 'retrying' },
+                  {
+                    target: 'retrying',
+                    actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'failed', error: event.error }) },
+                  },
+                ],
+              },
+            },
+            retrying: {
+              after: { settleRetry: 'settling' },
+              always: { guard: 'isLeaving', target: '#job.ended' },
             },
           },
         },
@@ -147,18 +183,13 @@ export const jobActor = setup({
           states: {
             open: { on: { stop: 'leaving' } },
             leaving: {
-              after: {
-                grace: { target: '#job.settling', actions: { type: 'noteOutcome', params: { kind: 'released' } } },
-              },
+              initial: 'grace',
+              states: { grace: { after: { grace: 'overdue' } }, overdue: {} },
             },
           },
         },
       },
     },
-    settling: {
-      invoke: { src: 'settle', input: ({ context }) => context, onDone: 'ended', onError: 'retrying' },
-    },
-    retrying: { after: { settleRetry: 'settling' }, on: { stop: 'ended' } },
     ended: { type: 'final' },
   },
 });

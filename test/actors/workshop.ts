@@ -1,0 +1,160 @@
+/**
+ * A scheduler over a real store, under a clock that the test moves, with handlers that end when the test says so. Commits can
+ * be held back or made to fail.
+ */
+import assert from 'node:assert/strict';
+import { SimulatedClock } from 'xstate';
+import { CommitFeed } from '../../src/actors/commit-feed.ts';
+import type { Completion, JobHandler, JobLimits } from '../../src/actors/job-actor.ts';
+import { schedulerLogic } from '../../src/actors/scheduler.ts';
+import type { CommitCommand } from '../../src/actors/system-messages.ts';
+import { createJob } from '../../src/commands/move-job.ts';
+import type { Job, JobKind } from '../../src/domain/job.ts';
+import { type Command, storeUnavailable } from '../../src/store/store.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+import { Hosted } from './hosted.ts';
+import { keptLog } from './quiet-log.ts';
+
+const began = 1_700_000_000_000;
+
+/** An attempt that a handler works on. */
+export interface Work {
+  job: Job;
+  signal: AbortSignal;
+  done(completion?: Completion): void;
+  fail(error: unknown): void;
+}
+
+export const limits: JobLimits = { leaseMs: 9000, timeoutMs: 60_000, backoffBaseMs: 2000, graceMs: 4000 };
+
+export class Workshop implements AsyncDisposable {
+  readonly clock = new SimulatedClock();
+  readonly feed = new CommitFeed();
+  readonly works: Work[] = [];
+  readonly lines;
+  readonly temporary: TemporaryStore;
+  commits = 0;
+  /** Replaced to make commits wait or fail. */
+  gate: () => Promise<void> = async () => {};
+  #hosted: Hosted | undefined;
+  readonly #log;
+  #busy = 0;
+
+  private constructor(temporary: TemporaryStore) {
+    this.temporary = temporary;
+    const { log, lines } = keptLog();
+    this.#log = log;
+    this.lines = lines;
+  }
+
+  static async open(): Promise<Workshop> {
+    return new Workshop(await TemporaryStore.open());
+  }
+
+  get now(): number {
+    return began + this.clock.now();
+  }
+
+  get hosted(): Hosted {
+    assert.ok(this.#hosted, 'the scheduler is started');
+    return this.#hosted;
+  }
+
+  /** Run a command as the writer would. */
+  readonly commit: CommitCommand = async <Reply>(command: Command<Reply>): Promise<Reply> => {
+    this.#busy++;
+    try {
+      await this.gate();
+      this.commits++;
+      const { results, changes, opstamp, flushed } = await this.temporary.store.transact([command]);
+      await flushed;
+      this.temporary.changes.jobs.push(...changes.jobs);
+      this.feed.publish({ opstamp, ...changes });
+      const [result] = results;
+      if (!result.ok) throw result.error;
+      return result.reply as Reply;
+    } finally {
+      this.#busy--;
+    }
+  };
+
+  /** Commits fail from now on as with a full disk, or do not any more. */
+  breakDisk(broken: boolean): void {
+    this.gate = async () => {
+      if (broken) throw storeUnavailable(new Error('no space'));
+    };
+  }
+
+  readonly #handler: JobHandler = (job, { signal }) =>
+    new Promise((resolve, reject) => {
+      this.works.push({ job, signal, done: (completion) => resolve(completion), fail: reject });
+    });
+
+  start(
+    changes: Partial<JobLimits> = {},
+    capacity: Partial<Record<'index' | 'fetch' | 'background', number>> = {},
+  ): void {
+    const logic = schedulerLogic({
+      commit: this.commit,
+      feed: this.feed,
+      handlers: { index_page: this.#handler, cluster: this.#handler },
+      limits: { ...limits, ...changes },
+      capacity: { suspect: 1, index: 2, fetch: 2, background: 1, ...capacity },
+      incarnation: 'this life',
+      now: () => this.now,
+      random: () => 0.5,
+      log: this.#log,
+    });
+    this.#hosted = new Hosted(logic, this.clock);
+  }
+
+  async enqueue(kind: JobKind = 'index_page', max_attempts = 3): Promise<number> {
+    const job = await this.commit((transaction) =>
+      createJob(transaction, { kind, page_no: null, max_attempts, at: this.now }),
+    );
+    return job.no;
+  }
+
+  job(no: number): Job {
+    const job = this.temporary.store.reader.jobs.get(no);
+    assert.ok(job, `job ${no} exists`);
+    return job;
+  }
+
+  /** The newest work at this job. */
+  work(no: number): Work {
+    const work = this.works.findLast(({ job }) => job.no === no);
+    assert.ok(work, `job ${no} is worked at`);
+    return work;
+  }
+
+  /** Let everything that needs no time happen. */
+  async settle(): Promise<void> {
+    for (let quiet = 0, turns = 0; quiet < 5; turns++) {
+      assert.ok(turns < 1_000_000, 'it does not come to rest');
+      await new Promise(setImmediate);
+      quiet = this.#busy === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  /** Let time pass, in small steps. */
+  async pass(ms: number, step = 100): Promise<void> {
+    for (let left = ms; left > 0; left -= step) {
+      this.clock.increment(Math.min(step, left));
+      await this.settle();
+    }
+  }
+
+  /** Ids of the job actors that live. */
+  actors(): string[] {
+    const children: Record<string, unknown> = this.hosted.child?.getSnapshot().children ?? {};
+    return Object.keys(children).filter((id) => id.startsWith('job.'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#hosted?.end();
+    this.breakDisk(false);
+    await this.settle();
+    await this.temporary[Symbol.asyncDispose]();
+  }
+}
