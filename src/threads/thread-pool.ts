@@ -75,6 +75,9 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     ...(options.nice === undefined ? {} : { niceIncrement: options.nice }),
     ...(options.maxHeapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb } }),
   });
+  // A task that ends while it is being aborted, or a thread that dies between tasks, is told here; the pool goes on by itself.
+  // What follows the colon may be a task's result, that is, page text.
+  piscina.on('error', (error: Error) => process.emitWarning(`${options.name}: ${error.message.split(':', 1)[0]}`));
   return {
     async run(name, argument, { signal, timeoutMs, transfer } = {}) {
       const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);

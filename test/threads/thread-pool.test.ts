@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/threads/thread-pool.ts';
+
+const entry = new URL('./spinning-thread', import.meta.url);
+type Tasks = typeof import('./spinning-thread.ts');
+
+const open = (options: { threads?: number; maxQueue?: number } = {}) =>
+  openThreadPool<Tasks>({ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 }, ...options });
+
+test('a pinned thread keeps its state and runs its tasks in the order given', async () => {
+  const pool = open();
+  try {
+    const order = await Promise.all(Array.from({ length: 20 }, () => pool.run('next', undefined)));
+    assert.deepEqual(
+      order,
+      Array.from({ length: 20 }, (_, i) => 41 + i),
+    );
+  } finally {
+    await pool.close();
+  }
+});
+
+test('tasks beyond the queue’s bound are refused as retryable', async () => {
+  const pool = open({ maxQueue: 2 });
+  try {
+    const runs = await Promise.allSettled(Array.from({ length: 10 }, () => pool.run('spin', 50)));
+    const refused = runs.filter((run) => run.status === 'rejected').map((run) => run.reason);
+    assert.ok(refused.length >= 6, `${refused.length} refused`);
+    for (const error of refused) assert.ok(error instanceof QueueFullError && error.retryable);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('a task over its time is stopped, and the pool goes on with another thread', async () => {
+  const pool = open();
+  try {
+    await assert.rejects(pool.run('spin', 60_000, { timeoutMs: 200 }), TaskTimeoutError);
+    assert.equal(await pool.run('next', undefined), 41);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('an abort at any moment of a task is no uncaught error', async () => {
+  const pool = open();
+  try {
+    for (let round = 0; round < 60; round++) {
+      const abort = new AbortController();
+      const run = pool.run('spin', round % 4, { signal: abort.signal }).then(
+        () => 'done',
+        (error) => error.name,
+      );
+      setTimeout(() => abort.abort(), round % 6);
+      assert.ok(['done', 'AbortError'].includes(await run));
+    }
+    assert.equal(typeof (await pool.run('next', undefined)), 'number');
+  } finally {
+    await pool.close();
+  }
+});
