@@ -1,7 +1,7 @@
 /**
  * The scheduler: gives orphans back at start, claims due jobs into free places and keeps one job actor alive per running job.
- * It looks when a commit made a job claimable, when a job ends, when the next one is due, and at least every `sweepMs`,
- * when it also takes expired leases back.
+ * It looks when a commit made a job claimable, when a job ends, when the next one is due, and every `sweepMs` while jobs run,
+ * else every `quietMs`. Each look also takes expired leases back. A look is a commit, so a quiet service hardly writes.
  *
  * recovering  orphans of the last process go back to pending
  * idle        waits for a reason to look
@@ -46,8 +46,10 @@ interface Context {
 
 type Event = { type: 'wake' } | { type: 'stop' } | { type: `xstate.done.actor.job.${string}`; actorId: string };
 
-/** Longest time between two looks: how late an expired lease is noticed. */
+/** Longest time between two looks while jobs run: how late an expired lease is noticed. */
 const sweepMs = 1000;
+/** The same while none runs: how late a change of the wall clock is noticed, or a lease whose claim was never answered. */
+const quietMs = 60_000;
 
 export function schedulerLogic(dependencies: SchedulerDependencies) {
   const { commit, feed, handlers, limits, capacity, incarnation, now, random, log } = dependencies;
@@ -64,15 +66,12 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       job: jobActor,
       recover: fromPromise(() => commit(recoverOrphans(incarnation, now()))),
       claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {
-        await commit(expireLeases(now()));
-        const request = {
-          at: now(),
-          incarnation,
-          leaseMs: limits.leaseMs,
-          free: places(running),
-          running: running.size,
-        };
-        return commit(claimJobs(request));
+        const at = now();
+        const request = { at, incarnation, leaseMs: limits.leaseMs, free: places(running), running: running.size };
+        return commit((transaction) => {
+          expireLeases(at)(transaction);
+          return claimJobs(request)(transaction);
+        });
       }),
       listen: fromCallback<Event>(({ sendBack }) =>
         feed.subscribe(({ jobs }) => {
@@ -81,7 +80,8 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       ),
     },
     delays: {
-      untilNextLook: ({ context }) => Math.max(0, Math.min(sweepMs, (context.nextDueAt ?? Infinity) - now())),
+      untilNextLook: ({ context }) =>
+        Math.max(0, Math.min(context.running.size > 0 ? sweepMs : quietMs, (context.nextDueAt ?? Infinity) - now())),
       sweep: sweepMs,
     },
     guards: {
@@ -155,7 +155,14 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
             },
             { target: 'idle', actions: { type: 'work', params: ({ event }) => event.output } },
           ],
-          onError: { target: 'failing', actions: { type: 'noteFailedLook', params: ({ event }) => event } },
+          onError: [
+            {
+              guard: stateIn({ claiming: 'last' }),
+              target: 'draining',
+              actions: { type: 'noteFailedLook', params: ({ event }) => event },
+            },
+            { target: 'failing', actions: { type: 'noteFailedLook', params: ({ event }) => event } },
+          ],
         },
         states: {
           once: { on: { wake: 'again', 'xstate.done.actor.job.*': { target: 'again', actions: ['forget', 'bury'] } } },

@@ -75,7 +75,7 @@ export class Hosted {
   }
 
   #keep(event: AnyEventObject): void {
-    if (event.type.startsWith('host.')) return;
+    if (/^(host|xstate)\./.test(event.type)) return;
     this.events.push(event);
     const now = this.#waiting.filter(({ match }) => match(event));
     this.#waiting = this.#waiting.filter(({ match }) => !match(event));

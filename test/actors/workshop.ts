@@ -36,6 +36,8 @@ export class Workshop implements AsyncDisposable {
   commits = 0;
   /** Replaced to make commits wait or fail. */
   gate: () => Promise<void> = async () => {};
+  /** Commits are made, but whoever asked for them hears of an error. */
+  loseReplies = false;
   #hosted: Hosted | undefined;
   readonly #log;
   #busy = 0;
@@ -70,6 +72,7 @@ export class Workshop implements AsyncDisposable {
       await flushed;
       this.temporary.changes.jobs.push(...changes.jobs);
       this.feed.publish({ opstamp, ...changes });
+      if (this.loseReplies) throw storeUnavailable(new Error('the reply was lost'));
       const [result] = results;
       if (!result.ok) throw result.error;
       return result.reply as Reply;
@@ -82,6 +85,19 @@ export class Workshop implements AsyncDisposable {
   breakDisk(broken: boolean): void {
     this.gate = async () => {
       if (broken) throw storeUnavailable(new Error('no space'));
+    };
+  }
+
+  /** Commits wait from now on until they are let go on, or fail with an error. */
+  holdCommits(): (error?: Error) => void {
+    let release: (error?: Error) => void = () => {};
+    const held = new Promise<void>((resolve, reject) => {
+      release = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    this.gate = () => held;
+    return (error) => {
+      this.gate = async () => {};
+      release(error);
     };
   }
 
