@@ -11,6 +11,7 @@ import { extractOn } from './actors/extract-page.ts';
 import { indexPageHandler } from './actors/index-page.ts';
 import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic } from './actors/intake.ts';
+import type { JobHandler } from './actors/job-actor.ts';
 import { recordsLogic } from './actors/records.ts';
 import { retrieverLogic } from './actors/retriever.ts';
 import { schedulerLogic } from './actors/scheduler.ts';
@@ -37,6 +38,8 @@ export interface AppOptions {
   now?: () => number;
   monotonic?: () => number;
   random?: () => number;
+  /** Put around the handler of `index_page` jobs: where tests plant their faults. */
+  aroundIndexPage?: (handler: JobHandler) => JobHandler;
 }
 
 export interface App {
@@ -129,12 +132,14 @@ export async function startApp(options: AppOptions): Promise<App> {
           commit,
           feed,
           handlers: {
-            index_page: indexPageHandler({
-              ask,
-              reader: store.reader,
-              prepare: (page, signal) => work.run('preparePage', page, { signal }),
-              model,
-            }),
+            index_page: (options.aroundIndexPage ?? ((handler) => handler))(
+              indexPageHandler({
+                ask,
+                reader: store.reader,
+                prepare: (page, signal) => work.run('preparePage', page, { signal }),
+                model,
+              }),
+            ),
             fetch_and_index: async () => {
               throw new JobError('this version cannot fetch pages: send the page with body_html or body_extracted');
             },

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PageResponse } from '../../src/domain/page.ts';
-import { auditFolder } from './audit.ts';
+import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { RunningService, until } from './service.ts';
 
 const pages = 2000;
@@ -127,10 +127,9 @@ test('no page that was acknowledged is lost or doubled by twenty kills during in
   assert.ok(body.jobs.every(({ kind, status }) => kind === 'index_page' && status === 'done'));
 
   await service.stop();
-  const audit = await auditFolder(service.dataDir);
-  assert.deepEqual({ findings: audit.findings, missing: audit.missing }, { findings: [], missing: [] });
-  assert.equal(audit.pages, pages);
-  assert.ok(audit.labels.length >= pages);
+  const { obsolete: _, chunks, ...report } = await checkFolder(service.dataDir);
+  assert.deepEqual(report, { pages, store: [], index: [], missing: 0 });
+  assert.ok(chunks >= pages);
   const [fastest, slowest] = [Math.min(...service.startTimes), Math.max(...service.startTimes)];
   t.diagnostic(
     `starts took ${fastest} to ${slowest} ms; ${pushed.filter(({ unknown }) => unknown > 0).length} pages were sent again`,

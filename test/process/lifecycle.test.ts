@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { auditFolder } from './audit.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { RunningService, token } from './service.ts';
 
 /** Reliability checks C13 and C14. */
@@ -56,8 +56,8 @@ test('SIGTERM under load stops in order within ten seconds, and nothing that was
   await load.end();
   assert.deepEqual(exit, { code: 0, signal: null }, service.output.slice(-4000));
   assert.ok(took < stopWithinMs, `it took ${took} ms`);
-  const stopped = await auditFolder(service.dataDir);
-  assert.deepEqual({ findings: stopped.findings, missing: stopped.missing }, { findings: [], missing: [] });
+  const stopped = await checkFolder(service.dataDir);
+  assert.ok(isClean(stopped) && stopped.missing === 0, JSON.stringify(stopped));
 
   await service.start();
   const ids = [...load.acknowledged];
@@ -66,9 +66,9 @@ test('SIGTERM under load stops in order within ten seconds, and nothing that was
     [],
   );
   await service.stop();
-  const { findings, missing, pages } = await auditFolder(service.dataDir);
-  assert.deepEqual({ findings, missing }, { findings: [], missing: [] });
-  assert.ok(pages >= ids.length);
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
+  assert.ok(report.pages >= ids.length);
   for (const secret of [token, canary]) assert.ok(!service.output.includes(secret), 'nothing secret is in the log');
 });
 

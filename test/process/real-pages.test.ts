@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { haveRealPages, realPagesDir, searchRealPages, shareWithin } from '../../bench/real-pages.ts';
-import { auditFolder } from './audit.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { RunningService } from './service.ts';
 
 const skip = haveRealPages ? false : `the real pages are not at ${realPagesDir}`;
@@ -22,6 +22,6 @@ test('32 saved web pages are indexed, and at least 95 % of the queries find thei
     'a page is found first by its own title',
   );
   await service.stop();
-  const { findings, missing } = await auditFolder(service.dataDir);
-  assert.deepEqual({ findings, missing }, { findings: [], missing: [] });
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
 });

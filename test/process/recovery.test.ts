@@ -1,0 +1,118 @@
+/** What a service finds and does when the process before it was killed. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { JobListResponse } from '../../src/domain/job.ts';
+import type { PageResponse } from '../../src/domain/page.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { RunningService, until } from './service.ts';
+
+/** Reliability check C11. */
+const claimableWithinMs = 2_000;
+const maxAttempts = 5;
+
+const sentence = 'The ferryman counts his passengers twice and the gulls once, and writes both numbers on the wall. ';
+
+test('a page is there after a kill at the moment its 202 arrives', async (t) => {
+  const service = await RunningService.start(t);
+  const ids: string[] = [];
+  for (let no = 0; no < 3; no++) {
+    const url = `https://ferry.example/${no}`;
+    const { status, body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+      url,
+      body_extracted: sentence,
+    });
+    service.signal('SIGKILL');
+    assert.equal(status, 202);
+    await service.ended();
+    ids.push(body.page_id);
+    await service.start();
+    const page = await service.call<PageResponse>('GET', `/v1/pages/${body.page_id}`);
+    assert.deepEqual(
+      { status: page.status, url: page.body.canonical_url, text: page.body.body_text, visits: page.body.visit_count },
+      { status: 200, url, text: sentence, visits: 1 },
+    );
+  }
+  assert.deepEqual(await service.settled(ids), ['indexed', 'indexed', 'indexed']);
+});
+
+test('jobs that ran when the process was killed run again at once, and each page is indexed once', async (t) => {
+  const service = await RunningService.start(t);
+  const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
+    pages: Array.from({ length: 40 }, (_, no) => ({
+      url: `https://ferry.example/${no}`,
+      body_extracted: `Crossing ${no}. ${sentence.repeat(300)}`,
+    })),
+  });
+  const running = async () => (await service.call<JobListResponse>('GET', '/v1/jobs?status=running')).body.jobs;
+  let orphans: JobListResponse['jobs'] = [];
+  await until(async () => {
+    orphans = await running();
+    return orphans.length > 1;
+  }, 'some jobs run');
+  await service.kill();
+  await service.start();
+  const ready = performance.now();
+  const killedAt = Math.max(...orphans.map(({ updated_at }) => Date.parse(updated_at)));
+  await until(async () => {
+    const { jobs } = (await service.call<JobListResponse>('GET', '/v1/jobs?limit=1000')).body;
+    return jobs.every(({ status, updated_at }) => status !== 'running' || Date.parse(updated_at) > killedAt);
+  }, 'no job is still held by the dead process');
+  assert.ok(performance.now() - ready < claimableWithinMs);
+
+  const ids = body.results.map(({ page_id }) => page_id);
+  assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
+  const { jobs } = (await service.call<JobListResponse>('GET', '/v1/jobs?limit=1000')).body;
+  assert.equal(jobs.length, ids.length);
+  assert.deepEqual(
+    jobs.filter(({ attempts }) => attempts !== 1),
+    [],
+    'a crash in company costs nobody an attempt',
+  );
+  await service.stop();
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
+});
+
+test('a page whose handler ends the process is dead after its attempts, and the other pages are indexed', async (t) => {
+  const service = RunningService.prepare(t);
+  const script = join(import.meta.dirname, 'poisoned-service.ts');
+  const sourceLoader = join(import.meta.dirname, '../../scripts/tsx-in-threads.mjs');
+  const pages = 12;
+  const poison = 5;
+  let crashes = 0;
+  let last = spawnSync(process.execPath, ['--version'], { encoding: 'utf8' });
+  do {
+    last = spawnSync(process.execPath, ['--import', sourceLoader, script], {
+      encoding: 'utf8',
+      env: {
+        PATH: process.env.PATH,
+        SERVICE_DATA_DIR: service.dataDir,
+        SERVICE_EMBEDDER__PROVIDER: 'none',
+        SERVICE_CACHE_DIR: join(service.home, 'cache'),
+        SERVICE_JOBS__MAX_ATTEMPTS: String(maxAttempts),
+        POISON: String(poison),
+        PAGES: String(pages),
+      },
+    });
+    if (last.signal === 'SIGKILL') crashes++;
+  } while (last.signal === 'SIGKILL' && crashes <= maxAttempts + 1);
+  assert.equal(last.status, 0, last.stderr);
+  // The first crash may have been in company: it is not counted.
+  assert.ok(crashes === maxAttempts || crashes === maxAttempts + 1, `${crashes} crashes`);
+  const { statuses, jobs } = JSON.parse(last.stdout) as {
+    statuses: { status: string; last_error: string | null }[];
+    jobs: JobListResponse['jobs'];
+  };
+  const expected = Array.from({ length: pages }, (_, no) => (no + 1 === poison ? 'dead' : 'indexed'));
+  assert.deepEqual(
+    statuses.map(({ status }) => status),
+    expected,
+  );
+  assert.equal(statuses[poison - 1].last_error, 'the process ended each time this job ran alone');
+  assert.deepEqual(
+    jobs.filter(({ status }) => status === 'dead').map(({ attempts }) => attempts),
+    [maxAttempts],
+  );
+});
