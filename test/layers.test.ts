@@ -1,0 +1,127 @@
+/** Imports go one way, each package has its place, and pure folders have no clock and no chance of their own (ARCHITECTURE.md). */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const src = fileURLToPath(new URL('../src/', import.meta.url));
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.ts'))
+  .sort();
+
+/** What each folder may import from, besides itself. Files beside the folders (app, main and their like) may import everything. */
+const foundations = ['domain', 'compute'];
+const mayImport: Record<string, readonly string[]> = {
+  domain: [],
+  compute: ['domain'],
+  settings: foundations,
+  telemetry: foundations,
+  machines: foundations,
+  store: foundations,
+  threads: foundations,
+  providers: foundations,
+  index: [...foundations, 'threads', 'store'],
+  commands: [...foundations, 'machines', 'store'],
+  actors: [...foundations, 'machines', 'store', 'commands', 'threads', 'providers', 'telemetry', 'index'],
+  http: [...foundations, 'telemetry', 'actors', 'settings'],
+  mcp: [...foundations, 'telemetry', 'actors', 'settings', 'http'],
+};
+
+/** Programs of their own over the whole: they may import everything, and only files beside the folders import them. */
+const programs = ['demo', 'fsck'];
+
+/** Where a package may be imported: a folder or a file. */
+const placeOf: Record<string, string> = {
+  lmdb: 'store/',
+  'hnswlib-node': 'threads/',
+  'wink-bm25-text-search': 'threads/',
+  piscina: 'threads/thread-pool.ts',
+  fastify: 'http/',
+};
+
+const specifiers = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+
+function textOf(file: string): string {
+  return readFileSync(`${src}${file}`, 'utf8');
+}
+
+/** The source without its comments, which may speak of anything. */
+function codeOf(file: string): string {
+  return textOf(file).replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
+}
+
+function importsOf(file: string): string[] {
+  return Array.from(codeOf(file).matchAll(specifiers), ([, specifier]) => specifier);
+}
+
+function folderOf(file: string): string | null {
+  return file.includes('/') ? file.slice(0, file.indexOf('/')) : null;
+}
+
+/** The project's files that a file imports. */
+function importedFiles(file: string): string[] {
+  return importsOf(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => posix.normalize(posix.join(posix.dirname(file), specifier)));
+}
+
+test('every folder of the source has its place in the order', () => {
+  const folders = new Set(files.map(folderOf).filter((folder) => folder !== null));
+  assert.deepEqual(
+    [...folders].filter((folder) => mayImport[folder] === undefined && !programs.includes(folder)),
+    [],
+  );
+  assert.ok(files.length > 80, `only ${files.length} files were looked at`);
+});
+
+test('imports go one way', () => {
+  const wrong = files.flatMap((file) => {
+    const folder = folderOf(file);
+    if (folder === null || programs.includes(folder)) return [];
+    const allowed = [folder, ...(mayImport[folder] ?? [])];
+    return importedFiles(file)
+      .filter((imported) => !allowed.includes(folderOf(imported) ?? 'the top'))
+      .map((imported) => `${file} imports ${imported}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('relative imports name files that exist, with their ending', () => {
+  const missing = files.flatMap((file) =>
+    importedFiles(file)
+      .filter((imported) => (imported.startsWith('..') ? !imported.endsWith('.json') : !files.includes(imported)))
+      .map((imported) => `${file} imports ${imported}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+for (const [name, place] of Object.entries(placeOf)) {
+  test(`${name} is imported in src/${place} only`, () => {
+    const importers = files.filter((file) =>
+      importsOf(file).some((specifier) => specifier === name || specifier.startsWith(`${name}/`)),
+    );
+    assert.ok(importers.length > 0, 'it is imported at all');
+    assert.deepEqual(
+      importers.filter((file) => !file.startsWith(place)),
+      [],
+    );
+  });
+}
+
+test('the environment is read in the settings only; the process hands it over', () => {
+  const readers = files.filter((file) => /process\s*\.\s*env\b|['"]node:process['"]/.test(codeOf(file)));
+  assert.deepEqual(
+    readers.filter((file) => !file.startsWith('settings/') && !/^(\w+\/)?main\.ts$/.test(file)),
+    [],
+  );
+});
+
+test('pure folders and commands have no clock and no chance of their own', () => {
+  const pure = ['domain/', 'compute/', 'machines/', 'commands/'];
+  const impure =
+    /\bDate\.now\b|\bMath\.random\b|\bnew Date\(\)|\bperformance\.now\b|\brandomUUID\b|\brandomBytes\b|\bsetTimeout\b/;
+  const wrong = files.filter((file) => pure.some((folder) => file.startsWith(folder)) && impure.test(codeOf(file)));
+  assert.deepEqual(wrong, []);
+});
