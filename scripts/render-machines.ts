@@ -1,0 +1,118 @@
+// docs/machines.md from the machines' definitions. A test compares the file with what this returns.
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { breakerMachine } from '../src/machines/breaker.ts';
+import { jobMachine } from '../src/machines/job.ts';
+import { pageMachine } from '../src/machines/page.ts';
+import { supervisorMachine } from '../src/machines/supervisor.ts';
+import { createWriterMachine } from '../src/machines/writer.ts';
+
+const head = ['| State | Event | Only if | Next state | Actions |', '| --- | --- | --- | --- | --- |'];
+
+const nameOf = (part: unknown): string =>
+  typeof part === 'string' ? part : String((part as { type?: unknown } | undefined)?.type ?? '');
+
+/** Event names that the library makes up, said in words. */
+function eventName(descriptor: string, node: AnyStateNode): string {
+  if (descriptor === '') return 'at once';
+  const after = /^xstate\.after\.(.+)\.[^.]*(?:\..*)?$/.exec(descriptor);
+  if (after !== null) return `after ${after[1].split('.')[0]}`;
+  if (descriptor.startsWith('xstate.done.state')) return 'all inside have ended';
+  const actor = /^xstate\.(done|error)\.actor\./.exec(descriptor);
+  if (actor !== null) return `${nameOf(node.invoke[0]?.src)} ${actor[1] === 'done' ? 'is done' : 'throws'}`;
+  return descriptor;
+}
+
+const backTicked = (text: string): string => (text === '' ? '' : `\`${text}\``);
+
+/** A target is named from the outermost state that it does not share with where the event came. */
+function targetName(target: AnyStateNode, from: AnyStateNode): string {
+  let shared = 0;
+  while (shared < target.path.length - 1 && target.path[shared] === from.path[shared]) shared++;
+  return target.path.slice(shared).join('.');
+}
+
+function row(node: AnyStateNode, label: string, transition: AnyTransitionDefinition, descriptor: string): string {
+  const cells = [
+    backTicked(label),
+    backTicked(eventName(descriptor, node)),
+    backTicked(nameOf(transition.guard)),
+    transition.target === undefined
+      ? 'stays'
+      : transition.target.map((target) => backTicked(targetName(target, node))).join(', '),
+    transition.actions.map((action) => backTicked(nameOf(action))).join(', '),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** The actions of entering or leaving a state, if there are any. */
+function named(when: string, actions: readonly unknown[], label: string): string[] {
+  if (actions.length === 0) return [];
+  return [
+    `| ${backTicked(label)} | ${backTicked(when)} |  |  | ${actions.map((action) => backTicked(nameOf(action))).join(', ')} |`,
+  ];
+}
+
+/** One row per transition of a state and of those inside it, in the order of the definition. */
+function rows(node: AnyStateNode, label: string, isShown: (node: AnyStateNode) => boolean = () => true): string[] {
+  const always = (node.always ?? []).map((transition) => row(node, label, transition, ''));
+  const own = [...node.transitions].flatMap(([descriptor, transitions]) =>
+    transitions.map((transition) => row(node, label, transition, descriptor)),
+  );
+  const entering = named('entering', node.entry, label);
+  const leaving = named('leaving', node.exit, label);
+  const none = own.length + always.length === 0 && Object.keys(node.states).length === 0;
+  const ending = none ? [`| ${backTicked(label)} | none | | | |`] : [];
+  const inner = Object.values(node.states)
+    .filter(isShown)
+    .flatMap((child) => rows(child, label === '' ? child.key : `${label}.${child.key}`, isShown));
+  return [...entering, ...always, ...own, ...leaving, ...ending, ...inner];
+}
+
+function section(title: string, text: string, lines: string[]): string {
+  return [`## ${title}`, '', text, '', ...head, ...lines].join('\n');
+}
+
+const tableOf = (machine: AnyStateMachine): string[] => rows(machine.root, '');
+
+/** The regions of the supervisor's chart are all alike: one without others inside stands for them. */
+function supervisorTable(): string[] {
+  const { up, stopped, failed } = supervisorMachine.root.states as Record<string, AnyStateNode>;
+  const records = ['writer', 'alive', 'serving', 'indexes', 'alive', 'serving', 'records'].reduce(
+    (node: AnyStateNode, key) => node.states[key],
+    up,
+  );
+  return [
+    ...rows(up, 'up', ({ key }) => key !== 'writer'),
+    ...rows(records, 'records'),
+    ...rows(stopped, 'stopped'),
+    ...rows(failed, 'failed'),
+  ];
+}
+
+export function renderMachines(): string {
+  return `${[
+    '# The machines',
+    'Made by `node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts` from the definitions in `src/machines`. What holds in each state stands at the head of each file. An event that a state has no row for, or whose conditions do not hold, is refused and changes nothing. Of several rows for one event the first whose condition holds counts.',
+    section(
+      'Job',
+      'The life of a row of the ledger (`src/machines/job.ts`). Every change is compared and set against the stored row inside the transaction; events of a running attempt carry its claim and are refused under another one.',
+      tableOf(jobMachine),
+    ),
+    section(
+      'Page',
+      'A page follows the job that indexes it, in the same transaction (`src/machines/page.ts`).',
+      tableOf(pageMachine),
+    ),
+    section('Breaker', 'One per outside provider (`src/machines/breaker.ts`).', tableOf(breakerMachine)),
+    section(
+      'Writer',
+      'One batch at a time goes into a transaction while the next one gathers (`src/machines/writer.ts`).',
+      tableOf(createWriterMachine()),
+    ),
+    section(
+      'Supervisor',
+      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `records`, `retriever`, `scheduler` (`src/machines/supervisor.ts`). The region of `records` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
+      supervisorTable(),
+    ),
+  ].join('\n\n')}\n`;
+}
