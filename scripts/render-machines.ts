@@ -44,12 +44,12 @@ function row(node: AnyStateNode, label: string, transition: AnyTransitionDefinit
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The actions of entering or leaving a state, if there are any. */
+/** The actions of entering or leaving a state, if there are any besides those that the library adds for its timers. */
 function named(when: string, actions: readonly unknown[], label: string): string[] {
-  if (actions.length === 0) return [];
-  return [
-    `| ${backTicked(label)} | ${backTicked(when)} |  |  | ${actions.map((action) => backTicked(nameOf(action))).join(', ')} |`,
-  ];
+  const names = actions.map(nameOf).filter((name) => !name.startsWith('xstate.'));
+  return names.length === 0
+    ? []
+    : [`| ${backTicked(label)} | ${backTicked(when)} |  |  | ${names.map(backTicked).join(', ')} |`];
 }
 
 /** One row per transition of a state and of those inside it, in the order of the definition. */
