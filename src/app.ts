@@ -125,7 +125,9 @@ export async function startApp(options: AppOptions): Promise<App> {
           ask,
           reader: store.reader,
           canonicalize: settings.canonicalize,
+          recencyHalfLifeDays: settings.search.recency_half_life_days,
           newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
+          now,
           monotonic,
         }),
         scheduler: schedulerLogic({

@@ -171,13 +171,15 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         await recovery.settled();
         return undefined;
       },
-      'index.retrieve': async ({ query, candidates, filters }: RetrieveRequest): Promise<Retrieved> => {
+      'index.retrieve': async ({ query, candidates, filters, model: wanted }: RetrieveRequest): Promise<Retrieved> => {
+        if (wanted !== model?.id) throw new DomainError('invalid', `the model ${wanted} has no vectors here`);
         const began = monotonic();
         const allowed = catalog.allowed(filters);
         const filtered = monotonic();
         const shape = {
           pageOf: (label: number) => catalog.pageOf(label),
           passes: (no: number) => catalog.passes(no, filters),
+          lastSeenAt: (no: number) => catalog.lastSeenAt(no),
         };
         if (allowed?.count === 0) return { sparse: nothing, dense: nothing, known: false, timing_ms: {}, ...shape };
         return orOverloaded(async () => {

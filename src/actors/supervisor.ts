@@ -23,6 +23,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'job.retryBatch': 'records',
   'system.readiness': 'records',
   'search.query': 'retriever',
+  'search.batch': 'retriever',
   'store.commit': 'writer',
   'index.add': 'indexes',
   'index.retrieve': 'indexes',

@@ -13,6 +13,8 @@ export interface RetrieveRequest {
   query: string;
   candidates: number;
   filters: PageFilters;
+  /** Embedding model of the dense side. */
+  model: string;
 }
 
 /** One side's hits, best first, ties by label; aligned arrays. */
@@ -30,6 +32,8 @@ export interface Retrieved {
   pageOf: (label: number) => number;
   /** Whether a page passes the request's filters. */
   passes: (pageNo: number) => boolean;
+  /** When a page was last visited, ms. */
+  lastSeenAt: (pageNo: number) => number;
   timing_ms: Record<string, number>;
 }
 

@@ -15,7 +15,7 @@ import type {
   PageStatusBatchResponse,
   PageStatusResponse,
 } from './page.ts';
-import type { SearchRequest, SearchResponse } from './search.ts';
+import type { SearchBatchRequest, SearchBatchResponse, SearchRequest, SearchResponse } from './search.ts';
 
 export type IngestOutcome =
   | ({ outcome: 'accepted' } & z.infer<typeof ingestAcceptedResponse>)
@@ -39,6 +39,7 @@ export interface Messages {
   'job.retry': { request: { job_id: string }; reply: JobResponse };
   'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };
   'search.query': { request: SearchRequest; reply: SearchResponse };
+  'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'system.readiness': { request: Record<string, never>; reply: Readiness };
 }
 

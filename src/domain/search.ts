@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 
 export const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
+export type RollupStrategy = z.infer<typeof rollupStrategy>;
 export const mediation = z.enum(['vector', 'cluster', 'entity']);
+export type Mediation = z.infer<typeof mediation>;
 
 export const searchFiltersBody = z.strictObject({
   domain: z.string().nullable().optional(),
@@ -14,8 +16,10 @@ export const searchFiltersBody = z.strictObject({
 });
 export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
+const queryText = z.string().min(1).max(4000);
+
 export const searchRequest = z.strictObject({
-  query: z.string().min(1).max(4000),
+  query: queryText,
   k: z.int().min(1).max(100).default(10),
   offset: z.int().min(0).default(0),
   candidates: z.int().min(1).max(1000).default(100),
@@ -63,3 +67,21 @@ export const searchResponse = z.strictObject({
   timing_ms: z.record(z.string(), z.number()),
 });
 export type SearchResponse = z.infer<typeof searchResponse>;
+
+const { query: _query, ...sharedFields } = searchRequest.shape;
+export const searchBatchRequest = z.strictObject({ queries: z.array(queryText).min(1).max(20), ...sharedFields });
+export type SearchBatchRequest = z.infer<typeof searchBatchRequest>;
+
+export const searchBatchItem = z.discriminatedUnion('outcome', [
+  searchResponse.extend({ index: z.int(), query: z.string(), outcome: z.literal('ok') }),
+  z.strictObject({
+    index: z.int(),
+    query: z.string(),
+    outcome: z.literal('error'),
+    error: z.enum(['feature_unavailable', 'no_active_model']),
+    detail: z.string(),
+  }),
+]);
+export type SearchBatchItem = z.infer<typeof searchBatchItem>;
+export const searchBatchResponse = z.strictObject({ results: z.array(searchBatchItem) });
+export type SearchBatchResponse = z.infer<typeof searchBatchResponse>;

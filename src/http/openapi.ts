@@ -32,6 +32,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   PageStatusBatchRequest: page.pageStatusBatchRequest,
   PageStatusBatchResponse: page.pageStatusBatchResponse,
   PageStatusResponse: page.pageStatusResponse,
+  SearchBatchRequest: search.searchBatchRequest,
+  SearchBatchResponse: search.searchBatchResponse,
   SearchFiltersBody: search.searchFiltersBody,
   SearchRequest: search.searchRequest,
   SearchResponse: search.searchResponse,

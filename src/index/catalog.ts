@@ -65,6 +65,11 @@ export class Catalog {
     return label - this.#firstLabel[this.pageOf(label)];
   }
 
+  /** When the page was last visited, ms; 0 for an unknown page. */
+  lastSeenAt(no: number): number {
+    return no < this.#pages ? this.#lastSeen[no] : 0;
+  }
+
   /** Whether one page passes the filters: the same answer as its labels in `allowed`. */
   passes(no: number, { domain, after, before }: PageFilters): boolean {
     if (domain !== null && !domainMatches(this.#domains[this.#domainOfPage[no]], domain)) return false;

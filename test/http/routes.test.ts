@@ -167,6 +167,7 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
   const found = { query_id: 'q', results: [], offset: 0, has_more: false, suggestions: [], timing_ms: {} };
   const { app } = testServer({
     'search.query': () => found,
+    'search.batch': () => ({ results: [] }),
     'page.ingest': () => ({ outcome: 'accepted', page_id: 'p', status: 'queued' }),
     'page.ingestBatch': () => [],
     'page.statusBatch': () => ({ results: [] }),
@@ -176,6 +177,8 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
   t.after(() => app.close());
   const many = (length: number) => Array.from({ length }, (_each, i) => `${i}`);
   const cases: [url: string, field: string, allowed: unknown[], refused: unknown[], rest?: object][] = [
+    ['/v1/search/batch', 'queries', [many(1).map(() => 'x'), many(20)], [[], many(21), [''], ['x'.repeat(4001)], 'x']],
+    ['/v1/search/batch', 'recency_half_life_days', [null, 0.5], [0, -1], { queries: ['x'] }],
     ['/v1/search', 'query', ['x', 'x'.repeat(4000)], ['', 'x'.repeat(4001), null, 1]],
     ['/v1/search', 'k', [1, 100], [0, 101, 1.5, '5', null], { query: 'x' }],
     ['/v1/search', 'offset', [0, 5000], [-1], { query: 'x' }],
@@ -241,6 +244,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/pages/status/batch': { page_ids: ['pg_1'] },
     '/v1/jobs/retry': {},
     '/v1/search': { query: 'x' },
+    '/v1/search/batch': { queries: ['x'] },
   };
   const posts = app.routeTable.filter(({ method, url }) => method === 'POST' && !url.includes(':'));
   assert.deepEqual(posts.map(({ url }) => url).sort(), Object.keys(bodies).sort());

@@ -1,5 +1,5 @@
 /** Retrieval: contract "Retrieval and feedback". */
-import { searchRequest, searchResponse } from '../../domain/search.ts';
+import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../domain/search.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -20,5 +20,21 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
       },
     },
     async ({ body }, reply) => ask('search.query', body, { signal: clientSignal(reply) }),
+  );
+
+  app.post(
+    '/v1/search/batch',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'search_batch',
+        summary: 'Up to 20 searches, one after the other',
+        description: 'Each has its own query id; one that cannot be answered is an item with outcome error.',
+        tags: ['retrieval'],
+        body: searchBatchRequest,
+        response: { 200: searchBatchResponse, ...errorAnswers('read', 422, 503) },
+      },
+    },
+    async ({ body }, reply) => ask('search.batch', body, { signal: clientSignal(reply) }),
   );
 };

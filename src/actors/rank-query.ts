@@ -1,0 +1,116 @@
+/**
+ * Ranks pages for a query: the index gives both sides' hits, which are fused, rolled up to pages, faded with age and ordered
+ * (exact title or URL first, then score). What a search, a comparison and a replay have in common; it presents nothing.
+ */
+import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
+import { normalizeDomain } from '../compute/domain-match.ts';
+import { looksLikeUrl, titleOfQuery } from '../compute/exact-query.ts';
+import { type FusedHit, fuseRrf } from '../compute/fuse-rrf.ts';
+import { recencyFactor } from '../compute/recency.ts';
+import { type RankedPage, rollUpPages } from '../compute/roll-up-pages.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { PageFilters } from '../domain/page-filters.ts';
+import type { SearchFilters, SearchRequest } from '../domain/search.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { Retrieved, SystemAsk } from './system-messages.ts';
+
+export interface RankDependencies {
+  ask: SystemAsk;
+  reader: StoreReader;
+  canonicalize: CanonicalizeSettings;
+  /** Half-life where a request names none; null: nothing fades. */
+  recencyHalfLifeDays: number | null;
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Monotonic, ms. */
+  monotonic: () => number;
+}
+
+export type RankRequest = Pick<
+  SearchRequest,
+  'query' | 'candidates' | 'rerank' | 'rollup' | 'rollup_m' | 'rrf_k' | 'recency_half_life_days' | 'filters'
+>;
+
+export interface OrderedPage extends RankedPage {
+  /** The query is the page's title or URL. */
+  exact: boolean;
+}
+
+export interface Ranking {
+  /** The model whose vectors the dense side used. */
+  model: string;
+  /** The model that gave the final order, or null where the fused scores did. */
+  reranker: string | null;
+  retrieved: Retrieved;
+  /** Every candidate chunk, best first. */
+  fused: FusedHit[];
+  /** Best first. */
+  pages: OrderedPage[];
+  timing_ms: Record<string, number>;
+}
+
+/** Pages of one title that can be put first; more have a title that names nothing. */
+const maxExactPages = 100;
+
+/**
+ * Make the ranking function. `model` names an embedding model that is ready; without it the active one is used.
+ * Errors: DomainError `no_active_model`; `not_found` for an entity filter that names none; `invalid` for a filter that cannot be.
+ */
+export function queryRanker({ ask, reader, canonicalize, recencyHalfLifeDays, now, monotonic }: RankDependencies) {
+  /** Pages whose title or URL the query is, the filters not yet asked. */
+  const exactPages = (query: string): number[] => {
+    const found = new Set(reader.pages.numbersByTitle(titleOfQuery(query), maxExactPages));
+    if (looksLikeUrl(query)) {
+      const canonical = canonicalizeUrl(query.trim(), canonicalize);
+      const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);
+      if (no !== undefined) found.add(no);
+    }
+    return [...found].filter((no) => reader.pages.get(no)?.status === 'indexed');
+  };
+
+  const order = (request: RankRequest, retrieved: Retrieved, fused: FusedHit[]): OrderedPage[] => {
+    const ranked = rollUpPages(fused, retrieved.pageOf, request);
+    const halfLife = request.recency_half_life_days ?? recencyHalfLifeDays;
+    if (halfLife !== null) {
+      const at = now();
+      for (const page of ranked) page.score *= recencyFactor(retrieved.lastSeenAt(page.page_no), at, halfLife);
+    }
+    const exact = new Set(exactPages(request.query).filter((no) => retrieved.passes(no)));
+    const outsidePool = [...exact].filter((no) => !ranked.some((page) => page.page_no === no));
+    const pages = [...ranked, ...outsidePool.map((page_no) => ({ page_no, score: 0, hits: [] }))];
+    return pages
+      .map((page) => ({ ...page, exact: exact.has(page.page_no) }))
+      .sort((a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || a.page_no - b.page_no);
+  };
+
+  return async (
+    request: RankRequest,
+    { model = null, signal }: { model?: string | null; signal?: AbortSignal | undefined } = {},
+  ): Promise<Ranking> => {
+    const used = model ?? reader.models.activeId();
+    if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
+    const entity = request.filters?.entity;
+    if (entity != null)
+      throw new DomainError('not_found', `no entity is known as ${JSON.stringify(entity.slice(0, 64))}`);
+    const filters = pageFiltersOf(request.filters);
+    const { query, candidates } = request;
+    const retrieved = await ask('index.retrieve', { query, candidates, filters, model: used }, { signal });
+    const began = monotonic();
+    const nothing = !retrieved.known || request.filters?.cluster_id != null;
+    const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], request.rrf_k);
+    const pages = request.filters?.cluster_id == null ? order(request, retrieved, fused) : [];
+    const timing_ms = { ...retrieved.timing_ms, fuse: monotonic() - began };
+    return { model: used, reranker: null, retrieved, fused, pages, timing_ms };
+  };
+}
+
+export type RankQuery = ReturnType<typeof queryRanker>;
+
+/** Errors: DomainError `invalid` for a domain that can be none. */
+function pageFiltersOf(filters: SearchFilters | null | undefined): PageFilters {
+  const time = (text: string | null | undefined) => (text == null ? null : Date.parse(text));
+  const domain = filters?.domain == null ? null : normalizeDomain(filters.domain);
+  if (domain !== null && typeof domain !== 'string')
+    throw new DomainError('invalid', `filters.domain: ${domain.invalid}`);
+  return { domain, after: time(filters?.after), before: time(filters?.before) };
+}

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type RetrieverDependencies, retrieverLogic } from '../../src/actors/retriever.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../src/domain/search.ts';
+import { Shelf } from './shelf.ts';
+
+const day = 86_400_000;
+const now = 1000 * day;
+
+function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
+  let queries = 0;
+  return shelf.host(
+    retrieverLogic({
+      ask: shelf.ask,
+      reader: shelf.reader,
+      canonicalize: { tracking_params: [], keep_params: {} },
+      recencyHalfLifeDays: null,
+      newQueryId: () => `qr_${++queries}`,
+      now: () => now,
+      monotonic: () => 0,
+      ...changes,
+    }),
+  );
+}
+
+const request = (changes: object = {}) => searchRequest.parse({ query: 'oak', ...changes });
+const batch = (changes: object) => searchBatchRequest.parse(changes);
+
+test('hits of both sides become pages with their best passages, in the shape of the contract', async () => {
+  await using shelf = await Shelf.open();
+  const first = await shelf.add({ title: 'Trees', text: 'oak elm ash' });
+  const second = await shelf.add({ title: 'Boats', text: 'oak keel' });
+  shelf.finds.m1 = { sparse: [second, first], dense: [first, first + 2] };
+  const found = await retriever(shelf).ask('search.query', request());
+  assert.deepEqual(searchResponse.parse(found), found);
+  const page = { domain: 'example.com', first_seen_at: new Date(1000).toISOString(), visit_count: 1, cluster: null };
+  assert.deepEqual(found.results, [
+    {
+      ...page,
+      page_id: 'pg_00000001',
+      canonical_url: 'https://example.com/1',
+      title: 'Trees',
+      score: 1 / 61 + 1 / 62,
+      chunks: [
+        { chunk_id: 'ck_00000001', ordinal: 0, text: 'oak', score: 1 / 61 + 1 / 62 },
+        { chunk_id: 'ck_00000003', ordinal: 2, text: 'ash', score: 1 / 62 },
+      ],
+      exact_match: false,
+    },
+    {
+      ...page,
+      page_id: 'pg_00000002',
+      canonical_url: 'https://example.com/2',
+      title: 'Boats',
+      score: 1 / 61,
+      chunks: [{ chunk_id: 'ck_00000004', ordinal: 0, text: 'oak', score: 1 / 61 }],
+      exact_match: false,
+    },
+  ]);
+  assert.deepEqual([found.query_id, found.offset, found.has_more], ['qr_1', 0, false]);
+  assert.deepEqual(shelf.retrievals, [
+    { query: 'oak', candidates: 100, filters: { domain: null, after: null, before: null }, model: 'm1' },
+  ]);
+});
+
+test('the roll-up asked for decides the order', async () => {
+  await using shelf = await Shelf.open();
+  const one = await shelf.add({ text: 'oak' });
+  const many = await shelf.add({ text: 'oak oak oak' });
+  shelf.finds.m1 = { sparse: [one, many, many + 1, many + 2], dense: [] };
+  const order = async (changes: object) =>
+    (await retriever(shelf).ask('search.query', request(changes))).results.map(({ page_id }) => page_id);
+  assert.deepEqual(await order({}), ['pg_00000001', 'pg_00000002']);
+  assert.deepEqual(await order({ rollup: 'mean_top_m' }), ['pg_00000001', 'pg_00000002']);
+  assert.deepEqual(await order({ rollup: 'sum_rrf' }), ['pg_00000002', 'pg_00000001']);
+  assert.deepEqual(await order({ rollup: 'sum_rrf', rollup_m: 1 }), ['pg_00000001', 'pg_00000002']);
+});
+
+test('scores fade with the time since the last visit: as the request says, else as the setting does', async () => {
+  await using shelf = await Shelf.open();
+  const old = await shelf.add({ text: 'oak', seen_at: now - 30 * day });
+  const fresh = await shelf.add({ text: 'oak', seen_at: now - 10 * day });
+  shelf.finds.m1 = { sparse: [old, fresh], dense: [] };
+  const scores = async (setting: number | null, changes: object) => {
+    const service = retriever(shelf, { recencyHalfLifeDays: setting });
+    return (await service.ask('search.query', request(changes))).results.map(({ page_id, score }) => [page_id, score]);
+  };
+  const plain = [
+    ['pg_00000001', 1 / 61],
+    ['pg_00000002', 1 / 62],
+  ];
+  const faded = [
+    ['pg_00000002', 0.5 / 62],
+    ['pg_00000001', 0.125 / 61],
+  ];
+  assert.deepEqual(await scores(null, {}), plain);
+  assert.deepEqual(await scores(null, { recency_half_life_days: 10 }), faded);
+  assert.deepEqual(await scores(10, {}), faded);
+  assert.deepEqual(await scores(10, { recency_half_life_days: null }), faded);
+  assert.deepEqual(
+    (await scores(10, { recency_half_life_days: 1e9 })).map(([page_id]) => page_id),
+    ['pg_00000001', 'pg_00000002'],
+  );
+});
+
+test('results are paged inside one pool of candidates', async () => {
+  await using shelf = await Shelf.open();
+  const labels = [];
+  for (let i = 0; i < 5; i++) labels.push(await shelf.add({ text: 'oak' }));
+  shelf.finds.m1 = { sparse: labels, dense: [] };
+  const service = retriever(shelf);
+  const look = async (offset: number) => {
+    const { results, has_more } = await service.ask('search.query', request({ k: 2, offset }));
+    return [results.map(({ page_id }) => Number(page_id.at(-1))), has_more];
+  };
+  assert.deepEqual(await look(0), [[1, 2], true]);
+  assert.deepEqual(await look(3), [[4, 5], false]);
+  assert.deepEqual(await look(5), [[], false]);
+});
+
+test('an unknown cluster has no results; an unknown entity is not found', async () => {
+  await using shelf = await Shelf.open();
+  shelf.finds.m1 = { sparse: [await shelf.add({ title: 'oak', text: 'oak' })], dense: [] };
+  const service = retriever(shelf);
+  const clustered = await service.ask('search.query', request({ filters: { cluster_id: 'cl_unknown' } }));
+  assert.deepEqual(clustered.results, []);
+  await assert.rejects(
+    service.ask('search.query', request({ filters: { entity: 'Nobody' } })),
+    (error) => error instanceof DomainError && error.code === 'not_found' && /Nobody/.test(error.message),
+  );
+});
+
+test('a batch searches one after the other; each item has its own id and its own error', async () => {
+  await using shelf = await Shelf.open();
+  const label = await shelf.add({ text: 'oak' });
+  shelf.finds.m1 = { sparse: [label], dense: [] };
+  const service = retriever(shelf);
+  const found = await service.ask('search.batch', batch({ queries: ['oak', 'elm'], k: 1 }));
+  assert.deepEqual(searchBatchResponse.parse(found), found);
+  assert.deepEqual(
+    found.results.map((item) => [item.index, item.query, item.outcome, item.outcome === 'ok' && item.query_id]),
+    [
+      [0, 'oak', 'ok', 'qr_1'],
+      [1, 'elm', 'ok', 'qr_2'],
+    ],
+  );
+  assert.deepEqual(
+    shelf.retrievals.map(({ query }) => query),
+    ['oak', 'elm'],
+  );
+  const refused = await service.ask('search.batch', batch({ queries: ['oak'], filters: { entity: 'Nobody' } }));
+  const detail = 'no entity is known as "Nobody"';
+  assert.deepEqual(refused.results, [
+    { index: 0, query: 'oak', outcome: 'error', error: 'feature_unavailable', detail },
+  ]);
+  await assert.rejects(
+    service.ask('search.batch', batch({ queries: ['oak'], filters: { domain: 'a/b' } })),
+    (error) => error instanceof DomainError && error.code === 'invalid',
+  );
+});
+
+test('without an active model a search fails, and each item of a batch says so', async () => {
+  await using shelf = await Shelf.open();
+  const noModels = { activeId: () => null } as unknown as typeof shelf.reader.models;
+  const service = retriever(shelf, { reader: { ...shelf.reader, models: noModels } });
+  await assert.rejects(
+    service.ask('search.query', request()),
+    (error) => error instanceof DomainError && error.code === 'no_active_model',
+  );
+  const found = await service.ask('search.batch', batch({ queries: ['a', 'b'] }));
+  const failed = { outcome: 'error', error: 'no_active_model', detail: 'no active embedding model' };
+  assert.deepEqual(found.results, [
+    { index: 0, query: 'a', ...failed },
+    { index: 1, query: 'b', ...failed },
+  ]);
+});

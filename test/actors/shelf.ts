@@ -1,0 +1,124 @@
+/**
+ * A real store with indexed pages, and an index that finds what the test says: enough to see what the retriever makes of hits.
+ * Each page has as many chunks as words, chunk n being its nth word.
+ */
+import assert from 'node:assert/strict';
+import type { AnyActorLogic } from 'xstate';
+import type { Retrieved, RetrieveRequest, SystemAsk, SystemMessageName } from '../../src/actors/system-messages.ts';
+import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { commitContent } from '../../src/commands/commit-content.ts';
+import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { installModel } from '../../src/commands/install-model.ts';
+import { completeJob } from '../../src/commands/settle-job.ts';
+import type { EmbeddingModel } from '../../src/domain/model.ts';
+import type { Command } from '../../src/store/store.ts';
+import { submission } from '../commands/submissions.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+import { Hosted } from './hosted.ts';
+
+export interface ShelvedPage {
+  title?: string;
+  /** Words; each is a chunk. */
+  text: string;
+  seen_at?: number;
+  /** Per vector space, a vector for each chunk. */
+  vectors?: Record<number, number[][]>;
+}
+
+type Answer = (request: never, signal: AbortSignal | undefined) => unknown;
+
+export class Shelf implements AsyncDisposable {
+  readonly temporary: TemporaryStore;
+  /** What the index finds: labels by model, best first. */
+  finds: Record<string, { sparse: number[]; dense: number[] }> = {};
+  readonly retrievals: RetrieveRequest[] = [];
+  /** Answers of messages beside the index's and the writer's. */
+  readonly answers: Partial<Record<SystemMessageName, Answer>> = {};
+  #pages = 0;
+
+  private constructor(temporary: TemporaryStore) {
+    this.temporary = temporary;
+  }
+
+  static async open(): Promise<Shelf> {
+    const shelf = new Shelf(await TemporaryStore.open());
+    await shelf.install('m1');
+    return shelf;
+  }
+
+  get reader() {
+    return this.temporary.store.reader;
+  }
+
+  /** The first model installed is the active one. */
+  install(id: string): Promise<EmbeddingModel> {
+    return this.temporary.commit(
+      installModel({ id, provider: 'local', model_name: id, dim: 2, max_input_tokens: 10, floor: null }),
+    );
+  }
+
+  /** Put an indexed page there; gives its first label. */
+  async add({ title = 'A page', text, seen_at = 1000, vectors = {} }: ShelvedPage): Promise<number> {
+    const no = ++this.#pages;
+    const url = `https://example.com/${no}`;
+    await this.temporary.commit(ingestPage(submission({ canonical_url: url, title, body: text, seen_at, at: 0 })));
+    const free = { suspect: 0, index: 1, fetch: 0, background: 0 };
+    const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free: { ...free, suspect: 1 }, running: 0 });
+    const [job] = (await this.temporary.commit(look)).jobs;
+    const attempt = { job_no: job.no, claim: job.claim };
+    const chunks = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
+      char_start: index,
+      char_end: index + word.length,
+      token_count: 1,
+      section_title: null,
+      section_start_s: null,
+    }));
+    const rows = Object.entries(vectors).map(([space, each]): [number, Float32Array] => [
+      Number(space),
+      Float32Array.from(each.flat()),
+    ]);
+    const content = { page_no: no, chunks, vectors: new Map(rows) };
+    const committed = await this.temporary.commit(commitContent(attempt, content));
+    await this.temporary.commit(completeJob(attempt, 0));
+    assert.ok(committed !== null);
+    return committed.labels.first;
+  }
+
+  readonly ask: SystemAsk = async (name, request, options) => {
+    const answer = this.answers[name];
+    if (answer !== undefined) return answer(request as never, options?.signal) as never;
+    if (name === 'store.commit') {
+      return this.temporary.commit((request as { command: Command<unknown> }).command) as never;
+    }
+    assert.equal(name, 'index.retrieve');
+    return this.#retrieve(request as RetrieveRequest) as never;
+  };
+
+  host(logic: AnyActorLogic): Hosted {
+    return new Hosted(logic);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.temporary[Symbol.asyncDispose]();
+  }
+
+  #retrieve(request: RetrieveRequest): Retrieved {
+    this.retrievals.push(request);
+    const { sparse, dense } = this.finds[request.model] ?? { sparse: [], dense: [] };
+    const side = (labels: number[]) => ({
+      labels: Uint32Array.from(labels),
+      scores: Float32Array.from(labels, (_, rank) => 1 - rank / 10),
+    });
+    const pages = [...this.reader.pages.all()];
+    return {
+      sparse: side(sparse),
+      dense: side(dense),
+      known: sparse.length + dense.length > 0,
+      pageOf: (label) =>
+        pages.find((page) => label >= page.first_label && label < page.first_label + page.chunk_count)?.no ?? 0,
+      passes: () => true,
+      lastSeenAt: (no) => this.reader.pages.get(no)?.last_seen_at ?? 0,
+      timing_ms: { sparse: 1 },
+    };
+  }
+}
