@@ -9,7 +9,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const root = join(import.meta.dirname, '../..');
@@ -42,6 +41,11 @@ export interface CallOptions {
   headers?: Record<string, string>;
 }
 
+/** Whatever runs clean-up at its end: a test's context, or the `after` of a file. */
+export interface Scope {
+  after(cleanUp: () => Promise<void>): void;
+}
+
 export class RunningService {
   /** Holds the data folder, which the service makes itself. */
   readonly home: string;
@@ -61,20 +65,20 @@ export class RunningService {
     this.#env = env;
   }
 
-  /** A service that is cleaned up after the test `t`; not started yet. `env` adds to or takes from (`''`) the default settings. */
-  static prepare(t: TestContext, env: Record<string, string> = {}): RunningService {
+  /** A service that is cleaned up after its scope; not started yet. `env` adds to or takes from (`''`) the default settings. */
+  static prepare(scope: Scope, env: Record<string, string> = {}): RunningService {
     execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
     const service = new RunningService(env);
-    t.after(async () => {
+    scope.after(async () => {
       await service.kill();
       rmSync(service.home, { recursive: true, force: true });
     });
     return service;
   }
 
-  /** A service that is ready, cleaned up after the test `t`. */
-  static async start(t: TestContext, env: Record<string, string> = {}): Promise<RunningService> {
-    const service = RunningService.prepare(t, env);
+  /** A service that is ready, cleaned up after its scope. */
+  static async start(scope: Scope, env: Record<string, string> = {}): Promise<RunningService> {
+    const service = RunningService.prepare(scope, env);
     await service.start();
     return service;
   }
