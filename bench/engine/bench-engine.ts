@@ -20,6 +20,8 @@ export interface BenchEngine {
   readonly searches: Readonly<Record<string, Search>>;
   /** Those of `searches` under a filter that allows a share of the chunks (allowed.ts). */
   filtered?(share: number): Readonly<Record<string, Search>>;
+  /** Every chunk in the order of the dense side: what a filtered dense search is to agree with. */
+  denseRanking?: Search;
   /** Bytes on disk, parts of the memory: whatever the engine can say. */
   footprint(): Promise<Record<string, unknown>>;
   /** Delete chunks, so that what is found afterwards can be judged. */

@@ -85,3 +85,16 @@ export async function* vectorBatches(
     await file.close();
   }
 }
+
+/** Texts with their vectors, for engines that take whole rows. */
+export async function* rowBatches(
+  data: BenchData,
+  size: number,
+): AsyncGenerator<{ first: number; texts: string[]; vectors: Float32Array }> {
+  const texts = textBatches(data, size);
+  for await (const { first, count, vectors } of vectorBatches(data, size)) {
+    const batch = (await texts.next()).value;
+    if (batch?.texts.length !== count) throw new Error('there are not as many texts as vectors');
+    yield { first, texts: batch.texts, vectors };
+  }
+}

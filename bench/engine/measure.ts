@@ -8,7 +8,7 @@ import { peakResidentMb, residentMb } from './process-memory.ts';
 const emptyMb = await residentMb();
 
 const { SHARES, bucketOf, bucketsOf } = await import('./allowed.ts');
-const { isDeleted, readData, readQueries, readTruth } = await import('./data-folder.ts');
+const { isDeleted, readData, readQueries, readTruth, TOP } = await import('./data-folder.ts');
 const { latencyOf, mean, rounded, recallOf, sameList } = await import('./statistics.ts');
 type BenchQuery = import('./data-folder.ts').BenchQuery;
 type Search = import('./bench-engine.ts').Search;
@@ -17,6 +17,8 @@ type Search = import('./bench-engine.ts').Search;
 const ROUNDS = 5;
 const ROUNDS_S = 4;
 const WARM_UP = 100;
+/** Whole rankings of the dense side that filtered searches are compared with. */
+const RANKINGS = 30;
 
 const [modulePath, dataDir, indexDir, phase] = process.argv.slice(2);
 const data = await readData(dataDir);
@@ -34,12 +36,16 @@ async function build(): Promise<object> {
   for (const [name, search] of Object.entries(engine.searches)) search_ms[name] = await time(search);
   const rss = await residentMb();
   const quality = await judge(engine.searches);
+  const rankings: number[][] = [];
+  if (engine.denseRanking !== undefined) {
+    for (const query of queries.slice(0, RANKINGS)) rankings.push(Array.from(await engine.denseRanking(query)));
+  }
   const filters = [];
   for (const share of engine.filtered === undefined ? [] : SHARES) {
     const searches = engine.filtered?.(share) ?? {};
     const times: Record<string, unknown> = {};
     for (const [name, search] of Object.entries(searches)) times[name] = await time(search, 1);
-    filters.push({ share, search_ms: times, ...(await judgeFiltered(searches, share)) });
+    filters.push({ share, search_ms: times, ...(await judgeFiltered(searches, share, rankings)) });
   }
   const footprint = await engine.footprint();
   await engine.close();
@@ -102,7 +108,11 @@ async function judge(searches: Readonly<Record<string, Search>>): Promise<object
 }
 
 /** Against the same search without the filter, all of its answers, filtered afterwards. */
-async function judgeFiltered(searches: Readonly<Record<string, Search>>, share: number): Promise<object> {
+async function judgeFiltered(
+  searches: Readonly<Record<string, Search>>,
+  share: number,
+  rankings: readonly number[][],
+): Promise<object> {
   const expected = truth.filtered.find((each) => each.share === share);
   if (expected === undefined) throw new Error(`no reference for the filter of ${share}`);
   const { dense, sparse, hybrid } = searches;
@@ -116,10 +126,16 @@ async function judgeFiltered(searches: Readonly<Record<string, Search>>, share: 
       ? {}
       : {
           dense_recall: rounded(mean(await recalls(dense, expected.dense))),
-          dense_equal: rounded(mean(await equalities(dense, expected.dense))),
+          ...(rankings.length === 0 ? {} : { dense_equals_own_ranking: await agreement(dense, share, rankings) }),
         }),
     ...(sparse === undefined ? {} : { sparse_equal: rounded(mean(await equalities(sparse, expected.sparse))) }),
   };
+}
+
+/** Share of queries whose filtered search gives the head of their own whole ranking, filtered afterwards. */
+async function agreement(search: Search, share: number, rankings: readonly number[][]): Promise<number> {
+  const heads = rankings.map((ranking) => ranking.filter((chunk) => bucketOf(chunk) < bucketsOf(share)).slice(0, TOP));
+  return rounded(mean(await equalities(search, heads)));
 }
 
 async function judgeDeletion(

@@ -134,6 +134,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       for (let chunk = 0; chunk < data.chunks; chunk++) if (bucketOf(chunk) < bucketsOf(share)) addLabel(allow, chunk);
       return searches(allow);
     },
+    denseRanking: (query) => nearest(query, data.chunks),
     async build(): Promise<BuildReport> {
       // The first text of each work thread loads the language model: the service does that at start.
       await Promise.all(Array.from({ length: WORKERS * 4 }, () => work.run('warmUp', undefined)));
