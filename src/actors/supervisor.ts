@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from 'pino';
-import { type AnyActorLogic, type AnyActorRef, createActor } from 'xstate';
+import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate';
 import { DomainError } from '../domain/errors.ts';
 import { type ChildName, childNames, type RestartPolicy, supervisorMachine } from '../machines/supervisor.ts';
 import type { Envelope } from './service.ts';
@@ -50,7 +50,12 @@ export interface Supervisor {
 
 export type ChildLogics = Record<ChildName, AnyActorLogic>;
 
-export function startSupervisor(childLogics: (ask: SystemAsk) => ChildLogics, log: Logger): Supervisor {
+/** `clock` times the restarts; the system's own unless given. */
+export function startSupervisor(
+  childLogics: (ask: SystemAsk) => ChildLogics,
+  log: Logger,
+  clock?: ActorOptions<AnyActorLogic>['clock'],
+): Supervisor {
   const ask: SystemAsk = (name, request, options) =>
     new Promise((resolve, reject) => {
       const children: Record<string, AnyActorRef | undefined> = actor.getSnapshot().children;
@@ -78,7 +83,10 @@ export function startSupervisor(childLogics: (ask: SystemAsk) => ChildLogics, lo
       },
     },
   });
-  const actor = createActor(machine, { input: { policy: restartPolicy } });
+  const actor = createActor(machine, {
+    input: { policy: restartPolicy },
+    ...(clock === undefined ? {} : { clock }),
+  });
 
   const ready = new Promise<void>((resolve, reject) => {
     actor.subscribe({
