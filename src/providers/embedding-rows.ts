@@ -1,0 +1,60 @@
+/**
+ * Rows of an embedding answer as numbers. Nothing is passed on that an index could not take: every row is looked at, and one
+ * bad row refuses the whole answer (reliability check C22).
+ */
+import { findBadRows } from '../compute/bad-rows.ts';
+
+/** What is wrong with an answer, in words that name places and never values. */
+export interface BadRows {
+  problem: string;
+}
+
+function copyNumbers(row: readonly unknown[], out: Float32Array): string | null {
+  for (let i = 0; i < out.length; i++) {
+    const value = row[i];
+    if (typeof value !== 'number') return 'not a number';
+    out[i] = value;
+  }
+  return null;
+}
+
+/** Floats of 32 bits, little-endian, as base64: what OpenAI and Voyage call that format. */
+function copyBase64(row: string, out: Float32Array): string | null {
+  const bytes = Buffer.from(row, 'base64');
+  if (bytes.length !== out.byteLength) return `${bytes.length} bytes instead of ${out.byteLength}`;
+  for (let i = 0; i < out.length; i++) out[i] = bytes.readFloatLE(4 * i);
+  return null;
+}
+
+function copyRow(row: unknown, out: Float32Array): string | null {
+  if (typeof row === 'string') return copyBase64(row, out);
+  if (!Array.isArray(row)) return 'not a vector';
+  return row.length === out.length ? copyNumbers(row, out) : `length ${row.length} instead of ${out.length}`;
+}
+
+function makeUnit(row: Float32Array): void {
+  let largest = 0;
+  for (const value of row) largest = Math.max(largest, Math.abs(value));
+  let sum = 0;
+  for (const value of row) sum += (value / largest) ** 2;
+  const scale = 1 / Math.sqrt(sum);
+  for (let i = 0; i < row.length; i++) row[i] = (row[i] / largest) * scale;
+}
+
+/**
+ * The rows of one answer as unit vectors, one after the other.
+ * Shapes: `rows` as they came from JSON; the result has `count` × `dim` numbers.
+ * Errors: none; BadRows names the first bad row.
+ */
+export function readRows(rows: readonly unknown[], count: number, dim: number): Float32Array | BadRows {
+  if (rows.length !== count) return { problem: `${rows.length} rows instead of ${count}` };
+  const out = new Float32Array(count * dim);
+  for (const [at, row] of rows.entries()) {
+    const problem = copyRow(row, out.subarray(at * dim, (at + 1) * dim));
+    if (problem !== null) return { problem: `row ${at}: ${problem}` };
+  }
+  const [bad] = findBadRows(out, dim, count);
+  if (bad !== undefined) return { problem: `row ${bad.row}: ${bad.reason}` };
+  for (let at = 0; at < count; at++) makeUnit(out.subarray(at * dim, (at + 1) * dim));
+  return out;
+}

@@ -1,0 +1,93 @@
+/**
+ * How a call to an outside provider can fail. What may be done about it is a property of the fault, in one table: whether the
+ * same call may succeed in a moment, whether another attempt of the whole job makes sense, and whether it speaks against the
+ * provider's health (its breaker counts it). Messages name provider, status and fault; never a body, a text or a secret.
+ */
+
+export type ProviderFault =
+  /** 4xx but the ones below: the request is wrong for this provider. */
+  | 'refused'
+  /** 401 and 403. */
+  | 'unauthorized'
+  /** 408, 425 and 429. */
+  | 'busy'
+  /** 5xx. */
+  | 'failing'
+  /** 3xx: the address is not the provider's; a redirect is never followed with a key in hand. */
+  | 'redirected'
+  /** No whole answer within the time of one try. */
+  | 'timeout'
+  /** No connection, or it broke. */
+  | 'unreachable'
+  /** An answer that is not JSON: a gateway's page, half a document. */
+  | 'not_json'
+  /** More bytes, decoded, than such an answer can have. */
+  | 'too_large'
+  /** JSON, but not what was asked for: rows missing, numbers that are none. */
+  | 'bad_answer';
+
+interface FaultRule {
+  /** The same call may succeed in a moment. */
+  retryable: boolean;
+  /** Another attempt, however much later, would fail the same way. */
+  permanent: boolean;
+  /** A failure in the sense of the breaker; otherwise the provider has shown that it answers. */
+  againstProvider: boolean;
+}
+
+const rules: Readonly<Record<ProviderFault, FaultRule>> = {
+  refused: { retryable: false, permanent: true, againstProvider: false },
+  unauthorized: { retryable: false, permanent: true, againstProvider: false },
+  busy: { retryable: true, permanent: false, againstProvider: true },
+  failing: { retryable: true, permanent: false, againstProvider: true },
+  redirected: { retryable: false, permanent: true, againstProvider: false },
+  timeout: { retryable: true, permanent: false, againstProvider: true },
+  unreachable: { retryable: true, permanent: false, againstProvider: true },
+  not_json: { retryable: true, permanent: false, againstProvider: true },
+  too_large: { retryable: false, permanent: false, againstProvider: true },
+  bad_answer: { retryable: false, permanent: false, againstProvider: false },
+};
+
+export interface ProviderErrorOptions {
+  status?: number;
+  /** When the provider asked to come back, from now. */
+  retryAfterMs?: number | undefined;
+  cause?: unknown;
+}
+
+export class ProviderError extends Error {
+  readonly code: ProviderFault;
+  readonly provider: string;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly retryable: boolean;
+  readonly permanent: boolean;
+  readonly againstProvider: boolean;
+
+  constructor(provider: string, code: ProviderFault, detail: string, options: ProviderErrorOptions = {}) {
+    super(`provider ${provider}: ${detail}`, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'ProviderError';
+    this.code = code;
+    this.provider = provider;
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+    this.retryable = rules[code].retryable;
+    this.permanent = rules[code].permanent;
+    this.againstProvider = rules[code].againstProvider;
+  }
+}
+
+/** The call was not made: the provider's breaker is open. An attempt that ends so does not count; it may come back in `retryAfterMs`. */
+export class BreakerOpenError extends Error {
+  readonly code = 'breaker_open';
+  readonly retryable = false;
+  readonly provider: string;
+  readonly retryAfterMs: number;
+
+  constructor(provider: string, retryAfterMs: number) {
+    super(`provider ${provider} is not called for now: it failed too often`);
+    this.name = 'BreakerOpenError';
+    this.provider = provider;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

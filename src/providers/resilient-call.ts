@@ -1,0 +1,132 @@
+/**
+ * What every call to an outside provider goes through, outside in: a total deadline, retries (few, jittered, out of one budget
+ * for all calls), the provider's breaker, and a time limit for each try which really ends it: its signal fires and takes the
+ * socket with it. The caller's own signal ends everything at once, a pause between tries included.
+ *
+ * The breaker is asked for each try, so an opening breaker ends the retries of all calls under way. A deadline needs no timer
+ * of its own: it shortens the tries, and no pause is begun that it would not outlast.
+ */
+import { fullBudget, noteRequest, takeRetry } from '../compute/retry-budget.ts';
+import { retryDelayMs } from '../compute/retry-delay.ts';
+import type { Clock } from './clock.ts';
+import { ProviderError } from './provider-error.ts';
+
+/** Lets a call through or throws BreakerOpenError; learns from how the call ends. `run` must end. */
+export interface CircuitBreaker {
+  call<Result>(run: () => Promise<Result>): Promise<Result>;
+}
+
+export interface RetryPolicy {
+  /** Tries of one call, at least 1. */
+  attempts: number;
+  baseDelayMs: number;
+  maxDelayMs: number;
+}
+
+export interface CallParts {
+  /** Named in errors. */
+  provider: string;
+  breaker: CircuitBreaker;
+  retry: RetryPolicy;
+  /** Time of one try. */
+  timeoutMs: number;
+  clock: Clock;
+  random: () => number;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Time of all tries and pauses together; none where not given. */
+  deadlineMs?: number | undefined;
+}
+
+/** Make a call. Its `attempt` runs once for each try, with the signal that ends that try. */
+export type ProviderCall = <Result>(
+  attempt: (signal: AbortSignal) => Promise<Result>,
+  options?: CallOptions,
+) => Promise<Result>;
+
+/**
+ * The calls of one provider for one purpose, with one retry budget.
+ * Errors: ProviderError of the last try, BreakerOpenError, the reason of the caller's signal; what else an attempt throws goes
+ *         through as it is and is not tried again.
+ */
+export function resilientCall({ provider, breaker, retry, timeoutMs, clock, random }: CallParts): ProviderCall {
+  let budget = fullBudget(clock.monotonic());
+
+  /** How long to wait before the next try, or null: no other one. Takes it from the budget. */
+  const pauseBeforeRetry = (error: unknown, tries: number, endsAt: number): number | null => {
+    if (!(error instanceof ProviderError) || !error.retryable || tries >= retry.attempts) return null;
+    const { retryAfterMs } = error;
+    const delay = { tries, baseMs: retry.baseDelayMs, maxMs: retry.maxDelayMs, random: random(), retryAfterMs };
+    const pauseMs = retryDelayMs(delay);
+    const now = clock.monotonic();
+    if (pauseMs === null || now + pauseMs >= endsAt) return null;
+    const left = takeRetry(budget, now);
+    if (left === null) return null;
+    budget = left;
+    return pauseMs;
+  };
+
+  return async (attempt, { signal, deadlineMs = Number.POSITIVE_INFINITY } = {}) => {
+    signal?.throwIfAborted();
+    const began = clock.monotonic();
+    const endsAt = began + deadlineMs;
+    budget = noteRequest(budget, began);
+    for (let tries = 1; ; tries++) {
+      const limitMs = Math.min(timeoutMs, endsAt - clock.monotonic());
+      if (limitMs <= 0) throw lateAnswer(provider, deadlineMs);
+      try {
+        return await breaker.call(() => limited(attempt, limitMs, signal));
+      } catch (error) {
+        signal?.throwIfAborted();
+        const pauseMs = pauseBeforeRetry(error, tries, endsAt);
+        if (pauseMs === null) throw error;
+        await pause(pauseMs, signal);
+      }
+    }
+  };
+
+  /** One try, ended after `limitMs` or by the caller, whether or not it heeds its signal. */
+  function limited<Result>(
+    attempt: (signal: AbortSignal) => Promise<Result>,
+    limitMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      const controller = new AbortController();
+      const settle = () => {
+        cancelTimer();
+        signal?.removeEventListener('abort', leave);
+      };
+      const end = (reason: unknown) => {
+        settle();
+        controller.abort(reason);
+        reject(reason);
+      };
+      const leave = () => end(signal?.reason);
+      const cancelTimer = clock.after(limitMs, () => end(lateAnswer(provider, limitMs)));
+      signal?.addEventListener('abort', leave, { once: true });
+      const trying = (async () => attempt(controller.signal))();
+      trying.finally(settle).then(resolve, reject);
+    });
+  }
+
+  function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        cancelTimer();
+        reject(signal?.reason);
+      };
+      const cancelTimer = clock.after(pauseMs, () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      });
+      signal?.addEventListener('abort', leave, { once: true });
+    });
+  }
+}
+
+function lateAnswer(provider: string, limitMs: number): ProviderError {
+  return new ProviderError(provider, 'timeout', `no answer within ${Math.round(limitMs)} ms`);
+}

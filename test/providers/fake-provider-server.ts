@@ -1,0 +1,229 @@
+/**
+ * An outside provider on loopback: a real HTTP server that speaks the wire formats of OpenAI (embeddings, chat), Voyage and Cohere
+ * (embeddings, rerank) and Text Embeddings Inference (rerank). Vectors follow from the text alone: the same text has the same one,
+ * another text another one, and texts that share words are near. Faults are chosen call by call.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+export type Fault =
+  | { kind: 'status'; status: number; headers?: Record<string, string> }
+  /** Never answers. */
+  | { kind: 'hang' }
+  /** Half an answer, then the connection breaks. */
+  | { kind: 'reset' }
+  /** The right answer, one byte at a time. */
+  | { kind: 'drip'; everyMs: number }
+  | { kind: 'html' }
+  | { kind: 'badJson' }
+  /** White space without end, up to `bytes`. */
+  | { kind: 'huge'; bytes: number }
+  /** The same, packed. */
+  | { kind: 'gzipBomb'; bytes: number }
+  /** The right answer, changed; a text is sent as it is. */
+  | { kind: 'tamper'; change: (answer: never) => unknown };
+
+export interface ReceivedCall {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown>;
+}
+
+export interface FakeProvider {
+  /** `http://127.0.0.1:<port>`; wire formats are told apart by path and fields, below any prefix. */
+  url: string;
+  /** In the order in which they came. */
+  calls: ReceivedCall[];
+  /** Which fault a call meets; none unless set. */
+  faultOf: (call: ReceivedCall, nth: number) => Fault | undefined;
+  /** Calls that have neither been answered nor given up. */
+  readonly pending: number;
+  /** Resolves when no call is pending any more. */
+  idle(): Promise<void>;
+  /** Connections that are open now. */
+  readonly sockets: number;
+  close(): Promise<void>;
+}
+
+export interface FakeProviderOptions {
+  dim: number;
+  /** Where set, any other key is answered 401. */
+  apiKey?: string;
+}
+
+/** Small, fast, good enough to fill vectors (mulberry32). */
+function randomFrom(text: string): () => number {
+  let state = createHash('sha256').update(text).digest().readUInt32LE(0);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The vector of a text, of unit length. */
+export function vectorOf(text: string, dim: number): Float32Array {
+  const out = new Float64Array(dim);
+  const add = (part: string, weight: number) => {
+    const random = randomFrom(part);
+    for (let i = 0; i < dim; i++) out[i] += weight * (random() - 0.5);
+  };
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) add(`word ${word}`, 1);
+  add(`text ${text}`, 0.2);
+  const length = Math.hypot(...out);
+  return Float32Array.from(out, (value) => value / length);
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, i) => sum + value * b[i], 0);
+}
+
+/** The right answer to a call, or a status. */
+function answerTo({ path, body }: ReceivedCall, dim: number): unknown {
+  const texts = [body.input ?? body.texts ?? body.documents ?? []].flat().map(String);
+  const scores = () =>
+    texts
+      .map((text, index) => ({ index, score: cosine(vectorOf(String(body.query), dim), vectorOf(text, dim)) }))
+      .sort((a, b) => b.score - a.score);
+  const asVoyage = () => scores().map(({ index, score }) => ({ index, relevance_score: score }));
+  if (path.endsWith('/chat/completions')) {
+    const messages = body.messages as { content: string }[];
+    const content = `About ${messages.at(-1)?.content.slice(0, 40)}`;
+    return { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content } }] };
+  }
+  if (texts.length === 0 || texts.includes('')) return 400;
+  if (path.endsWith('/rerank')) {
+    if (Array.isArray(body.texts)) return scores();
+    return 'top_k' in body ? { object: 'list', data: asVoyage() } : { id: 'r', results: asVoyage() };
+  }
+  if (path.endsWith('/embed')) {
+    if (!['search_document', 'search_query'].includes(String(body.input_type))) return 400;
+    return { id: 'e', embeddings: { float: texts.map((text) => [...vectorOf(text, dim)]) } };
+  }
+  if (!path.endsWith('/embeddings')) return 404;
+  if ('input_type' in body && !['query', 'document'].includes(String(body.input_type))) return 400;
+  const data = texts.map((text, index) => {
+    const vector = vectorOf(text, dim);
+    const packed = Buffer.from(vector.buffer).toString('base64');
+    return { object: 'embedding', index, embedding: body.encoding_format === 'base64' ? packed : [...vector] };
+  });
+  return { object: 'list', data: data.reverse(), model: body.model };
+}
+
+async function* spaces(bytes: number): AsyncGenerator<Buffer> {
+  const chunk = Buffer.alloc(64 * 1024, ' ');
+  for (let sent = 0; sent < bytes; sent += chunk.length) yield chunk;
+}
+
+const bombs = new Map<number, Buffer>();
+
+function bombOf(bytes: number): Buffer {
+  const bomb = bombs.get(bytes) ?? gzipSync(Buffer.alloc(bytes, ' '), { level: 1 });
+  bombs.set(bytes, bomb);
+  return bomb;
+}
+
+async function send(response: ServerResponse, answer: unknown, fault: Fault | undefined): Promise<void> {
+  const json = { 'content-type': 'application/json' };
+  const status = typeof answer === 'number' ? answer : 200;
+  const text = JSON.stringify(status === 200 ? answer : { error: { message: 'no' } });
+  switch (fault?.kind) {
+    case undefined:
+      response.writeHead(status, json).end(text);
+      return;
+    case 'status':
+      response.writeHead(fault.status, { ...json, ...fault.headers }).end('{"error": {"message": "secret detail"}}');
+      return;
+    case 'hang':
+      return;
+    case 'reset':
+      response.writeHead(200, { ...json, 'content-length': text.length });
+      response.write(text.slice(0, text.length / 2), () => response.socket?.resetAndDestroy());
+      return;
+    case 'drip': {
+      response.writeHead(200, json).flushHeaders();
+      let at = 0;
+      const timer = setInterval(() => response.write(text[at++ % text.length]), fault.everyMs);
+      response.once('close', () => clearInterval(timer));
+      return;
+    }
+    case 'html':
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Please log in</html>');
+      return;
+    case 'badJson':
+      response.writeHead(200, json).end(text.slice(0, -1));
+      return;
+    case 'huge':
+      response.writeHead(200, json);
+      for await (const chunk of spaces(fault.bytes)) {
+        if (response.destroyed) return;
+        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      }
+      response.end();
+      return;
+    case 'gzipBomb':
+      response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bombOf(fault.bytes));
+      return;
+    case 'tamper': {
+      const changed = fault.change(answer as never);
+      response.writeHead(200, json).end(typeof changed === 'string' ? changed : JSON.stringify(changed));
+    }
+  }
+}
+
+export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): Promise<FakeProvider> {
+  const calls: ReceivedCall[] = [];
+  const sockets = new Set<Socket>();
+  const waiting: (() => void)[] = [];
+  let pending = 0;
+  const settle = () => {
+    pending--;
+    if (pending === 0) for (const resolve of waiting.splice(0)) resolve();
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    pending++;
+    response.once('close', settle);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = JSON.parse(Buffer.concat(chunks).toString());
+    const call = { path: request.url ?? '', headers: request.headers, body };
+    calls.push(call);
+    const known = apiKey === undefined || request.headers.authorization === `Bearer ${apiKey}`;
+    await send(response, known ? answerTo(call, dim) : 401, provider.faultOf(call, calls.length));
+  };
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error) => response.destroy(error));
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  const provider: FakeProvider = {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    faultOf: () => undefined,
+    get pending() {
+      return pending;
+    },
+    idle: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    get sockets() {
+      return sockets.size;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return provider;
+}
