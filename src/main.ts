@@ -1,6 +1,7 @@
 /**
  * The process: arguments, settings, signals and exit codes.
- * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong.
+ * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong. Killed by itself: a second signal, or a stop
+ * that took too long.
  */
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -55,6 +56,16 @@ function leave(code: number, message: string): never {
   process.exit(code);
 }
 
+/**
+ * End at once. An orderly exit would wait for threads that are in native code, and now and then crashes on them; whatever was
+ * acknowledged is on the disk.
+ */
+function drop(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error('unreachable: the process was killed');
+}
+
 /** Errors that are a line for the person who starts the service, not a bug. */
 function plainReason(error: unknown): string | null {
   const isPlain =
@@ -87,26 +98,34 @@ async function main(): Promise<void> {
       randomBytes(32).toString('base64url'),
     );
     const server = buildServer({ ...settings, ask: app.ask, tokens, log, metrics, version });
-    const { address, family, port } = await listen(server, { host: settings.bind_host, port: settings.bind_port });
+    const { address, family, port } = await listen(server, {
+      host: settings.bind_host,
+      port: settings.bind_port,
+    }).catch(async (error) => {
+      await app.close();
+      throw error;
+    });
     const baseUrl = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
     log.info({ url: baseUrl, data_dir: settings.data_dir, version }, 'readback is ready');
     if (generatedAt !== null) log.info({ token_file: generatedAt }, 'no token is configured: using the generated one');
 
     let stopping = false;
     const stop = async (signal: string) => {
-      if (stopping) leave(1, `${signal} again: leaving at once`);
+      if (stopping) drop(`${signal} again: leaving at once`);
       stopping = true;
       log.info({ signal }, 'stopping');
-      setTimeout(() => leave(1, 'stopping took too long'), stopDeadlineMs).unref();
+      setTimeout(() => drop('stopping took too long'), stopDeadlineMs).unref();
       await stopListening(server, answerWithinMs);
       await app.close();
       log.info({}, 'stopped');
       process.exit(0);
     };
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
-    void app.ended.then(({ failure }) => {
+    void app.ended.then(async ({ failure }) => {
       if (failure === null) return;
       log.fatal({ err: failure }, 'the system gave up');
+      setTimeout(() => drop('stopping took too long'), stopDeadlineMs).unref();
+      await app.close();
       process.exit(1);
     });
     if (demo) await runDemo({ baseUrl, token: tokens[0].token, say: (line) => process.stdout.write(`${line}\n`) });

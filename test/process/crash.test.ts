@@ -127,6 +127,7 @@ test('no page that was acknowledged is lost or doubled by twenty kills during in
   assert.ok(body.jobs.every(({ kind, status }) => kind === 'index_page' && status === 'done'));
 
   await service.stop();
+  assert.ok(!/timber|utm_source/.test(service.output), 'neither text nor addresses of pages are in the log');
   const { obsolete: _, chunks, ...report } = await checkFolder(service.dataDir);
   assert.deepEqual(report, { pages, store: [], index: [], missing: 0 });
   assert.ok(chunks >= pages);

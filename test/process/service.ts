@@ -72,6 +72,7 @@ export class RunningService {
     scope.after(async () => {
       await service.kill();
       rmSync(service.home, { recursive: true, force: true });
+      assert.ok(!service.output.includes(token), 'no log of any run holds the token');
     });
     return service;
   }
