@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+interface LockFile {
+  packages: Record<string, { optionalDependencies?: Record<string, string>; resolved?: string }>;
+}
+
+const lock: LockFile = JSON.parse(readFileSync(join(import.meta.dirname, '../../package-lock.json'), 'utf8'));
+
+test('the lock file names the packages of every platform, without which npm 11 refuses to install from it', () => {
+  const missing = Object.entries(lock.packages).flatMap(([parent, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) => !(`node_modules/${name}` in lock.packages) && !(`${parent}/node_modules/${name}` in lock.packages),
+    ),
+  );
+  assert.deepEqual(missing, [], 'run: node scripts/complete-lock.mjs');
+});
+
+test('the lock file names no registry', () => {
+  assert.deepEqual(
+    Object.values(lock.packages).filter(({ resolved }) => resolved !== undefined),
+    [],
+  );
+});
