@@ -35,6 +35,16 @@ export function numberOf(kind: IdKind, id: string): number | null {
   return no <= maxNumber ? no : null;
 }
 
+/** Instants whose years have four digits in UTC too, so that what was taken in can be given out again. */
+const firstInstant = Date.parse('0000-01-01T00:00:00Z');
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** A datetime of the contract: ISO 8601 with an offset; naive ones are refused. */
-export const datetime = z.iso.datetime({ offset: true });
+export const datetime = z.iso.datetime({ offset: true }).refine(
+  (text) => {
+    const instant = Date.parse(text);
+    return instant >= firstInstant && instant <= lastInstant;
+  },
+  { message: 'must be an instant of the years 0000 to 9999 in UTC' },
+);
 export type Datetime = z.infer<typeof datetime>;
