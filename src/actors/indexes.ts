@@ -63,11 +63,23 @@ export function indexesLogic(dependencies: IndexesDependencies) {
   const { dir, storeId, reader, feed, work, model, searchData, log, monotonic } = dependencies;
 
   const start = async () => {
+    const undo: (() => unknown)[] = [];
+    try {
+      return await open(undo);
+    } catch (error) {
+      for (const step of undo.reverse()) await step();
+      throw error;
+    }
+  };
+
+  /** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */
+  const open = async (undo: (() => unknown)[]) => {
     const catalog = new Catalog();
     for (const page of reader.pages.all()) catalog.apply(page);
     const unsubscribe = feed.subscribe(({ pages }) => {
       for (const page of pages) catalog.apply(page);
     });
+    undo.push(unsubscribe);
 
     const searchers = Array.from({ length: dependencies.searchers }, (_, number) =>
       openThreadPool<typeof import('../threads/search-thread.ts')>({
@@ -86,6 +98,8 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         maxQueue,
       }),
     );
+    const closePools = () => Promise.all([...searchers, ...shards].map((pool) => pool.close()));
+    undo.push(closePools);
     const live = catalog.live();
     /** Set once there is what it needs; nothing is lost before. */
     let recoverBeside: (missing: MissingLabels) => void = () => {};
@@ -218,7 +232,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         unsubscribe();
         clearInterval(tending);
         await Promise.all([sparse.close(), space?.close()]);
-        await Promise.all([...searchers, ...shards].map((pool) => pool.close()));
+        await closePools();
       },
     };
   };
