@@ -21,11 +21,11 @@ type SearchTasks = typeof import('../../src/threads/search-thread.ts');
 type WorkTasks = typeof import('../../src/threads/work-thread.ts');
 
 /** As the service has them on two cores. */
-const SEARCHERS = Number(process.env.BENCH_SEARCHERS ?? 2);
-const SHARDS = Number(process.env.BENCH_SHARDS ?? 2);
-const WORKERS = Number(process.env.BENCH_WORKERS ?? 2);
+const SEARCHERS = 2;
+const SHARDS = 2;
+const WORKERS = 2;
 /** Chunks modelled as one text, and vectors handed over at once. */
-const CHUNKS_PER_TEXT = Number(process.env.BENCH_CHUNKS_PER_TEXT ?? 128);
+const CHUNKS_PER_TEXT = 128;
 const VECTORS_AT_ONCE = 1000;
 /** Texts under way: each work thread has one to go on with. */
 const TEXTS_AT_ONCE = 2 * WORKERS;
