@@ -2,14 +2,22 @@
  * The one linguistic pass over a text: tokens with exact offsets, their cost, words, search terms, and sentences. Chunking,
  * embedding and both indexes read its result, and queries go through the same rules, so a term of a query is the term of a
  * text. wink-nlp tokenises and finds sentences; scripts without spaces and over-long runs are handled here.
+ *
+ * Most stretches of a text have come before, and what they consist of is remembered. So wink is not given the text but a
+ * digest of it (text-digest.ts).
+ *
  * An analyzer holds the language model (about 40 MB) and caches: one per thread. Any string is a safe input, in linear time.
  */
+import { Lexicon } from './lexicon.ts';
 import { findLineBorders } from './line-borders.ts';
+import { StretchMemory } from './stretch-memory.ts';
+import { CHARACTERS, hasSentenceMark, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { TokenBuffer } from './token-buffer.ts';
-import { tokenizerView } from './tokenizer-view.ts';
-import { type CharacterRun, eachCharacter } from './unspaced-scripts.ts';
+import { longestRun, tokenizerView } from './tokenizer-view.ts';
+import { eachCharacter } from './unspaced-scripts.ts';
 import { createWinkTokenizer, winkStemmer } from './wink-tokenizer.ts';
-import { createWordTerms } from './word-terms.ts';
+import { eachStretch } from './word-stretches.ts';
+import { createWordTerms, type WordPart } from './word-terms.ts';
 
 export interface AnalyzedText {
   text: string;
@@ -18,119 +26,166 @@ export interface AnalyzedText {
   ends: Uint32Array;
   /** Each token's share of the contract's token_count; 0 for the later parts of a token such as `covid-19`. */
   costs: Uint16Array;
-  /** Lower-cased NFC surface form; '' for punctuation. */
-  words: string[];
-  /** Porter stem of the lower-cased, accent-folded form, or pair of characters in unspaced scripts; '' for none. */
-  stems: string[];
+  /** Each token's term in the lexicon; 0 for punctuation. */
+  terms: Uint32Array;
+  /** Words: lower-cased NFC surface forms. Stems: Porter stem of the accent-folded form, or pair of characters in unspaced scripts. */
+  lexicon: Lexicon;
   /** For each sentence the index one past its last token, ascending. */
   sentenceEnds: Uint32Array;
 }
 
 export interface TextAnalyzer {
+  /** All results between two calls of `tidy` are of one lexicon. */
   analyze(text: string): AnalyzedText;
-  /** Words and stems as in `analyze`, without the tokens that have neither: for queries and titles. */
+  /** Begin a new lexicon if the present one has grown large: to be called between two pieces of work, or memory grows. */
+  tidy(): void;
+  /** Words and stems as in `analyze`, without the tokens that have neither: for queries. Tidies. */
   terms(text: string): { words: string[]; stems: string[] };
 }
 
-/** Text given to the tokenizer at once, in UTF-16 units: it is fastest around 4,000. */
-const pieceLength = 4096;
 /**
- * The tokenizer never forgets a token and keeps the piece a long one came from alive, so it is made anew (0.2 s) at this
- * load of its memory (see `WordTerms.load`). That bounds an analyzer to about 150 MB.
+ * The tokenizer never forgets a token and keeps the digest a long one came from alive, so it is made anew (0.2 s) at this
+ * load of its memory (see `StretchMemory.load`). That bounds an analyzer to about 150 MB.
  */
 const maxLoad = 100_000;
+/** Terms of a lexicon at which `tidy` begins a new one; about 20 MB. */
+const maxTerms = 100_000;
 /** Parts of an over-long run: at most 64 characters, letters and digits apart from the rest. */
 const longRunPart = /[\p{L}\p{M}\p{N}]{1,64}|[^\p{L}\p{M}\p{N}\s]{1,64}/gu;
 const sentencePunctuation = /[.!?…]["'”’)\]]*$/;
 
+const noEnds: readonly number[] = [];
+
 /** Make an analyzer. Errors: throws if the installed language model is not the expected one. */
 export function createTextAnalyzer(): TextAnalyzer {
+  const describe = createWordTerms(winkStemmer());
+  const digest = new TextDigest();
+  let lexicon = new Lexicon();
   let tokenize = createWinkTokenizer();
-  const terms = createWordTerms(winkStemmer());
+  let memory = new StretchMemory(lexicon);
 
-  function addCharacters(buffer: TokenBuffer, text: string, run: CharacterRun): void {
-    eachCharacter(text, run, ({ start, end, word, term, endsSentence }) => {
-      buffer.add(start, end, 1, word, term);
-      if (endsSentence) buffer.endSentence();
+  function forget(): void {
+    tokenize = createWinkTokenizer();
+    memory = new StretchMemory(lexicon);
+  }
+
+  function addCharacters(buffer: TokenBuffer, text: string, start: number, end: number): void {
+    eachCharacter(text, { start, end }, (character) => {
+      buffer.add(character.start, character.end, 1, lexicon.term(character.word, character.term));
+      if (character.endsSentence) buffer.endSentence();
     });
   }
 
-  function addLongRun(buffer: TokenBuffer, text: string, run: CharacterRun): void {
-    for (const match of text.slice(run.start, run.end).matchAll(longRunPart)) {
-      addWord(buffer, run.start + match.index, terms.describe(match[0]));
+  function addLongRun(buffer: TokenBuffer, text: string, start: number, end: number): void {
+    for (const match of text.slice(start, end).matchAll(longRunPart)) {
+      const at = start + match.index;
+      for (const part of describe(match[0])) {
+        buffer.add(at + part.start, at + part.end, part.cost, lexicon.term(part.word, part.stem));
+      }
     }
   }
 
-  function addWord(buffer: TokenBuffer, at: number, parts: ReturnType<typeof terms.describe>): void {
-    for (const part of parts) buffer.add(at + part.start, at + part.end, part.cost, part.word, part.stem);
+  /** The parts of a stretch whose tokens end at `ends`. */
+  function partsOf(surface: string, ends: readonly number[]): WordPart[] {
+    return ends.flatMap((end, token) => {
+      const start = token === 0 ? 0 : ends[token - 1];
+      return describe(surface.slice(start, end)).map((part) => ({
+        ...part,
+        start: start + part.start,
+        end: start + part.end,
+      }));
+    });
   }
 
-  function addPiece(
-    buffer: TokenBuffer,
-    text: string,
-    from: number,
-    piece: string,
-    addRunsBefore: (to: number) => void,
-  ) {
-    if (terms.load > maxLoad) {
-      terms.clear();
-      tokenize = createWinkTokenizer();
+  /** Have the digest read, learn what is new, and add the tokens of all that waited for it. */
+  function readDigest(buffer: TokenBuffer, text: string): void {
+    const { places, starts, ends, ids } = digest;
+    const read = tokenize(digest.stretches);
+    const sentences = read.sentenceEnds.values();
+    let sentence = sentences.next().value;
+    let given = 0;
+    for (let i = 0; i < digest.count; i++) {
+      let id = ids[i];
+      if (id === CHARACTERS) addCharacters(buffer, text, starts[i], ends[i]);
+      else if (id === LONG_RUN) addLongRun(buffer, text, starts[i], ends[i]);
+      else {
+        let sentenceEnds = noEnds;
+        if (places[given] === i) {
+          if (id === UNKNOWN) {
+            const surface = text.slice(starts[i], ends[i]);
+            const tokenEnds = read.ends.slice(read.firsts[given], read.firsts[given + 1]);
+            id = memory.get(surface) ?? memory.learn(surface, partsOf(surface, tokenEnds), hasSentenceMark(surface));
+          }
+          if (sentence?.stretch === given) {
+            const found: number[] = [];
+            for (; sentence?.stretch === given; sentence = sentences.next().value) found.push(sentence.at);
+            // The end of a digest is a sentence's end only where it looks like one.
+            const isLast = given === places.length - 1;
+            if (isLast && !sentencePunctuation.test(text.slice(Math.max(starts[i], ends[i] - 8), ends[i]))) found.pop();
+            sentenceEnds = found;
+          }
+          given++;
+        }
+        memory.append(buffer, id, starts[i], sentenceEnds);
+      }
     }
-    const { starts, ends, sentenceLasts } = tokenize(piece);
-    let sentence = 0;
-    for (let i = 0; i < starts.length; i++) {
-      const at = from + starts[i];
-      addRunsBefore(at);
-      addWord(buffer, at, terms.partsOf(text.slice(at, from + ends[i])));
-      if (i !== sentenceLasts[sentence]) continue;
-      sentence++;
-      // The end of a piece is a sentence's end only where it looks like one.
-      if (i < starts.length - 1 || sentencePunctuation.test(piece.slice(0, ends[i]).slice(-4))) buffer.endSentence();
-    }
+    digest.clear();
+    if (memory.load > maxLoad) forget();
   }
 
   function analyze(text: string): AnalyzedText {
-    const { view, runs } = tokenizerView(text);
+    digest.clear();
     const buffer = new TokenBuffer(findLineBorders(text));
-    let nextRun = 0;
-    const addRunsBefore = (to: number): void => {
-      for (; nextRun < runs.length && runs[nextRun].start < to; nextRun++) {
-        if (runs[nextRun].unspaced) addCharacters(buffer, text, runs[nextRun]);
-        else addLongRun(buffer, text, runs[nextRun]);
-      }
+    const readIfFull = (): void => {
+      if (digest.isFull) readDigest(buffer, text);
     };
-    for (let from = 0, to = 0; from < view.length; from = to) {
-      to = pieceEnd(view, from);
-      addPiece(buffer, text, from, flatCopy(view.slice(from, to)), addRunsBefore);
-      addRunsBefore(to);
-    }
-    return { text, ...buffer.finish() };
+    const addStretch = (start: number, end: number): void => {
+      if (end - start > longestRun) digest.addRun(LONG_RUN, start, end);
+      else digest.addStretch(memory, text.slice(start, end), start);
+      readIfFull();
+    };
+    /** A stretch with characters of unspaced scripts: what is between their runs are stretches, too. */
+    const takeApart = (start: number, end: number): void => {
+      const { view, runs } = tokenizerView(text.slice(start, end));
+      let next = 0;
+      const addRunsBefore = (to: number): void => {
+        for (; next < runs.length && runs[next].start < to; next++) {
+          const run = runs[next];
+          digest.addRun(run.unspaced ? CHARACTERS : LONG_RUN, start + run.start, start + run.end);
+          readIfFull();
+        }
+      };
+      eachStretch(view, (from, to) => {
+        addRunsBefore(from);
+        addStretch(start + from, start + to);
+      });
+      addRunsBefore(view.length);
+    };
+    eachStretch(text, (start, end, isPlain) => {
+      if (isPlain) addStretch(start, end);
+      else takeApart(start, end);
+    });
+    if (digest.count > 0) readDigest(buffer, text);
+    return { text, lexicon, ...buffer.finish() };
+  }
+
+  function tidy(): void {
+    if (lexicon.size <= maxTerms) return;
+    lexicon = new Lexicon();
+    memory = new StretchMemory(lexicon);
   }
 
   return {
     analyze,
+    tidy,
     terms(text) {
-      const { words, stems } = analyze(text);
-      const kept = words.map((_, i) => i).filter((i) => words[i] !== '' || stems[i] !== '');
-      return { words: kept.map((i) => words[i]), stems: kept.map((i) => stems[i]) };
+      tidy();
+      const { terms } = analyze(text);
+      const kept = [...terms].filter((term) => term !== 0);
+      return {
+        words: kept.map((term) => lexicon.words[term]),
+        stems: kept.map((term) => lexicon.stems[lexicon.stemOf[term]]),
+      };
     },
   };
 }
-
-/** Where the piece that begins at `from` ends: after a sentence if there is one in its second half, else after a space. */
-function pieceEnd(view: string, from: number): number {
-  const limit = from + pieceLength;
-  if (limit >= view.length) return view.length;
-  const window = view.slice(from, limit);
-  const fullStop = window.lastIndexOf('. ');
-  if (fullStop > pieceLength / 2) return from + fullStop + 2;
-  const space = window.lastIndexOf(' ');
-  return space > 0 ? from + space + 1 : limit;
-}
-
-/** A copy that shares no memory with the whole text, which would otherwise live as long as any token cut from it. */
-function flatCopy(piece: string): string {
-  const encoding = latin1.test(piece) ? 'latin1' : 'utf16le';
-  return Buffer.from(piece, encoding).toString(encoding);
-}
-const latin1 = /^[\0-\xff]*$/;

@@ -50,7 +50,7 @@ export function chunkText(
   const target = Math.min(settings.target_tokens, max);
   const overlap = Math.min(settings.overlap_tokens, Math.floor(target * largestOverlapShare));
   const costBefore = runningSum(analyzed.costs.length, (i) => analyzed.costs[i]);
-  const wordsBefore = runningSum(analyzed.words.length, (i) => (analyzed.words[i] === '' ? 0 : 1));
+  const wordsBefore = runningSum(analyzed.terms.length, (i) => (analyzed.terms[i] === 0 ? 0 : 1));
   const chunks: TextChunk[] = [];
   for (const section of mergeSections(analyzed, sections, costBefore, target * smallestSectionShare)) {
     let overlapFrom = section.token_from;

@@ -11,6 +11,7 @@
  * Each part is made unit length, then scaled by the root of its share; a part without any word leaves its place zero and
  * the other is the whole vector. Choices and measurements: docs/embedded-model.md.
  */
+import { Lexicon } from './lexicon.ts';
 import { addStemToSketch } from './stem-sketch.ts';
 import { lookupTerm } from './term-table.ts';
 import type { WordVectors } from './word-vectors.ts';
@@ -25,8 +26,10 @@ const SKETCH_SIF_A = 1e-3;
 const WORD_SHARE = 0.35;
 /** The title of a page counts this often in each of its passages; measured: once more than the text alone is +2 %. */
 const TITLE_COUNT = 2;
-/** About 10 MB; past it the cache starts anew. */
-const MAX_CACHED_WORDS = 100_000;
+/** Terms given as strings that are remembered, about 20 MB; past it the cache starts anew. */
+const MAX_REMEMBERED_TERMS = 100_000;
+/** In place of a vector's number. */
+const NOT_LOOKED_UP = -2;
 
 export interface TermSequence {
   /** Lower-cased surface forms, '' for punctuation; aligned with `stems`. */
@@ -38,9 +41,19 @@ export interface LocalEmbedder {
   dim: number;
   /**
    * Embed the tokens from..to of an analyzed text into out[offset .. offset + dim), unit length.
-   * `title`: terms of the page's title; they take part in every passage of the page.
+   * `terms`, `title`: terms of `lexicon`, 0 for punctuation; those of the page's title take part in every passage of the page.
    * Returns false and a row of zeros when there is no term in it at all: such a row must not be indexed.
    */
+  embedTerms(
+    lexicon: Lexicon,
+    terms: Uint32Array,
+    from: number,
+    to: number,
+    out: Float32Array,
+    offset: number,
+    title?: Uint32Array,
+  ): boolean;
+  /** The same for terms given as strings. */
   embedDocument(
     words: readonly string[],
     stems: readonly string[],
@@ -67,43 +80,61 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
   }
   const wordDim = vectors.dim;
   const sketchDim = dim - wordDim;
-  const wordIds = new Map<string, number>();
   const wordSum = new Float64Array(wordDim);
   const wordPart = new Float64Array(wordDim);
   const sketch = new Float64Array(sketchDim);
-  const stemCounts = new Map<string, { count: number; weight: number }>();
   const shareOf = zipfShares(vectors.count);
+  const wordWeights = (id: number) => sifWeight(shareOf(id), WORD_SIF_A);
   let wordWeight = 0;
   let known = 0;
-  let terms = 0;
 
-  function wordId(word: string): number {
-    let id = wordIds.get(word);
-    if (id === undefined) {
-      id = lookupTerm(vectors.vocabulary, word);
-      if (wordIds.size >= MAX_CACHED_WORDS) wordIds.clear();
-      wordIds.set(word, id);
+  /** Terms given as strings. */
+  let ownLexicon = new Lexicon();
+  /** The lexicon that the columns below belong to. */
+  let lexicon = ownLexicon;
+  /** By term: its word's place among the vectors, -1 for none; its count in what is being embedded. */
+  let wordIds = new Int32Array(0);
+  let termCounts = new Float64Array(0);
+  /** By stem number: its count, and the weight of its commonest form. */
+  let stemCounts = new Float64Array(0);
+  let stemWeights = new Float64Array(0);
+  /** The terms and stems that have a count, in the order of the text. */
+  const counted: number[] = [];
+  const countedStems: number[] = [];
+
+  function useLexicon(wanted: Lexicon): void {
+    if (wanted === lexicon && wanted.size <= wordIds.length) return;
+    const kept = wanted === lexicon ? wordIds : new Int32Array(0);
+    const size = Math.max(1024, wanted.size * 2);
+    wordIds = new Int32Array(size).fill(NOT_LOOKED_UP);
+    wordIds.set(kept);
+    termCounts = new Float64Array(size);
+    stemCounts = new Float64Array(size);
+    stemWeights = new Float64Array(size);
+    lexicon = wanted;
+  }
+
+  function wordId(term: number): number {
+    let id = wordIds[term];
+    if (id === NOT_LOOKED_UP) {
+      const word = lexicon.words[term];
+      id = word === '' ? -1 : lookupTerm(vectors.vocabulary, word);
+      wordIds[term] = id;
     }
     return id;
   }
 
-  function addTerms(words: readonly string[], stems: readonly string[], from: number, to: number, times: number): void {
+  function countTerms(terms: Uint32Array, from: number, to: number, times: number): void {
     for (let at = from; at < to; at++) {
-      const word = words[at];
-      const stem = stems[at];
-      if (stem === '' && word === '') continue;
-      const id = word === '' ? -1 : wordId(word);
-      if (id >= 0) {
-        known++;
-        addWord(id, times);
-      }
-      if (stem !== '' && sketchDim > 0) addStem(stem, id, times);
-      terms++;
+      const term = terms[at];
+      if (term === 0) continue;
+      if (termCounts[term] === 0) counted.push(term);
+      termCounts[term] += times;
     }
   }
 
   function addWord(id: number, times: number): void {
-    const weight = times * sifWeight(shareOf(id), WORD_SIF_A);
+    const weight = times * wordWeights(id);
     wordWeight += weight;
     const { rows } = vectors;
     const scale = weight * vectors.scales[id];
@@ -112,23 +143,38 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
   }
 
   /** A stem weighs as its commonest form in the text; a word outside the vocabulary as one just past its end. */
-  function addStem(stem: string, id: number, times: number): void {
+  function addStem(stem: number, id: number, times: number): void {
     const weight = sifWeight(shareOf(id < 0 ? vectors.count : id), SKETCH_SIF_A);
-    const seen = stemCounts.get(stem);
-    if (seen === undefined) stemCounts.set(stem, { count: times, weight });
-    else {
-      seen.count += times;
-      seen.weight = Math.min(seen.weight, weight);
-    }
+    if (stemCounts[stem] === 0) {
+      countedStems.push(stem);
+      stemWeights[stem] = weight;
+    } else stemWeights[stem] = Math.min(stemWeights[stem], weight);
+    stemCounts[stem] += times;
   }
 
-  function clear(): void {
+  /** Take the counts into the sums, and leave them clean. */
+  function sumUp(): void {
     wordSum.fill(0);
-    wordWeight = 0;
     sketch.fill(0);
-    stemCounts.clear();
+    wordWeight = 0;
     known = 0;
-    terms = 0;
+    for (const term of counted) {
+      const times = termCounts[term];
+      termCounts[term] = 0;
+      const id = wordId(term);
+      if (id >= 0) {
+        known += times;
+        addWord(id, times);
+      }
+      const stem = lexicon.stemOf[term];
+      if (stem !== 0 && sketchDim > 0) addStem(stem, id, times);
+    }
+    for (const stem of countedStems) {
+      addStemToSketch(lexicon.stems[stem], Math.sqrt(stemCounts[stem]) * stemWeights[stem], sketch);
+      stemCounts[stem] = 0;
+    }
+    counted.length = 0;
+    countedStems.length = 0;
   }
 
   function whitenWords(): void {
@@ -143,7 +189,7 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
 
   /** Write what was added as one row of unit length. */
   function finish(out: Float32Array, offset: number): boolean {
-    for (const [stem, { count, weight }] of stemCounts) addStemToSketch(stem, Math.sqrt(count) * weight, sketch);
+    sumUp();
     whitenWords();
     const wordNorm = norm(wordPart);
     const sketchNorm = norm(sketch);
@@ -155,20 +201,44 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
     return wordNorm > 0 || sketchNorm > 0;
   }
 
+  function embedTerms(
+    of: Lexicon,
+    terms: Uint32Array,
+    from: number,
+    to: number,
+    out: Float32Array,
+    offset: number,
+    title?: Uint32Array,
+  ): boolean {
+    useLexicon(of);
+    countTerms(terms, from, to, 1);
+    // A title alone is no content: a passage without a term stays empty.
+    if (counted.length > 0 && title !== undefined) countTerms(title, 0, title.length, TITLE_COUNT);
+    return finish(out, offset);
+  }
+
+  /** Terms of the own lexicon for strings. */
+  function termsOf({ words, stems }: TermSequence, from: number, to: number): Uint32Array {
+    return Uint32Array.from({ length: to - from }, (_, i) => ownLexicon.term(words[from + i], stems[from + i]));
+  }
+
+  function forgetIfLarge(): void {
+    if (ownLexicon.size > MAX_REMEMBERED_TERMS) ownLexicon = new Lexicon();
+  }
+
   return {
     dim,
+    embedTerms,
     embedDocument(words, stems, from, to, out, offset, title) {
-      clear();
-      addTerms(words, stems, from, to, 1);
-      // A title alone is no content: a passage without a term stays empty.
-      if (terms > 0 && title !== undefined) addTerms(title.words, title.stems, 0, title.words.length, TITLE_COUNT);
-      return finish(out, offset);
+      forgetIfLarge();
+      const terms = termsOf({ words, stems }, from, to);
+      const titleTerms = title === undefined ? undefined : termsOf(title, 0, title.words.length);
+      return embedTerms(ownLexicon, terms, 0, terms.length, out, offset, titleTerms);
     },
     embedQuery(words, stems) {
-      clear();
-      addTerms(words, stems, 0, words.length, 1);
+      forgetIfLarge();
       const vector = new Float32Array(dim);
-      finish(vector, 0);
+      embedTerms(ownLexicon, termsOf({ words, stems }, 0, words.length), 0, words.length, vector, 0);
       return { vector, known };
     },
   };

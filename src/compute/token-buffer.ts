@@ -6,19 +6,17 @@ export interface TokenColumns {
   starts: Uint32Array;
   ends: Uint32Array;
   costs: Uint16Array;
-  words: string[];
-  stems: string[];
+  terms: Uint32Array;
   sentenceEnds: Uint32Array;
 }
 
 export class TokenBuffer {
   readonly #borders: readonly number[];
   #nextBorder = 0;
-  #starts = new Uint32Array(256);
-  #ends = new Uint32Array(256);
-  #costs = new Uint16Array(256);
-  readonly #words: string[] = [];
-  readonly #stems: string[] = [];
+  #starts = new Uint32Array(2048);
+  #ends = new Uint32Array(2048);
+  #costs = new Uint16Array(2048);
+  #terms = new Uint32Array(2048);
   readonly #sentenceEnds: number[] = [];
   #count = 0;
   #sentenceStart = 0;
@@ -29,7 +27,7 @@ export class TokenBuffer {
   }
 
   /** Add the next token; `start` is at or after the end of the one before. */
-  add(start: number, end: number, cost: number, word: string, stem: string): void {
+  add(start: number, end: number, cost: number, term: number): void {
     if (this.#borders[this.#nextBorder] < start) {
       this.endSentence();
       while (this.#borders[this.#nextBorder] < start) this.#nextBorder++;
@@ -38,8 +36,7 @@ export class TokenBuffer {
     this.#starts[this.#count] = start;
     this.#ends[this.#count] = end;
     this.#costs[this.#count] = cost;
-    this.#words.push(word);
-    this.#stems.push(stem);
+    this.#terms[this.#count] = term;
     this.#count++;
   }
 
@@ -56,8 +53,7 @@ export class TokenBuffer {
       starts: this.#starts.slice(0, this.#count),
       ends: this.#ends.slice(0, this.#count),
       costs: this.#costs.slice(0, this.#count),
-      words: this.#words,
-      stems: this.#stems,
+      terms: this.#terms.slice(0, this.#count),
       sentenceEnds: Uint32Array.from(this.#sentenceEnds),
     };
   }
@@ -66,11 +62,14 @@ export class TokenBuffer {
     const starts = new Uint32Array(this.#count * 2);
     const ends = new Uint32Array(this.#count * 2);
     const costs = new Uint16Array(this.#count * 2);
+    const terms = new Uint32Array(this.#count * 2);
     starts.set(this.#starts);
     ends.set(this.#ends);
     costs.set(this.#costs);
+    terms.set(this.#terms);
     this.#starts = starts;
     this.#ends = ends;
     this.#costs = costs;
+    this.#terms = terms;
   }
 }

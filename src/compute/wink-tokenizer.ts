@@ -1,38 +1,70 @@
 /**
- * wink-nlp with its English model, reduced to what the analyzer needs: token offsets, sentence ends, and the Porter stemmer.
- * wink gives token values without offsets, so they are found again in the text; where they do not add up (wink rewrites a
- * few contractions) the piece is cut by a plain rule, so that offsets are exact in every case. Called by the analyzer alone.
+ * wink-nlp with its English model, reduced to what the analyzer needs: the tokens of stretches between white space, sentence
+ * ends, and the Porter stemmer. wink gives token values without offsets; they are found again by their lengths, and where
+ * they do not add up (wink rewrites a few contractions) the stretch is cut by a plain rule, so that offsets are exact in
+ * every case. Called by the analyzer alone.
  */
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp from 'wink-nlp';
 
-/** Start and end of each token, in UTF-16 units, and the index of the last token of each sentence, all ascending. */
-export interface TokenizedPiece {
-  starts: number[];
+export interface TokenizedStretches {
+  /** Tokens of stretch i: firsts[i] .. firsts[i + 1]. */
+  firsts: number[];
+  /** Offset in its stretch where each token ends; the next one begins there. */
   ends: number[];
-  sentenceLasts: number[];
+  /** Stretches in which a sentence ends, ascending, and the offset in the stretch. */
+  sentenceEnds: { stretch: number; at: number }[];
 }
 
 const plainToken = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}\s]/gu;
-const space = 0x20;
 
 /**
  * A tokenizer of its own language model (180 ms, 40 MB). It remembers every distinct token for its whole life.
- * Pieces must have plain spaces as their only white space and no very long run without one.
+ * Stretches are not empty, hold no white space and are not very long.
  */
-export function createWinkTokenizer(): (piece: string) => TokenizedPiece {
+export function createWinkTokenizer(): (stretches: readonly string[]) => TokenizedStretches {
   const wink = winkNlp(winkModel, ['sbd']);
-  return (piece) => {
-    const document = wink.readDoc(piece);
-    const tokens = alignValues(piece, document.tokens().out()) ?? plainTokens(piece);
-    const sentenceLasts: number[] = [];
-    if (tokens.aligned) {
+  return (stretches) => {
+    const document = wink.readDoc(stretches.join(' '));
+    const tokens = document.tokens();
+    const values = tokens.out();
+    const groups = groupByStretch(tokens.out(wink.its.precedingSpaces));
+    const areAligned = groups.length === stretches.length;
+    const result: TokenizedStretches = { firsts: [0], ends: [], sentenceEnds: [] };
+    /** For each of wink's tokens its stretch, and the offset there at which it ends. */
+    const places: { stretch: number; at: number }[] = [];
+    stretches.forEach((text, stretch) => {
+      const [from, to] = areAligned ? [groups[stretch], groups[stretch + 1] ?? values.length] : [0, 0];
+      const firstEnd = result.ends.length;
+      let at = 0;
+      for (let token = from; token < to; token++) {
+        if (text.startsWith(values[token], at)) at += values[token].length;
+        else at = text.length + 1;
+        result.ends.push(at);
+        places.push({ stretch, at: Math.min(at, text.length) });
+      }
+      if (at !== text.length) {
+        result.ends.length = firstEnd;
+        for (const match of text.matchAll(plainToken)) result.ends.push(match.index + match[0].length);
+      }
+      result.firsts.push(result.ends.length);
+    });
+    if (areAligned) {
       for (const span of document.sentences().out(wink.its.span)) {
-        if (typeof span !== 'string') sentenceLasts.push(span[1]);
+        if (typeof span !== 'string') result.sentenceEnds.push(places[span[1]]);
       }
     }
-    return { starts: tokens.starts, ends: tokens.ends, sentenceLasts };
+    return result;
   };
+}
+
+/** The first token of each stretch: those after a space. */
+function groupByStretch(spacesBefore: readonly string[]): number[] {
+  const groups: number[] = [];
+  spacesBefore.forEach((spaces, token) => {
+    if (token === 0 || spaces !== '') groups.push(token);
+  });
+  return groups;
 }
 
 /** The model's Porter stemmer, which expects lower case. Errors: throws if the installed model has none. */
@@ -40,29 +72,4 @@ export function winkStemmer(): (word: string) => string {
   const { stem } = winkModel.addons;
   if (typeof stem !== 'function') throw new Error('the language model has no stemmer');
   return (word) => String(stem(word));
-}
-
-function alignValues(piece: string, values: readonly string[]) {
-  const starts = new Array<number>(values.length);
-  const ends = new Array<number>(values.length);
-  let at = 0;
-  for (let i = 0; i < values.length; i++) {
-    while (piece.charCodeAt(at) === space) at++;
-    const value = values[i];
-    if (!piece.startsWith(value, at)) return undefined;
-    starts[i] = at;
-    at += value.length;
-    ends[i] = at;
-  }
-  return piece.slice(at).trim() === '' ? { starts, ends, aligned: true } : undefined;
-}
-
-function plainTokens(piece: string) {
-  const starts: number[] = [];
-  const ends: number[] = [];
-  for (const match of piece.matchAll(plainToken)) {
-    starts.push(match.index);
-    ends.push(match.index + match[0].length);
-  }
-  return { starts, ends, aligned: false };
 }

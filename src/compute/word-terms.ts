@@ -1,7 +1,7 @@
 /**
  * What one token of the tokenizer stands for: its words, its search terms and its cost. Tokens that hold several words
- * (`covid-19`, `node.js`, an URL) are taken apart, so that each part is found; abbreviations lose their dots. Remembers
- * what it has worked out, up to a bound. Called by the analyzer; knows nothing of offsets in the text.
+ * (`covid-19`, `node.js`, an URL) are taken apart, so that each part is found; abbreviations lose their dots. Called
+ * by the analyzer for what it has not seen before; knows nothing of offsets in the text.
  */
 import { foldAccents } from './fold-accents.ts';
 
@@ -36,27 +36,13 @@ export interface WordPart {
   cost: number;
 }
 
-export interface WordTerms {
-  /** The parts of a token's surface, in order and covering it. Remembered; shared between calls, so not to be changed. */
-  partsOf(surface: string): readonly WordPart[];
-  /** The same, not remembered: for surfaces that will hardly come again. */
-  describe(surface: string): readonly WordPart[];
-  /** Surfaces remembered since the last `clear`; one of 13 characters or more counts five, as it is kept as a slice. */
-  readonly load: number;
-  clear(): void;
-}
-
-/** V8 copies shorter substrings; longer ones keep the whole string alive that they were cut from. */
-const shortestSlice = 13;
-
 /** Cost in tokens of a token of `length` UTF-16 units. */
 export function tokenCost(length: number): number {
   return length > longRun ? Math.ceil(length / charactersPerToken) : 1;
 }
 
-export function createWordTerms(stem: (word: string) => string): WordTerms {
-  const known = new Map<string, readonly WordPart[]>();
-  let load = 0;
+/** Make the function that gives the parts of a token's surface, in order and covering it. */
+export function createWordTerms(stem: (word: string) => string): (surface: string) => WordPart[] {
   const part = (surface: string, start: number, cost: number): WordPart => {
     const end = start + surface.length;
     if (!searchable.test(surface)) return { start, end, word: '', stem: '', cost };
@@ -66,8 +52,7 @@ export function createWordTerms(stem: (word: string) => string): WordTerms {
     const term = acronym.test(folded) ? folded.replaceAll('.', '') : folded;
     return { start, end, word, stem: stemmable.test(term) ? stem(term) : term, cost };
   };
-  const describe = (given: string): WordPart[] => {
-    const surface = ownCopy(given);
+  const describe = (surface: string): WordPart[] => {
     const bare = surface.replace(joiners, '').replace(curlyApostrophes, "'");
     if (asciiWord.test(bare)) return [part(surface, 0, tokenCost(surface.length))];
     const host = bare.length === surface.length ? cliticEnd.exec(bare)?.[1].length : undefined;
@@ -83,28 +68,5 @@ export function createWordTerms(stem: (word: string) => string): WordTerms {
       return part(match[0], match.index, Math.ceil(((match.index + match[0].length) * total) / surface.length) - spent);
     });
   };
-  return {
-    describe,
-    partsOf(surface) {
-      let parts = known.get(surface);
-      if (parts === undefined) {
-        parts = describe(surface);
-        known.set(ownCopy(surface), parts);
-        load += surface.length < shortestSlice ? 1 : 5;
-      }
-      return parts;
-    },
-    get load() {
-      return load;
-    },
-    clear() {
-      known.clear();
-      load = 0;
-    },
-  };
-}
-
-/** The same string, cut from nothing larger than itself. */
-function ownCopy(surface: string): string {
-  return surface.length < shortestSlice ? surface : ` ${surface}`.slice(1);
+  return describe;
 }

@@ -8,6 +8,7 @@
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { FIELD_WEIGHTS, type Field, MAX_FREQUENCY, UNITS } from '../compute/bm25/bm25f.ts';
 import { allocateSegment, type Segment, sealSegment } from '../compute/bm25/segment.ts';
+import type { Lexicon } from '../compute/lexicon.ts';
 import { buildTermTable } from '../compute/term-table.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -15,6 +16,10 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 
 /** The terms of a document by field, in the order of the text; '' (punctuation) is no term. */
 export type SparseDocument = Readonly<Record<Field, readonly string[]>>;
+/** The same as terms of a lexicon. */
+export type SparseTermDocument = Readonly<Record<Field, Uint32Array>>;
+/** The same as numbers that count the batch's stems in the order of their first occurrence. */
+type NumberedDocument = Readonly<Record<Field, readonly number[]>>;
 
 /**
  * Model a batch of documents as a segment whose ordinals are their places in the batch, and so are its labels until the
@@ -24,32 +29,51 @@ export type SparseDocument = Readonly<Record<Field, readonly string[]>>;
  */
 export function modelSegment(documents: readonly SparseDocument[]): Segment {
   const numbers = new Map<string, number>();
-  const modeller = createModeller();
-  modeller.defineConfig({ fldWeights: FIELD_WEIGHTS });
-  const numbered = documents.map((document, ordinal) => {
-    const title = numberTerms(document.title, numbers);
-    const section = numberTerms(document.section, numbers);
-    const body = numberTerms(document.body, numbers);
-    modeller.addDoc({ title, section, body }, ordinal);
-    return [...title, ...section, ...body];
-  });
-  return layOut(modeller, numbered, [...numbers.keys()]);
+  const numberOf = (term: string): number => {
+    // A lone surrogate has no UTF-8: it is the replacement character in the dictionary, and so must be here.
+    const stored = LONE_SURROGATE.test(term) ? term.replaceAll(LONE_SURROGATES, '\ufffd') : term;
+    const number = numbers.get(stored) ?? numbers.size;
+    numbers.set(stored, number);
+    return number;
+  };
+  const numberAll = (terms: readonly string[]) => terms.filter((term) => term !== '').map(numberOf);
+  const numbered = documents.map(({ title, section, body }) => ({
+    title: numberAll(title),
+    section: numberAll(section),
+    body: numberAll(body),
+  }));
+  return modelNumbered(numbered, [...numbers.keys()]);
 }
 
-function numberTerms(terms: readonly string[], numbers: Map<string, number>): number[] {
-  const numbered: number[] = [];
-  for (const term of terms) {
-    if (term === '') continue;
-    let number = numbers.get(term);
-    if (number === undefined) {
-      // A lone surrogate has no UTF-8: it is the replacement character in the dictionary, and so must be here.
-      const stored = LONE_SURROGATE.test(term) ? term.replaceAll(LONE_SURROGATES, '\ufffd') : term;
-      number = numbers.get(stored) ?? numbers.size;
-      numbers.set(stored, number);
+/** The same for documents whose terms are a lexicon's: nothing is hashed. */
+export function modelTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]): Segment {
+  const { stemOf, stems } = lexicon;
+  const numbers = new Int32Array(stems.length).fill(-1);
+  const terms: string[] = [];
+  const numberAll = (field: Uint32Array): number[] => {
+    const numbered: number[] = [];
+    for (const term of field) {
+      const stem = stemOf[term];
+      if (stem === 0) continue;
+      if (numbers[stem] < 0) numbers[stem] = terms.push(stems[stem]) - 1;
+      numbered.push(numbers[stem]);
     }
-    numbered.push(number);
-  }
-  return numbered;
+    return numbered;
+  };
+  const numbered = documents.map(({ title, section, body }) => ({
+    title: numberAll(title),
+    section: numberAll(section),
+    body: numberAll(body),
+  }));
+  return modelNumbered(numbered, terms);
+}
+
+function modelNumbered(documents: readonly NumberedDocument[], terms: readonly string[]): Segment {
+  const modeller = createModeller();
+  modeller.defineConfig({ fldWeights: FIELD_WEIGHTS });
+  for (const [ordinal, document] of documents.entries()) modeller.addDoc(document, ordinal);
+  const numbered = documents.map(({ title, section, body }) => [...title, ...section, ...body]);
+  return layOut(modeller, numbered, terms);
 }
 
 /** Lay the model out as postings: count each term's list, then fill the lists in ordinal order. */

@@ -5,10 +5,12 @@
  */
 import type { AnalyzedText, TextAnalyzer } from '../compute/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/chunk-text.ts';
-import type { LocalEmbedder, TermSequence } from '../compute/embed-local.ts';
+import type { LocalEmbedder } from '../compute/embed-local.ts';
 import { firstAbove, firstAtLeast } from '../compute/sorted-search.ts';
 import type { Chunk } from '../domain/page.ts';
-import { modelSegment } from './model-segment.ts';
+import { modelTerms, type SparseTermDocument } from './model-segment.ts';
+
+const noTerms = new Uint32Array(0);
 
 export interface PageText {
   title: string | null;
@@ -38,50 +40,56 @@ export interface ChunkedText {
 }
 
 export function preparePage({ analyzer, embedder, chunking }: PageTools, page: PageText): PreparedPage {
+  analyzer.tidy();
   const analyzed = analyzer.analyze(page.text);
-  const title = analyzer.terms(page.title ?? '');
+  const title = termsOf(analyzer, page.title);
   const chunks = chunkText(analyzed, page.sections, chunking);
   return {
     chunks: chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk),
     vectors: embedder === null ? null : embedChunks(embedder, analyzed, chunks, title),
-    segment: modelChunks(analyzer, analyzed, chunks, title),
+    segment: modelTerms(analyzed.lexicon, documentsOf(analyzer, analyzed, chunks, title)).buffer,
   };
 }
 
 /** The segment of a text that was chunked before: the same that `preparePage` made then, whatever the chunking is now. */
 export function modelChunkedText({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): SharedArrayBuffer {
+  analyzer.tidy();
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
     section_title: chunk.section_title,
     token_from: firstAbove(analyzed.ends, chunk.char_start),
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
-  return modelChunks(analyzer, analyzed, chunks, analyzer.terms(page.title ?? ''));
+  const documents = documentsOf(analyzer, analyzed, chunks, termsOf(analyzer, page.title));
+  return modelTerms(analyzed.lexicon, documents).buffer;
 }
 
-function modelChunks(
+function documentsOf(
   analyzer: TextAnalyzer,
-  { stems }: AnalyzedText,
+  { terms }: AnalyzedText,
   chunks: readonly Pick<TextChunk, 'section_title' | 'token_from' | 'token_to'>[],
-  title: TermSequence,
-): SharedArrayBuffer {
-  const documents = chunks.map(({ section_title, token_from, token_to }) => ({
-    title: title.stems,
-    section: section_title === null ? [] : analyzer.terms(section_title).stems,
-    body: stems.slice(token_from, token_to),
+  title: Uint32Array,
+): SparseTermDocument[] {
+  return chunks.map(({ section_title, token_from, token_to }) => ({
+    title,
+    section: termsOf(analyzer, section_title),
+    body: terms.subarray(token_from, token_to),
   }));
-  return modelSegment(documents).buffer;
 }
 
 function embedChunks(
   embedder: LocalEmbedder,
-  { words, stems }: AnalyzedText,
+  { lexicon, terms }: AnalyzedText,
   chunks: readonly TextChunk[],
-  title: TermSequence,
+  title: Uint32Array,
 ): Float32Array {
   const rows = new Float32Array(chunks.length * embedder.dim);
   chunks.forEach(({ token_from, token_to }, row) => {
-    embedder.embedDocument(words, stems, token_from, token_to, rows, row * embedder.dim, title);
+    embedder.embedTerms(lexicon, terms, token_from, token_to, rows, row * embedder.dim, title);
   });
   return rows;
+}
+
+function termsOf(analyzer: TextAnalyzer, heading: string | null): Uint32Array {
+  return heading === null ? noTerms : analyzer.analyze(heading).terms;
 }

@@ -10,6 +10,14 @@ function surfaces({ text, starts, ends }: AnalyzedText): string[] {
   return [...starts].map((start, i) => text.slice(start, ends[i]));
 }
 
+function wordsOf({ terms, lexicon }: AnalyzedText): string[] {
+  return Array.from(terms, (term) => lexicon.words[term]);
+}
+
+function stemsOf({ terms, lexicon }: AnalyzedText): string[] {
+  return Array.from(terms, (term) => lexicon.stems[lexicon.stemOf[term]]);
+}
+
 function sentencesOf(text: string): string[] {
   const { starts, ends, sentenceEnds } = analyzer.analyze(text);
   return [...sentenceEnds].map((end, i) => text.slice(starts[i === 0 ? 0 : sentenceEnds[i - 1]], ends[end - 1]));
@@ -60,8 +68,9 @@ test('tokens lie in the text in order, cover every letter and digit, and their w
   fc.assert(
     fc.property(anyText, (text) => {
       const analyzed = analyzer.analyze(text);
-      const { starts, ends, costs, words, stems } = analyzed;
-      assert.deepEqual([ends.length, costs.length, words.length, stems.length], Array(4).fill(starts.length));
+      const { starts, ends, costs, terms } = analyzed;
+      const words = wordsOf(analyzed);
+      assert.deepEqual([ends.length, costs.length, terms.length], Array(3).fill(starts.length));
       let at = 0;
       let between = '';
       surfaces(analyzed).forEach((surface, i) => {
@@ -90,6 +99,40 @@ test('sentences are ascending ranges over all tokens', () => {
       });
     }),
   );
+});
+
+test('a text has the same tokens and terms whatever was analysed before', () => {
+  fc.assert(
+    fc.property(anyText, anyText, (before, text) => {
+      const fresh = createTextAnalyzer();
+      fresh.analyze(before);
+      const [seen, unseen] = [analyzer.analyze(text), fresh.analyze(text)];
+      assert.deepEqual([seen.starts, seen.ends, seen.costs], [unseen.starts, unseen.ends, unseen.costs]);
+      assert.deepEqual([wordsOf(seen), stemsOf(seen)], [wordsOf(unseen), stemsOf(unseen)]);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('sentences end in a text of known words where they end in one of new words', () => {
+  const text = 'Dr. Who met Mr. A. B. Smith at 5 p.m. He said "No!" (twice.) Was it 3.5? Yes, e.g. in the U.S. The end';
+  const expected = sentencesOf(text);
+  assert.ok(expected.length >= 4);
+  assert.deepEqual(sentencesOf(text), expected);
+  assert.deepEqual(
+    sentencesOf(`${'These are some quite ordinary words of no interest '.repeat(300)}. ${text}`).slice(1),
+    expected,
+  );
+});
+
+test('a lexicon that was let go stays valid for what was made with it', () => {
+  const small = createTextAnalyzer();
+  const first = small.analyze('An older text.');
+  for (let i = 0; i < 110_000; i++) first.lexicon.term(`word${i}`, `word${i}`);
+  small.tidy();
+  const second = small.analyze('An older text.');
+  assert.notEqual(second.lexicon, first.lexicon);
+  assert.deepEqual(wordsOf(second), wordsOf(first));
 });
 
 test('a term of a word does not depend on what is around it', () => {
@@ -171,8 +214,22 @@ test('the parts of an address are terms', () => {
 test('unspaced scripts give one token a character and overlapping pairs as terms', () => {
   const analyzed = analyzer.analyze('東京タワー。日 한국어 ไทย');
   assert.deepEqual(surfaces(analyzed), [...'東京タワー。日한국어ไทย']);
-  assert.deepEqual(analyzed.words, [...'東京タワー', '', ...'日한국어ไทย']);
-  assert.deepEqual(analyzed.stems, ['東京', '京タ', 'タワ', 'ワー', '', '', '日', '한국', '국어', '', 'ไท', 'ทย', '']);
+  assert.deepEqual(wordsOf(analyzed), [...'東京タワー', '', ...'日한국어ไทย']);
+  assert.deepEqual(stemsOf(analyzed), [
+    '東京',
+    '京タ',
+    'タワ',
+    'ワー',
+    '',
+    '',
+    '日',
+    '한국',
+    '국어',
+    '',
+    'ไท',
+    'ทย',
+    '',
+  ]);
   assert.deepEqual([...analyzed.costs], Array(13).fill(1));
 });
 
@@ -211,11 +268,11 @@ test('sentences end at full stops, blank lines, list items and short lines, not 
 
 test('sentences and tokens are the same wherever the text is cut into pieces for the tokenizer', () => {
   const sentence = 'The quick brown fox, who is 3.5 years old, jumps over the lazy dog of Mr. Smith.';
-  const { words, sentenceEnds } = analyzer.analyze(`${sentence} `.repeat(2000));
+  const { terms, sentenceEnds } = analyzer.analyze(`${sentence} `.repeat(2000));
   const one = analyzer.analyze(sentence);
   assert.equal(sentenceEnds.length, 2000);
-  assert.deepEqual(words.slice(-one.words.length), one.words);
-  assert.equal(words.length, 2000 * one.words.length);
+  assert.deepEqual(terms.slice(-one.terms.length), one.terms);
+  assert.equal(terms.length, 2000 * one.terms.length);
 });
 
 test('names of object prototypes are ordinary words', () => {
@@ -260,5 +317,5 @@ test('texts without spaces, of one character, or of broken characters take linea
 });
 
 test('ten million times the same letter is analysed', () => {
-  assert.equal(analyzer.analyze('a'.repeat(10_000_000)).words.length, 156_250);
+  assert.equal(analyzer.analyze('a'.repeat(10_000_000)).terms.length, 156_250);
 });

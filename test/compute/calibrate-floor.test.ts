@@ -14,6 +14,7 @@ test('the floor is the cosine that one unrelated pair in twenty exceeds', () => 
   let query = 0;
   const embedder: LocalEmbedder = {
     dim: 1,
+    embedTerms: () => false,
     embedDocument(_words, _stems, _from, _to, out, offset) {
       out[offset] = 1;
       return true;

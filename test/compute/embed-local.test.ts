@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createLocalEmbedder, type LocalEmbedder } from '../../src/compute/embed-local.ts';
+import { Lexicon } from '../../src/compute/lexicon.ts';
 import { fixtureVectors } from './word-vectors-fixture.ts';
 
 const vectors = fixtureVectors();
@@ -50,6 +51,22 @@ test('a row depends on the text alone: not on other texts, the thread, the place
       embedder.embedDocument(whole, whole, before.length, before.length + words.length, out, 64);
       assert.deepEqual(out.slice(64, 128), fresh);
       assert.ok(out.every((value, k) => (k >= 64 && k < 128) || value === 9));
+    }),
+  );
+});
+
+test('terms of a lexicon, growing or another one, embed as the strings that they stand for', () => {
+  const embedder = createLocalEmbedder(vectors, 64);
+  const lexicons = [new Lexicon(), new Lexicon()];
+  fc.assert(
+    fc.property(text, text, fc.nat({ max: 1 }), (words, title, which) => {
+      const lexicon = lexicons[which];
+      const numbered = (all: readonly string[]) => Uint32Array.from(all, (word) => lexicon.term(word, word));
+      const [out, expected] = [new Float32Array(64), new Float32Array(64)];
+      const filled = embedder.embedTerms(lexicon, numbered(words), 0, words.length, out, 0, numbered(title));
+      const pair = { words: title, stems: title };
+      assert.equal(filled, embedder.embedDocument(words, words, 0, words.length, expected, 0, pair));
+      assert.deepEqual(out, expected);
     }),
   );
 });

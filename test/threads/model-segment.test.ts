@@ -6,8 +6,9 @@ import { B, FIELD_WEIGHTS, K1 } from '../../src/compute/bm25/bm25f.ts';
 import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
 import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
 import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
+import { Lexicon } from '../../src/compute/lexicon.ts';
 import { termOf } from '../../src/compute/term-table.ts';
-import { modelSegment, type SparseDocument } from '../../src/threads/model-segment.ts';
+import { modelSegment, modelTerms, type SparseDocument } from '../../src/threads/model-segment.ts';
 
 const someWords = (maxLength: number) =>
   fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'eel', 'constructor', '__proto__', '12'), { maxLength });
@@ -55,6 +56,25 @@ test('frequencies and lengths are weighted by field and counted in quarters', ()
   assert.deepEqual(terms, ['ant', 'bee', 'cat']);
   assert.deepEqual([...segment.postings], [2 * 4 + 1.5 * 4 + 4, 2 * 4, 4]);
   assert.deepEqual([...segment.lengths], [2 * 8 + 6 + 2 * 4]);
+});
+
+test('documents of terms give the segment that the same documents of strings give', () => {
+  fc.assert(
+    fc.property(fc.array(someDocument, { maxLength: 10 }), (documents) => {
+      const lexicon = new Lexicon();
+      lexicon.term('before', 'before');
+      const numbered = (words: string[]) => Uint32Array.from(['', ...words], (word) => lexicon.term(`${word}s`, word));
+      const terms = documents.map(({ title, section, body }) => ({
+        title: numbered(title),
+        section: numbered(section),
+        body: numbered(body),
+      }));
+      assert.deepEqual(
+        new Uint8Array(modelTerms(lexicon, terms).buffer),
+        new Uint8Array(modelSegment(documents).buffer),
+      );
+    }),
+  );
 });
 
 test('a batch may be empty, of fewer than three documents, or of empty documents', () => {

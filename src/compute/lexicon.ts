@@ -1,0 +1,49 @@
+/**
+ * Terms as numbers. An analyzer gives each pair of a word and its stem a number once, and whoever counts terms afterwards
+ * (embedding, the sparse side) counts numbers in flat arrays instead of strings in hash tables. Numbers mean something beside
+ * their own lexicon only. It grows and never forgets; its owner starts a new one when it has grown too large.
+ */
+export class Lexicon {
+  /** By term. Term 0 has neither word nor stem: punctuation. */
+  readonly words: string[] = [''];
+  /** By stem number; 0 is none. */
+  readonly stems: string[] = [''];
+  #stemOf = new Uint32Array(1024);
+  readonly #terms = new Map<string, number>();
+  readonly #stemNumbers = new Map<string, number>([['', 0]]);
+
+  /** Number of terms, term 0 included. */
+  get size(): number {
+    return this.words.length;
+  }
+
+  /** The stem number of each term; longer than there are terms, and replaced when it grows. */
+  get stemOf(): Uint32Array {
+    return this.#stemOf;
+  }
+
+  /** The number of a word (well-formed, '' for none) with its stem. */
+  term(word: string, stem: string): number {
+    if (word === '' && stem === '') return 0;
+    const key = `${word.length} ${word}${stem}`;
+    const known = this.#terms.get(key);
+    if (known !== undefined) return known;
+    const term = this.words.push(word) - 1;
+    this.#terms.set(key, term);
+    if (term === this.#stemOf.length) {
+      const larger = new Uint32Array(term * 2);
+      larger.set(this.#stemOf);
+      this.#stemOf = larger;
+    }
+    this.#stemOf[term] = this.#stemNumber(stem);
+    return term;
+  }
+
+  #stemNumber(stem: string): number {
+    const known = this.#stemNumbers.get(stem);
+    if (known !== undefined) return known;
+    const number = this.stems.push(stem) - 1;
+    this.#stemNumbers.set(stem, number);
+    return number;
+  }
+}

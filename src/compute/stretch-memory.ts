@@ -1,0 +1,93 @@
+/**
+ * What each stretch of text (a word with the punctuation on it) has been found to consist of, so that one that comes again,
+ * as most do, costs a single look-up. Kept in flat arrays: about 100 bytes a stretch. Called by the analyzer.
+ */
+import type { Lexicon } from './lexicon.ts';
+import type { TokenBuffer } from './token-buffer.ts';
+import type { WordPart } from './word-terms.ts';
+
+/** V8 copies shorter substrings; longer ones keep the whole string alive that they were cut from. */
+const shortestSlice = 13;
+
+export class StretchMemory {
+  readonly #ids = new Map<string, number>();
+  readonly #lexicon: Lexicon;
+  /** Parts of stretch i: firsts[i] .. firsts[i + 1] in the columns below. */
+  #firsts = new Uint32Array(1024);
+  #starts = new Uint8Array(2048);
+  #ends = new Uint8Array(2048);
+  #costs = new Uint8Array(2048);
+  #terms = new Uint32Array(2048);
+  readonly #marks: boolean[] = [];
+  #load = 0;
+
+  constructor(lexicon: Lexicon) {
+    this.#lexicon = lexicon;
+  }
+
+  /** Stretches remembered; one of 13 characters or more counts five, as the tokenizer keeps it as a slice. */
+  get load(): number {
+    return this.#load;
+  }
+
+  get(surface: string): number | undefined {
+    return this.#ids.get(surface);
+  }
+
+  /** Whether a sentence may end in it. */
+  hasSentenceMark(id: number): boolean {
+    return this.#marks[id];
+  }
+
+  /** Remember the parts of a stretch of at most 255 units; `hasMark`: whether a sentence may end in it. Gives its number. */
+  learn(surface: string, parts: readonly WordPart[], hasMark: boolean): number {
+    const id = this.#ids.size;
+    this.#ids.set(ownCopy(surface), id);
+    this.#load += surface.length < shortestSlice ? 1 : 5;
+    this.#marks.push(hasMark);
+    if (id + 2 > this.#firsts.length) this.#firsts = grown(this.#firsts);
+    let at = this.#firsts[id];
+    for (const { start, end, word, stem, cost } of parts) {
+      if (at === this.#terms.length) this.#growParts();
+      this.#starts[at] = start;
+      this.#ends[at] = end;
+      this.#costs[at] = cost;
+      this.#terms[at] = this.#lexicon.term(word, stem);
+      at++;
+    }
+    this.#firsts[id + 1] = at;
+    return id;
+  }
+
+  /** Append a stretch's tokens; `at` is its place in the text, `sentenceEnds` are offsets in it, ascending. */
+  append(buffer: TokenBuffer, id: number, at: number, sentenceEnds: readonly number[]): void {
+    let sentence = 0;
+    const last = this.#firsts[id + 1];
+    for (let part = this.#firsts[id]; part < last; part++) {
+      const end = this.#ends[part];
+      buffer.add(at + this.#starts[part], at + end, this.#costs[part], this.#terms[part]);
+      if (sentence < sentenceEnds.length && end >= sentenceEnds[sentence]) {
+        buffer.endSentence();
+        while (end >= sentenceEnds[sentence]) sentence++;
+      }
+    }
+  }
+
+  #growParts(): void {
+    this.#starts = grown(this.#starts);
+    this.#ends = grown(this.#ends);
+    this.#costs = grown(this.#costs);
+    this.#terms = grown(this.#terms);
+  }
+}
+
+function grown<Column extends Uint8Array | Uint32Array>(column: Column): Column {
+  const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
+  larger.set(column);
+  return larger;
+}
+
+/** The same string, cut from nothing larger than itself. */
+function ownCopy(surface: string): string {
+  return surface.length < shortestSlice ? surface : ` ${surface}`.slice(1);
+}
