@@ -1,6 +1,7 @@
 /** What a searcher thread makes of a query: its search terms, and its vector by the embedded model. */
 import { createTextAnalyzer } from '../compute/analyze-text.ts';
 import { createLocalEmbedder } from '../compute/embed-local.ts';
+import { contentTerms } from '../compute/query-terms.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 
 /** What every searcher thread is given when it starts. */
@@ -10,6 +11,7 @@ export interface SearchThreadData {
 }
 
 export interface AnalyzedQuery {
+  /** Stems to search for, repeated ones repeated: the query without its function words. */
   terms: string[];
   /** Unit length; null where the query has no term, or the active model is not embedded here. */
   vector: Float32Array | null;
@@ -23,8 +25,9 @@ export function createQueryAnalyzer({ embedded }: SearchThreadData): (query: str
   const embedder = embedded === null ? null : createLocalEmbedder(openWordVectors(embedded.wordVectors), embedded.dim);
   return (query) => {
     const { words, stems } = analyzer.terms(query);
-    if (embedder === null || stems.length === 0) return { terms: stems, vector: null, knownWords: 0 };
+    const terms = contentTerms({ words, stems }).stems;
+    if (embedder === null || stems.length === 0) return { terms, vector: null, knownWords: 0 };
     const { vector, known } = embedder.embedQuery(words, stems);
-    return { terms: stems, vector, knownWords: known };
+    return { terms, vector, knownWords: known };
   };
 }

@@ -11,6 +11,9 @@ import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';
 /** More distinct known terms than this keep the rarest: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
 export const MAX_QUERY_TERMS = 256;
 
+/** Saturation of repeated query terms: a term named n times counts n · (K3 + 1) / (n + K3). Okapi's value for long queries (TREC). */
+const K3 = 7;
+
 export interface CorpusSegment {
   readonly id: number;
   readonly segment: Segment;
@@ -21,12 +24,12 @@ export interface CorpusSegment {
 
 export interface PlannedTerm {
   readonly term: string;
-  /** idf · (k1 + 1) over the whole corpus. */
+  /** idf · (k1 + 1) over the whole corpus, times what the term's count in the query makes it weigh. */
   readonly weight: number;
 }
 
 export interface QueryPlan {
-  /** Known terms, the heaviest (rarest) first, in the query's order among equals. Scores are summed in this order. */
+  /** Known terms, the heaviest first, in the query's order among equals. Scores are summed in this order. */
   readonly terms: readonly PlannedTerm[];
   readonly norm: LengthNorm;
   /** Distinct query terms that occur in a live document. */
@@ -38,7 +41,12 @@ export function corpusSegment(id: number, segment: Segment, tombstones: Tombston
   return { id, segment, tombstones, frequencies: { deleted: 0, live: new Map() } };
 }
 
-/** Weigh the query's terms by the corpus' live statistics. Terms repeated in the query count once. */
+/** What a term weighs that is `count` times in the query, 1 for once: BM25's factor of the query. */
+export function queryTermWeight(count: number): number {
+  return (count * (K3 + 1)) / (count + K3);
+}
+
+/** Weigh the query's terms by the corpus' live statistics and by how often the query names them. */
 export function planQuery(corpus: readonly CorpusSegment[], queryTerms: readonly string[]): QueryPlan {
   let docs = 0;
   let totalLength = 0;
@@ -47,10 +55,12 @@ export function planQuery(corpus: readonly CorpusSegment[], queryTerms: readonly
     totalLength += segment.totalLength - tombstones.deletedLength[0];
   }
   const terms: PlannedTerm[] = [];
-  for (const term of new Set(queryTerms)) {
+  const counts = new Map<string, number>();
+  for (const term of queryTerms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const [term, count] of counts) {
     let df = 0;
     for (const member of corpus) df += liveFrequency(member, lookupTerm(member.segment.terms, term));
-    if (df > 0) terms.push({ term, weight: termWeight(docs, df) });
+    if (df > 0) terms.push({ term, weight: queryTermWeight(count) * termWeight(docs, df) });
   }
   const known = terms.length;
   terms.sort((a, b) => b.weight - a.weight);

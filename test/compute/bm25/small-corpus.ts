@@ -11,6 +11,7 @@ import {
   termWeight,
   UNITS,
 } from '../../../src/compute/bm25/bm25f.ts';
+import { queryTermWeight } from '../../../src/compute/bm25/corpus.ts';
 import { openSegment, type Segment } from '../../../src/compute/bm25/segment.ts';
 import type { SparseHits } from '../../../src/compute/bm25/top-hits.ts';
 import { modelSegment, type SparseDocument } from '../../../src/threads/model-segment.ts';
@@ -34,7 +35,10 @@ export function referenceHits(documents: LiveDocuments, queryTerms: readonly str
   const weighed = [...new Set(queryTerms)]
     .map((term) => ({ term, df: counted.filter(({ frequencies }) => frequencies.has(term)).length }))
     .filter(({ df }) => df > 0)
-    .map(({ term, df }) => ({ term, weight: termWeight(counted.length, df) }))
+    .map(({ term, df }) => {
+      const times = queryTerms.filter((each) => each === term).length;
+      return { term, weight: queryTermWeight(times) * termWeight(counted.length, df) };
+    })
     .sort((a, b) => b.weight - a.weight);
   const hits = counted
     .map(({ label, frequencies, length }) => {
