@@ -28,6 +28,9 @@ export interface AnalyzedText {
   costs: Uint16Array;
   /** Each token's term in the lexicon; 0 for punctuation. */
   terms: Uint32Array;
+  /** The terms as strings, made when they are first asked for; '' for punctuation. */
+  readonly words: readonly string[];
+  readonly stems: readonly string[];
   /** Words: lower-cased NFC surface forms. Stems: Porter stem of the accent-folded form, or pair of characters in unspaced scripts. */
   lexicon: Lexicon;
   /** For each sentence the index one past its last token, ascending. */
@@ -166,7 +169,7 @@ export function createTextAnalyzer(): TextAnalyzer {
       else takeApart(start, end);
     });
     if (digest.count > 0) readDigest(buffer, text);
-    return { text, lexicon, ...buffer.finish() };
+    return withStrings({ text, lexicon, ...buffer.finish() });
   }
 
   function tidy(): void {
@@ -186,6 +189,23 @@ export function createTextAnalyzer(): TextAnalyzer {
         words: kept.map((term) => lexicon.words[term]),
         stems: kept.map((term) => lexicon.stems[lexicon.stemOf[term]]),
       };
+    },
+  };
+}
+
+function withStrings(analyzed: Omit<AnalyzedText, 'words' | 'stems'>): AnalyzedText {
+  const { terms, lexicon } = analyzed;
+  let words: readonly string[] | undefined;
+  let stems: readonly string[] | undefined;
+  return {
+    ...analyzed,
+    get words() {
+      words ??= Array.from(terms, (term) => lexicon.words[term]);
+      return words;
+    },
+    get stems() {
+      stems ??= Array.from(terms, (term) => lexicon.stems[lexicon.stemOf[term]]);
+      return stems;
     },
   };
 }

@@ -10,14 +10,6 @@ function surfaces({ text, starts, ends }: AnalyzedText): string[] {
   return [...starts].map((start, i) => text.slice(start, ends[i]));
 }
 
-function wordsOf({ terms, lexicon }: AnalyzedText): string[] {
-  return Array.from(terms, (term) => lexicon.words[term]);
-}
-
-function stemsOf({ terms, lexicon }: AnalyzedText): string[] {
-  return Array.from(terms, (term) => lexicon.stems[lexicon.stemOf[term]]);
-}
-
 function sentencesOf(text: string): string[] {
   const { starts, ends, sentenceEnds } = analyzer.analyze(text);
   return [...sentenceEnds].map((end, i) => text.slice(starts[i === 0 ? 0 : sentenceEnds[i - 1]], ends[end - 1]));
@@ -68,8 +60,7 @@ test('tokens lie in the text in order, cover every letter and digit, and their w
   fc.assert(
     fc.property(anyText, (text) => {
       const analyzed = analyzer.analyze(text);
-      const { starts, ends, costs, terms } = analyzed;
-      const words = wordsOf(analyzed);
+      const { starts, ends, costs, terms, words } = analyzed;
       assert.deepEqual([ends.length, costs.length, terms.length], Array(3).fill(starts.length));
       let at = 0;
       let between = '';
@@ -108,7 +99,7 @@ test('a text has the same tokens and terms whatever was analysed before', () => 
       fresh.analyze(before);
       const [seen, unseen] = [analyzer.analyze(text), fresh.analyze(text)];
       assert.deepEqual([seen.starts, seen.ends, seen.costs], [unseen.starts, unseen.ends, unseen.costs]);
-      assert.deepEqual([wordsOf(seen), stemsOf(seen)], [wordsOf(unseen), stemsOf(unseen)]);
+      assert.deepEqual([seen.words, seen.stems], [unseen.words, unseen.stems]);
     }),
     { numRuns: 15 },
   );
@@ -132,7 +123,7 @@ test('a lexicon that was let go stays valid for what was made with it', () => {
   small.tidy();
   const second = small.analyze('An older text.');
   assert.notEqual(second.lexicon, first.lexicon);
-  assert.deepEqual(wordsOf(second), wordsOf(first));
+  assert.deepEqual(second.words, first.words);
 });
 
 test('a term of a word does not depend on what is around it', () => {
@@ -214,22 +205,8 @@ test('the parts of an address are terms', () => {
 test('unspaced scripts give one token a character and overlapping pairs as terms', () => {
   const analyzed = analyzer.analyze('東京タワー。日 한국어 ไทย');
   assert.deepEqual(surfaces(analyzed), [...'東京タワー。日한국어ไทย']);
-  assert.deepEqual(wordsOf(analyzed), [...'東京タワー', '', ...'日한국어ไทย']);
-  assert.deepEqual(stemsOf(analyzed), [
-    '東京',
-    '京タ',
-    'タワ',
-    'ワー',
-    '',
-    '',
-    '日',
-    '한국',
-    '국어',
-    '',
-    'ไท',
-    'ทย',
-    '',
-  ]);
+  assert.deepEqual(analyzed.words, [...'東京タワー', '', ...'日한국어ไทย']);
+  assert.deepEqual(analyzed.stems, ['東京', '京タ', 'タワ', 'ワー', '', '', '日', '한국', '국어', '', 'ไท', 'ทย', '']);
   assert.deepEqual([...analyzed.costs], Array(13).fill(1));
 });
 
