@@ -12,6 +12,8 @@ import { indexPageHandler } from './actors/index-page.ts';
 import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic } from './actors/intake.ts';
 import type { JobHandler } from './actors/job-actor.ts';
+import { journalLogic } from './actors/journal.ts';
+import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { recordsLogic } from './actors/records.ts';
 import { retrieverLogic } from './actors/retriever.ts';
 import { schedulerLogic } from './actors/scheduler.ts';
@@ -94,6 +96,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     undo.push(() => work.close());
 
     const feed = new CommitFeed();
+    const queue = new QueryLogQueue(() => metrics.queryLogDropped.inc());
     const leaseMs = settings.jobs.lease_minutes * 60_000;
     const supervisor = startSupervisor((ask) => {
       const commit = commitThrough(ask);
@@ -121,10 +124,19 @@ export async function startApp(options: AppOptions): Promise<App> {
           now,
         }),
         records: recordsLogic({ reader: store.reader, commit, log, now }),
+        journal: journalLogic({
+          reader: store.reader,
+          commit,
+          queue,
+          keepDays: settings.query_log.keep_days,
+          log,
+          now,
+        }),
         retriever: retrieverLogic({
           ask,
           reader: store.reader,
           canonicalize: settings.canonicalize,
+          queue,
           recencyHalfLifeDays: settings.search.recency_half_life_days,
           newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
           now,

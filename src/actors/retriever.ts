@@ -6,17 +6,19 @@ import { quotedPhrases } from '../compute/exact-query.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { SearchBatchItem, SearchBatchRequest, SearchRequest, SearchResponse } from '../domain/search.ts';
 import { presentPage } from './present-page.ts';
+import type { QueryLogQueue } from './query-log-queue.ts';
 import { queryRanker, type RankDependencies } from './rank-query.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
   newQueryId: () => string;
+  queue: QueryLogQueue;
 }
 
 type RetrieverMessages = 'search.query' | 'search.batch';
 
 export function retrieverLogic(dependencies: RetrieverDependencies) {
-  const { reader, newQueryId, monotonic } = dependencies;
+  const { reader, newQueryId, queue, now, monotonic } = dependencies;
   const rank = queryRanker(dependencies);
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
@@ -25,22 +27,25 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const ranked = monotonic();
     const end = request.offset + request.k;
     const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
-    const results = ranking.pages.slice(request.offset, end).flatMap((each) => {
+    const pages = ranking.pages.slice(request.offset, end);
+    const results = pages.flatMap((each) => {
       const result = presentPage(reader, each, presentation);
       return result === null ? [] : [result];
     });
     const done = monotonic();
+    const timing_ms = rounded({ ...ranking.timing_ms, passages: done - ranked, total: done - began });
+    const query_id = newQueryId();
+    const { query: query_text, ...params } = request;
+    const { model: active_model, reranker: reranker_model, retrieved, fused } = ranking;
+    const run = { query_id, ts: now(), kind: 'search', compare_id: null, query_text, params, timing_ms } as const;
+    queue.offer({ ...run, active_model, reranker_model, retrieved, fused, pages, offset: request.offset });
     return {
-      query_id: newQueryId(),
+      query_id,
       results,
       offset: request.offset,
       has_more: ranking.pages.length > end,
       suggestions: [],
-      timing_ms: rounded({
-        ...ranking.timing_ms,
-        passages: done - ranked,
-        total: done - began,
-      }),
+      timing_ms,
     };
   };
 

@@ -15,6 +15,13 @@ import type {
   PageStatusBatchResponse,
   PageStatusResponse,
 } from './page.ts';
+import type {
+  FeedbackRequest,
+  FeedbackResponse,
+  QueryLogListResponse,
+  QueryLogQuery,
+  QueryLogRunResponse,
+} from './query-log.ts';
 import type { SearchBatchRequest, SearchBatchResponse, SearchRequest, SearchResponse } from './search.ts';
 
 export type IngestOutcome =
@@ -40,6 +47,10 @@ export interface Messages {
   'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };
   'search.query': { request: SearchRequest; reply: SearchResponse };
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
+  'queryLog.list': { request: QueryLogQuery; reply: QueryLogListResponse };
+  'queryLog.get': { request: { query_id: string }; reply: QueryLogRunResponse };
+  /** Unknown query ids are accepted and noted nowhere. */
+  'feedback.give': { request: FeedbackRequest; reply: FeedbackResponse };
   'system.readiness': { request: Record<string, never>; reply: Readiness };
 }
 

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { whoAmIResponse } from '../domain/access.ts';
 import * as job from '../domain/job.ts';
 import * as page from '../domain/page.ts';
+import * as queryLog from '../domain/query-log.ts';
 import * as search from '../domain/search.ts';
 import { errorResponse } from './errors.ts';
 import type { HttpApp, RouteScope } from './http-app.ts';
@@ -16,6 +17,7 @@ import { httpValidationError } from './request-invalid.ts';
 const components: Readonly<Record<string, z.ZodType>> = {
   BlacklistedResponse: page.blacklistedResponse,
   ErrorResponse: errorResponse,
+  FeedbackRequest: queryLog.feedbackRequest,
   HTTPValidationError: httpValidationError,
   IngestAcceptedResponse: page.ingestAcceptedResponse,
   IngestBatchRequest: page.ingestBatchRequest,
@@ -32,6 +34,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   PageStatusBatchRequest: page.pageStatusBatchRequest,
   PageStatusBatchResponse: page.pageStatusBatchResponse,
   PageStatusResponse: page.pageStatusResponse,
+  QueryLogListResponse: queryLog.queryLogListResponse,
+  QueryLogRunResponse: queryLog.queryLogRunResponse,
   SearchBatchRequest: search.searchBatchRequest,
   SearchBatchResponse: search.searchBatchResponse,
   SearchFiltersBody: search.searchFiltersBody,

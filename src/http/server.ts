@@ -21,6 +21,7 @@ import { jobRoutes } from './routes/jobs.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/pages.ts';
+import { queryLogRoutes } from './routes/query-log.ts';
 import { searchRoutes } from './routes/search.ts';
 import { whoAmIRoutes } from './routes/whoami.ts';
 
@@ -43,6 +44,7 @@ const routeGroups: readonly RouteGroup[] = [
   pageRoutes,
   jobRoutes,
   searchRoutes,
+  queryLogRoutes,
   openapiRoutes,
 ];
 

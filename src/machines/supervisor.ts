@@ -8,6 +8,7 @@
  *      ├─ intake
  *      ├─ records
  *      ├─ retriever
+ *      ├─ journal
  *      └─ scheduler
  *
  * Each region: alive { starting → serving → stopping } ⇄ backoff, ended. `stop` reaches the innermost regions first; a child is
@@ -16,16 +17,17 @@
  */
 import { assign, raise, setup, stateIn } from 'xstate';
 
-export const childNames = ['writer', 'indexes', 'intake', 'records', 'retriever', 'scheduler'] as const;
+export const childNames = ['writer', 'indexes', 'intake', 'records', 'retriever', 'journal', 'scheduler'] as const;
 export type ChildName = (typeof childNames)[number];
 
 /** Which children live inside which: the only place that knows. */
 const dependants: Record<ChildName, readonly ChildName[]> = {
   writer: ['indexes'],
-  indexes: ['intake', 'records', 'retriever', 'scheduler'],
+  indexes: ['intake', 'records', 'retriever', 'journal', 'scheduler'],
   intake: [],
   records: [],
   retriever: [],
+  journal: [],
   scheduler: [],
 };
 

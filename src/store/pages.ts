@@ -35,6 +35,10 @@ export class PageReader {
       : { ...row, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
   }
 
+  has(no: number): boolean {
+    return this.rows.doesExist(no);
+  }
+
   /** All pages in the order of their numbers, without their metadata parsed. */
   *all(): Generator<StoredPage> {
     for (const { value } of this.rows.getRange()) yield value;

@@ -13,6 +13,7 @@ import { type Environment, openEnvironment } from './environment.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
+import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 
 export interface StoreReader {
@@ -21,6 +22,7 @@ export interface StoreReader {
   readonly blacklist: BlacklistReader;
   readonly models: ModelReader;
   readonly vectors: VectorReader;
+  readonly queryLog: QueryLogReader;
   readonly counters: Pick<Counters, 'peek'>;
 }
 
@@ -31,6 +33,7 @@ export interface Transaction extends StoreReader {
   readonly blacklist: BlacklistTransactor;
   readonly models: ModelTransactor;
   readonly vectors: VectorTransactor;
+  readonly queryLog: QueryLogTransactor;
   readonly counters: Counters;
 }
 
@@ -71,6 +74,7 @@ export class Store {
       blacklist: new BlacklistReader(environment),
       models: new ModelReader(environment),
       vectors: new VectorReader(environment),
+      queryLog: new QueryLogReader(environment),
       counters,
     };
     this.#transaction = {
@@ -79,6 +83,7 @@ export class Store {
       blacklist: new BlacklistTransactor(environment),
       models: new ModelTransactor(environment),
       vectors: new VectorTransactor(environment),
+      queryLog: new QueryLogTransactor(environment),
       counters,
     };
   }

@@ -8,6 +8,8 @@ export interface Metrics {
   registry: Registry;
   /** Pages by what became of them: contract "The /metrics output". */
   ingestPages: Counter<'outcome'>;
+  /** Runs that found no room in the query log. */
+  queryLogDropped: Counter;
   /** Seconds from the request's first byte to the answer's last, by route template. */
   httpDuration: Histogram<'method' | 'route' | 'status'>;
 }
@@ -28,6 +30,11 @@ export function createMetrics(): Metrics {
     registers: [registry],
   });
   for (const outcome of ingestOutcomes) ingestPages.inc({ outcome }, 0);
+  const queryLogDropped = new Counter({
+    name: 'query_log_dropped_rows',
+    help: 'Searches that were answered and not logged, because too many waited or the store could not be written.',
+    registers: [registry],
+  });
   const httpDuration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template.',
@@ -35,5 +42,5 @@ export function createMetrics(): Metrics {
     buckets: durationBuckets,
     registers: [registry],
   });
-  return { registry, ingestPages, httpDuration };
+  return { registry, ingestPages, queryLogDropped, httpDuration };
 }

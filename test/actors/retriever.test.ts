@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { QueryLogQueue } from '../../src/actors/query-log-queue.ts';
 import { type RetrieverDependencies, retrieverLogic } from '../../src/actors/retriever.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../src/domain/search.ts';
@@ -16,6 +17,7 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       reader: shelf.reader,
       canonicalize: { tracking_params: [], keep_params: {} },
       recencyHalfLifeDays: null,
+      queue: new QueryLogQueue(() => {}),
       newQueryId: () => `qr_${++queries}`,
       now: () => now,
       monotonic: () => 0,

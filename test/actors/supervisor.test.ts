@@ -24,6 +24,7 @@ const echoes = (): ChildLogics => ({
   intake: echo('intake'),
   records: echo('records'),
   retriever: echo('retriever'),
+  journal: echo('journal'),
   scheduler: echo('scheduler'),
 });
 
@@ -45,6 +46,9 @@ test('each message is answered by the child that it belongs to', async () => {
     ['system.readiness', 'records'],
     ['search.query', 'retriever'],
     ['search.batch', 'retriever'],
+    ['queryLog.list', 'journal'],
+    ['queryLog.get', 'journal'],
+    ['feedback.give', 'journal'],
     ['store.commit', 'writer'],
     ['index.add', 'indexes'],
     ['index.retrieve', 'indexes'],

@@ -245,6 +245,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/jobs/retry': {},
     '/v1/search': { query: 'x' },
     '/v1/search/batch': { queries: ['x'] },
+    '/v1/feedback': { query_id: 'qr_1', page_id: 'pg_1', relevant: true },
   };
   const posts = app.routeTable.filter(({ method, url }) => method === 'POST' && !url.includes(':'));
   assert.deepEqual(posts.map(({ url }) => url).sort(), Object.keys(bodies).sort());

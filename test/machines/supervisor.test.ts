@@ -23,6 +23,7 @@ class System {
       intake: 'ready',
       records: 'ready',
       retriever: 'ready',
+      journal: 'ready',
       scheduler: 'ready',
       ...behaviour,
     };
@@ -73,7 +74,7 @@ class System {
   }
 }
 
-const inner = ['intake', 'records', 'retriever', 'scheduler'];
+const inner = ['intake', 'records', 'retriever', 'journal', 'scheduler'];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 

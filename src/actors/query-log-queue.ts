@@ -1,0 +1,95 @@
+/**
+ * Runs on their way to the query log. A search hands over what it has, by reference; the journal takes it from here and makes a
+ * row of it later, so that a search does not wait. Bounded: a run that finds no room is dropped and counted.
+ */
+import type { FusedHit } from '../compute/fuse-rrf.ts';
+import type { LoggedHits, QueryRun } from '../domain/query-log.ts';
+import type { Retrieved } from './system-messages.ts';
+
+/** A run as the one who made it has it. */
+export interface FreshRun extends Omit<QueryRun, 'candidate_set' | 'dense_hits' | 'sparse_hits' | 'final_pages'> {
+  retrieved: Retrieved;
+  fused: readonly FusedHit[];
+  /** The pages answered, best first. */
+  pages: readonly { page_no: number; score: number }[];
+  /** Pages before them. */
+  offset: number;
+}
+
+/** Runs that may wait: seconds of searching, at up to 40 kB of hits each. */
+const maxWaiting = 512;
+
+export class QueryLogQueue {
+  readonly #onDrop: () => void;
+  #waiting: FreshRun[] = [];
+  #offered = 0;
+  #wake: () => void = () => {};
+
+  /** `onDrop` is told of each run that is dropped. */
+  constructor(onDrop: () => void) {
+    this.#onDrop = onDrop;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Runs offered and kept so far. */
+  get offered(): number {
+    return this.#offered;
+  }
+
+  offer(run: FreshRun): void {
+    if (this.#waiting.length >= maxWaiting) {
+      this.#onDrop();
+      return;
+    }
+    this.#offered++;
+    if (this.#waiting.push(run) === 1) this.#wake();
+  }
+
+  /** Be told when a run waits where none did. Returns how not to be told any more. */
+  listen(wake: () => void): () => void {
+    this.#wake = wake;
+    if (this.#waiting.length > 0) wake();
+    return () => {
+      this.#wake = () => {};
+    };
+  }
+
+  /** The oldest runs. */
+  take(limit: number): FreshRun[] {
+    return this.#waiting.splice(0, limit);
+  }
+
+  /** Runs that were taken and could not be written. */
+  drop(count: number): void {
+    for (let i = 0; i < count; i++) this.#onDrop();
+  }
+}
+
+/** The row of a run. Chunks that belong to no page any more are left out. */
+export function queryRunOf({ retrieved, fused, pages, offset, ...run }: FreshRun): QueryRun {
+  const { pageOf } = retrieved;
+  return {
+    ...run,
+    candidate_set: hitsOf(
+      fused.map(({ label }) => label),
+      fused.map(({ score }) => score),
+      pageOf,
+    ),
+    dense_hits: hitsOf(retrieved.dense.labels, retrieved.dense.scores, pageOf),
+    sparse_hits: hitsOf(retrieved.sparse.labels, retrieved.sparse.scores, pageOf),
+    final_pages: pages.map(({ page_no, score }, place) => ({ page_no, score, rank: offset + place + 1 })),
+  };
+}
+
+function hitsOf(labels: ArrayLike<number>, scores: ArrayLike<number>, pageOf: (label: number) => number): LoggedHits {
+  const kept: number[] = [];
+  for (let i = 0; i < labels.length; i++) if (pageOf(labels[i]) !== 0) kept.push(i);
+  return {
+    labels: Uint32Array.from(kept, (i) => labels[i]),
+    page_nos: Uint32Array.from(kept, (i) => pageOf(labels[i])),
+    scores: Float64Array.from(kept, (i) => scores[i]),
+  };
+}

@@ -1,0 +1,201 @@
+/**
+ * The query log. Rows are written once and deleted when they are too old; what a forgotten page left in them is taken out.
+ *
+ * Databases: `query_log` no → row; `query_log_by_time` [kind, ts, no]; `query_log_by_id` [query id or compare id, no];
+ * `query_feedback` [no, page no] → relevant. In a row each list of hits is one binary: scores (float64), labels, page numbers
+ * (uint32), little-endian: a tenth of what objects would take.
+ */
+import type { Database } from 'lmdb';
+import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
+import type { Environment } from './environment.ts';
+
+type HitLists = 'candidate_set' | 'dense_hits' | 'sparse_hits';
+type StoredRun = Omit<QueryRun, HitLists> & Record<HitLists, Buffer>;
+
+export interface NumberedRun extends QueryRun {
+  no: number;
+}
+
+export interface RunListing {
+  /** ms; runs at this time or later. */
+  since?: number | undefined;
+  kind?: RunKind | undefined;
+  limit: number;
+}
+
+const end = Number.MAX_SAFE_INTEGER;
+const bytesPerHit = 16;
+
+export class QueryLogReader {
+  protected readonly rows: Database<StoredRun, number>;
+  protected readonly byTime: Database<number, [RunKind, number, number]>;
+  protected readonly byId: Database<number, [string, number]>;
+  protected readonly marks: Database<boolean, [number, number]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('query_log', { keyEncoding: 'uint32' });
+    this.byTime = environment.openDatabase('query_log_by_time', {});
+    this.byId = environment.openDatabase('query_log_by_id', {});
+    this.marks = environment.openDatabase('query_feedback', {});
+  }
+
+  get(no: number): NumberedRun | undefined {
+    const row = this.rows.get(no);
+    if (row === undefined) return undefined;
+    const { candidate_set, dense_hits, sparse_hits, ...rest } = row;
+    return {
+      ...rest,
+      no,
+      candidate_set: decodeHits(candidate_set),
+      dense_hits: decodeHits(dense_hits),
+      sparse_hits: decodeHits(sparse_hits),
+    };
+  }
+
+  /** Runs of this query id, or the arms of this comparison; none for an id that LMDB could not have as a key. */
+  numbersOf(id: string): number[] {
+    if (Buffer.byteLength(id) > 256) return [];
+    return [...this.byId.getKeys({ start: [id, 0], end: [id, end] })].map(([, no]) => no);
+  }
+
+  /** Newest first. */
+  numbers({ since = 0, kind, limit }: RunListing): number[] {
+    return (kind === undefined ? runKinds : [kind])
+      .flatMap((each) => [...this.byTime.getKeys({ start: [each, end], end: [each, since, 0], reverse: true, limit })])
+      .sort(([, ts, no], [, otherTs, otherNo]) => otherTs - ts || otherNo - no)
+      .slice(0, limit)
+      .map(([, , no]) => no);
+  }
+
+  /** How many runs there are since this time, ms. */
+  countSince(since: number): number {
+    return runKinds.reduce(
+      (sum, kind) => sum + this.byTime.getKeysCount({ start: [kind, since, 0], end: [kind, end] }),
+      0,
+    );
+  }
+
+  /** Page number → relevant. */
+  feedback(no: number): Map<number, boolean> {
+    return new Map(
+      [...this.marks.getRange({ start: [no, 0], end: [no, end] })].map(({ key, value }) => [key[1], value]),
+    );
+  }
+
+  /** Up to `limit` numbers of runs with feedback above `after`, ascending. */
+  judgedAfter(after: number, limit: number): number[] {
+    const found: number[] = [];
+    for (let next = after + 1; found.length < limit; ) {
+      const [key] = [...this.marks.getKeys({ start: [next, 0], limit: 1 })];
+      if (key === undefined) break;
+      found.push(key[0]);
+      next = key[0] + 1;
+    }
+    return found;
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class QueryLogTransactor extends QueryLogReader {
+  append(no: number, run: QueryRun): void {
+    this.#put(no, run);
+    this.byTime.put([run.kind, run.ts, no], 0);
+    this.byId.put([run.query_id, no], 0);
+    if (run.compare_id !== null) this.byId.put([run.compare_id, no], 0);
+  }
+
+  mark(no: number, pageNo: number, relevant: boolean): void {
+    this.marks.put([no, pageNo], relevant);
+  }
+
+  /** Delete up to `limit` runs from before this time, ms, with their feedback; gives how many there were. */
+  removeBefore(before: number, limit: number): number {
+    const old = runKinds.flatMap((kind) => [
+      ...this.byTime.getKeys({ start: [kind, 0], end: [kind, before, 0], limit }),
+    ]);
+    for (const [kind, ts, no] of old.slice(0, limit)) {
+      const row = this.rows.get(no);
+      for (const id of [row?.query_id, row?.compare_id]) if (id != null) this.byId.remove([id, no]);
+      for (const pageNo of this.feedback(no).keys()) this.marks.remove([no, pageNo]);
+      this.byTime.remove([kind, ts, no]);
+      this.rows.remove(no);
+    }
+    return Math.min(old.length, limit);
+  }
+
+  /**
+   * Take what these pages left out of the `limit` runs above `after`. Gives the number of the last run looked at, or null when
+   * there is none left.
+   */
+  removePages(pageNos: ReadonlySet<number>, after: number, limit: number): number | null {
+    const numbers = [...this.rows.getKeys({ start: after + 1, limit })];
+    for (const no of numbers) {
+      const run = this.get(no);
+      if (run === undefined) continue;
+      const without = withoutPages(run, (pageNo) => !pageNos.has(pageNo));
+      if (without !== null) this.#put(no, without);
+      for (const pageNo of this.feedback(no).keys()) if (pageNos.has(pageNo)) this.marks.remove([no, pageNo]);
+    }
+    return numbers.length < limit ? null : (numbers.at(-1) ?? null);
+  }
+
+  #put(no: number, run: QueryRun): void {
+    this.rows.put(no, {
+      query_id: run.query_id,
+      ts: run.ts,
+      kind: run.kind,
+      compare_id: run.compare_id,
+      query_text: run.query_text,
+      params: run.params,
+      active_model: run.active_model,
+      reranker_model: run.reranker_model,
+      candidate_set: encodeHits(run.candidate_set),
+      dense_hits: encodeHits(run.dense_hits),
+      sparse_hits: encodeHits(run.sparse_hits),
+      final_pages: run.final_pages,
+      timing_ms: run.timing_ms,
+    });
+  }
+}
+
+/** The run with only the pages that may stay; null where all may. */
+export function withoutPages(run: QueryRun, stays: (pageNo: number) => boolean): QueryRun | null {
+  const lists = [run.candidate_set, run.dense_hits, run.sparse_hits];
+  if (lists.every(({ page_nos }) => page_nos.every(stays)) && run.final_pages.every(({ page_no }) => stays(page_no))) {
+    return null;
+  }
+  const [candidate_set, dense_hits, sparse_hits] = lists.map((hits) => keptHits(hits, stays));
+  return {
+    ...run,
+    candidate_set,
+    dense_hits,
+    sparse_hits,
+    final_pages: run.final_pages.filter(({ page_no }) => stays(page_no)),
+  };
+}
+
+function keptHits({ labels, page_nos, scores }: LoggedHits, stays: (pageNo: number) => boolean): LoggedHits {
+  const kept = [...page_nos.keys()].filter((i) => stays(page_nos[i]));
+  return {
+    labels: Uint32Array.from(kept, (i) => labels[i]),
+    page_nos: Uint32Array.from(kept, (i) => page_nos[i]),
+    scores: Float64Array.from(kept, (i) => scores[i]),
+  };
+}
+
+function encodeHits({ labels, page_nos, scores }: LoggedHits): Buffer {
+  return Buffer.concat(
+    [scores, labels, page_nos].map((column) => Buffer.from(column.buffer, column.byteOffset, column.byteLength)),
+  );
+}
+
+/** Copies: what LMDB hands out is valid until the next read only. */
+function decodeHits(bytes: Buffer): LoggedHits {
+  const count = bytes.length / bytesPerHit;
+  const { buffer } = new Uint8Array(bytes);
+  return {
+    scores: new Float64Array(buffer, 0, count),
+    labels: new Uint32Array(buffer, 8 * count, count),
+    page_nos: new Uint32Array(buffer, 12 * count, count),
+  };
+}
