@@ -3,7 +3,7 @@
  * reranker's counterpart of a segment's postings. A word is a row of the word vectors with its stem; a form outside the
  * vocabulary is its stem alone. No positions and no strings: stems are numbers of the dictionary beside it.
  */
-import type { TermSequence } from '../embed-local.ts';
+import type { Lexicon } from '../lexicon.ts';
 
 export interface ForwardIndex {
   /** Shape: chunks + 1; a chunk's entries are starts[c] .. starts[c + 1]. */
@@ -18,60 +18,49 @@ export interface ForwardIndex {
   readonly wordRows: Int32Array;
 }
 
+/** Terms of a lexicon, 0 for punctuation. */
 export interface ForwardDocument {
-  title: TermSequence;
-  body: TermSequence;
+  readonly title: Uint32Array;
+  readonly body: Uint32Array;
 }
 
 const MAX_COUNT = 255;
 
 /**
  * Count the words of documents.
- * Shapes: `stemOf` numbers a stem (never '') in the dictionary beside the index, `rowOf` gives a word's vector or -1.
+ * Shapes: `stemOf` numbers a stem (never '') in the dictionary beside the index, `rowOf` gives a word's vector or -1; both are
+ * asked once per word.
  */
 export function buildForwardIndex(
+  lexicon: Lexicon,
   documents: readonly ForwardDocument[],
   stemOf: (stem: string) => number,
   rowOf: (word: string) => number,
 ): ForwardIndex {
-  const numbers = new Map<string, number>();
-  const wordStems: number[] = [];
-  const wordRows: number[] = [];
-  const numberOf = (word: string, stem: string): number => {
-    const row = word === '' ? -1 : rowOf(word);
-    // A space is in no stem, so a row's key is never a stem's.
-    const key = row < 0 ? stem : ` ${row}`;
-    let number = numbers.get(key);
-    if (number === undefined) {
-      number = numbers.size;
-      numbers.set(key, number);
-      wordStems.push(stemOf(stem));
-      wordRows.push(row);
-    }
-    return number;
-  };
+  const numbering = numberWords(lexicon, stemOf, rowOf);
   const starts = new Uint32Array(documents.length + 1);
   const words: number[] = [];
   const bodyCounts: number[] = [];
   const titleCounts: number[] = [];
   documents.forEach(({ title, body }, document) => {
-    const counts = new Map<number, { body: number; title: number }>();
-    const count = ({ words: forms, stems }: TermSequence, field: 'body' | 'title') => {
-      stems.forEach((stem, at) => {
-        if (stem === '') return;
-        const number = numberOf(forms[at], stem);
-        const entry = counts.get(number) ?? { body: 0, title: 0 };
-        entry[field] = Math.min(entry[field] + 1, MAX_COUNT);
-        counts.set(number, entry);
-      });
+    /** Where in the chunk's entries a word is. */
+    const places = new Map<number, number>();
+    const count = (terms: Uint32Array, counts: number[]) => {
+      for (const term of terms) {
+        const word = numbering.wordOf(term);
+        if (word < 0) continue;
+        let place = places.get(word);
+        if (place === undefined) {
+          place = words.push(word) - 1;
+          places.set(word, place);
+          bodyCounts.push(0);
+          titleCounts.push(0);
+        }
+        counts[place] = Math.min(counts[place] + 1, MAX_COUNT);
+      }
     };
-    count(title, 'title');
-    count(body, 'body');
-    for (const [number, entry] of counts) {
-      words.push(number);
-      bodyCounts.push(entry.body);
-      titleCounts.push(entry.title);
-    }
+    count(title, titleCounts);
+    count(body, bodyCounts);
     starts[document + 1] = words.length;
   });
   return {
@@ -79,7 +68,38 @@ export function buildForwardIndex(
     words: Uint32Array.from(words),
     bodyCounts: Uint8Array.from(bodyCounts),
     titleCounts: Uint8Array.from(titleCounts),
-    wordStems: Uint32Array.from(wordStems),
-    wordRows: Int32Array.from(wordRows),
+    wordStems: Uint32Array.from(numbering.stems),
+    wordRows: Int32Array.from(numbering.rows),
   };
+}
+
+/** Numbers for the lexicon's terms as words of the batch, in the order they are asked for; -1 for a term without a stem. */
+function numberWords(lexicon: Lexicon, stemOf: (stem: string) => number, rowOf: (word: string) => number) {
+  const known = new Map<number, number>();
+  const byRow = new Map<number, number>();
+  const byStem = new Map<number, number>();
+  const stems: number[] = [];
+  const rows: number[] = [];
+  const number = (term: number): number => {
+    const stem = lexicon.stems[lexicon.stemOf[term]];
+    if (stem === '') return -1;
+    const row = lexicon.words[term] === '' ? -1 : rowOf(lexicon.words[term]);
+    const stemNumber = stemOf(stem);
+    const same = row < 0 ? byStem.get(stemNumber) : byRow.get(row);
+    if (same !== undefined) return same;
+    const word = stems.push(stemNumber) - 1;
+    rows.push(row);
+    if (row < 0) byStem.set(stemNumber, word);
+    else byRow.set(row, word);
+    return word;
+  };
+  const wordOf = (term: number): number => {
+    let word = known.get(term);
+    if (word === undefined) {
+      word = number(term);
+      known.set(term, word);
+    }
+    return word;
+  };
+  return { wordOf, stems, rows };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildForwardIndex } from '../../../src/compute/rerank/forward-index.ts';
+import { Lexicon } from '../../../src/compute/lexicon.ts';
+import { buildForwardIndex, type ForwardDocument } from '../../../src/compute/rerank/forward-index.ts';
 import { gatherCandidates } from '../../../src/compute/rerank/gather-candidates.ts';
 
 const ROWS = new Map([
@@ -8,13 +9,13 @@ const ROWS = new Map([
   ['wings', 5],
   ['heat', 8],
 ]);
-const terms = (...pairs: [word: string, stem: string][]) => ({
-  words: pairs.map(([word]) => word),
-  stems: pairs.map(([, stem]) => stem),
-});
+const lexicon = new Lexicon();
+const terms = (...pairs: [word: string, stem: string][]) =>
+  Uint32Array.from(pairs, ([word, stem]) => lexicon.term(word, stem));
 /** A part whose dictionary numbers stems in the given order. */
-function part(dictionary: string[], documents: Parameters<typeof buildForwardIndex>[0]) {
+function part(dictionary: string[], documents: ForwardDocument[]) {
   const index = buildForwardIndex(
+    lexicon,
     documents,
     (stem) => dictionary.indexOf(stem),
     (word) => ROWS.get(word) ?? -1,

@@ -1,0 +1,115 @@
+/**
+ * Ranking quality of the default pipeline and its parts over the collections of ../shared/data/ir, as JSON: nDCG@10, recall@100
+ * and time per query of BM25 alone, dense alone, their fusion, and fusion with the local reranker, which is what the service
+ * answers with; paired randomisation tests against BM25 alone. In process and exact (no graph), deterministic but for times.
+ * Usage: npm run bench:quality [-- collection …]
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTextAnalyzer } from '../src/compute/analyze-text.ts';
+import { createScratch } from '../src/compute/bm25/search-segments.ts';
+import { localFloor } from '../src/compute/calibrate-floor.ts';
+import { createLocalEmbedder } from '../src/compute/embed-local.ts';
+import { createWordSimilarity } from '../src/compute/rerank/word-similarity.ts';
+import { openWordVectors } from '../src/compute/word-vectors.ts';
+import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
+import { collectionNames, prepareCollection } from './quality/collections.ts';
+import { mean, ndcg, pairedTest, quantile, recall } from './quality/measures.ts';
+import { ARMS, type Arm, type QueryRun, runQuery } from './quality/run-query.ts';
+
+/** The published references were measured on the first 300 queries of each collection. */
+const MAX_QUERIES = 300;
+const DIM = 1024;
+const SEED = 42;
+/** nDCG@10 of BM25 alone as published with the collections: wink stems, stop words off, k1 1.2, b 0.75. */
+const REFERENCES: Readonly<Record<string, number>> = {
+  cranfield: 0.349,
+  cisi: 0.414,
+  medline: 0.694,
+  time: 0.764,
+  'boolq-valtest': 0.826,
+  'clapnq-dev': 0.946,
+  'multihop-hotpotqa-100': 0.786,
+};
+
+const root = join(import.meta.dirname, '../../shared/data/ir');
+const names = collectionNames(root).filter((name) => process.argv.length < 3 || process.argv.includes(name));
+const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
+const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));
+rmSync(cacheDir, { recursive: true });
+const analyzer = createTextAnalyzer();
+const embedder = createLocalEmbedder(wordVectors, DIM);
+const tools = {
+  analyzer,
+  embedder,
+  wordVectors,
+  similarity: createWordSimilarity(wordVectors),
+  scratch: createScratch(),
+  floor: localFloor(DIM),
+};
+
+const measured = names.map((name) => {
+  const collection = prepareCollection(root, name, MAX_QUERIES, tools);
+  const { starts, wordStems } = collection.forward.index;
+  const runs = collection.queries.map(({ text }) => runQuery(collection, text, tools));
+  const values = (arm: Arm) => runs.map(({ ranked }, q) => ndcg(ranked[arm], collection.queries[q].grades, 10));
+  const found = (arm: Arm) => runs.map(({ ranked }, q) => recall(ranked[arm], collection.queries[q].grades, 100));
+  const perQuery = Object.fromEntries(ARMS.map((arm) => [arm, values(arm)])) as Record<Arm, number[]>;
+  return {
+    name,
+    documents: collection.documents,
+    chunks: collection.chunks,
+    queries: collection.queries.length,
+    perQuery,
+    ndcg_10: { reference: REFERENCES[name], ...byArm((arm) => round(mean(perQuery[arm]))) },
+    recall_100: byArm((arm) => round(mean(found(arm)))),
+    default_against_bm25: roundAll(pairedTest(perQuery.bm25, perQuery.default, SEED)),
+    candidates: round(mean(runs.map(({ candidates }) => candidates))),
+    forward_entries_per_chunk: round(starts[collection.chunks] / collection.chunks),
+    forward_words: wordStems.length,
+    times_ms: times(runs),
+  };
+});
+
+const pooled = (arm: Arm) => measured.flatMap(({ perQuery }) => perQuery[arm]);
+/** The better of the published reference and our own sparse side, by collection. */
+const bar = measured.map(({ ndcg_10 }) => Math.max(ndcg_10.reference ?? 0, ndcg_10.bm25));
+const meanOf = (arm: Arm) => mean(measured.map(({ ndcg_10 }) => ndcg_10[arm]));
+console.log(
+  JSON.stringify(
+    {
+      bench: 'quality',
+      machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
+      seed: SEED,
+      collections: measured.map(({ perQuery: _, ...rest }) => rest),
+      mean_ndcg_10: { best_bm25: round(mean(bar)), ...byArm((arm) => round(meanOf(arm))) },
+      relative_to_best_bm25: byArm((arm) => round(meanOf(arm) / mean(bar) - 1)),
+      relative_to_own_bm25: byArm((arm) => round(meanOf(arm) / meanOf('bm25') - 1)),
+      below_best_bm25: measured.filter(({ ndcg_10 }, i) => ndcg_10.default <= bar[i]).map(({ name }) => name),
+      all_queries: roundAll(pairedTest(pooled('bm25'), pooled('default'), SEED)),
+    },
+    null,
+    1,
+  ),
+);
+
+function byArm(value: (arm: Arm) => number): Record<Arm, number> {
+  return { bm25: value('bm25'), dense: value('dense'), rrf: value('rrf'), default: value('default') };
+}
+
+function times(runs: readonly QueryRun[]) {
+  const of = (stage: keyof QueryRun['times_ms']) => {
+    const values = runs.map(({ times_ms }) => times_ms[stage]);
+    return { p50: round(quantile(values, 0.5)), p95: round(quantile(values, 0.95)) };
+  };
+  return { analyse: of('analyse'), sparse: of('sparse'), gather: of('gather'), rerank: of('rerank') };
+}
+
+function roundAll<Values extends Record<string, number>>(values: Values) {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, round(value)]));
+}
+
+function round(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}

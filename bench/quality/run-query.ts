@@ -1,0 +1,130 @@
+/** One query through the pipeline, in process: each stage's ranked documents and times. */
+import type { TextAnalyzer } from '../../src/compute/analyze-text.ts';
+import { planQuery } from '../../src/compute/bm25/corpus.ts';
+import { type SearchScratch, scoreLabels, searchSegments } from '../../src/compute/bm25/search-segments.ts';
+import type { LocalEmbedder } from '../../src/compute/embed-local.ts';
+import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
+import { contentTerms } from '../../src/compute/query-terms.ts';
+import { gatherCandidates } from '../../src/compute/rerank/gather-candidates.ts';
+import { rerank } from '../../src/compute/rerank/rerank.ts';
+import type { WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
+import { rollUpPages } from '../../src/compute/roll-up-pages.ts';
+import { lookupTerm } from '../../src/compute/term-table.ts';
+import type { WordVectors } from '../../src/compute/word-vectors.ts';
+import type { PreparedCollection } from './collections.ts';
+
+/** The contract's defaults: `candidates` of each side, `rrf_k`. */
+const CANDIDATES = 100;
+const RRF_K = 60;
+const ROLL_UP = { rollup: 'max', rollup_m: 3 } as const;
+
+export const ARMS = ['bm25', 'dense', 'rrf', 'default'] as const;
+export type Arm = (typeof ARMS)[number];
+
+export interface QueryTools {
+  analyzer: TextAnalyzer;
+  embedder: LocalEmbedder;
+  wordVectors: WordVectors;
+  similarity: WordSimilarity;
+  scratch: SearchScratch;
+  /** Dense hits below it do not enter. */
+  floor: number;
+}
+
+export interface QueryRun {
+  /** Ranked document ids by arm. */
+  ranked: Record<Arm, string[]>;
+  candidates: number;
+  times_ms: { analyse: number; sparse: number; gather: number; rerank: number };
+}
+
+export function runQuery(collection: PreparedCollection, text: string, tools: QueryTools): QueryRun {
+  const { corpus, documentOf, forward } = collection;
+  const started = performance.now();
+  const all = tools.analyzer.terms(text);
+  const content = contentTerms(all);
+  const { vector, known } = tools.embedder.embedQuery(all.words, all.stems);
+  const analysed = performance.now();
+  const plan = planQuery(corpus, content.stems);
+  const sparse = searchSegments(corpus, plan, CANDIDATES, tools.scratch);
+  const searched = performance.now();
+  const dense = known + plan.known === 0 ? new Uint32Array(0) : nearest(collection, vector, tools.floor);
+  const fused = fuseRrf([sparse.labels, dense], RRF_K);
+
+  const scoring = performance.now();
+  const labels = Uint32Array.from(fused, ({ label }) => label);
+  const bm25f = scoreLabels(corpus, plan, labels);
+  const { query, words, stemTexts } = gatherCandidates(
+    [forward],
+    labels,
+    Array.from(labels, (chunk) => ({ part: 0, chunk })),
+    content.stems.map((stem, at) => ({ stem, row: lookupTerm(tools.wordVectors.vocabulary, content.words[at]) })),
+  );
+  const { segment } = corpus[0];
+  const gathered = performance.now();
+  const wordDim = tools.wordVectors.dim;
+  const scores = rerank(
+    query,
+    {
+      ...words,
+      bm25f,
+      cosine: Float32Array.from(labels, (label) => dot(collection, vector, label, tools.embedder.dim)),
+      wordCosine: Float32Array.from(labels, (label) => dot(collection, vector, label, wordDim)),
+    },
+    {
+      docs: segment.docs,
+      meanLength: collection.meanLength,
+      meanTitleLength: collection.meanTitleLength,
+      documentFrequency: (stem) => {
+        const term = lookupTerm(segment.terms, stemTexts[stem]);
+        return segment.starts[term + 1] - segment.starts[term];
+      },
+    },
+    tools.similarity,
+  );
+  const ended = performance.now();
+  const reranked = Array.from(labels, (label, i) => ({ label, score: scores[i] })).sort(
+    (a, b) => b.score - a.score || a.label - b.label,
+  );
+
+  const numbers = new Map<string, number>();
+  const pageOf = (label: number) => {
+    const id = documentOf[label];
+    const number = numbers.get(id) ?? numbers.size + 1;
+    numbers.set(id, number);
+    return number;
+  };
+  const documents = (hits: readonly { label: number; score: number }[]) =>
+    rollUpPages(hits, pageOf, ROLL_UP).map(({ hits: [{ label }] }) => documentOf[label]);
+  const inOrder = (list: Uint32Array) => documents(Array.from(list, (label, rank) => ({ label, score: -rank })));
+  return {
+    ranked: {
+      bm25: inOrder(sparse.labels),
+      dense: inOrder(dense),
+      rrf: documents(fused),
+      default: documents(reranked),
+    },
+    candidates: labels.length,
+    times_ms: {
+      analyse: analysed - started,
+      sparse: searched - analysed,
+      gather: gathered - scoring,
+      rerank: ended - gathered,
+    },
+  };
+}
+
+/** The nearest chunks above the floor by exact scan, best first. (The service's graph finds nearly these.) */
+function nearest(collection: PreparedCollection, vector: Float32Array, floor: number): Uint32Array {
+  const scores = new Float32Array(collection.chunks);
+  for (let chunk = 0; chunk < scores.length; chunk++) scores[chunk] = dot(collection, vector, chunk, vector.length);
+  const above = Array.from(scores.keys()).filter((chunk) => scores[chunk] >= floor);
+  return Uint32Array.from(above.sort((a, b) => scores[b] - scores[a] || a - b).slice(0, CANDIDATES));
+}
+
+/** Over the first `length` components. */
+function dot({ vectors }: PreparedCollection, vector: Float32Array, chunk: number, length: number): number {
+  let sum = 0;
+  for (let k = 0, at = chunk * vector.length; k < length; k++, at++) sum += vector[k] * vectors[at];
+  return sum;
+}
