@@ -1,17 +1,21 @@
 /**
  * One JSON request to an outside provider, and nothing else: no retry, no time limit of its own (the signal ends it, and the
- * socket with it). Node's fetch suffices: decoded bytes are counted here, so neither a long answer nor a small one that unpacks
- * into a long one is held. What goes wrong becomes a ProviderError; a body, which may repeat texts or keys, is never quoted.
+ * socket with it). What goes wrong becomes a ProviderError; a body, which may repeat texts or keys, is never quoted.
+ *
+ * Node's own HTTP client is all that is needed: it waits as long as the settings say (fetch gives up after 300 s), follows no
+ * redirect, unpacks nothing by itself, and an ended request leaves no connection behind (fetch opens another one in its place).
  */
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { readRetryAfterMs } from '../compute/retry-delay.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, ProviderCredentials } from './endpoint.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
 
 export interface JsonRequest {
   /** Below the endpoint's address, with a leading slash. */
   path: string;
   body: unknown;
-  /** Decoded bytes of the answer at most. */
+  /** Bytes of the answer at most. */
   maxBytes: number;
   signal: AbortSignal;
   /** Wall clock, ms, to read a Retry-After date. */
@@ -26,29 +30,34 @@ const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * Errors: ProviderError; the signal's reason when it fired.
  */
 export async function postJson(endpoint: Endpoint, request: JsonRequest): Promise<unknown> {
+  const { provider, baseUrl } = endpoint;
   const { signal, maxBytes } = request;
-  const { provider } = endpoint;
-  const init: RequestInit = {
-    method: 'POST',
-    headers: headersFor(endpoint),
-    body: JSON.stringify(request.body),
-    redirect: 'manual',
-    signal,
-  };
-  try {
-    const response = await fetch(addressOf(endpoint.baseUrl, request.path), init);
-    try {
-      checkStatus(provider, response, request.wall());
-      const type = response.headers.get('content-type') ?? '';
-      if (type !== '' && !jsonType.test(type)) throw new ProviderError(provider, 'not_json', 'the answer is not JSON');
-      return parsed(provider, await readBody(provider, response, maxBytes));
-    } finally {
-      if (!response.bodyUsed) void discard(response);
-    }
-  } catch (error) {
+  const body = Buffer.from(JSON.stringify(request.body));
+  const url = addressOf(baseUrl, request.path);
+  for (;;) {
     signal.throwIfAborted();
-    if (error instanceof ProviderError) throw error;
-    throw new ProviderError(provider, 'unreachable', `cannot be reached${reasonOf(error)}`, { cause: error });
+    const sending = openRequest(endpoint, url, body.length);
+    const leave = () => sending.destroy();
+    signal.addEventListener('abort', leave, { once: true });
+    let answered = false;
+    let whole = false;
+    try {
+      const response = await responseTo(sending, body);
+      answered = true;
+      checkHead(provider, response, request.wall());
+      const text = await readBody(provider, response, maxBytes);
+      whole = true;
+      return parsed(provider, text);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ProviderError) throw error;
+      // The provider had closed a kept connection before this request reached it: no failure, a new connection serves.
+      if (!answered && sending.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error))) continue;
+      throw new ProviderError(provider, 'unreachable', `cannot be reached (${codeOf(error)})`);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      if (!whole) sending.destroy(); // an answer that nobody reads would keep its connection
+    }
   }
 }
 
@@ -60,18 +69,33 @@ export function addressOf(baseUrl: string, path: string): URL {
   return url;
 }
 
-function headersFor({ provider, credentials: { api_key, userinfo } }: Endpoint): Headers {
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' });
-  const basic = userinfo === null ? null : `Basic ${Buffer.from(userinfo).toString('base64')}`;
-  const authorization = api_key === null ? basic : `Bearer ${api_key}`;
-  if (authorization === null) return headers;
+function authorizationOf({ api_key, userinfo }: ProviderCredentials): string | null {
+  if (api_key !== null) return `Bearer ${api_key}`;
+  return userinfo === null ? null : `Basic ${Buffer.from(userinfo).toString('base64')}`;
+}
+
+function openRequest({ provider, credentials }: Endpoint, url: URL, length: number): ClientRequest {
+  const authorization = authorizationOf(credentials);
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': length,
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    ...(authorization === null ? {} : { authorization }),
+  };
   try {
-    headers.set('authorization', authorization);
-  } catch {
-    // The original error quotes the key.
-    throw new ProviderError(provider, 'unauthorized', 'its key has characters that no header can carry');
+    return (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method: 'POST', headers });
+  } catch (error) {
+    throw new ProviderError(provider, 'unauthorized', `its key cannot be sent (${codeOf(error)})`);
   }
-  return headers;
+}
+
+function responseTo(sending: ClientRequest, body: Buffer): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sending.once('response', resolve);
+    sending.on('error', reject); // stays: a socket may break more than once
+    sending.end(body);
+  });
 }
 
 function faultOf(status: number): ProviderFault {
@@ -81,17 +105,24 @@ function faultOf(status: number): ProviderFault {
   return status >= 400 ? 'refused' : 'redirected';
 }
 
-function checkStatus(provider: string, { ok, status, headers }: Response, now: number): void {
-  if (ok) return;
-  const retryAfterMs = readRetryAfterMs(headers.get('retry-after'), now);
-  throw new ProviderError(provider, faultOf(status), `answered ${status}`, { status, retryAfterMs });
+function checkHead(provider: string, { statusCode: status = 0, headers }: IncomingMessage, now: number): void {
+  if (status < 200 || status > 299) {
+    const retryAfterMs = readRetryAfterMs(headers['retry-after'] ?? null, now);
+    throw new ProviderError(provider, faultOf(status), `answered ${status}`, { status, retryAfterMs });
+  }
+  const type = headers['content-type'] ?? '';
+  if (type !== '' && !jsonType.test(type)) throw new ProviderError(provider, 'not_json', 'the answer is not JSON');
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new ProviderError(provider, 'not_json', 'the answer is packed, which was not asked for');
+  }
 }
 
-async function readBody(provider: string, response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
+async function readBody(provider: string, response: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
+  for await (const chunk of response) {
+    size += chunk.length;
     if (size > maxBytes) throw new ProviderError(provider, 'too_large', `the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
@@ -107,11 +138,7 @@ function parsed(provider: string, text: string): unknown {
   }
 }
 
-/** Let go of a body that nobody reads; the connection ends, and how it ends does not matter. */
-const discard = (response: Response) => response.body?.cancel().catch(() => {});
-
-/** The system's code of a failed connection, such as ECONNREFUSED. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : '';
+/** The system's code of an error, such as ECONNREFUSED; the error itself may hold bytes of the answer. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
 }

@@ -19,9 +19,9 @@ export type ProviderFault =
   | 'timeout'
   /** No connection, or it broke. */
   | 'unreachable'
-  /** An answer that is not JSON: a gateway's page, half a document. */
+  /** An answer that is not JSON: a gateway's page, half a document, something packed. */
   | 'not_json'
-  /** More bytes, decoded, than such an answer can have. */
+  /** More bytes than such an answer can have. */
   | 'too_large'
   /** JSON, but not what was asked for: rows missing, numbers that are none. */
   | 'bad_answer';

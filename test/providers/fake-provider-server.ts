@@ -13,6 +13,8 @@ export type Fault =
   | { kind: 'status'; status: number; headers?: Record<string, string> }
   /** Never answers. */
   | { kind: 'hang' }
+  /** The connection breaks before an answer. */
+  | { kind: 'hangUp' }
   /** Half an answer, then the connection breaks. */
   | { kind: 'reset' }
   /** The right answer, one byte at a time. */
@@ -43,8 +45,8 @@ export interface FakeProvider {
   readonly pending: number;
   /** Resolves when no call is pending any more. */
   idle(): Promise<void>;
-  /** Connections that are open now. */
-  readonly sockets: number;
+  /** Resolves when no connection is open any more. */
+  disconnected(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -140,6 +142,9 @@ async function send(response: ServerResponse, answer: unknown, fault: Fault | un
       return;
     case 'hang':
       return;
+    case 'hangUp':
+      response.socket?.resetAndDestroy();
+      return;
     case 'reset':
       response.writeHead(200, { ...json, 'content-length': text.length });
       response.write(text.slice(0, text.length / 2), () => response.socket?.resetAndDestroy());
@@ -179,6 +184,7 @@ export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): P
   const calls: ReceivedCall[] = [];
   const sockets = new Set<Socket>();
   const waiting: (() => void)[] = [];
+  const leaving: (() => void)[] = [];
   let pending = 0;
   const settle = () => {
     pending--;
@@ -201,7 +207,10 @@ export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): P
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      if (sockets.size === 0) for (const resolve of leaving.splice(0)) resolve();
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -215,9 +224,7 @@ export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): P
       return pending;
     },
     idle: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
-    get sockets() {
-      return sockets.size;
-    },
+    disconnected: () => (sockets.size === 0 ? Promise.resolve() : new Promise((resolve) => leaving.push(resolve))),
     async close() {
       const closed = once(server, 'close');
       server.close();

@@ -1,0 +1,54 @@
+/** Adapters that talk to a fake provider with small time limits, each through its own breaker. */
+
+import { openReranker, type Reranker } from '../../src/providers/api-reranker.ts';
+import { type ChatClient, openChatClient } from '../../src/providers/chat-client.ts';
+import { systemClock } from '../../src/providers/clock.ts';
+import type { Embedder } from '../../src/providers/embedder.ts';
+import { openEmbedder } from '../../src/providers/open-embedder.ts';
+import { type ProviderCall, resilientCall } from '../../src/providers/resilient-call.ts';
+import { runBreakers } from '../actors/running-breakers.ts';
+import type { FakeProvider } from './fake-provider-server.ts';
+
+export const dim = 16;
+
+export interface Calls {
+  embedder: Embedder;
+  reranker: Reranker;
+  chat: ChatClient;
+  /** The state of the breaker that all three go through. */
+  breaker(): string;
+}
+
+export interface CallsOptions {
+  /** Which API to speak. */
+  provider?: string;
+  model?: string;
+  path?: string;
+  timeoutMs?: number;
+  attempts?: number;
+  failureThreshold?: number;
+  apiKey?: string | null;
+  userinfo?: string | null;
+}
+
+export function callsTo(server: Pick<FakeProvider, 'url'>, options: CallsOptions = {}): Calls {
+  const { provider = 'openai', model = 'a-model', path = '/v1', timeoutMs = 5000, attempts = 1 } = options;
+  const { apiKey = null, userinfo = null, failureThreshold = 5 } = options;
+  const { breakers } = runBreakers({ failureThreshold, cooldownMs: 60_000 }, systemClock.monotonic);
+  const call: ProviderCall = resilientCall({
+    provider,
+    breaker: breakers.of(provider),
+    retry: { attempts, baseDelayMs: 1, maxDelayMs: 2000 },
+    timeoutMs,
+    clock: systemClock,
+    random: Math.random,
+  });
+  const endpoint = { provider, baseUrl: server.url + path, credentials: { api_key: apiKey, userinfo } };
+  const parts = { endpoint, model, call, wall: systemClock.wall };
+  return {
+    embedder: openEmbedder({ ...parts, dim, maxInputTokens: 8192 }),
+    reranker: openReranker(parts),
+    chat: openChatClient(parts),
+    breaker: () => breakers.states()[0]?.state ?? 'closed',
+  };
+}

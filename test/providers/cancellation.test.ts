@@ -1,0 +1,50 @@
+/** Check C32 where the providers are: a caller that leaves takes its calls with it. */
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { test } from 'node:test';
+import { callsTo } from './calls-to.ts';
+import { startFakeProvider } from './fake-provider-server.ts';
+
+test('two hundred callers that leave end their calls within a second, sockets and all', async (t) => {
+  const server = await startFakeProvider({ dim: 16 });
+  t.after(() => server.close());
+  server.faultOf = (_, nth) => (nth % 2 === 0 ? { kind: 'hang' } : { kind: 'drip', everyMs: 50 });
+  const calls = callsTo(server, { timeoutMs: 60_000, failureThreshold: 1 });
+  const arrived = (count: number) =>
+    new Promise<void>((resolve) => {
+      const look = () => (server.calls.length >= count ? resolve() : setImmediate(look));
+      look();
+    });
+
+  const callers = Array.from({ length: 200 }, () => new AbortController());
+  const outcomes = callers.map(({ signal }, i) => {
+    if (i % 3 === 0) return calls.embedder.embed(['text'], 'query', { signal });
+    if (i % 3 === 1) return calls.reranker.rerank('query', ['text'], { signal });
+    return calls.chat.complete([{ role: 'user', content: 'text' }], { signal });
+  });
+  const settled = Promise.allSettled(outcomes);
+  await arrived(200);
+  assert.equal(server.pending, 200);
+
+  const began = performance.now();
+  for (const caller of callers) caller.abort(new Error('gone'));
+  for (const outcome of await settled) {
+    assert.equal(outcome.status === 'rejected' ? outcome.reason.message : 'answered', 'gone');
+  }
+  await server.idle();
+  await server.disconnected();
+  const tookMs = performance.now() - began;
+  t.diagnostic(`200 calls and their sockets gone after ${Math.round(tookMs)} ms`);
+  assert.ok(tookMs < 1000, `${tookMs} ms`);
+  assert.equal(calls.breaker(), 'closed', 'a caller that leaves says nothing about the provider');
+  for (const { signal } of callers) assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
+test('a signal that serves many calls keeps nothing of those that ended', async (t) => {
+  const server = await startFakeProvider({ dim: 16 });
+  t.after(() => server.close());
+  const { embedder } = callsTo(server);
+  const { signal } = new AbortController();
+  for (let i = 0; i < 20; i++) await embedder.embed([`text ${i}`], 'query', { signal });
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
