@@ -10,6 +10,7 @@ import type { LabelRange } from '../commands/commit-content.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import { Catalog } from '../index/catalog.ts';
+import { type NearPage, PageSpace } from '../index/page-space.ts';
 import { IndexRecovery, type MissingLabels } from '../index/recover-index.ts';
 import { SparseIndex } from '../index/sparse-index.ts';
 import { VectorSpace } from '../index/vector-space.ts';
@@ -19,7 +20,7 @@ import type { TextQuery, TextResult } from '../threads/search-thread.ts';
 import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { type Handlers, serviceLogic } from './service.ts';
-import type { RankedChunks, Retrieved, RetrieveRequest } from './system-messages.ts';
+import type { NearPagesRequest, RankedChunks, Retrieved, RetrieveRequest } from './system-messages.ts';
 
 export type WorkPool = ThreadPool<typeof import('../threads/work-thread.ts')>;
 type SearchPool = ThreadPool<typeof import('../threads/search-thread.ts')>;
@@ -54,7 +55,7 @@ const quietMs = 5000;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
 const maxQueue = 1024;
 
-type IndexMessages = 'index.add' | 'index.retrieve' | 'index.settled';
+type IndexMessages = 'index.add' | 'index.retrieve' | 'index.nearPages' | 'index.settled';
 
 const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
@@ -119,10 +120,24 @@ export function indexesLogic(dependencies: IndexesDependencies) {
             },
             live,
           ),
+      model === null
+        ? null
+        : PageSpace.open({
+            reader,
+            catalog,
+            vectors: model.space,
+            modelId: `pages of ${model.id}`,
+            dim: model.dim,
+            dir: join(dir, 'pages', String(model.space)),
+            storeId,
+            shards,
+            log,
+          }),
       ...searchers.map((searcher) => searcher.run('warmUp', undefined)),
     ]);
     const sparse = opened[0].index;
     const space = opened[1]?.space ?? null;
+    const pageSpace = opened[2];
 
     const recovery = new IndexRecovery({
       reader,
@@ -159,7 +174,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     const tending = setInterval(() => {
       if (changedAt === null || monotonic() - changedAt < quietMs) return;
       changedAt = null;
-      Promise.all([sparse.consolidate(), space?.save()]).catch((error) =>
+      Promise.all([sparse.consolidate(), space?.save(), pageSpace?.save()]).catch((error) =>
         log.error({ err: error }, 'the index could not be saved'),
       );
     }, quietMs);
@@ -171,19 +186,28 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         sparse.remove(old);
         await orOverloaded(async () => {
           await space?.remove(old);
+          if (obsolete.count > 0) await pageSpace?.remove(obsolete.first);
           if (labels.count === 0) return;
           await Promise.all([
             sparse.add(segment, labelsOf(labels)),
             space === null || model === null || vectors === null
               ? undefined
               : addVectors(space, model.dim, labels, vectors),
+            vectors === null ? undefined : pageSpace?.add(labels.first, vectors),
           ]);
         });
         return undefined;
       },
       'index.settled': async () => {
-        await recovery.settled();
+        await Promise.all([recovery.settled(), pageSpace?.settled()]);
         return undefined;
+      },
+      'index.nearPages': async ({ page_nos, k, except, filters }: NearPagesRequest): Promise<NearPage[]> => {
+        if (pageSpace === null) return [];
+        const allowed = catalog.allowed(filters);
+        const allow = allowed === null ? {} : { allow: allowed.labels };
+        const floor = model?.floor == null ? {} : { minScore: model.floor };
+        return orOverloaded(() => pageSpace.near({ page_nos, k, except, ...allow, ...floor }));
       },
       'index.retrieve': async ({ query, candidates, filters, model: wanted }: RetrieveRequest): Promise<Retrieved> => {
         if (wanted !== model?.id) throw new DomainError('invalid', `the model ${wanted} has no vectors here`);
@@ -231,7 +255,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       stop: async () => {
         unsubscribe();
         clearInterval(tending);
-        await Promise.all([sparse.close(), space?.close()]);
+        await Promise.all([sparse.close(), space?.close(), pageSpace?.close()]);
         await closePools();
       },
     };

@@ -107,7 +107,7 @@ export function queryRanker({ ask, reader, canonicalize, recencyHalfLifeDays, no
 export type RankQuery = ReturnType<typeof queryRanker>;
 
 /** Errors: DomainError `invalid` for a domain that can be none. */
-function pageFiltersOf(filters: SearchFilters | null | undefined): PageFilters {
+export function pageFiltersOf(filters: SearchFilters | null | undefined): PageFilters {
   const time = (text: string | null | undefined) => (text == null ? null : Date.parse(text));
   const domain = filters?.domain == null ? null : normalizeDomain(filters.domain);
   if (domain !== null && typeof domain !== 'string')

@@ -5,6 +5,7 @@
 import { quotedPhrases } from '../compute/exact-query.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { SearchBatchItem, SearchBatchRequest, SearchRequest, SearchResponse } from '../domain/search.ts';
+import { mediation } from './mediation.ts';
 import { presentPage } from './present-page.ts';
 import type { QueryLogQueue } from './query-log-queue.ts';
 import { queryRanker, type RankDependencies } from './rank-query.ts';
@@ -15,11 +16,12 @@ export interface RetrieverDependencies extends RankDependencies {
   queue: QueryLogQueue;
 }
 
-type RetrieverMessages = 'search.query' | 'search.batch';
+type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar';
 
 export function retrieverLogic(dependencies: RetrieverDependencies) {
   const { reader, newQueryId, queue, now, monotonic } = dependencies;
   const rank = queryRanker(dependencies);
+  const { suggest, similar } = mediation(dependencies);
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
@@ -28,12 +30,22 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const end = request.offset + request.k;
     const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
     const pages = ranking.pages.slice(request.offset, end);
-    const results = pages.flatMap((each) => {
-      const result = presentPage(reader, each, presentation);
-      return result === null ? [] : [result];
-    });
+    // The threads look for suggestions while the passages are read here.
+    const suggesting = suggest(request, ranking.pages.slice(0, end), signal);
+    let presented = ranked;
+    const present = async () => {
+      const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
+      presented = monotonic();
+      return filled;
+    };
+    const [suggestions, results] = await Promise.all([suggesting, present()]);
     const done = monotonic();
-    const timing_ms = rounded({ ...ranking.timing_ms, passages: done - ranked, total: done - began });
+    const timing_ms = rounded({
+      ...ranking.timing_ms,
+      passages: presented - ranked,
+      suggest: done - presented,
+      total: done - began,
+    });
     const query_id = newQueryId();
     const { query: query_text, ...params } = request;
     const { model: active_model, reranker: reranker_model, retrieved, fused } = ranking;
@@ -44,7 +56,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
       results,
       offset: request.offset,
       has_more: ranking.pages.length > end,
-      suggestions: [],
+      suggestions,
       timing_ms,
     };
   };
@@ -62,7 +74,11 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     return { results };
   };
 
-  const handlers: Handlers<RetrieverMessages> = { 'search.query': search, 'search.batch': searchBatch };
+  const handlers: Handlers<RetrieverMessages> = {
+    'search.query': search,
+    'search.batch': searchBatch,
+    'search.similar': similar,
+  };
   return serviceLogic<RetrieverMessages>('retriever', async () => ({ handlers }));
 }
 

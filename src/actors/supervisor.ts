@@ -24,12 +24,14 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'system.readiness': 'records',
   'search.query': 'retriever',
   'search.batch': 'retriever',
+  'search.similar': 'retriever',
   'queryLog.list': 'journal',
   'queryLog.get': 'journal',
   'feedback.give': 'journal',
   'store.commit': 'writer',
   'index.add': 'indexes',
   'index.retrieve': 'indexes',
+  'index.nearPages': 'indexes',
   'index.settled': 'indexes',
 };
 

@@ -6,6 +6,7 @@
 import type { LabelRange } from '../commands/commit-content.ts';
 import type { MessageName, Messages } from '../domain/messages.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
+import type { NearPage } from '../index/page-space.ts';
 import type { Command } from '../store/store.ts';
 import type { PreparedPage } from '../threads/prepare-page.ts';
 
@@ -37,6 +38,15 @@ export interface Retrieved {
   timing_ms: Record<string, number>;
 }
 
+/** Pages near to the mean of these pages' vectors, by the active model. */
+export interface NearPagesRequest {
+  page_nos: readonly number[];
+  k: number;
+  /** Pages that are not wanted, beside those above. */
+  except: readonly number[];
+  filters: PageFilters;
+}
+
 export interface InternalMessages {
   /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
   'store.commit': { request: { command: Command<unknown> }; reply: unknown };
@@ -45,6 +55,7 @@ export interface InternalMessages {
     request: Pick<PreparedPage, 'segment' | 'vectors'> & { labels: LabelRange; obsolete: LabelRange };
     reply: undefined;
   };
+  'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
   /** Answered when nothing that was lost is still being brought back. */
   'index.settled': { request: Record<string, never>; reply: undefined };

@@ -22,7 +22,14 @@ import type {
   QueryLogQuery,
   QueryLogRunResponse,
 } from './query-log.ts';
-import type { SearchBatchRequest, SearchBatchResponse, SearchRequest, SearchResponse } from './search.ts';
+import type {
+  SearchBatchRequest,
+  SearchBatchResponse,
+  SearchRequest,
+  SearchResponse,
+  SimilarQuery,
+  SimilarResponse,
+} from './search.ts';
 
 export type IngestOutcome =
   | ({ outcome: 'accepted' } & z.infer<typeof ingestAcceptedResponse>)
@@ -47,6 +54,7 @@ export interface Messages {
   'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };
   'search.query': { request: SearchRequest; reply: SearchResponse };
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
+  'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };
   'queryLog.list': { request: QueryLogQuery; reply: QueryLogListResponse };
   'queryLog.get': { request: { query_id: string }; reply: QueryLogRunResponse };
   /** Unknown query ids are accepted and noted nowhere. */

@@ -57,6 +57,7 @@ export const pageResult = z.strictObject({
 export type PageResult = z.infer<typeof pageResult>;
 
 export const suggestion = z.strictObject({ page_id: z.string(), title: z.string().nullable(), reason: z.string() });
+export type Suggestion = z.infer<typeof suggestion>;
 
 export const searchResponse = z.strictObject({
   query_id: z.string(),
@@ -85,3 +86,19 @@ export const searchBatchItem = z.discriminatedUnion('outcome', [
 export type SearchBatchItem = z.infer<typeof searchBatchItem>;
 export const searchBatchResponse = z.strictObject({ results: z.array(searchBatchItem) });
 export type SearchBatchResponse = z.infer<typeof searchBatchResponse>;
+
+export const similarQuery = z.object({
+  mediation: mediation.default('vector'),
+  k: z.coerce.number().int().min(1).max(50).default(10),
+});
+export type SimilarQuery = z.infer<typeof similarQuery>;
+
+const similarResult = z.strictObject({
+  page_id: z.string(),
+  canonical_url: z.string(),
+  title: z.string().nullable(),
+  score: z.number(),
+  reason: z.string(),
+});
+export const similarResponse = z.strictObject({ page_id: z.string(), mediation, results: z.array(similarResult) });
+export type SimilarResponse = z.infer<typeof similarResponse>;

@@ -41,6 +41,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   SearchFiltersBody: search.searchFiltersBody,
   SearchRequest: search.searchRequest,
   SearchResponse: search.searchResponse,
+  SimilarResponse: search.similarResponse,
   Suggestion: search.suggestion,
   WhoAmIResponse: whoAmIResponse,
 };

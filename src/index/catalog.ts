@@ -77,6 +77,11 @@ export class Catalog {
     return before === null || this.#firstSeen[no] < before;
   }
 
+  /** The first label of every page with chunks: it stands for the page's content. */
+  *firstLabels(): Generator<number> {
+    for (let no = 0; no < this.#pages; no++) if (this.#chunkCount[no] > 0) yield this.#firstLabel[no];
+  }
+
   /** Every label that belongs to a page now. */
   live(): LabelSet {
     const labels = createLabelSet(this.#labels);

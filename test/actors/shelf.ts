@@ -90,6 +90,7 @@ export class Shelf implements AsyncDisposable {
     if (name === 'store.commit') {
       return this.temporary.commit((request as { command: Command<unknown> }).command) as never;
     }
+    if (name === 'index.nearPages') return [] as never;
     assert.equal(name, 'index.retrieve');
     return this.#retrieve(request as RetrieveRequest) as never;
   };

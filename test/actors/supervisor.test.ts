@@ -46,12 +46,14 @@ test('each message is answered by the child that it belongs to', async () => {
     ['system.readiness', 'records'],
     ['search.query', 'retriever'],
     ['search.batch', 'retriever'],
+    ['search.similar', 'retriever'],
     ['queryLog.list', 'journal'],
     ['queryLog.get', 'journal'],
     ['feedback.give', 'journal'],
     ['store.commit', 'writer'],
     ['index.add', 'indexes'],
     ['index.retrieve', 'indexes'],
+    ['index.nearPages', 'indexes'],
   ];
   for (const [name, child] of expected) assert.equal(await askAny(ask, name), `${child} answers ${name}`);
   assert.equal(await commitThrough(ask)(() => 1), 'writer answers store.commit');

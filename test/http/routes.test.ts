@@ -142,6 +142,25 @@ test('pages, chunks, status and jobs are answered as the system replies', async 
   ]);
 });
 
+test('similar pages are asked for by page, with the defaults and bounds of the contract', async (t) => {
+  const similar = { page_id: 'pg_00000001', mediation: 'vector' as const, results: [] };
+  const { app, asked } = testServer({ 'search.similar': () => similar });
+  t.after(() => app.close());
+  const get = (query: string) => app.inject({ url: `/v1/pages/pg_00000001/similar${query}`, headers });
+  assert.deepEqual((await get('')).json(), similar);
+  await get('?k=50&mediation=entity');
+  assert.deepEqual(
+    asked.map(({ request }) => request),
+    [
+      { page_id: 'pg_00000001', mediation: 'vector', k: 10 },
+      { page_id: 'pg_00000001', mediation: 'entity', k: 50 },
+    ],
+  );
+  for (const query of ['?k=0', '?k=51', '?k=1.5', '?k=', '?mediation=none']) {
+    assert.equal((await get(query)).statusCode, 422, query);
+  }
+});
+
 test('a search has the defaults of the contract', async (t) => {
   const found = { query_id: 'q', results: [], offset: 0, has_more: false, suggestions: [], timing_ms: { total: 1 } };
   const { app, asked } = testServer({ 'search.query': () => found });

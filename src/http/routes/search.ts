@@ -1,5 +1,13 @@
 /** Retrieval: contract "Retrieval and feedback". */
-import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../domain/search.ts';
+import { z } from 'zod';
+import {
+  searchBatchRequest,
+  searchBatchResponse,
+  searchRequest,
+  searchResponse,
+  similarQuery,
+  similarResponse,
+} from '../../domain/search.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -36,5 +44,22 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
       },
     },
     async ({ body }, reply) => ask('search.batch', body, { signal: clientSignal(reply) }),
+  );
+
+  app.get(
+    '/v1/pages/:page_id/similar',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'similar_to',
+        summary: 'Pages like this one, nearest first',
+        description: 'Empty for a page that is not indexed, and for a mediation that relates no pages yet.',
+        tags: ['retrieval'],
+        params: z.object({ page_id: z.string() }),
+        querystring: similarQuery,
+        response: { 200: similarResponse, ...errorAnswers('read', 404, 422, 503) },
+      },
+    },
+    async ({ params, query }, reply) => ask('search.similar', { ...params, ...query }, { signal: clientSignal(reply) }),
   );
 };

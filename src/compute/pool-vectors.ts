@@ -1,0 +1,22 @@
+/** From the vectors of a page's chunks to the vector of the page. Pure; called by the index. */
+
+/**
+ * The mean of the chunks' vectors, of length one (setting `indexing.page_vector_pooling`, `mean`).
+ * Shapes: rows of `dim` numbers, one after the other; a row of zeros belongs to a chunk without terms and does not count.
+ * Gives null where no row counts, or they cancel out.
+ */
+export function meanPageVector(rows: Float32Array, dim: number): Float32Array | null {
+  const sum = new Float64Array(dim);
+  for (let at = 0; at < rows.length; at += dim) {
+    let squares = 0;
+    for (let i = 0; i < dim; i++) squares += rows[at + i] * rows[at + i];
+    if (squares === 0) continue;
+    const length = Math.sqrt(squares);
+    for (let i = 0; i < dim; i++) sum[i] += rows[at + i] / length;
+  }
+  let squares = 0;
+  for (const component of sum) squares += component * component;
+  if (squares === 0) return null;
+  const length = Math.sqrt(squares);
+  return Float32Array.from(sum, (component) => component / length);
+}

@@ -1,0 +1,99 @@
+/** The whole system without HTTP, in a data folder of its own that outlives a restart and goes with the test. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type App, startApp } from '../../src/app.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { keptLog } from '../actors/quiet-log.ts';
+import { until } from '../process/service.ts';
+
+export class WholeSystem {
+  readonly dataDir: string;
+  #app: App | undefined;
+
+  private constructor(dataDir: string) {
+    this.dataDir = dataDir;
+  }
+
+  static async start(t: TestContext): Promise<WholeSystem> {
+    const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
+    const system = new WholeSystem(join(home, 'data'));
+    t.after(async () => {
+      await system.stop();
+      rmSync(home, { recursive: true, force: true });
+    });
+    await system.start();
+    return system;
+  }
+
+  get ask(): App['ask'] {
+    assert.ok(this.#app !== undefined, 'the system does not run');
+    return this.#app.ask;
+  }
+
+  async start(): Promise<void> {
+    const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+    const settings = readSettings({
+      SERVICE_DATA_DIR: this.dataDir,
+      SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
+      SERVICE_AUTH_TOKEN: 'whole-system-token',
+    });
+    this.#app = await startApp({ settings, log: keptLog().log, metrics: createMetrics() });
+  }
+
+  async stop(): Promise<void> {
+    const app = this.#app;
+    this.#app = undefined;
+    await app?.close();
+  }
+
+  /** Hand pages in, path → title and text, and wait until they are indexed; gives their ids by path. */
+  async read(pages: Record<string, { title: string; text: string }>): Promise<Record<string, string>> {
+    const entries = Object.entries(pages);
+    const results = await this.ask('page.ingestBatch', {
+      pages: entries.map(([path, { title, text }]) => ({
+        url: `https://example.com/${path}`,
+        title,
+        body_extracted: text,
+      })),
+    });
+    const page_ids = results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
+    const indexed = async () =>
+      (await this.ask('page.statusBatch', { page_ids })).results.every(
+        (page) => page.found && page.status === 'indexed',
+      );
+    await until(indexed, 'every page is indexed');
+    return Object.fromEntries(entries.map(([path], i) => [path, page_ids[i]]));
+  }
+}
+
+/** Pages of three topics, two or three each. */
+export const library = {
+  heron: {
+    title: 'The grey heron',
+    text: 'Herons are wading birds. The grey heron hunts fish in shallow water and nests in tall trees near rivers.',
+  },
+  egret: {
+    title: 'Egrets',
+    text: 'Egrets are white herons, wading birds that hunt fish and frogs in shallow water and nest in trees.',
+  },
+  stork: {
+    title: 'White storks',
+    text: 'Storks are large wading birds that nest on roofs and hunt frogs and fish in wet meadows.',
+  },
+  bread: {
+    title: 'Sourdough bread',
+    text: 'Sourdough bread needs flour, water, salt and a starter. Knead the dough, let it rise and bake it in a hot oven.',
+  },
+  rolls: {
+    title: 'Bread rolls',
+    text: 'For rolls knead flour, yeast, salt and water to a dough, let it rise, shape rolls and bake them in the oven.',
+  },
+  chess: {
+    title: 'Chess openings',
+    text: 'In the opening both players develop knights and bishops, castle their king and fight for the centre of the board.',
+  },
+};
