@@ -139,6 +139,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           queue,
           recencyHalfLifeDays: settings.search.recency_half_life_days,
           newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
+          newCompareId: () => `cp_${randomBytes(12).toString('hex')}`,
           now,
           monotonic,
         }),

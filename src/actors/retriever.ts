@@ -5,18 +5,21 @@
 import { quotedPhrases } from '../compute/exact-query.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { SearchBatchItem, SearchBatchRequest, SearchRequest, SearchResponse } from '../domain/search.ts';
+import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
 import { presentPage } from './present-page.ts';
 import type { QueryLogQueue } from './query-log-queue.ts';
-import { queryRanker, type RankDependencies } from './rank-query.ts';
+import { queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
 import { type Handlers, serviceLogic } from './service.ts';
+import type { RankedPages } from './system-messages.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
   newQueryId: () => string;
+  newCompareId: () => string;
   queue: QueryLogQueue;
 }
 
-type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar';
+type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar' | 'search.compare' | 'search.rank';
 
 export function retrieverLogic(dependencies: RetrieverDependencies) {
   const { reader, newQueryId, queue, now, monotonic } = dependencies;
@@ -78,8 +81,18 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     'search.query': search,
     'search.batch': searchBatch,
     'search.similar': similar,
+    'search.compare': modelComparer({ ...dependencies, rank }),
+    'search.rank': async ({ request, model }, signal) => rankedPages(await rank(request, { model, signal })),
   };
   return serviceLogic<RetrieverMessages>('retriever', async () => ({ handlers }));
+}
+
+/** A ranking as those see it who measure it: numbers of pages, best first. */
+function rankedPages({ pages, fused, retrieved, reranker }: Ranking): RankedPages {
+  const candidates = new Set<number>();
+  for (const { label } of fused) candidates.add(retrieved.pageOf(label));
+  candidates.delete(0);
+  return { pages: pages.map(({ page_no }) => page_no), candidates: [...candidates], reranker };
 }
 
 /** What a failed item of a batch says; an error that concerns the whole batch is thrown on. */

@@ -25,6 +25,8 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'search.query': 'retriever',
   'search.batch': 'retriever',
   'search.similar': 'retriever',
+  'search.compare': 'retriever',
+  'search.rank': 'retriever',
   'queryLog.list': 'journal',
   'queryLog.get': 'journal',
   'feedback.give': 'journal',

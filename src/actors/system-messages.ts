@@ -6,6 +6,7 @@
 import type { LabelRange } from '../commands/commit-content.ts';
 import type { MessageName, Messages } from '../domain/messages.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
+import type { SearchRequest } from '../domain/search.ts';
 import type { NearPage } from '../index/page-space.ts';
 import type { Command } from '../store/store.ts';
 import type { PreparedPage } from '../threads/prepare-page.ts';
@@ -38,6 +39,14 @@ export interface Retrieved {
   timing_ms: Record<string, number>;
 }
 
+export interface RankedPages {
+  /** Best first. */
+  pages: number[];
+  /** Every page with a candidate chunk, in the order of their best ones before any reranking. */
+  candidates: number[];
+  reranker: string | null;
+}
+
 /** Pages near to the mean of these pages' vectors, by the active model. */
 export interface NearPagesRequest {
   page_nos: readonly number[];
@@ -56,6 +65,8 @@ export interface InternalMessages {
     reply: undefined;
   };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
+  /** Rank without answering or logging; a model that is not the active one must be ready. */
+  'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
   /** Answered when nothing that was lost is still being brought back. */
   'index.settled': { request: Record<string, never>; reply: undefined };

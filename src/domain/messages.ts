@@ -4,6 +4,7 @@
  * a rejected ask is a DomainError.
  */
 import type { z } from 'zod';
+import type { CompareRequest, CompareResponse } from './compare.ts';
 import type { JobListQuery, JobListResponse, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from './job.ts';
 import type {
   IngestBatchResult,
@@ -55,6 +56,7 @@ export interface Messages {
   'search.query': { request: SearchRequest; reply: SearchResponse };
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };
+  'search.compare': { request: CompareRequest; reply: CompareResponse };
   'queryLog.list': { request: QueryLogQuery; reply: QueryLogListResponse };
   'queryLog.get': { request: { query_id: string }; reply: QueryLogRunResponse };
   /** Unknown query ids are accepted and noted nowhere. */

@@ -6,6 +6,7 @@ import swagger from '@fastify/swagger';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { whoAmIResponse } from '../domain/access.ts';
+import * as compare from '../domain/compare.ts';
 import * as job from '../domain/job.ts';
 import * as page from '../domain/page.ts';
 import * as queryLog from '../domain/query-log.ts';
@@ -16,6 +17,8 @@ import { httpValidationError } from './request-invalid.ts';
 
 const components: Readonly<Record<string, z.ZodType>> = {
   BlacklistedResponse: page.blacklistedResponse,
+  CompareRequest: compare.compareRequest,
+  CompareResponse: compare.compareResponse,
   ErrorResponse: errorResponse,
   FeedbackRequest: queryLog.feedbackRequest,
   HTTPValidationError: httpValidationError,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QueryLogQueue } from '../../src/actors/query-log-queue.ts';
 import { type RetrieverDependencies, retrieverLogic } from '../../src/actors/retriever.ts';
+import { compareRequest, compareResponse } from '../../src/domain/compare.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../src/domain/search.ts';
 import { Shelf } from './shelf.ts';
@@ -19,6 +20,7 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       recencyHalfLifeDays: null,
       queue: new QueryLogQueue(() => {}),
       newQueryId: () => `qr_${++queries}`,
+      newCompareId: () => 'cp_1',
       now: () => now,
       monotonic: () => 0,
       ...changes,
@@ -176,4 +178,77 @@ test('without an active model a search fails, and each item of a batch says so',
     { index: 0, query: 'a', ...failed },
     { index: 1, query: 'b', ...failed },
   ]);
+});
+
+test('models are compared one by one, measured against each other, and logged as arms', async () => {
+  await using shelf = await Shelf.open();
+  await shelf.install('m2');
+  const labels = [];
+  for (let i = 0; i < 4; i++) labels.push(await shelf.add({ title: `Page ${i + 1}`, text: 'oak' }));
+  const [a, b, c, d] = labels;
+  shelf.finds = { m1: { sparse: [], dense: [a, b, c] }, m2: { sparse: [], dense: [b, a, d] } };
+  const queue = new QueryLogQueue(() => {});
+  const service = retriever(shelf, { queue });
+  const request = compareRequest.parse({ query: 'oak', models: ['m2', 'm1'], k: 3 });
+  const compared = await service.ask('search.compare', request);
+  assert.deepEqual(compareResponse.parse(compared), compared);
+  assert.deepEqual(
+    compared.runs.map(({ model, results }) => [model, results.map(({ page_id }) => Number(page_id.at(-1)))]),
+    [
+      ['m2', [2, 1, 4]],
+      ['m1', [1, 2, 3]],
+    ],
+  );
+  const [agreement, ...others] = compared.agreement;
+  assert.deepEqual([others, agreement.model_a, agreement.model_b], [[], 'm2', 'm1']);
+  assert.deepEqual([agreement.jaccard_at_k, agreement.kendall_tau, agreement.intersection_size], [0.5, -1, 2]);
+  // (1 − p)/p · (p² + 2p³/3) + 2p³/3 with p = 0.9
+  assert.ok(Math.abs(agreement.rbo - (0.81 + 0.486) / 9 - 0.486) < 1e-12);
+  assert.deepEqual(
+    shelf.retrievals.map(({ model }) => model),
+    ['m2', 'm1'],
+  );
+  assert.deepEqual(
+    queue.take(10).map((run) => [run.query_id, run.kind, run.compare_id, run.active_model, run.pages.length]),
+    [
+      ['qr_1', 'compare_arm', 'cp_1', 'm2', 3],
+      ['qr_2', 'compare_arm', 'cp_1', 'm1', 3],
+    ],
+  );
+});
+
+test('a model that is unknown, not ready or named twice cannot be compared', async () => {
+  await using shelf = await Shelf.open();
+  const m2 = await shelf.install('m2');
+  await shelf.temporary.commit(({ models }) => models.put({ ...m2, id: 'm3', space: 99, status: 'registered' }));
+  const service = retriever(shelf);
+  for (const [models, why] of [
+    [['m1', 'm9'], /"m9" is unknown/],
+    [['m1', 'm3'], /"m3" is registered, not ready/],
+    [['m1', 'm2', 'm1'], /"m1" is named twice/],
+  ] as const) {
+    await assert.rejects(
+      service.ask('search.compare', compareRequest.parse({ query: 'oak', models })),
+      (error) => error instanceof DomainError && error.code === 'invalid' && why.test(error.message),
+    );
+  }
+  assert.deepEqual(shelf.retrievals, []);
+});
+
+test('a search is logged with its parameters, its candidates and its answer', async () => {
+  await using shelf = await Shelf.open();
+  const label = await shelf.add({ text: 'oak' });
+  const second = await shelf.add({ text: 'oak' });
+  shelf.finds.m1 = { sparse: [label, second], dense: [second] };
+  const queue = new QueryLogQueue(() => {});
+  await retriever(shelf, { queue }).ask('search.query', request({ k: 1, offset: 1 }));
+  const [run, ...rest] = queue.take(10);
+  const { query: _query, ...params } = request({ k: 1, offset: 1 });
+  assert.deepEqual(rest, []);
+  assert.deepEqual([run.query_id, run.kind, run.query_text, run.params], ['qr_1', 'search', 'oak', params]);
+  assert.deepEqual(
+    run.fused.map((hit) => hit.label),
+    [second, label],
+  );
+  assert.deepEqual([run.pages.map(({ page_no }) => page_no), run.offset, run.ts], [[1], 1, now]);
 });

@@ -50,11 +50,15 @@ export class Shelf implements AsyncDisposable {
     return this.temporary.store.reader;
   }
 
-  /** The first model installed is the active one. */
-  install(id: string): Promise<EmbeddingModel> {
-    return this.temporary.commit(
-      installModel({ id, provider: 'local', model_name: id, dim: 2, max_input_tokens: 10, floor: null }),
-    );
+  /** A ready model; the first one is the active one. */
+  async install(id: string): Promise<EmbeddingModel> {
+    const model = { id, provider: 'local', model_name: id, dim: 2, max_input_tokens: 10, floor: null };
+    if (this.reader.models.activeId() === null) return this.temporary.commit(installModel(model));
+    return this.temporary.commit(({ models, counters }) => {
+      const another: EmbeddingModel = { ...model, space: counters.take('space'), status: 'ready' };
+      models.put(another);
+      return another;
+    });
   }
 
   /** Put an indexed page there; gives its first label. */

@@ -47,6 +47,8 @@ test('each message is answered by the child that it belongs to', async () => {
     ['search.query', 'retriever'],
     ['search.batch', 'retriever'],
     ['search.similar', 'retriever'],
+    ['search.compare', 'retriever'],
+    ['search.rank', 'retriever'],
     ['queryLog.list', 'journal'],
     ['queryLog.get', 'journal'],
     ['feedback.give', 'journal'],

@@ -187,6 +187,7 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
   const { app } = testServer({
     'search.query': () => found,
     'search.batch': () => ({ results: [] }),
+    'search.compare': () => ({ compare_id: 'cp_1', query: 'x', runs: [], agreement: [] }),
     'page.ingest': () => ({ outcome: 'accepted', page_id: 'p', status: 'queued' }),
     'page.ingestBatch': () => [],
     'page.statusBatch': () => ({ results: [] }),
@@ -198,6 +199,9 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
   const cases: [url: string, field: string, allowed: unknown[], refused: unknown[], rest?: object][] = [
     ['/v1/search/batch', 'queries', [many(1).map(() => 'x'), many(20)], [[], many(21), [''], ['x'.repeat(4001)], 'x']],
     ['/v1/search/batch', 'recency_half_life_days', [null, 0.5], [0, -1], { queries: ['x'] }],
+    ['/v1/compare', 'models', [many(2), many(5)], [many(1), many(6), 'x', [1, 2]], { query: 'x' }],
+    ['/v1/compare', 'k', [1, 100], [0, 101], { query: 'x', models: many(2) }],
+    ['/v1/compare', 'candidates', [1, 1000], [0, 1001], { query: 'x', models: many(2) }],
     ['/v1/search', 'query', ['x', 'x'.repeat(4000)], ['', 'x'.repeat(4001), null, 1]],
     ['/v1/search', 'k', [1, 100], [0, 101, 1.5, '5', null], { query: 'x' }],
     ['/v1/search', 'offset', [0, 5000], [-1], { query: 'x' }],
@@ -264,6 +268,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/jobs/retry': {},
     '/v1/search': { query: 'x' },
     '/v1/search/batch': { queries: ['x'] },
+    '/v1/compare': { query: 'x', models: ['a', 'b'] },
     '/v1/feedback': { query_id: 'qr_1', page_id: 'pg_1', relevant: true },
   };
   const posts = app.routeTable.filter(({ method, url }) => method === 'POST' && !url.includes(':'));

@@ -1,5 +1,6 @@
 /** Retrieval: contract "Retrieval and feedback". */
 import { z } from 'zod';
+import { compareRequest, compareResponse } from '../../domain/compare.ts';
 import {
   searchBatchRequest,
   searchBatchResponse,
@@ -61,5 +62,20 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
       },
     },
     async ({ params, query }, reply) => ask('search.similar', { ...params, ...query }, { signal: clientSignal(reply) }),
+  );
+
+  app.post(
+    '/v1/compare',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'compare',
+        summary: 'One query by several embedding models, and how far they agree',
+        tags: ['retrieval'],
+        body: compareRequest,
+        response: { 200: compareResponse, ...errorAnswers('read', 422, 503) },
+      },
+    },
+    async ({ body }, reply) => ask('search.compare', body, { signal: clientSignal(reply) }),
   );
 };

@@ -1,0 +1,34 @@
+/** Comparing embedding models on one query: the contract's "Compare". */
+import { z } from 'zod';
+
+export const compareRequest = z.strictObject({
+  query: z.string().min(1).max(4000),
+  models: z.array(z.string()).min(2).max(5),
+  k: z.int().min(1).max(100).default(10),
+  candidates: z.int().min(1).max(1000).default(100),
+  rerank: z.boolean().default(true),
+});
+export type CompareRequest = z.infer<typeof compareRequest>;
+
+const comparedPage = z.strictObject({
+  page_id: z.string(),
+  canonical_url: z.string(),
+  title: z.string().nullable(),
+  score: z.number(),
+});
+export const compareAgreement = z.strictObject({
+  model_a: z.string(),
+  model_b: z.string(),
+  jaccard_at_k: z.number(),
+  rbo: z.number(),
+  kendall_tau: z.number().nullable(),
+  intersection_size: z.int(),
+});
+export type CompareAgreement = z.infer<typeof compareAgreement>;
+export const compareResponse = z.strictObject({
+  compare_id: z.string(),
+  query: z.string(),
+  runs: z.array(z.strictObject({ model: z.string(), results: z.array(comparedPage) })),
+  agreement: z.array(compareAgreement),
+});
+export type CompareResponse = z.infer<typeof compareResponse>;
