@@ -11,9 +11,16 @@ export interface WordSimilarity {
 
 /** Components of a scaled query row stay below this: with int8 rows and 1,000 dimensions no sum leaves 31 bits. */
 const QUERY_PEAK = 8191;
+/** Components read at once: taking them out of one 32-bit word is twice as fast as reading four bytes. */
+const LANES = 4;
 
+/** Errors: RangeError unless the rows are int8 and their length a multiple of four. */
 export function createWordSimilarity(vectors: WordVectors): WordSimilarity {
   const { dim, rows, scales, mean } = vectors;
+  if (!(rows instanceof Int8Array) || dim % LANES !== 0)
+    throw new RangeError('rows must be int8, their length a multiple of 4');
+  const quads = new Int32Array(rows.buffer, rows.byteOffset, rows.length / LANES);
+  const quadsPerRow = dim / LANES;
   /** 1 / |vector − mean| by row; 0 until asked for, NaN never. */
   const inverseNorms = new Float32Array(vectors.count);
   const centred = new Float64Array(dim);
@@ -26,6 +33,18 @@ export function createWordSimilarity(vectors: WordVectors): WordSimilarity {
       inverseNorms[row] = sum > 0 ? 1 / Math.sqrt(sum) : 1;
     }
     return inverseNorms[row];
+  }
+
+  /** Of the query with the row that begins at `first`. The lowest byte is the first component (little-endian). */
+  function dot(first: number): number {
+    let even = 0;
+    let odd = 0;
+    for (let quad = 0, k = 0; quad < quadsPerRow; quad++, k += LANES) {
+      const bytes = quads[first + quad];
+      even = (even + Math.imul((bytes << 24) >> 24, query[k]) + Math.imul((bytes << 8) >> 24, query[k + 2])) | 0;
+      odd = (odd + Math.imul((bytes << 16) >> 24, query[k + 1]) + Math.imul(bytes >> 24, query[k + 3])) | 0;
+    }
+    return even + odd;
   }
 
   return {
@@ -52,10 +71,7 @@ export function createWordSimilarity(vectors: WordVectors): WordSimilarity {
           out[i] = 0;
           continue;
         }
-        let sum = 0;
-        const end = (other + 1) * dim;
-        for (let at = other * dim, k = 0; at < end; at++, k++) sum = (sum + rows[at] * query[k]) | 0;
-        out[i] = (quantum * scales[other] * sum - withMean) * norm * inverseNorm(other);
+        out[i] = (quantum * scales[other] * dot(other * quadsPerRow) - withMean) * norm * inverseNorm(other);
       }
     },
   };
