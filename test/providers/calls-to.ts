@@ -1,8 +1,8 @@
-/** Adapters that talk to a fake provider with small time limits, each through its own breaker. */
+/** Adapters that talk to a fake provider each through its own breaker. */
 
 import { openReranker, type Reranker } from '../../src/providers/api-reranker.ts';
 import { type ChatClient, openChatClient } from '../../src/providers/chat-client.ts';
-import { systemClock } from '../../src/providers/clock.ts';
+import { type Clock, systemClock } from '../../src/providers/clock.ts';
 import type { Embedder } from '../../src/providers/embedder.ts';
 import { openEmbedder } from '../../src/providers/open-embedder.ts';
 import { type ProviderCall, resilientCall } from '../../src/providers/resilient-call.ts';
@@ -25,6 +25,7 @@ export interface CallsOptions {
   model?: string;
   path?: string;
   timeoutMs?: number;
+  clock?: Clock;
   attempts?: number;
   failureThreshold?: number;
   apiKey?: string | null;
@@ -33,14 +34,14 @@ export interface CallsOptions {
 
 export function callsTo(server: Pick<FakeProvider, 'url'>, options: CallsOptions = {}): Calls {
   const { provider = 'openai', model = 'a-model', path = '/v1', timeoutMs = 5000, attempts = 1 } = options;
-  const { apiKey = null, userinfo = null, failureThreshold = 5 } = options;
-  const { breakers } = runBreakers({ failureThreshold, cooldownMs: 60_000 }, systemClock.monotonic);
+  const { apiKey = null, userinfo = null, failureThreshold = 5, clock = systemClock } = options;
+  const { breakers } = runBreakers({ failureThreshold, cooldownMs: 60_000 }, () => clock.monotonic());
   const call: ProviderCall = resilientCall({
     provider,
     breaker: breakers.of(provider),
     retry: { attempts, baseDelayMs: 1, maxDelayMs: 2000 },
     timeoutMs,
-    clock: systemClock,
+    clock,
     random: Math.random,
   });
   const endpoint = { provider, baseUrl: server.url + path, credentials: { api_key: apiKey, userinfo } };

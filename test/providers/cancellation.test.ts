@@ -10,12 +10,6 @@ test('two hundred callers that leave end their calls within a second, sockets an
   t.after(() => server.close());
   server.faultOf = (_, nth) => (nth % 2 === 0 ? { kind: 'hang' } : { kind: 'drip', everyMs: 50 });
   const calls = callsTo(server, { timeoutMs: 60_000, failureThreshold: 1 });
-  const arrived = (count: number) =>
-    new Promise<void>((resolve) => {
-      const look = () => (server.calls.length >= count ? resolve() : setImmediate(look));
-      look();
-    });
-
   const callers = Array.from({ length: 200 }, () => new AbortController());
   const outcomes = callers.map(({ signal }, i) => {
     if (i % 3 === 0) return calls.embedder.embed(['text'], 'query', { signal });
@@ -23,7 +17,7 @@ test('two hundred callers that leave end their calls within a second, sockets an
     return calls.chat.complete([{ role: 'user', content: 'text' }], { signal });
   });
   const settled = Promise.allSettled(outcomes);
-  await arrived(200);
+  await server.received(200);
   assert.equal(server.pending, 200);
 
   const began = performance.now();

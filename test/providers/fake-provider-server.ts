@@ -43,6 +43,8 @@ export interface FakeProvider {
   faultOf: (call: ReceivedCall, nth: number) => Fault | undefined;
   /** Calls that have neither been answered nor given up. */
   readonly pending: number;
+  /** Resolves when that many calls have come in all. */
+  received(count: number): Promise<void>;
   /** Resolves when no call is pending any more. */
   idle(): Promise<void>;
   /** Resolves when no connection is open any more. */
@@ -183,6 +185,7 @@ async function send(response: ServerResponse, answer: unknown, fault: Fault | un
 export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): Promise<FakeProvider> {
   const calls: ReceivedCall[] = [];
   const sockets = new Set<Socket>();
+  const expecting: { count: number; resolve: () => void }[] = [];
   const waiting: (() => void)[] = [];
   const leaving: (() => void)[] = [];
   let pending = 0;
@@ -199,6 +202,7 @@ export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): P
     const body = JSON.parse(Buffer.concat(chunks).toString());
     const call = { path: request.url ?? '', headers: request.headers, body };
     calls.push(call);
+    for (const { count, resolve } of expecting) if (calls.length >= count) resolve();
     const known = apiKey === undefined || request.headers.authorization === `Bearer ${apiKey}`;
     await send(response, known ? answerTo(call, dim) : 401, provider.faultOf(call, calls.length));
   };
@@ -223,6 +227,8 @@ export async function startFakeProvider({ dim, apiKey }: FakeProviderOptions): P
     get pending() {
       return pending;
     },
+    received: (count) =>
+      calls.length >= count ? Promise.resolve() : new Promise((resolve) => expecting.push({ count, resolve })),
     idle: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     disconnected: () => (sockets.size === 0 ? Promise.resolve() : new Promise((resolve) => leaving.push(resolve))),
     async close() {

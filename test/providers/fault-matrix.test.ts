@@ -1,11 +1,12 @@
 /** Check C29 where the providers are: every fault of a provider, met by each of the three kinds of call, becomes one typed error. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { systemClock } from '../../src/providers/clock.ts';
 import type { ProviderFault } from '../../src/providers/provider-error.ts';
 import { type Calls, callsTo } from './calls-to.ts';
 import { type FakeProvider, type Fault, startFakeProvider } from './fake-provider-server.ts';
+import { HandClock } from './hand-clock.ts';
 
-const timeoutMs = 150;
 const attempts = 2;
 
 interface Expected {
@@ -62,10 +63,11 @@ after(() => server.close());
 for (const [name, fault, expected] of matrix) {
   for (const [kind, call] of Object.entries(kinds)) {
     test(`${name}, met by ${kind}, is ${expected.code} after ${expected.calls} calls`, async () => {
-      const calls = callsTo(server, { timeoutMs, attempts, failureThreshold: 2, apiKey: 'sk-secret' });
+      const clock = expected.code === 'timeout' ? new HandClock() : systemClock;
+      const calls = callsTo(server, { clock, attempts, failureThreshold: 2, apiKey: 'sk-secret' });
       const earlier = server.calls.length;
       server.faultOf = () => fault;
-      await assert.rejects(call(calls), (error: Error & Record<string, unknown>) => {
+      const rejected = assert.rejects(call(calls), (error: Error & Record<string, unknown>) => {
         const { code, status, retryAfterMs } = error;
         assert.deepEqual(
           { name: error.name, code, status, retryAfterMs },
@@ -74,6 +76,11 @@ for (const [name, fault, expected] of matrix) {
         assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)} ${error.cause}`, /secret|log in/);
         return true;
       });
+      for (let nth = 1; clock instanceof HandClock && nth <= attempts; nth++) {
+        await server.received(earlier + nth);
+        await clock.advance(5010); // the time of a try, and the pause after it
+      }
+      await rejected;
       assert.equal(server.calls.length - earlier, expected.calls);
       assert.equal(calls.breaker(), expected.breaker);
       await server.idle();
