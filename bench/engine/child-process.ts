@@ -72,7 +72,7 @@ function run(command: string, argv: readonly string[], cwd = root): Promise<{ co
       cwd,
       stdio: ['ignore', 'pipe', 'inherit'],
       // LanceDB warns on every query, which would be measured too.
-      env: { ...process.env, BENCH_PEERS: join(peers, 'package.json'), LANCE_LOG: 'error', RUST_LOG: 'error' },
+      env: { ...process.env, BENCH_PEERS: join(peers, 'package.json'), LANCEDB_LOG: 'error' },
     });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {

@@ -10,7 +10,6 @@ const emptyMb = await residentMb();
 const { SHARES, bucketOf, bucketsOf } = await import('./allowed.ts');
 const { isDeleted, readData, readQueries, readTruth, TOP } = await import('./data-folder.ts');
 const { latencyOf, mean, rounded, recallOf, sameList } = await import('./statistics.ts');
-type BenchQuery = import('./data-folder.ts').BenchQuery;
 type Search = import('./bench-engine.ts').Search;
 
 /** Rounds over all queries that are timed, and seconds after which no further round begins. */
@@ -69,16 +68,15 @@ async function build(): Promise<object> {
 async function restart(): Promise<object> {
   const began = performance.now();
   const engine = await open(indexDir, data);
-  await engine.searches[engine.searches.hybrid === undefined ? 'sparse' : 'hybrid'](queries[0]);
+  const whole = engine.searches.hybrid === undefined ? 'sparse' : 'hybrid';
+  await engine.searches[whole](queries[0]);
   const readyMs = performance.now() - began;
-  await warmUp(engine.searches);
-  const search_ms: Record<string, unknown> = {};
-  for (const [name, search] of Object.entries(engine.searches)) search_ms[name] = await time(search, 1);
+  await warmUp({ [whole]: engine.searches[whole] });
+  const search_ms = { [whole]: await time(engine.searches[whole], 1) };
   const rss = await residentMb();
-  const afterDeletion =
-    engine.remove === undefined ? {} : { after_deletion: await judgeDeletion(engine.remove, engine.searches) };
+  const after_deletion = engine.remove === undefined ? undefined : await judgeDeletion(engine.remove, engine.searches);
   await engine.close();
-  return { ready_s: rounded(readyMs / 1000), search_ms, memory: { over_empty_mb: rss - emptyMb }, ...afterDeletion };
+  return { ready_s: rounded(readyMs / 1000), search_ms, memory: { over_empty_mb: rss - emptyMb }, after_deletion };
 }
 
 async function warmUp(searches: Readonly<Record<string, Search>>): Promise<void> {
@@ -106,49 +104,38 @@ async function time(search: Search, rounds = ROUNDS): Promise<object> {
   return { ...latencyOf(times), cpu_ms: rounded((user + system) / 1000 / times.length) };
 }
 
-async function judge(searches: Readonly<Record<string, Search>>): Promise<object> {
-  const { dense, sparse } = searches;
+async function judge({ dense, sparse }: Readonly<Record<string, Search>>): Promise<object> {
+  const judged_queries = truth.dense.length;
+  const nearest = dense === undefined ? undefined : await answers(dense, judged_queries);
+  const ranked = sparse === undefined ? undefined : await answers(sparse, judged_queries);
   return {
-    judged_queries: truth.dense.length,
-    ...(dense === undefined ? {} : { dense_recall: rounded(mean(await recalls(dense, truth.dense))) }),
-    ...(sparse === undefined
+    judged_queries,
+    ...(nearest === undefined ? {} : { dense_recall: recall(nearest, truth.dense) }),
+    ...(ranked === undefined
       ? {}
-      : {
-          sparse_equal: rounded(mean(await equalities(sparse, truth.sparse))),
-          sparse_overlap: rounded(mean(await recalls(sparse, truth.sparse))),
-        }),
+      : { sparse_equal: equality(ranked, truth.sparse), sparse_overlap: recall(ranked, truth.sparse) }),
   };
 }
 
 /** Against the same search without the filter, all of its answers, filtered afterwards. */
 async function judgeFiltered(
-  searches: Readonly<Record<string, Search>>,
+  { dense, sparse, hybrid }: Readonly<Record<string, Search>>,
   share: number,
   rankings: readonly number[][],
 ): Promise<object> {
   const expected = truth.filtered.find((each) => each.share === share);
   if (expected === undefined) throw new Error(`no reference for the filter of ${share}`);
-  const { dense, sparse, hybrid } = searches;
-  const foreign = async (query: BenchQuery) =>
-    Array.from(await hybrid(query)).filter((chunk) => bucketOf(chunk) >= bucketsOf(share)).length;
-  let outside = 0;
-  if (hybrid !== undefined) for (const query of queries) outside += await foreign(query);
+  const isAllowed = (chunk: number) => bucketOf(chunk) < bucketsOf(share);
+  const judged = truth.dense.length;
+  const fused = await answers(hybrid, judged);
+  const nearest = await answers(dense, judged);
+  const heads = rankings.map((ranking) => ranking.filter(isAllowed).slice(0, TOP));
   return {
-    ...(hybrid === undefined ? {} : { hits_outside: outside }),
-    ...(dense === undefined
-      ? {}
-      : {
-          dense_recall: rounded(mean(await recalls(dense, expected.dense))),
-          ...(rankings.length === 0 ? {} : { dense_equals_own_ranking: await agreement(dense, share, rankings) }),
-        }),
-    ...(sparse === undefined ? {} : { sparse_equal: rounded(mean(await equalities(sparse, expected.sparse))) }),
+    hits_outside: fused.flat().filter((chunk) => !isAllowed(chunk)).length,
+    dense_recall: recall(nearest, expected.dense),
+    ...(heads.length === 0 ? {} : { dense_equals_own_ranking: equality(nearest, heads.slice(0, judged)) }),
+    sparse_equal: equality(await answers(sparse, judged), expected.sparse),
   };
-}
-
-/** Share of queries whose filtered search gives the head of their own whole ranking, filtered afterwards. */
-async function agreement(search: Search, share: number, rankings: readonly number[][]): Promise<number> {
-  const heads = rankings.map((ranking) => ranking.filter((chunk) => bucketOf(chunk) < bucketsOf(share)).slice(0, TOP));
-  return rounded(mean(await equalities(search, heads)));
 }
 
 async function judgeDeletion(
@@ -157,25 +144,26 @@ async function judgeDeletion(
 ): Promise<object> {
   const gone = Array.from({ length: data.chunks }, (_, chunk) => chunk).filter(isDeleted);
   await remove(gone);
-  let deletedFound = 0;
-  for (const query of queries) deletedFound += Array.from(await hybrid(query)).filter(isDeleted).length;
+  const judged = truth.sparseAfterDeletion.length;
+  const fused = await answers(hybrid, judged);
   return {
     deleted: gone.length,
-    deleted_found: deletedFound,
-    sparse_equal: rounded(mean(await equalities(sparse, truth.sparseAfterDeletion))),
+    deleted_found: fused.flat().filter(isDeleted).length,
+    sparse_equal: equality(await answers(sparse, judged), truth.sparseAfterDeletion),
   };
 }
 
-async function recalls(search: Search, expected: readonly number[][]): Promise<number[]> {
+/** Answers to the first queries, as many as are judged. */
+async function answers(search: Search, count: number): Promise<number[][]> {
   const found = [];
-  for (const [number, labels] of expected.entries()) found.push(recallOf(await search(queries[number]), labels));
+  for (const query of queries.slice(0, count)) found.push(Array.from(await search(query)));
   return found;
 }
 
-async function equalities(search: Search, expected: readonly number[][]): Promise<number[]> {
-  const found = [];
-  for (const [number, labels] of expected.entries()) {
-    found.push(Number(sameList(await search(queries[number]), labels)));
-  }
-  return found;
+function recall(found: readonly number[][], expected: readonly number[][]): number {
+  return rounded(mean(expected.map((labels, number) => recallOf(found[number], labels))));
+}
+
+function equality(found: readonly number[][], expected: readonly number[][]): number {
+  return rounded(mean(expected.map((labels, number) => Number(sameList(found[number], labels)))));
 }
