@@ -15,6 +15,7 @@ import type { JobHandler } from './actors/job-actor.ts';
 import { journalLogic } from './actors/journal.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { recordsLogic } from './actors/records.ts';
+import { replayHandler } from './actors/replay-queries.ts';
 import { retrieverLogic } from './actors/retriever.ts';
 import { schedulerLogic } from './actors/scheduler.ts';
 import { type Supervisor, startSupervisor } from './actors/supervisor.ts';
@@ -129,6 +130,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           commit,
           queue,
           keepDays: settings.query_log.keep_days,
+          maxAttempts: settings.jobs.max_attempts,
           log,
           now,
         }),
@@ -155,6 +157,7 @@ export async function startApp(options: AppOptions): Promise<App> {
                 model,
               }),
             ),
+            eval_replay: replayHandler({ ask, reader: store.reader }),
             fetch_and_index: async () => {
               throw new JobError('this version cannot fetch pages: send the page with body_html or body_extracted');
             },

@@ -10,21 +10,23 @@ import { idOf } from '../domain/ids.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../domain/query-log.ts';
 import type { NumberedRun } from '../store/query-log.ts';
 import type { StoreReader } from '../store/store.ts';
+import { type EvaluationDependencies, evaluation } from './evaluation.ts';
 import { type QueryLogQueue, queryRunOf } from './query-log-queue.ts';
 import { type Handlers, serviceLogic } from './service.ts';
-import type { CommitCommand } from './system-messages.ts';
 
-export interface JournalDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+export interface JournalDependencies extends EvaluationDependencies {
   queue: QueryLogQueue;
   keepDays: number;
   log: Logger;
-  /** Wall clock, ms. */
-  now: () => number;
 }
 
-type JournalMessages = 'queryLog.list' | 'queryLog.get' | 'feedback.give';
+type JournalMessages =
+  | 'queryLog.list'
+  | 'queryLog.get'
+  | 'feedback.give'
+  | 'eval.score'
+  | 'eval.startReplay'
+  | 'eval.replay';
 
 /** A run waits this long for others to share its commit, ms. */
 const gatherMs = 100;
@@ -34,7 +36,10 @@ const runsPerCommit = 32;
 const purgeEveryMs = 3_600_000;
 const dayMs = 86_400_000;
 
-export function journalLogic({ reader, commit, queue, keepDays, log, now }: JournalDependencies) {
+export function journalLogic(dependencies: JournalDependencies) {
+  const { reader, commit, queue, keepDays, log, now } = dependencies;
+  const { score, start: startReplay, result: replayResult } = evaluation(dependencies);
+
   const start = async () => {
     /** Runs taken from the queue and written or given up. */
     let settled = queue.offered - queue.waiting;
@@ -110,6 +115,15 @@ export function journalLogic({ reader, commit, queue, keepDays, log, now }: Jour
         await commit(giveFeedback(feedback));
         return { status: 'accepted' };
       },
+      'eval.score': async (request) => {
+        await flush();
+        return score(request);
+      },
+      'eval.startReplay': async (request) => {
+        await flush();
+        return startReplay(request);
+      },
+      'eval.replay': replayResult,
     };
     return {
       handlers,

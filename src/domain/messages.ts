@@ -5,6 +5,13 @@
  */
 import type { z } from 'zod';
 import type { CompareRequest, CompareResponse } from './compare.ts';
+import type {
+  EvalReplayAccepted,
+  EvalReplayRequest,
+  EvalReplayResult,
+  EvalScoreRequest,
+  ScoreReport,
+} from './evaluation.ts';
 import type { JobListQuery, JobListResponse, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from './job.ts';
 import type {
   IngestBatchResult,
@@ -61,6 +68,9 @@ export interface Messages {
   'queryLog.get': { request: { query_id: string }; reply: QueryLogRunResponse };
   /** Unknown query ids are accepted and noted nowhere. */
   'feedback.give': { request: FeedbackRequest; reply: FeedbackResponse };
+  'eval.score': { request: EvalScoreRequest; reply: ScoreReport };
+  'eval.startReplay': { request: EvalReplayRequest; reply: EvalReplayAccepted };
+  'eval.replay': { request: { job_id: string }; reply: EvalReplayResult };
   'system.readiness': { request: Record<string, never>; reply: Readiness };
 }
 

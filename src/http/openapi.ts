@@ -7,6 +7,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod';
 import { whoAmIResponse } from '../domain/access.ts';
 import * as compare from '../domain/compare.ts';
+import * as evaluation from '../domain/evaluation.ts';
 import * as job from '../domain/job.ts';
 import * as page from '../domain/page.ts';
 import * as queryLog from '../domain/query-log.ts';
@@ -20,6 +21,10 @@ const components: Readonly<Record<string, z.ZodType>> = {
   CompareRequest: compare.compareRequest,
   CompareResponse: compare.compareResponse,
   ErrorResponse: errorResponse,
+  EvalReplayAcceptedResponse: evaluation.evalReplayAcceptedResponse,
+  EvalReplayRequest: evaluation.evalReplayRequest,
+  EvalReplayResultResponse: evaluation.evalReplayResultResponse,
+  EvalScoreRequest: evaluation.evalScoreRequest,
   FeedbackRequest: queryLog.feedbackRequest,
   HTTPValidationError: httpValidationError,
   IngestAcceptedResponse: page.ingestAcceptedResponse,
@@ -39,6 +44,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   PageStatusResponse: page.pageStatusResponse,
   QueryLogListResponse: queryLog.queryLogListResponse,
   QueryLogRunResponse: queryLog.queryLogRunResponse,
+  ScoreReport: evaluation.scoreReport,
   SearchBatchRequest: search.searchBatchRequest,
   SearchBatchResponse: search.searchBatchResponse,
   SearchFiltersBody: search.searchFiltersBody,

@@ -82,6 +82,11 @@ export class QueryLogReader {
     );
   }
 
+  /** Up to `limit` numbers of runs above `after`, ascending. */
+  numbersAfter(after: number, limit: number): number[] {
+    return [...this.rows.getKeys({ start: after + 1, limit })];
+  }
+
   /** Up to `limit` numbers of runs with feedback above `after`, ascending. */
   judgedAfter(after: number, limit: number): number[] {
     const found: number[] = [];
@@ -128,7 +133,7 @@ export class QueryLogTransactor extends QueryLogReader {
    * there is none left.
    */
   removePages(pageNos: ReadonlySet<number>, after: number, limit: number): number | null {
-    const numbers = [...this.rows.getKeys({ start: after + 1, limit })];
+    const numbers = this.numbersAfter(after, limit);
     for (const no of numbers) {
       const run = this.get(no);
       if (run === undefined) continue;

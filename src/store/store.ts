@@ -14,6 +14,7 @@ import { JobReader, JobTransactor } from './jobs.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
+import { ReplayReader, ReplayTransactor } from './replays.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 
 export interface StoreReader {
@@ -23,6 +24,7 @@ export interface StoreReader {
   readonly models: ModelReader;
   readonly vectors: VectorReader;
   readonly queryLog: QueryLogReader;
+  readonly replays: ReplayReader;
   readonly counters: Pick<Counters, 'peek'>;
 }
 
@@ -34,6 +36,7 @@ export interface Transaction extends StoreReader {
   readonly models: ModelTransactor;
   readonly vectors: VectorTransactor;
   readonly queryLog: QueryLogTransactor;
+  readonly replays: ReplayTransactor;
   readonly counters: Counters;
 }
 
@@ -75,6 +78,7 @@ export class Store {
       models: new ModelReader(environment),
       vectors: new VectorReader(environment),
       queryLog: new QueryLogReader(environment),
+      replays: new ReplayReader(environment),
       counters,
     };
     this.#transaction = {
@@ -84,6 +88,7 @@ export class Store {
       models: new ModelTransactor(environment),
       vectors: new VectorTransactor(environment),
       queryLog: new QueryLogTransactor(environment),
+      replays: new ReplayTransactor(environment),
       counters,
     };
   }

@@ -26,7 +26,15 @@ class Desk implements AsyncDisposable {
     this.shelf = shelf;
     this.lines = lines;
     const { reader } = shelf;
-    const logic = journalLogic({ reader, commit, queue: this.queue, keepDays: 90, log, now: () => now });
+    const logic = journalLogic({
+      reader,
+      commit,
+      queue: this.queue,
+      keepDays: 90,
+      maxAttempts: 3,
+      log,
+      now: () => now,
+    });
     this.journal = shelf.host(logic);
   }
 

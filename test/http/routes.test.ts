@@ -29,6 +29,7 @@ const status: page.PageStatusResponse = {
   last_error: 'down',
   features: null,
 };
+const scored = { k: 10, logged: 0, labeled: 0, scored: 0, skipped_no_positive: 0, models: [], queries: [] };
 const job: JobResponse = {
   job_id: 'jb_00000001',
   kind: 'index_page',
@@ -187,6 +188,8 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
   const { app } = testServer({
     'search.query': () => found,
     'search.batch': () => ({ results: [] }),
+    'eval.score': () => scored,
+    'eval.startReplay': () => ({ job_id: 'jb_1', result_url: '/v1/admin/eval/replay/jb_1' }),
     'search.compare': () => ({ compare_id: 'cp_1', query: 'x', runs: [], agreement: [] }),
     'page.ingest': () => ({ outcome: 'accepted', page_id: 'p', status: 'queued' }),
     'page.ingestBatch': () => [],
@@ -202,6 +205,11 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
     ['/v1/compare', 'models', [many(2), many(5)], [many(1), many(6), 'x', [1, 2]], { query: 'x' }],
     ['/v1/compare', 'k', [1, 100], [0, 101], { query: 'x', models: many(2) }],
     ['/v1/compare', 'candidates', [1, 1000], [0, 1001], { query: 'x', models: many(2) }],
+    ['/v1/admin/eval/score', 'k', [1, 1000], [0, 1001]],
+    ['/v1/admin/eval/score', 'since', [null, at], ['yesterday', '2026-01-02T03:04:05']],
+    ['/v1/admin/eval/replay', 'k', [1, 1000], [0, 1001]],
+    ['/v1/admin/eval/replay', 'candidates', [1, 10_000], [0, 10_001]],
+    ['/v1/admin/eval/replay', 'limit', [null, 1], [0, 1.5]],
     ['/v1/search', 'query', ['x', 'x'.repeat(4000)], ['', 'x'.repeat(4001), null, 1]],
     ['/v1/search', 'k', [1, 100], [0, 101, 1.5, '5', null], { query: 'x' }],
     ['/v1/search', 'offset', [0, 5000], [-1], { query: 'x' }],
@@ -269,6 +277,8 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/search': { query: 'x' },
     '/v1/search/batch': { queries: ['x'] },
     '/v1/compare': { query: 'x', models: ['a', 'b'] },
+    '/v1/admin/eval/score': {},
+    '/v1/admin/eval/replay': {},
     '/v1/feedback': { query_id: 'qr_1', page_id: 'pg_1', relevant: true },
   };
   const posts = app.routeTable.filter(({ method, url }) => method === 'POST' && !url.includes(':'));

@@ -1,0 +1,41 @@
+/** The report of a replay from what its queries came to. Pure; called by the replay's job. */
+import type { Measures, Replay, ReplayedQuery, ReplayReport } from '../../domain/evaluation.ts';
+import { meanMeasures, meanOf } from './score-run.ts';
+
+/** Means over the replayed queries; `null` stands for one that could not be replayed. */
+export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery | null)[]): ReplayReport {
+  const replayed = results.filter((result) => result !== null);
+  const [a, b] = [meanMeasures(replayed.map((each) => each.a)), meanMeasures(replayed.map((each) => each.b))];
+  const count = (holds: (each: ReplayedQuery) => boolean) => replayed.filter(holds).length;
+  const mean = (name: 'jaccard_at_k' | 'rbo' | 'intersection_size') => meanOf(replayed.map((each) => each[name])) ?? 0;
+  const rerankers = replayed.at(-1);
+  return {
+    k: replay.k,
+    candidates: replay.candidates,
+    queries: replayed.length,
+    skipped: results.length - replayed.length,
+    a: { model: replay.model_a, rerank: replay.rerank_a, reranker_model: rerankers?.a.reranker_model ?? null, ...a },
+    b: { model: replay.model_b, rerank: replay.rerank_b, reranker_model: rerankers?.b.reranker_model ?? null, ...b },
+    difference: difference(a, b),
+    better: {
+      a: count((each) => each.a.ndcg > each.b.ndcg),
+      b: count((each) => each.b.ndcg > each.a.ndcg),
+      neither: count((each) => each.a.ndcg === each.b.ndcg),
+    },
+    agreement: {
+      jaccard_at_k: mean('jaccard_at_k'),
+      rbo: mean('rbo'),
+      kendall_tau: meanOf(replayed.map((each) => each.kendall_tau)),
+      intersection_size: mean('intersection_size'),
+    },
+  };
+}
+
+function difference(a: Measures, b: Measures): Measures {
+  return {
+    ndcg: b.ndcg - a.ndcg,
+    reciprocal_rank: b.reciprocal_rank - a.reciprocal_rank,
+    recall: b.recall - a.recall,
+    recall_candidates: b.recall_candidates - a.recall_candidates,
+  };
+}

@@ -1,0 +1,112 @@
+/** Evaluation of logged queries and replays of them: the contract's "EvalScoreRequest" and "EvalReplayRequest". */
+import { z } from 'zod';
+import { datetime } from './ids.ts';
+import { jobStatus } from './job.ts';
+
+export const evalScoreRequest = z.strictObject({
+  k: z.int().min(1).max(1000).default(10),
+  since: datetime.nullable().optional(),
+  model: z.string().nullable().optional(),
+});
+export type EvalScoreRequest = z.infer<typeof evalScoreRequest>;
+
+const measures = {
+  ndcg: z.number(),
+  reciprocal_rank: z.number(),
+  recall: z.number(),
+  recall_candidates: z.number(),
+};
+export type Measures = { [Name in keyof typeof measures]: number };
+
+export const scoreReport = z.strictObject({
+  k: z.int(),
+  logged: z.int(),
+  labeled: z.int(),
+  scored: z.int(),
+  skipped_no_positive: z.int(),
+  models: z.array(
+    z.strictObject({ model: z.string(), queries: z.int(), ...measures, rerank_lift: z.number().nullable() }),
+  ),
+  queries: z.array(
+    z.strictObject({
+      query_id: z.string(),
+      query_text: z.string(),
+      model: z.string(),
+      ...measures,
+      rerank_lift: z.number().nullable(),
+    }),
+  ),
+});
+export type ScoreReport = z.infer<typeof scoreReport>;
+
+export const evalReplayRequest = z.strictObject({
+  model_a: z.string().nullable().optional(),
+  model_b: z.string().nullable().optional(),
+  rerank_a: z.boolean().default(true),
+  rerank_b: z.boolean().default(true),
+  k: z.int().min(1).max(1000).default(10),
+  candidates: z.int().min(1).max(10_000).default(100),
+  limit: z.int().min(1).nullable().optional(),
+});
+export type EvalReplayRequest = z.infer<typeof evalReplayRequest>;
+export const evalReplayAcceptedResponse = z.strictObject({ job_id: z.string(), result_url: z.string() });
+export type EvalReplayAccepted = z.infer<typeof evalReplayAcceptedResponse>;
+
+const arm = z.strictObject({
+  model: z.string(),
+  rerank: z.boolean(),
+  reranker_model: z.string().nullable(),
+  ...measures,
+});
+/** Means over the replayed queries; differences are b less a. */
+export const replayReport = z.strictObject({
+  k: z.int(),
+  candidates: z.int(),
+  queries: z.int(),
+  /** Queries of the plan that could not be replayed any more. */
+  skipped: z.int(),
+  a: arm,
+  b: arm,
+  difference: z.strictObject(measures),
+  /** Queries in which one arm has the higher nDCG. */
+  better: z.strictObject({ a: z.int(), b: z.int(), neither: z.int() }),
+  agreement: z.strictObject({
+    jaccard_at_k: z.number(),
+    rbo: z.number(),
+    kendall_tau: z.number().nullable(),
+    intersection_size: z.number(),
+  }),
+});
+export type ReplayReport = z.infer<typeof replayReport>;
+
+export const evalReplayResultResponse = z.strictObject({
+  job_id: z.string(),
+  status: jobStatus,
+  report: replayReport.nullable(),
+  error: z.string().nullable(),
+});
+export type EvalReplayResult = z.infer<typeof evalReplayResultResponse>;
+
+/** A replay as stored, beside its job; the models are resolved. */
+export interface Replay {
+  model_a: string;
+  model_b: string;
+  rerank_a: boolean;
+  rerank_b: boolean;
+  k: number;
+  candidates: number;
+  limit: number | null;
+  /** For each query the numbers of its logged runs, newest first; null until it was planned. */
+  plan: number[][] | null;
+  report: ReplayReport | null;
+}
+
+/** What one query of a replay came to; null where it could not be replayed. */
+export interface ReplayedQuery {
+  a: Measures & { reranker_model: string | null };
+  b: Measures & { reranker_model: string | null };
+  jaccard_at_k: number;
+  rbo: number;
+  kendall_tau: number | null;
+  intersection_size: number;
+}

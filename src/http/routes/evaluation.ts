@@ -1,0 +1,55 @@
+/** Evaluation by feedback: contract "Events, admin, diagnostics". */
+import { z } from 'zod';
+import * as evaluation from '../../domain/evaluation.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+export const evaluationRoutes: RouteGroup = (app, { ask }) => {
+  app.post(
+    '/v1/admin/eval/score',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'eval_score',
+        summary: 'Score logged queries against feedback',
+        tags: ['evaluation'],
+        body: evaluation.evalScoreRequest,
+        response: { 200: evaluation.scoreReport, ...errorAnswers('read', 422) },
+      },
+    },
+    async ({ body }, reply) => ask('eval.score', body, { signal: clientSignal(reply) }),
+  );
+
+  app.post(
+    '/v1/admin/eval/replay',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'eval_replay',
+        summary: 'Rank judged queries again in two ways and compare',
+        description: 'A durable job. It may call providers that cost money.',
+        tags: ['evaluation'],
+        body: evaluation.evalReplayRequest,
+        response: { 202: evaluation.evalReplayAcceptedResponse, ...errorAnswers('write', 422, 503) },
+      },
+    },
+    async ({ body }, reply) =>
+      reply.code(202).send(await ask('eval.startReplay', body, { signal: clientSignal(reply) })),
+  );
+
+  app.get(
+    '/v1/admin/eval/replay/:job_id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'eval_replay_result',
+        summary: 'How far a replay is, and its report',
+        tags: ['evaluation'],
+        params: z.object({ job_id: z.string() }),
+        response: { 200: evaluation.evalReplayResultResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params }, reply) => ask('eval.replay', params, { signal: clientSignal(reply) }),
+  );
+};
