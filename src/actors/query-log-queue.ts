@@ -4,7 +4,7 @@
  */
 import type { FusedHit } from '../compute/fuse-rrf.ts';
 import type { LoggedHits, QueryRun } from '../domain/query-log.ts';
-import type { Retrieved } from './system-messages.ts';
+import type { RankedChunks, Retrieved } from './system-messages.ts';
 
 /** A run as the one who made it has it. */
 export interface FreshRun extends Omit<QueryRun, 'candidate_set' | 'dense_hits' | 'sparse_hits' | 'final_pages'> {
@@ -74,22 +74,43 @@ export function queryRunOf({ retrieved, fused, pages, offset, ...run }: FreshRun
   return {
     ...run,
     candidate_set: hitsOf(
-      fused.map(({ label }) => label),
-      fused.map(({ score }) => score),
+      fused.length,
+      (i) => fused[i].label,
+      (i) => fused[i].score,
       pageOf,
     ),
-    dense_hits: hitsOf(retrieved.dense.labels, retrieved.dense.scores, pageOf),
-    sparse_hits: hitsOf(retrieved.sparse.labels, retrieved.sparse.scores, pageOf),
+    dense_hits: sideOf(retrieved.dense, pageOf),
+    sparse_hits: sideOf(retrieved.sparse, pageOf),
     final_pages: pages.map(({ page_no, score }, place) => ({ page_no, score, rank: offset + place + 1 })),
   };
 }
 
-function hitsOf(labels: ArrayLike<number>, scores: ArrayLike<number>, pageOf: (label: number) => number): LoggedHits {
-  const kept: number[] = [];
-  for (let i = 0; i < labels.length; i++) if (pageOf(labels[i]) !== 0) kept.push(i);
-  return {
-    labels: Uint32Array.from(kept, (i) => labels[i]),
-    page_nos: Uint32Array.from(kept, (i) => pageOf(labels[i])),
-    scores: Float64Array.from(kept, (i) => scores[i]),
-  };
+function sideOf({ labels, scores }: RankedChunks, pageOf: Retrieved['pageOf']): LoggedHits {
+  return hitsOf(
+    labels.length,
+    (i) => labels[i],
+    (i) => scores[i],
+    pageOf,
+  );
+}
+
+function hitsOf(
+  count: number,
+  labelAt: (i: number) => number,
+  scoreAt: (i: number) => number,
+  pageOf: Retrieved['pageOf'],
+): LoggedHits {
+  const labels = new Uint32Array(count);
+  const page_nos = new Uint32Array(count);
+  const scores = new Float64Array(count);
+  let kept = 0;
+  for (let i = 0; i < count; i++) {
+    const label = labelAt(i);
+    const page = pageOf(label);
+    if (page === 0) continue;
+    labels[kept] = label;
+    page_nos[kept] = page;
+    scores[kept++] = scoreAt(i);
+  }
+  return { labels: labels.subarray(0, kept), page_nos: page_nos.subarray(0, kept), scores: scores.subarray(0, kept) };
 }

@@ -37,6 +37,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const suggesting = suggest(request, ranking.pages.slice(0, end), signal);
     let presented = ranked;
     const present = async () => {
+      await new Promise(setImmediate); // or the threads would be asked only after this
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
