@@ -9,13 +9,16 @@ import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/install-model.ts';
+import { appendRuns, giveFeedback, purgeRunsBefore } from '../../src/commands/log-queries.ts';
 import { createJob } from '../../src/commands/move-job.ts';
 import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
+import { startReplay } from '../../src/commands/replay-queries.ts';
 import { retryJobs } from '../../src/commands/retry-jobs.ts';
 import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { Command } from '../../src/store/store.ts';
 import { submission } from '../commands/submissions.ts';
+import { queryRun } from './query-runs.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
 const free = { suspect: 1, index: 9, fetch: 9, background: 9 };
@@ -34,9 +37,11 @@ async function furnished(): Promise<TemporaryStore> {
   ] as const) {
     await temporary.commit(failJob({ job_no: no, claim: no }, 300, { message: 'x', permanent, delayMs: 10 }));
   }
+  await temporary.commit(appendRuns([queryRun()]));
   return temporary;
 }
 
+const replay = { model_a: 'm1', model_b: 'm2', rerank_a: true, rerank_b: true, k: 10, candidates: 100, limit: null };
 const first = { job_no: 1, claim: 1 };
 const commands: Record<string, Command<unknown>> = {
   'ingest of a new page': page('new'),
@@ -69,6 +74,11 @@ const commands: Record<string, Command<unknown>> = {
     max_input_tokens: 10,
     floor: null,
   }),
+  'logging of runs': appendRuns([queryRun({ query_id: 'qr_2' }), queryRun({ query_id: 'qr_3', compare_id: 'cp_1' })]),
+  feedback: giveFeedback({ query_id: 'qr_1', page_id: idOf('page', 1), relevant: true }),
+  'deletion of old runs': purgeRunsBefore(2000),
+  'removal of a page from the log': ({ queryLog }) => queryLog.removePages(new Set([1]), 0, 10),
+  'start of a replay': startReplay(replay, { at: 500, max_attempts: 3 }),
   'a new rule': (transaction) =>
     transaction.blacklist.put({
       no: transaction.counters.take('blacklist'),
