@@ -35,9 +35,11 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const pages = ranking.pages.slice(request.offset, end);
     // The threads look for suggestions while the passages are read here.
     const suggesting = suggest(request, ranking.pages.slice(0, end), signal);
+    let presenting = ranked;
     let presented = ranked;
     const present = async () => {
       await new Promise(setImmediate); // or the threads would be asked only after this
+      presenting = monotonic();
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
@@ -46,7 +48,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const done = monotonic();
     const timing_ms = rounded({
       ...ranking.timing_ms,
-      passages: presented - ranked,
+      passages: presented - presenting,
       suggest: done - presented,
       total: done - began,
     });
