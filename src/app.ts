@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { CommitFeed } from './actors/commit-feed.ts';
-import { extractOn } from './actors/extract-page.ts';
+import { openExtractor } from './actors/extract-page.ts';
 import { indexPageHandler } from './actors/index-page.ts';
 import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic } from './actors/intake.ts';
@@ -59,7 +59,7 @@ export class UnsupportedError extends Error {
 
 /** Pages that may wait for a work thread. */
 const maxWorkQueue = 2048;
-/** Bodies are up to 16 MB; a parsed document takes about thirty times its length. */
+/** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
 /** Running jobs are stopped this long after the scheduler was asked to stop (reliability check C13: exit within 10 s). */
 const drainGraceMs = 4000;
@@ -95,6 +95,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       data: { chunking: settings.chunking, embedded },
     });
     undo.push(() => work.close());
+    const extractor = openExtractor(threads);
+    undo.push(() => extractor.close());
 
     const feed = new CommitFeed();
     const queue = new QueryLogQueue(() => metrics.queryLogDropped.inc());
@@ -118,9 +120,11 @@ export async function startApp(options: AppOptions): Promise<App> {
         }),
         intake: intakeLogic({
           commit,
-          extract: extractOn(work, threads),
+          extract: extractor.extract,
           canonicalize: settings.canonicalize,
           maxAttempts: settings.jobs.max_attempts,
+          quotaBytes: settings.storage.max_bytes,
+          usedBytes: () => store.usedBytes(),
           metrics,
           now,
         }),
@@ -184,7 +188,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       close: async () => {
         supervisor.stop();
         await supervisor.ended;
-        await work.close();
+        await Promise.all([work.close(), extractor.close()]);
         folder.release();
       },
     };

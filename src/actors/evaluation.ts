@@ -13,7 +13,7 @@ import {
 } from '../compute/measures/score-run.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EvalReplayRequest, EvalReplayResult, EvalScoreRequest, ScoreReport } from '../domain/evaluation.ts';
-import { idOf, numberOf } from '../domain/ids.ts';
+import { idOf, instantOf, numberOf } from '../domain/ids.ts';
 import type { NumberedRun } from '../store/query-log.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { CommitCommand } from './system-messages.ts';
@@ -45,7 +45,7 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
   }
 
   const score = async ({ k, since, model }: EvalScoreRequest): Promise<ScoreReport> => {
-    const from = since == null ? 0 : Date.parse(since);
+    const from = since == null ? 0 : instantOf(since);
     const wanted = (run: NumberedRun) => run.ts >= from && (model == null || run.active_model === model);
     let logged = model == null ? reader.queryLog.countSince(from) : 0;
     if (model != null) {

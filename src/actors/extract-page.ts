@@ -1,25 +1,46 @@
-/** Readable text of submitted HTML, from the work threads, with the ways in which that fails as answers to the one who sent it. */
+/**
+ * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it. Extraction has threads of
+ * its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
+ */
 import pLimit from 'p-limit';
 import type { ExtractedPage } from '../compute/extract-html.ts';
 import { DomainError } from '../domain/errors.ts';
-import { QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
-import type { WorkPool } from './indexes.ts';
+import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
 
-/** Longest that HTML may take to become text, ms. The queue before a thread is short, because few are handed over at once. */
+/** Longest that HTML may take to become text, ms, the start of a thread included. */
 const timeoutMs = 15_000;
+/** Bodies are up to 16 MB; a parsed document takes about thirty times its length. */
+const maxHeapMb = 1024;
 /** Pages that may wait here to be handed to a thread: ten full batches. */
 const maxWaiting = 1000;
 
-/** Errors: DomainError `invalid` for HTML that takes too long, too much memory or is too deep; `overloaded` when too many wait. */
-export function extractOn(work: WorkPool, threads: number): (html: string, url: string) => Promise<ExtractedPage> {
+export interface Extractor {
+  /** Errors: DomainError `invalid` for HTML that takes too long, too much memory or is too deep; `overloaded` when too many wait. */
+  extract(html: string, url: string): Promise<ExtractedPage>;
+  close(): Promise<void>;
+}
+
+export function openExtractor(threads: number): Extractor {
+  const pool = openThreadPool<typeof import('../threads/extract-task.ts')>({
+    entry: new URL('../threads/extract-task', import.meta.url),
+    name: 'extract',
+    threads,
+    lazy: true,
+    maxQueue: threads,
+    maxHeapMb,
+    nice: 5,
+  });
   const limit = pLimit(threads);
-  return async (html, url) => {
-    if (limit.pendingCount >= maxWaiting) throw overloaded();
-    try {
-      return await limit(() => work.run('extract', { html, url }, { timeoutMs }));
-    } catch (error) {
-      throw asAnswer(error);
-    }
+  return {
+    async extract(html, url) {
+      if (limit.pendingCount >= maxWaiting) throw overloaded();
+      try {
+        return await limit(() => pool.run('extract', { html, url }, { timeoutMs }));
+      } catch (error) {
+        throw asAnswer(error);
+      }
+    },
+    close: () => pool.close(),
   };
 }
 

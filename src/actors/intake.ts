@@ -8,7 +8,7 @@ import { type IngestDecision, ingestPage, type PageSubmission } from '../command
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
 import type { ExtractedPage } from '../compute/extract-html.ts';
 import { DomainError } from '../domain/errors.ts';
-import { idOf } from '../domain/ids.ts';
+import { idOf, instantOf } from '../domain/ids.ts';
 import type { IngestOutcome } from '../domain/messages.ts';
 import { type IngestBatchResult, type IngestPageRequest, ingestPageRequest } from '../domain/page.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -21,6 +21,9 @@ export interface IntakeDependencies {
   extract: (html: string, url: string) => Promise<ExtractedPage>;
   canonicalize: CanonicalizeSettings;
   maxAttempts: number;
+  /** `storage.max_bytes`, and what the store takes now; over it nothing new is taken in. */
+  quotaBytes: number | null;
+  usedBytes: () => number;
   metrics: Metrics;
   now: () => number;
 }
@@ -28,7 +31,12 @@ export interface IntakeDependencies {
 const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
 
 export function intakeLogic(dependencies: IntakeDependencies) {
-  const { commit, extract, canonicalize, maxAttempts, metrics, now } = dependencies;
+  const { commit, extract, canonicalize, maxAttempts, quotaBytes, usedBytes, metrics, now } = dependencies;
+
+  const refuseOverQuota = () => {
+    if (quotaBytes === null || usedBytes() < quotaBytes) return;
+    throw new DomainError('over_quota', `the store has reached storage.max_bytes, ${quotaBytes} bytes`);
+  };
 
   const prepare = async (request: IngestPageRequest): Promise<PageSubmission> => {
     const html = request.body_html ?? null;
@@ -49,7 +57,7 @@ export function intakeLogic(dependencies: IntakeDependencies) {
       sections: extracted?.sections ?? [],
       source: wellFormed(request.source),
       metadata: request.metadata ?? null,
-      seen_at: request.fetched_at == null ? at : Date.parse(request.fetched_at),
+      seen_at: request.fetched_at == null ? at : instantOf(request.fetched_at),
       at,
       max_attempts: maxAttempts,
     };
@@ -72,11 +80,13 @@ export function intakeLogic(dependencies: IntakeDependencies) {
   const start = async () => ({
     handlers: {
       'page.ingest': async (request: IngestPageRequest): Promise<IngestOutcome> => {
+        refuseOverQuota();
         const decision = await commit(ingestPage(await prepare(request)));
         count(decision);
         return outcomeOf(decision);
       },
       'page.ingestBatch': async ({ pages }: { pages: unknown[] }): Promise<IngestBatchResult[]> => {
+        refuseOverQuota();
         const items = await Promise.all(pages.map(prepareItem));
         const decisions = await commit((transaction) =>
           items.map((item) => ('rejected' in item ? item : ingestPage(item)(transaction))),

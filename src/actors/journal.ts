@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import { appendRuns, giveFeedback, purgeRunsBefore } from '../commands/log-queries.ts';
 import { DomainError } from '../domain/errors.ts';
-import { idOf } from '../domain/ids.ts';
+import { idOf, instantOf } from '../domain/ids.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../domain/query-log.ts';
 import type { NumberedRun } from '../store/query-log.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -90,7 +90,7 @@ export function journalLogic(dependencies: JournalDependencies) {
       'queryLog.list': async ({ since, limit, kind }) => {
         await flush();
         const numbers = reader.queryLog.numbers({
-          since: since === undefined ? undefined : Date.parse(since),
+          since: since === undefined ? undefined : instantOf(since),
           kind,
           limit,
         });

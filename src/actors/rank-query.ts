@@ -9,6 +9,7 @@ import { type FusedHit, fuseRrf } from '../compute/fuse-rrf.ts';
 import { recencyFactor } from '../compute/recency.ts';
 import { type RankedPage, rollUpPages } from '../compute/roll-up-pages.ts';
 import { DomainError } from '../domain/errors.ts';
+import { instantOf } from '../domain/ids.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchFilters, SearchRequest } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -108,7 +109,7 @@ export type RankQuery = ReturnType<typeof queryRanker>;
 
 /** Errors: DomainError `invalid` for a domain that can be none. */
 export function pageFiltersOf(filters: SearchFilters | null | undefined): PageFilters {
-  const time = (text: string | null | undefined) => (text == null ? null : Date.parse(text));
+  const time = (text: string | null | undefined) => (text == null ? null : instantOf(text));
   const domain = filters?.domain == null ? null : normalizeDomain(filters.domain);
   if (domain !== null && typeof domain !== 'string')
     throw new DomainError('invalid', `filters.domain: ${domain.invalid}`);

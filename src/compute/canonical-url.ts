@@ -34,6 +34,8 @@ export const presetKeepParams: Record<string, readonly string[]> = {
 export type CanonicalUrl = { canonical_url: string; domain: string };
 
 const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\]/i;
+/** Schemes that name no page: shown as a link they would run or be the content themselves. */
+const noPage = /^(?:javascript|vbscript|data|blob):/i;
 const keptFragment = /^#[!/]/;
 
 /**
@@ -43,6 +45,7 @@ const keptFragment = /^#[!/]/;
  */
 export function canonicalizeUrl(url: string, settings: CanonicalizeSettings): CanonicalUrl | { invalid: string } {
   if (!schemeAndHost.test(url.trimStart())) return { invalid: 'url must have a scheme and a host' };
+  if (noPage.test(url.trimStart())) return { invalid: 'url must have a scheme that names a page' };
   if (!URL.canParse(url)) return { invalid: 'url must have a valid host' };
   const parsed = new URL(url);
   const domain = normalizeHost(parsed.hostname);

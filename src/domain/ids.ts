@@ -35,16 +35,40 @@ export function numberOf(kind: IdKind, id: string): number | null {
   return no <= maxNumber ? no : null;
 }
 
+/** ISO 8601: date, `T`, hours and minutes, perhaps seconds and their fraction, perhaps an offset. */
+const isoDatetime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 /** Instants whose years have four digits in UTC too, so that what was taken in can be given out again. */
 const firstInstant = Date.parse('0000-01-01T00:00:00Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** The instant, ms, of a datetime in any of the spellings above; NaN where there is no such day or time. */
+export function instantOf(text: string): number {
+  return Date.parse(
+    text.toUpperCase().replace(/([+-]\d\d)(\d\d)?$/, (_, hours, minutes) => `${hours}:${minutes ?? '00'}`),
+  );
+}
+
 /** A datetime of the contract: ISO 8601 with an offset; naive ones are refused. */
-export const datetime = z.iso.datetime({ offset: true }).refine(
-  (text) => {
-    const instant = Date.parse(text);
-    return instant >= firstInstant && instant <= lastInstant;
-  },
-  { message: 'must be an instant of the years 0000 to 9999 in UTC' },
-);
+export const datetime = z
+  .string()
+  .superRefine((text, context) => {
+    const problem = problemOf(text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  })
+  .meta({ format: 'date-time' });
+
+function problemOf(text: string): string | null {
+  const spelling = isoDatetime.exec(text);
+  if (spelling === null) return 'must be an ISO 8601 datetime such as 2026-01-31T12:00:00Z';
+  if (spelling[1] === undefined) return 'must carry a UTC offset, such as Z or +01:00';
+  const instant = instantOf(text);
+  if (Number.isNaN(instant) || !isDay(text.slice(0, 10))) return 'must be a day and a time that exist';
+  if (instant < firstInstant || instant > lastInstant) return 'must be an instant of the years 0000 to 9999 in UTC';
+  return null;
+}
+/** The parser takes 31 February for 3 March. */
+function isDay(day: string): boolean {
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
 export type Datetime = z.infer<typeof datetime>;

@@ -3,6 +3,7 @@
  * mode 0700, and takes its lock. LMDB itself lets many processes in, and two servers would run the same jobs.
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
 import { takeFolderLock } from './folder-lock.ts';
 
 export class DataFolderError extends Error {
@@ -43,11 +44,18 @@ function statOf(path: string): Stats | undefined {
 
 function madeFolder(path: string): Stats {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolders(path);
     return lstatSync(path);
   } catch (error) {
     throw new DataFolderError(`${path} cannot be made: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** Like a recursive mkdir, which never returns for a path below /proc and names another path when the disk is read-only. */
+function makeFolders(path: string): void {
+  const parent = dirname(path);
+  if (parent !== path && statOf(parent) === undefined) makeFolders(parent);
+  mkdirSync(path, { mode: 0o700 });
 }
 
 function reasonOf(error: unknown): string {

@@ -6,6 +6,7 @@
  * resolves. A reader never holds a snapshot across a turn of the event loop, so old pages are reused.
  */
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
@@ -17,6 +18,8 @@ export class StoreFormatError extends Error {
 
 export interface Environment {
   root: RootDatabase;
+  /** Path of the file that holds everything. */
+  dataFile: string;
   /** Identity of this store's history: index files made from another one are set aside. */
   storeId: string;
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Database<Value, StoredKey>;
@@ -48,6 +51,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   }
   return {
     root,
+    dataFile: join(path, 'data.mdb'),
     storeId: String(stamp.get('store_id')),
     openDatabase: <Value, StoredKey extends Key>(name: string, databaseOptions: TypedDatabaseOptions) =>
       root.openDB<Value, StoredKey>({

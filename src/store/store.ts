@@ -3,6 +3,7 @@
  * `transact`. Commands run one after the other inside one LMDB child transaction, which (unlike a plain one) rolls back when its
  * callback throws; a command that throws is taken out by running the batch again command by command, so that it fails alone.
  */
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DomainError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
@@ -144,6 +145,11 @@ export class Store {
       }
     }
     return whole;
+  }
+
+  /** Bytes of the store's file. It never shrinks by itself; space that was freed in it is used again. */
+  usedBytes(): number {
+    return statSync(this.#environment.dataFile).size;
   }
 
   async close(): Promise<void> {

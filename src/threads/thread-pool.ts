@@ -33,9 +33,14 @@ export interface ThreadPoolOptions {
   data?: unknown;
   /** Heap limit of each thread, in MiB; over it the task rejects and the thread is replaced. Buffers do not count. */
   maxHeapMb?: number;
+  /** Threads are started when there is work and end after `lazyIdleMs` without: for tasks that keep no state. */
+  lazy?: boolean;
   /** Added to the threads' nice value: 10 makes indexing yield to search. */
   nice?: number;
 }
+
+/** An importer's pauses are shorter; after it the threads' memory is given back. */
+const lazyIdleMs = 60_000;
 
 export interface RunOptions {
   signal?: AbortSignal;
@@ -63,9 +68,9 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   const piscina = new Piscina({
     filename: options.entry.href + extension,
     name: options.name,
-    minThreads: options.threads,
+    minThreads: options.lazy ? 0 : options.threads,
     maxThreads: options.threads,
-    idleTimeout: Number.POSITIVE_INFINITY,
+    idleTimeout: options.lazy ? lazyIdleMs : Number.POSITIVE_INFINITY,
     maxQueue: options.maxQueue,
     stricterFIFO: true,
     atomics: 'async',

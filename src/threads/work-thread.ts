@@ -16,7 +16,6 @@ import {
 } from './prepare-page.ts';
 import { threadData } from './thread-pool.ts';
 
-export { extract } from './extract-task.ts';
 export { mergeSegments, readSegment, writeSegment } from './segment-tasks.ts';
 
 /** What every work thread is given when it starts. */

@@ -21,7 +21,10 @@ const extracted: ExtractedPage = {
   lang: null,
 };
 
-async function startIntake(extract: () => Promise<ExtractedPage> = async () => extracted) {
+async function startIntake(
+  extract: () => Promise<ExtractedPage> = async () => extracted,
+  quotaBytes: number | null = null,
+) {
   const temporary = await TemporaryStore.open();
   const metrics = createMetrics();
   const hosted = new Hosted(
@@ -30,6 +33,8 @@ async function startIntake(extract: () => Promise<ExtractedPage> = async () => e
       extract,
       canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
       maxAttempts: 4,
+      quotaBytes,
+      usedBytes: () => temporary.store.usedBytes(),
       metrics,
       now: () => now,
     }),
@@ -192,4 +197,13 @@ test('a lone surrogate in extracted text becomes U+FFFD, so that offsets agree w
   await ingest({ url: 'https://example.com/a', body_html: '<p>x' });
   const { pages } = temporary.store.reader;
   assert.deepEqual([pages.body(1), pages.get(1)?.title], ['a\ufffdb', '\ufffd']);
+});
+
+test('at the quota new pages and batches are refused, and what is stored stays readable', async () => {
+  const { temporary, hosted, ingest } = await startIntake(undefined, 1);
+  await using _ = temporary;
+  const overQuota = (error: unknown) => error instanceof DomainError && error.code === 'over_quota';
+  await assert.rejects(ingest({ url: 'https://a.example/', body_extracted: 'a' }), overQuota);
+  await assert.rejects(hosted.ask('page.ingestBatch', { pages: [{ url: 'https://a.example/' }] }), overQuota);
+  assert.equal(temporary.store.reader.pages.count(), 0);
 });

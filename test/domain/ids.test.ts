@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { datetime, idOf, numberOf } from '../../src/domain/ids.ts';
+import { datetime, idOf, instantOf, numberOf } from '../../src/domain/ids.ts';
 
 test('an id reads back as its number, and ids sort as their numbers do', () => {
   fc.assert(
@@ -30,18 +30,35 @@ test('what is no id of the kind, or of a number that no record can have, is null
   );
 });
 
-test('a datetime has an offset and is an instant of four-digit years in UTC', () => {
-  const accepted = (text: string) => datetime.safeParse(text).success;
-  assert.deepEqual(
-    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123+05:30', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'].map(
-      accepted,
-    ),
-    [true, true, true, true],
-  );
-  assert.deepEqual(
-    ['2026-01-01T00:00:00', '2026-01-01', 'now', '9999-12-31T23:59:59-10:00', '0000-01-01T00:00:00+10:00'].map(
-      accepted,
-    ),
-    [false, false, false, false, false],
-  );
+test('a datetime is read in every spelling of ISO 8601 that carries an offset', () => {
+  const spellings = [
+    ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-01T00:00Z', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-01t00:00:00z', '2026-01-01T00:00:00.000Z'],
+    ['2026-01-01T00:00:00.123456+05:30', '2025-12-31T18:30:00.123Z'],
+    ['2026-01-01T00:00:00+0530', '2025-12-31T18:30:00.000Z'],
+    ['2026-01-01T00:00:00-08', '2026-01-01T08:00:00.000Z'],
+    ['0000-01-01T00:00:00Z', '0000-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ];
+  for (const [text, instant] of spellings) {
+    assert.equal(datetime.safeParse(text).success, true, text);
+    assert.equal(new Date(instantOf(text)).toISOString(), instant);
+  }
+});
+
+test('what is no datetime, naive, or no instant that can be given out again is refused, with the cause', () => {
+  const causes: [string, RegExp][] = [
+    ['2026-01-01T00:00:00', /must carry a UTC offset/],
+    ['2026-01-01', /ISO 8601/],
+    ['now', /ISO 8601/],
+    ['2026-02-31T00:00:00Z', /exist/],
+    ['2026-01-01T25:00:00Z', /exist/],
+    ['9999-12-31T23:59:59-10:00', /0000 to 9999/],
+    ['0000-01-01T00:00:00+10:00', /0000 to 9999/],
+  ];
+  for (const [text, cause] of causes) {
+    const { error } = datetime.safeParse(text);
+    assert.match(error?.issues[0]?.message ?? 'accepted', cause, text);
+  }
 });
