@@ -383,9 +383,13 @@ export class VectorSpace {
         names.push(rowsName, graphName);
         const rowsPath = temporaryPath(dir, rowsName);
         const graphPath = temporaryPath(dir, graphName);
-        const { covered } = await this.#ask(shard, (pool, space) => pool.run('save', { space, rowsPath, graphPath }));
-        const rows = await keepFile(dir, rowsName);
-        files[shard] = { rows, graph: covered === null ? null : { ...(await keepFile(dir, graphName)), covered } };
+        const saved = await this.#ask(shard, (pool, space) => pool.run('save', { space, rowsPath, graphPath }));
+        const rows = await keepFile(dir, rowsName, saved.rowsSha256);
+        const graph = saved.graph && {
+          ...(await keepFile(dir, graphName, saved.graph.sha256)),
+          covered: saved.graph.covered,
+        };
+        files[shard] = { rows, graph };
       }
       const manifest = { ...this.#manifest, generation, shards: files };
       await writeManifest(dir, manifest);

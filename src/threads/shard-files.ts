@@ -25,27 +25,32 @@ export interface FileToLoad {
   sha256: string;
 }
 
-/** Write the rows. Errors: those of the file system (full, not there). */
-export function saveRows(rows: VectorRows, path: string): void {
+/** Write the rows; gives the SHA-256 of what was written, in hex. Errors: those of the file system (full, not there). */
+export function saveRows(rows: VectorRows, path: string): string {
   const { labels, inverse, bytes } = rows.parts();
   const header = Uint32Array.of(MAGIC, VERSION, rows.dim, rows.stride, rows.count, 0, 0, 0);
+  const hash = createHash('sha256');
   const file = openSync(path, 'wx', 0o600);
   try {
     for (const part of [header, labels, inverse, bytes]) {
       const whole = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+      hash.update(whole);
       for (let at = 0; at < whole.length; ) at += writeSync(file, whole, at, Math.min(PIECE_BYTES, whole.length - at));
     }
+    return hash.digest('hex');
   } finally {
     closeSync(file);
   }
 }
 
-/** Write the graph, and read it again, since the library reports no failure. Errors: what is wrong with the file. */
-export function saveGraph(graph: Pick<ShardGraph, 'save'>, rows: VectorRows, path: string): void {
+/** Write the graph, and read it again, since the library reports no failure; gives its SHA-256. Errors: what is wrong with the file. */
+export function saveGraph(graph: Pick<ShardGraph, 'save'>, rows: VectorRows, path: string): string {
   closeSync(openSync(path, 'wx', 0o600));
   graph.save(path);
-  const fault = faultOfHnswFile(readFileSync(path), rows.dim, rows.count);
+  const content = readFileSync(path);
+  const fault = faultOfHnswFile(content, rows.dim, rows.count);
   if (fault !== undefined) throw new Error(`the graph was not written as it is: ${fault}`);
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** The rows of a file, or what is wrong with it. */

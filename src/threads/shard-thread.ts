@@ -109,16 +109,23 @@ export function compact({ space }: Space): Reply<null> {
   });
 }
 
-/** Write the shard's files to paths that do not exist; `covered` is null if there is no graph, and no second file. */
+/** What was written, with SHA-256 in hex. */
+export interface SaveReport {
+  rowsSha256: string;
+  /** Null if there is no graph, and no second file. */
+  graph: { sha256: string; covered: number } | null;
+}
+
+/** Write the shard's files to paths that do not exist. */
 export function save({
   space,
   rowsPath,
   graphPath,
-}: Space & { rowsPath: string; graphPath: string }): Reply<{ covered: number | null }> {
+}: Space & { rowsPath: string; graphPath: string }): Reply<SaveReport> {
   return withShard(space, ({ rows, graph }) => {
-    saveRows(rows, rowsPath);
-    if (graph !== undefined) saveGraph(graph, rows, graphPath);
-    return { covered: graph?.covered ?? null };
+    const rowsSha256 = saveRows(rows, rowsPath);
+    if (graph === undefined) return { rowsSha256, graph: null };
+    return { rowsSha256, graph: { sha256: saveGraph(graph, rows, graphPath), covered: graph.covered } };
   });
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,10 @@ after(() => rmSync(dir, { recursive: true }));
 
 const empty = { dim: 4, graphFromRows: 10, rows: null, graph: null };
 const query = Float32Array.of(1, 2, 3, 4);
+
+function sha256Of(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
 
 function rowsOf(count: number): { labels: Uint32Array; vectors: Float32Array } {
   return {
@@ -82,7 +87,11 @@ test('a save whose path is taken or missing fails, and the shard goes on', () =>
   maintain({ space, budgetMs: 1000 });
   const rowsPath = join(dir, 'rows');
   assert.throws(() => save({ space, rowsPath: join(dir, 'missing', 'rows'), graphPath: join(dir, 'graph') }));
-  assert.deepEqual(save({ space, rowsPath, graphPath: join(dir, 'graph') }), { lost: false, value: { covered: 30 } });
+  const graphPath = join(dir, 'graph');
+  assert.deepEqual(save({ space, rowsPath, graphPath }), {
+    lost: false,
+    value: { rowsSha256: sha256Of(rowsPath), graph: { sha256: sha256Of(graphPath), covered: 30 } },
+  });
   assert.throws(() => save({ space, rowsPath, graphPath: join(dir, 'graph-2') }), { code: 'EEXIST' });
   const found = search({ space, vector: query, k: 3, minScore: -1 });
   assert.equal(found.lost, false);
