@@ -61,7 +61,7 @@ export class UnsupportedError extends Error {
 const maxWorkQueue = 2048;
 /** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
-/** Running jobs are stopped this long after the scheduler was asked to stop (reliability check C13: exit within 10 s). */
+/** Running jobs are stopped this long after the scheduler was asked to stop: the whole process is to end within 10 s. */
 const drainGraceMs = 4000;
 /** An attempt's time limit, as a share of its lease, when none is set: a handler ends before its lease does. */
 const timeoutShareOfLease = 0.9;

@@ -33,7 +33,7 @@ Everything else is set by environment variables: see docs/settings.md.`;
 
 /** Requests that are not answered so long after the stop began are cut off, ms: jobs need the rest of the time. */
 const answerWithinMs = 3000;
-/** After this the process leaves even if something does not stop, ms (reliability check C13: within 10 s). */
+/** After this the process leaves even if something does not stop, ms: supervisors of processes often kill after 10 s. */
 const stopDeadlineMs = 9000;
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };

@@ -3,7 +3,7 @@
  * do not come back together.
  * Shapes: attempt ≥ 1 counts the attempts made; random in [0, 1).
  * Units:  ms; in [0.5, 1] × base × 2^(attempt − 1), at most an hour.
- * Source: contract "jobs.backoff_base_s"; reliability check C9.
+ * Source: contract "jobs.backoff_base_s".
  */
 export function backoffDelayMs(attempt: number, baseMs: number, random: number): number {
   const full = Math.min(maxBackoffMs, baseMs * 2 ** Math.min(attempt - 1, 30));

@@ -7,7 +7,7 @@ export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] 
 export const pageStatus = z.enum(pageStatuses);
 export type PageStatus = z.infer<typeof pageStatus>;
 
-/** Nesting deeper than this is refused: a body that parses may still overflow the stack when it is written (traps "JSON bodies"). */
+/** Nesting deeper than this is refused: a body that parses may still overflow the stack when it is written. */
 const maxMetadataDepth = 64;
 
 function isShallow(value: unknown): boolean {

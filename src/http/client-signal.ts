@@ -1,5 +1,5 @@
 /**
- * A signal that fires when the caller has gone before its answer was out, so that work for nobody stops (check C32). Fastify's own
+ * A signal that fires when the caller has gone before its answer was out, so that work for nobody stops. Fastify's own
  * `request.signal` listens to the request, which Node closes as soon as a body has been read; this listens to the answer.
  */
 import type { ServerResponse } from 'node:http';

@@ -1,5 +1,5 @@
 /**
- * What one connection may cost: limits on time, size and number, so that slow or silent clients are cut (traps "Slow clients")
+ * What one connection may cost: limits on time, size and number, so that slow or silent clients are cut
  * and what is not HTTP is answered in the service's own error shape.
  */
 import { type Server, STATUS_CODES } from 'node:http';
@@ -19,7 +19,7 @@ export const requestTimeout = 64_000;
 export const connectionTimeout = 120_000;
 /** Kept open between requests, ms. */
 export const keepAliveTimeout = 72_000;
-/** Above 10,000 half-open ones the service still answers others (check C33); each costs some 10 KB. */
+/** Above 10,000 half-open ones the service still answers others; each costs some 10 KB. */
 const maxConnections = 15_000;
 /** For a refused client to take its answer, ms. */
 const farewellMs = 1_000;

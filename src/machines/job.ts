@@ -28,7 +28,7 @@ export type JobEvent =
 
 type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
 
-/** Longest `last_error` kept, in characters (traps, "Take: bound last_error"). */
+/** Longest `last_error` kept, in characters: a provider may answer with a whole page, and each attempt writes the row. */
 const maxErrorLength = 1000;
 
 const ownsClaim = ({ context, event }: { context: Job; event: JobEvent }) =>

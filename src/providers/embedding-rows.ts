@@ -1,6 +1,6 @@
 /**
  * Rows of an embedding answer as numbers. Nothing is passed on that an index could not take: every row is looked at, and one
- * bad row refuses the whole answer (reliability check C22).
+ * bad row refuses the whole answer.
  */
 import { findBadRows } from '../compute/bad-rows.ts';
 

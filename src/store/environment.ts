@@ -27,7 +27,7 @@ export interface Environment {
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
 
-/** Every value carries its own field names, so that no shared structure is ever saved behind our back (traps "sharedStructuresKey"). */
+/** Every value carries its own field names, so that it can be read alone: no structure is shared between values. */
 const plain = { encoder: { useRecords: false } };
 
 const maxDatabases = 64;

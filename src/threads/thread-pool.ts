@@ -4,7 +4,7 @@
  * A pool of one thread is a pinned thread: it is never replaced while idle, so it may keep state (a native index,
  * segments) between tasks, which run one at a time and in the order they were given.
  * Queues are bounded: past the bound `run` rejects with QueueFullError. Aborting a running task ends its thread, and piscina
- * starts another; that is why no thread may hold anything that others wait for (traps: LMDB).
+ * starts another; that is why no thread may hold anything that others wait for, such as a lock of LMDB.
  */
 import { Piscina } from 'piscina';
 
