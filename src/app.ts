@@ -157,7 +157,8 @@ export async function startApp(options: AppOptions): Promise<App> {
               indexPageHandler({
                 ask,
                 reader: store.reader,
-                prepare: (page, signal) => work.run('preparePage', page, { signal }),
+                prepare: (pages, signal) => work.run('preparePages', pages, { signal }),
+                threads,
                 model,
               }),
             ),

@@ -144,10 +144,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       catalog,
       space: model?.space ?? null,
       addVectors: async (first, count, rows) => {
-        if (space !== null && model !== null) await addVectors(space, model.dim, { first, count }, rows);
+        if (space !== null && model !== null) await addVectors(space, model.dim, labelsOf([{ first, count }]), rows);
       },
       model: (text) => work.run('modelChunkedText', text),
-      addSegment: (first, count, segment) => sparse.add(segment, labelsOf({ first, count })),
+      addSegment: (first, count, segment) => sparse.add(segment, labelsOf([{ first, count }])),
       log,
     });
     recoverBeside = (missing) => {
@@ -180,20 +180,23 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     }, quietMs);
 
     const handlers: Handlers<IndexMessages> = {
-      'index.add': async ({ segment, vectors, labels, obsolete }) => {
+      'index.add': async ({ segment, vectors, pages, obsolete }) => {
         changedAt = monotonic();
+        const labels = labelsOf(pages);
         const old = labelsOf(obsolete);
-        sparse.remove(old);
+        if (old.length > 0) sparse.remove(old);
         await orOverloaded(async () => {
-          await space?.remove(old);
-          if (obsolete.count > 0) await pageSpace?.remove(obsolete.first);
-          if (labels.count === 0) return;
+          if (old.length > 0) {
+            await space?.remove(old);
+            await pageSpace?.remove(obsolete.map(({ first }) => first));
+          }
+          if (labels.length === 0) return;
           await Promise.all([
-            sparse.add(segment, labelsOf(labels)),
+            sparse.add(segment, labels),
             space === null || model === null || vectors === null
               ? undefined
               : addVectors(space, model.dim, labels, vectors),
-            vectors === null ? undefined : pageSpace?.add(labels.first, vectors),
+            vectors === null ? undefined : pageSpace?.add(pages, vectors),
           ]);
         });
         return undefined;
@@ -268,23 +271,28 @@ function countsOf({ sparse, dense }: MissingLabels): { sparse_chunks: number; de
   return { sparse_chunks: sparse.length, dense_chunks: dense.length };
 }
 
-function labelsOf({ first, count }: LabelRange): Uint32Array {
-  return Uint32Array.from({ length: count }, (_, ordinal) => first + ordinal);
+function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
+  const labels = new Uint32Array(ranges.reduce((sum, { count }) => sum + count, 0));
+  let at = 0;
+  for (const { first, count } of ranges) {
+    for (let ordinal = 0; ordinal < count; ordinal++) labels[at++] = first + ordinal;
+  }
+  return labels;
 }
 
-/** Add a page's rows; a row of zeros belongs to a chunk without terms and has no place among vectors. */
-async function addVectors(space: VectorSpace, dim: number, labels: LabelRange, rows: Float32Array): Promise<void> {
+/** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
+async function addVectors(space: VectorSpace, dim: number, labels: Uint32Array, rows: Float32Array): Promise<void> {
   const kept: number[] = [];
-  for (let row = 0; row < labels.count; row++) {
+  for (let row = 0; row < labels.length; row++) {
     if (rows.subarray(row * dim, (row + 1) * dim).some((component) => component !== 0)) kept.push(row);
   }
   if (kept.length === 0) return;
-  const dense = kept.length === labels.count ? rows : new Float32Array(kept.length * dim);
+  const dense = kept.length === labels.length ? rows : new Float32Array(kept.length * dim);
   if (dense !== rows) {
     for (const [place, row] of kept.entries()) dense.set(rows.subarray(row * dim, (row + 1) * dim), place * dim);
   }
   await space.add(
-    Uint32Array.from(kept, (row) => labels.first + row),
+    Uint32Array.from(kept, (row) => labels[row]),
     dense,
   );
 }

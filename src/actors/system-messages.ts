@@ -9,7 +9,7 @@ import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchRequest } from '../domain/search.ts';
 import type { NearPage } from '../index/page-space.ts';
 import type { Command } from '../store/store.ts';
-import type { PreparedPage } from '../threads/prepare-page.ts';
+import type { PreparedPages } from '../threads/prepare-page.ts';
 
 export interface RetrieveRequest {
   query: string;
@@ -59,9 +59,12 @@ export interface NearPagesRequest {
 export interface InternalMessages {
   /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
   'store.commit': { request: { command: Command<unknown> }; reply: unknown };
-  /** Make a page's chunks searchable on both sides, and take the ones they replace out. */
+  /** Make the chunks of some pages searchable on both sides, and take the ones they replace out. `pages`: labels of each page. */
   'index.add': {
-    request: Pick<PreparedPage, 'segment' | 'vectors'> & { labels: LabelRange; obsolete: LabelRange };
+    request: Pick<PreparedPages, 'segment' | 'vectors'> & {
+      pages: readonly LabelRange[];
+      obsolete: readonly LabelRange[];
+    };
     reply: undefined;
   };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };

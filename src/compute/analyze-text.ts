@@ -10,6 +10,7 @@
  */
 import { Lexicon } from './lexicon.ts';
 import { findLineBorders } from './line-borders.ts';
+import { plainTokenEnds } from './plain-stretch.ts';
 import { StretchMemory } from './stretch-memory.ts';
 import { CHARACTERS, hasSentenceMark, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { TokenBuffer } from './token-buffer.ts';
@@ -38,7 +39,8 @@ export interface AnalyzedText {
 }
 
 export interface TextAnalyzer {
-  /** All results between two calls of `tidy` are of one lexicon. */
+  /** Of all results since the last `tidy`. */
+  readonly lexicon: Lexicon;
   analyze(text: string): AnalyzedText;
   /** Begin a new lexicon if the present one has grown large: to be called between two pieces of work, or memory grows. */
   tidy(): void;
@@ -47,12 +49,14 @@ export interface TextAnalyzer {
 }
 
 /**
- * The tokenizer never forgets a token and keeps the digest a long one came from alive, so it is made anew (0.2 s) at this
- * load of its memory (see `StretchMemory.load`). That bounds an analyzer to about 150 MB.
+ * The tokenizer never forgets a token and keeps the digest a long one came from alive, so it is made anew (0.2 s) when it has
+ * been given so many different stretches, one of 13 characters or more counting five. That bounds it to about 100 MB.
  */
-const maxLoad = 100_000;
-/** Terms of a lexicon at which `tidy` begins a new one; about 20 MB. */
-const maxTerms = 100_000;
+const maxTokenizerLoad = 100_000;
+const longStretch = 13;
+/** Stretches, and terms of a lexicon, at which a new memory is begun; about 20 MB each. */
+const maxStretches = 150_000;
+const maxTerms = 150_000;
 /** Parts of an over-long run: at most 64 characters, letters and digits apart from the rest. */
 const longRunPart = /[\p{L}\p{M}\p{N}]{1,64}|[^\p{L}\p{M}\p{N}\s]{1,64}/gu;
 const sentencePunctuation = /[.!?…]["'”’)\]]*$/;
@@ -65,12 +69,8 @@ export function createTextAnalyzer(): TextAnalyzer {
   const digest = new TextDigest();
   let lexicon = new Lexicon();
   let tokenize = createWinkTokenizer();
+  let tokenizerLoad = 0;
   let memory = new StretchMemory(lexicon);
-
-  function forget(): void {
-    tokenize = createWinkTokenizer();
-    memory = new StretchMemory(lexicon);
-  }
 
   function addCharacters(buffer: TokenBuffer, text: string, start: number, end: number): void {
     eachCharacter(text, { start, end }, (character) => {
@@ -100,6 +100,12 @@ export function createTextAnalyzer(): TextAnalyzer {
     });
   }
 
+  /** The number of a new stretch that needs no tokenizer, or UNKNOWN. */
+  function learnPlain(surface: string): number {
+    const tokenEnds = plainTokenEnds(surface);
+    return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), false);
+  }
+
   /** Have the digest read, learn what is new, and add the tokens of all that waited for it. */
   function readDigest(buffer: TokenBuffer, text: string): void {
     const { places, starts, ends, ids } = digest;
@@ -119,6 +125,7 @@ export function createTextAnalyzer(): TextAnalyzer {
             const tokenEnds = read.ends.slice(read.firsts[given], read.firsts[given + 1]);
             id = memory.get(surface) ?? memory.learn(surface, partsOf(surface, tokenEnds), hasSentenceMark(surface));
           }
+          if (memory.noteGiven(id)) tokenizerLoad += ends[i] - starts[i] < longStretch ? 1 : 5;
           if (sentence?.stretch === given) {
             const found: number[] = [];
             for (; sentence?.stretch === given; sentence = sentences.next().value) found.push(sentence.at);
@@ -133,7 +140,11 @@ export function createTextAnalyzer(): TextAnalyzer {
       }
     }
     digest.clear();
-    if (memory.load > maxLoad) forget();
+    if (tokenizerLoad > maxTokenizerLoad) {
+      tokenize = createWinkTokenizer();
+      tokenizerLoad = 0;
+    }
+    if (memory.size > maxStretches) memory = new StretchMemory(lexicon);
   }
 
   function analyze(text: string): AnalyzedText {
@@ -144,7 +155,10 @@ export function createTextAnalyzer(): TextAnalyzer {
     };
     const addStretch = (start: number, end: number): void => {
       if (end - start > longestRun) digest.addRun(LONG_RUN, start, end);
-      else digest.addStretch(memory, text.slice(start, end), start);
+      else {
+        const surface = text.slice(start, end);
+        digest.addStretch(memory, memory.get(surface) ?? learnPlain(surface), surface, start);
+      }
       readIfFull();
     };
     /** A stretch with characters of unspaced scripts: what is between their runs are stretches, too. */
@@ -179,6 +193,9 @@ export function createTextAnalyzer(): TextAnalyzer {
   }
 
   return {
+    get lexicon() {
+      return lexicon;
+    },
     analyze,
     tidy,
     terms(text) {

@@ -9,7 +9,9 @@ export class Lexicon {
   /** By stem number; 0 is none. */
   readonly stems: string[] = [''];
   #stemOf = new Uint32Array(1024);
-  readonly #terms = new Map<string, number>();
+  /** The first term of each word; the others, of words with several stems, by word and stem. */
+  readonly #firstTerms = new Map<string, number>();
+  readonly #otherTerms = new Map<string, number>();
   readonly #stemNumbers = new Map<string, number>([['', 0]]);
 
   /** Number of terms, term 0 included. */
@@ -25,11 +27,23 @@ export class Lexicon {
   /** The number of a word (well-formed, '' for none) with its stem. */
   term(word: string, stem: string): number {
     if (word === '' && stem === '') return 0;
+    const first = this.#firstTerms.get(word);
+    if (first === undefined) {
+      const term = this.#add(word, stem);
+      this.#firstTerms.set(word, term);
+      return term;
+    }
+    if (this.stems[this.#stemOf[first]] === stem) return first;
     const key = `${word.length} ${word}${stem}`;
-    const known = this.#terms.get(key);
-    if (known !== undefined) return known;
+    const other = this.#otherTerms.get(key);
+    if (other !== undefined) return other;
+    const term = this.#add(word, stem);
+    this.#otherTerms.set(key, term);
+    return term;
+  }
+
+  #add(word: string, stem: string): number {
     const term = this.words.push(word) - 1;
-    this.#terms.set(key, term);
     if (term === this.#stemOf.length) {
       const larger = new Uint32Array(term * 2);
       larger.set(this.#stemOf);

@@ -3,11 +3,12 @@
  * as most do, costs a single look-up. Kept in flat arrays: about 100 bytes a stretch. Called by the analyzer.
  */
 import type { Lexicon } from './lexicon.ts';
+import { ownCopy } from './own-copy.ts';
 import type { TokenBuffer } from './token-buffer.ts';
 import type { WordPart } from './word-terms.ts';
 
-/** V8 copies shorter substrings; longer ones keep the whole string alive that they were cut from. */
-const shortestSlice = 13;
+const HAS_MARK = 1;
+const GIVEN = 2;
 
 export class StretchMemory {
   readonly #ids = new Map<string, number>();
@@ -18,16 +19,15 @@ export class StretchMemory {
   #ends = new Uint8Array(2048);
   #costs = new Uint8Array(2048);
   #terms = new Uint32Array(2048);
-  readonly #marks: boolean[] = [];
-  #load = 0;
+  #flags = new Uint8Array(1024);
 
   constructor(lexicon: Lexicon) {
     this.#lexicon = lexicon;
   }
 
-  /** Stretches remembered; one of 13 characters or more counts five, as the tokenizer keeps it as a slice. */
-  get load(): number {
-    return this.#load;
+  /** Number of stretches. */
+  get size(): number {
+    return this.#ids.size;
   }
 
   get(surface: string): number | undefined {
@@ -36,16 +36,25 @@ export class StretchMemory {
 
   /** Whether a sentence may end in it. */
   hasSentenceMark(id: number): boolean {
-    return this.#marks[id];
+    return (this.#flags[id] & HAS_MARK) !== 0;
+  }
+
+  /** Note that the tokenizer is given a stretch; true the first time. */
+  noteGiven(id: number): boolean {
+    const isFirst = (this.#flags[id] & GIVEN) === 0;
+    this.#flags[id] |= GIVEN;
+    return isFirst;
   }
 
   /** Remember the parts of a stretch of at most 255 units; `hasMark`: whether a sentence may end in it. Gives its number. */
   learn(surface: string, parts: readonly WordPart[], hasMark: boolean): number {
     const id = this.#ids.size;
     this.#ids.set(ownCopy(surface), id);
-    this.#load += surface.length < shortestSlice ? 1 : 5;
-    this.#marks.push(hasMark);
-    if (id + 2 > this.#firsts.length) this.#firsts = grown(this.#firsts);
+    if (id + 2 > this.#firsts.length) {
+      this.#firsts = grown(this.#firsts);
+      this.#flags = grown(this.#flags);
+    }
+    this.#flags[id] = hasMark ? HAS_MARK : 0;
     let at = this.#firsts[id];
     for (const { start, end, word, stem, cost } of parts) {
       if (at === this.#terms.length) this.#growParts();
@@ -85,9 +94,4 @@ function grown<Column extends Uint8Array | Uint32Array>(column: Column): Column 
   const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
   larger.set(column);
   return larger;
-}
-
-/** The same string, cut from nothing larger than itself. */
-function ownCopy(surface: string): string {
-  return surface.length < shortestSlice ? surface : ` ${surface}`.slice(1);
 }

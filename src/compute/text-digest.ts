@@ -54,8 +54,8 @@ export class TextDigest {
     this.#add(kind, start, end);
   }
 
-  addStretch(memory: StretchMemory, surface: string, start: number): void {
-    const id = memory.get(surface) ?? UNKNOWN;
+  /** Add a stretch; `id` is UNKNOWN or its number in `memory`. */
+  addStretch(memory: StretchMemory, id: number, surface: string, start: number): void {
     const hasMark = id === UNKNOWN ? hasSentenceMark(surface) : memory.hasSentenceMark(id);
     const place = this.#add(id, start, start + surface.length);
     if (id !== UNKNOWN && !hasMark && !this.#isSentenceOpen) {

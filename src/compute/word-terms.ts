@@ -4,6 +4,7 @@
  * by the analyzer for what it has not seen before; knows nothing of offsets in the text.
  */
 import { foldAccents } from './fold-accents.ts';
+import { ownCopy } from './own-copy.ts';
 
 /** Contract ("token_count"): a run over this many characters counts one token for each four. */
 const longRun = 32;
@@ -22,6 +23,8 @@ const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
 const wordOrRest = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
 /** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
+/** Stems that are remembered, about 5 MB: a word comes in several surfaces. */
+const maxStems = 50_000;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
 const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
 const curlyApostrophes = /[‘’ʼ＇]/g;
@@ -43,18 +46,34 @@ export function tokenCost(length: number): number {
 
 /** Make the function that gives the parts of a token's surface, in order and covering it. */
 export function createWordTerms(stem: (word: string) => string): (surface: string) => WordPart[] {
+  const stems = new Map<string, string>();
+  const stemOf = (word: string): string => {
+    if (!stemmable.test(word)) return word;
+    let found = stems.get(word);
+    if (found === undefined) {
+      found = stem(word);
+      if (stems.size >= maxStems) stems.clear();
+      stems.set(word, found);
+    }
+    return found;
+  };
   const part = (surface: string, start: number, cost: number): WordPart => {
     const end = start + surface.length;
+    if (asciiWord.test(surface)) {
+      const word = surface.toLowerCase();
+      return { start, end, word, stem: stemOf(word), cost };
+    }
     if (!searchable.test(surface)) return { start, end, word: '', stem: '', cost };
     const lower = surface.normalize('NFC').replace(joiners, '').replace(curlyApostrophes, "'").toLowerCase();
     const word = shortened.test(lower) ? lower.slice(0, -1) : lower;
     const folded = foldAccents(word);
     const term = acronym.test(folded) ? folded.replaceAll('.', '') : folded;
-    return { start, end, word, stem: stemmable.test(term) ? stem(term) : term, cost };
+    return { start, end, word, stem: stemOf(term), cost };
   };
-  const describe = (surface: string): WordPart[] => {
+  const describe = (given: string): WordPart[] => {
+    const surface = ownCopy(given);
+    if (asciiWord.test(surface)) return [part(surface, 0, tokenCost(surface.length))];
     const bare = surface.replace(joiners, '').replace(curlyApostrophes, "'");
-    if (asciiWord.test(bare)) return [part(surface, 0, tokenCost(surface.length))];
     const host = bare.length === surface.length ? cliticEnd.exec(bare)?.[1].length : undefined;
     if (host !== undefined) {
       return [...describe(surface.slice(0, host)), part(surface.slice(host), host, 1)];

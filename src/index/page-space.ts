@@ -4,6 +4,7 @@
  * recovery is set difference as for chunks. The truth are the chunk vectors in the store; nothing here is stored beside them.
  * Owned by the indexes; one row a page, so that near pages are found in a fraction of the time that the chunks would take.
  */
+
 import { addLabel, createLabelSet, type LabelSet } from '../compute/label-set.ts';
 import { meanPageVector } from '../compute/pool-vectors.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -34,6 +35,12 @@ export interface NearRequest {
   minScore?: number;
 }
 
+/** The labels of a page's chunks. */
+export interface PageLabels {
+  first: number;
+  count: number;
+}
+
 /** Pages whose vectors are made before others get their turn: a millisecond or two. */
 const slicePages = 32;
 
@@ -61,23 +68,32 @@ export class PageSpace {
     return pages;
   }
 
-  /** Take in the page whose chunks begin at this label. Shape: rows of all its chunks. */
-  async add(firstLabel: number, rows: Float32Array): Promise<void> {
-    const vector = meanPageVector(rows, this.#options.dim);
-    if (vector !== null) await this.#space.add(Uint32Array.of(firstLabel), vector);
+  /** Take in pages. Shapes: labels of the chunks of each; rows of all their chunks, page by page. */
+  async add(pages: readonly PageLabels[], rows: Float32Array): Promise<void> {
+    const { dim } = this.#options;
+    const labels: number[] = [];
+    const vectors: Float32Array[] = [];
+    let row = 0;
+    for (const { first, count } of pages) {
+      const vector = meanPageVector(rows.subarray(row * dim, (row + count) * dim), dim);
+      row += count;
+      if (vector === null) continue;
+      labels.push(first);
+      vectors.push(vector);
+    }
+    if (labels.length > 0) await this.#space.add(Uint32Array.from(labels), joined(vectors, dim));
   }
 
-  async remove(firstLabel: number): Promise<void> {
-    await this.#space.remove([firstLabel]);
+  /** Let go of pages, named by the first labels of their chunks. */
+  async remove(firstLabels: readonly number[]): Promise<void> {
+    await this.#space.remove(firstLabels);
   }
 
   /** The nearest pages, best first; none where no page asked about has a vector. */
   async near({ page_nos, k, except = [], allow, minScore }: NearRequest): Promise<NearPage[]> {
     const { dim, catalog } = this.#options;
     const vectors = page_nos.flatMap((no) => this.#vectorOf(no) ?? []);
-    const centre = new Float32Array(vectors.length * dim);
-    for (const [row, vector] of vectors.entries()) centre.set(vector, row * dim);
-    const query = vectors.length === 0 ? null : meanPageVector(centre, dim);
+    const query = vectors.length === 0 ? null : meanPageVector(joined(vectors, dim), dim);
     if (query === null) return [];
     const unwanted = new Set([...page_nos, ...except]);
     const found = await this.#space.search(query, k + unwanted.size, {
@@ -129,10 +145,14 @@ export class PageSpace {
         kept.push(label);
         rows.push(vector);
       }
-      const batch = new Float32Array(rows.length * dim);
-      for (const [row, vector] of rows.entries()) batch.set(vector, row * dim);
-      if (kept.length > 0) await this.#space.add(Uint32Array.from(kept), batch);
+      if (kept.length > 0) await this.#space.add(Uint32Array.from(kept), joined(rows, dim));
       await new Promise(setImmediate);
     }
   }
+}
+
+function joined(vectors: readonly Float32Array[], dim: number): Float32Array {
+  const rows = new Float32Array(vectors.length * dim);
+  for (const [row, vector] of vectors.entries()) rows.set(vector, row * dim);
+  return rows;
 }

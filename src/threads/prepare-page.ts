@@ -1,11 +1,12 @@
 /**
- * What indexing makes of one page's text, in one pass on a work thread: its chunks, their vectors by the embedded model, and a
- * sparse segment over them. The chunks of a page share its title: it takes part in every passage's vector and is a field of its
- * own in BM25F. Labels are not known here; the store allocates them when the result is committed.
+ * What indexing makes of the texts of a batch of pages, in one pass on a work thread: their chunks, their vectors by the embedded
+ * model, and one sparse segment over them. The chunks of a page share its title: it takes part in every passage's vector and is
+ * a field of its own in BM25F. Labels are not known here; the store allocates them when the result is committed.
  */
 import type { AnalyzedText, TextAnalyzer } from '../compute/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/chunk-text.ts';
 import type { LocalEmbedder } from '../compute/embed-local.ts';
+import type { Lexicon } from '../compute/lexicon.ts';
 import { firstAbove, firstAtLeast } from '../compute/sorted-search.ts';
 import type { Chunk } from '../domain/page.ts';
 import { modelTerms, type SparseTermDocument } from './model-segment.ts';
@@ -18,11 +19,15 @@ export interface PageText {
   sections: readonly SectionStart[];
 }
 
-export interface PreparedPage {
-  chunks: Chunk[];
-  /** Shape: chunks × dim, unit rows; a row of zeros where a chunk has no term. Null when the active model is not embedded here. */
+export interface PreparedPages {
+  /** Of each page. */
+  chunks: Chunk[][];
+  /**
+   * Shape: all chunks, page by page × dim, unit rows; a row of zeros where a chunk has no term. Null when the active model is not
+   * embedded here.
+   */
   vectors: Float32Array | null;
-  /** The page's chunks as a segment whose labels are their ordinals. */
+  /** All chunks as a segment whose labels are their places. */
   segment: SharedArrayBuffer;
 }
 
@@ -39,19 +44,21 @@ export interface ChunkedText {
   chunks: readonly Chunk[];
 }
 
-export function preparePage({ analyzer, embedder, chunking }: PageTools, page: PageText): PreparedPage {
+export function preparePages({ analyzer, embedder, chunking }: PageTools, pages: readonly PageText[]): PreparedPages {
   analyzer.tidy();
-  const analyzed = analyzer.analyze(page.text);
-  const title = termsOf(analyzer, page.title);
-  const chunks = chunkText(analyzed, page.sections, chunking);
+  const analyzed = pages.map(({ title, text, sections }) => {
+    const analysis = analyzer.analyze(text);
+    return { analysis, title: termsOf(analyzer, title), chunks: chunkText(analysis, sections, chunking) };
+  });
+  const documents = analyzed.flatMap(({ analysis, title, chunks }) => documentsOf(analyzer, analysis, chunks, title));
   return {
-    chunks: chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk),
-    vectors: embedder === null ? null : embedChunks(embedder, analyzed, chunks, title),
-    segment: modelTerms(analyzed.lexicon, documentsOf(analyzer, analyzed, chunks, title)).buffer,
+    chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
+    vectors: embedder === null ? null : embedDocuments(embedder, analyzer.lexicon, documents),
+    segment: modelTerms(analyzer.lexicon, documents).buffer,
   };
 }
 
-/** The segment of a text that was chunked before: the same that `preparePage` made then, whatever the chunking is now. */
+/** The segment of a text that was chunked before: the same that `preparePages` made then, whatever the chunking is now. */
 export function modelChunkedText({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): SharedArrayBuffer {
   analyzer.tidy();
   const analyzed = analyzer.analyze(page.text);
@@ -61,7 +68,7 @@ export function modelChunkedText({ analyzer }: Pick<PageTools, 'analyzer'>, page
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const documents = documentsOf(analyzer, analyzed, chunks, termsOf(analyzer, page.title));
-  return modelTerms(analyzed.lexicon, documents).buffer;
+  return modelTerms(analyzer.lexicon, documents).buffer;
 }
 
 function documentsOf(
@@ -77,15 +84,14 @@ function documentsOf(
   }));
 }
 
-function embedChunks(
+function embedDocuments(
   embedder: LocalEmbedder,
-  { lexicon, terms }: AnalyzedText,
-  chunks: readonly TextChunk[],
-  title: Uint32Array,
+  lexicon: Lexicon,
+  documents: readonly SparseTermDocument[],
 ): Float32Array {
-  const rows = new Float32Array(chunks.length * embedder.dim);
-  chunks.forEach(({ token_from, token_to }, row) => {
-    embedder.embedTerms(lexicon, terms, token_from, token_to, rows, row * embedder.dim, title);
+  const rows = new Float32Array(documents.length * embedder.dim);
+  documents.forEach(({ body, title }, row) => {
+    embedder.embedTerms(lexicon, body, 0, body.length, rows, row * embedder.dim, title);
   });
   return rows;
 }

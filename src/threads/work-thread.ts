@@ -11,8 +11,8 @@ import {
   modelChunkedText as model,
   type PageText,
   type PageTools,
-  type PreparedPage,
-  preparePage as prepare,
+  type PreparedPages,
+  preparePages as prepare,
 } from './prepare-page.ts';
 import { threadData } from './thread-pool.ts';
 
@@ -36,10 +36,10 @@ function openTools(): PageTools {
   };
 }
 
-/** Chunks, vectors and segment of a page's text. */
-export function preparePage(page: PageText): PreparedPage {
+/** Chunks, vectors and segment of the texts of some pages. */
+export function preparePages(pages: readonly PageText[]): PreparedPages {
   tools ??= openTools();
-  return prepare(tools, page);
+  return prepare(tools, pages);
 }
 
 /** The segment of a text along its stored chunks. */

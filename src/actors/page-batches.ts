@@ -1,0 +1,132 @@
+/**
+ * Brings pages that wait to be indexed together. While a work thread is idle a page goes at once; while they are busy pages
+ * gather, and what has gathered goes as one batch: one task, one segment, one commit and one publication for all. Where a
+ * batch fails in the thread, or one of its pages is aborted there, the others are tried one by one, so that a page harms
+ * itself only. Texts are read when their batch is formed, so that few are in memory, however many pages wait.
+ */
+export interface BatchedPage {
+  /** Errors: it is rejected with what this throws. */
+  readText: () => string;
+  signal: AbortSignal;
+}
+
+export interface PageBatchesOptions<Page extends BatchedPage, Prepared> {
+  /** Batches in the threads' hands at a time. */
+  width: number;
+  /** Do the threads' part. Rejects when the signal is aborted. */
+  prepare: (pages: readonly Page[], texts: readonly string[], signal: AbortSignal) => Promise<Prepared>;
+  /** Store and index what the threads have made. Gives for each page why it failed, or null. */
+  finish: (pages: readonly Page[], prepared: Prepared) => Promise<(Error | null)[]>;
+}
+
+interface Entry<Page> {
+  page: Page;
+  text: string | null;
+  /** It was in a batch that failed. */
+  alone: boolean;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** Pages in a batch. Measured: docs/benchmarks.md, "Indexing". */
+const maxPages = 16;
+/** Text in a batch, UTF-16 units: some 20 ms of work. A longer page goes alone. */
+const maxLength = 131_072;
+
+export class PageBatches<Page extends BatchedPage, Prepared> {
+  readonly #options: PageBatchesOptions<Page, Prepared>;
+  #waiting: Entry<Page>[] = [];
+  #running = 0;
+
+  constructor(options: PageBatchesOptions<Page, Prepared>) {
+    this.#options = options;
+  }
+
+  /** Resolves when the page is searchable. Errors: of its text, the thread, the store and the index; the signal's reason. */
+  async index(page: Page): Promise<void> {
+    page.signal.throwIfAborted();
+    const indexed = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ page, text: null, alone: false, resolve, reject });
+    });
+    this.#start();
+    await indexed;
+  }
+
+  #start(): void {
+    while (this.#running < this.#options.width) {
+      const batch = this.#takeBatch();
+      if (batch.length === 0) return;
+      this.#running++;
+      void this.#run(batch);
+    }
+  }
+
+  #takeBatch(): Entry<Page>[] {
+    const batch: Entry<Page>[] = [];
+    for (let length = 0; batch.length < maxPages; ) {
+      const [entry] = this.#waiting;
+      if (entry === undefined || (entry.alone && batch.length > 0)) break;
+      const text = readEntry(entry);
+      if (text !== null && batch.length > 0 && length + text.length > maxLength) break;
+      this.#waiting.shift();
+      if (text === null) continue;
+      length += text.length;
+      batch.push(entry);
+      if (entry.alone) break;
+    }
+    return batch;
+  }
+
+  async #run(batch: readonly Entry<Page>[]): Promise<void> {
+    const pages = batch.map(({ page }) => page);
+    try {
+      const prepared = await this.#prepare(batch);
+      if (prepared === null) return;
+      const errors = await this.#options.finish(pages, prepared.value);
+      for (const [place, { resolve, reject }] of batch.entries()) {
+        const error = errors[place];
+        if (error === null) resolve();
+        else reject(error);
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** Null where a batch failed whose pages are now to be tried one by one. */
+  async #prepare(batch: readonly Entry<Page>[]): Promise<{ value: Prepared } | null> {
+    const stop = new AbortController();
+    const abort = (event: Event) => stop.abort((event.target as AbortSignal).reason);
+    for (const { page } of batch) page.signal.addEventListener('abort', abort);
+    try {
+      const texts = batch.map(({ text }) => text ?? '');
+      const value = await this.#options.prepare(
+        batch.map(({ page }) => page),
+        texts,
+        stop.signal,
+      );
+      return { value };
+    } catch (error) {
+      if (batch.length === 1) throw error;
+      for (const entry of batch) entry.alone = true;
+      this.#waiting.unshift(...batch);
+      return null;
+    } finally {
+      for (const { page } of batch) page.signal.removeEventListener('abort', abort);
+      this.#running--;
+      this.#start();
+    }
+  }
+}
+
+/** The entry's text; null when there is none to be had, which its page has been told. */
+function readEntry<Page extends BatchedPage>(entry: Entry<Page>): string | null {
+  try {
+    entry.page.signal.throwIfAborted();
+    entry.text ??= entry.page.readText();
+    return entry.text;
+  } catch (error) {
+    entry.reject(error);
+    return null;
+  }
+}

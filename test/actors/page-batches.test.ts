@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type BatchedPage, PageBatches } from '../../src/actors/page-batches.ts';
+
+interface NamedPage extends BatchedPage {
+  name: string;
+}
+
+/** Batches over a thread whose tasks the test ends by hand. */
+function openBatches(width: number) {
+  const tasks: { names: string; signal: AbortSignal; resolve: () => void; reject: (error: Error) => void }[] = [];
+  const finished: string[] = [];
+  const refused = new Set<string>();
+  const batches = new PageBatches<NamedPage, null>({
+    width,
+    prepare: (pages, texts, signal) =>
+      new Promise((resolve, reject) => {
+        assert.deepEqual(
+          texts,
+          pages.map((page) => page.readText()),
+        );
+        signal.addEventListener('abort', () => reject(signal.reason));
+        tasks.push({ names: namesOf(pages), signal, resolve: () => resolve(null), reject });
+      }),
+    finish: async (pages) => {
+      finished.push(namesOf(pages));
+      return pages.map(({ name }) => (refused.has(name) ? new Error(`${name} was refused`) : null));
+    },
+  });
+  const index = (name: string, { text = name, signal = new AbortController().signal } = {}) =>
+    batches.index({ name, signal, readText: () => text });
+  return { index, tasks, finished, refused };
+}
+
+function namesOf(pages: readonly NamedPage[]): string {
+  return pages.map(({ name }) => name).join(' ');
+}
+
+const turn = () => new Promise(setImmediate);
+
+test('pages go at once while threads are idle, and together when they were busy', async () => {
+  const { index, tasks, finished } = openBatches(1);
+  const indexed = ['a', 'b', 'c'].map((name) => index(name));
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['a'],
+  );
+  tasks[0].resolve();
+  await turn();
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['a', 'b c'],
+  );
+  tasks[1].resolve();
+  await Promise.all(indexed);
+  assert.deepEqual(finished, ['a', 'b c']);
+});
+
+test('a batch is bounded in pages and in text, and a long page goes alone', async () => {
+  const { index, tasks } = openBatches(1);
+  const long = 'x'.repeat(131_000);
+  for (const name of ['first', ...Array.from({ length: 17 }, (_, i) => `p${i}`)]) void index(name);
+  void index('long', { text: long });
+  void index('longer', { text: `${long}${long}` });
+  void index('last');
+  for (let task = 0; task < tasks.length; task++) {
+    tasks[task].resolve();
+    await turn();
+  }
+  assert.deepEqual(
+    tasks.map(({ names }) => names.split(' ').length),
+    [1, 16, 2, 1, 1],
+  );
+  assert.equal(tasks[2].names, 'p16 long');
+});
+
+test('a page that fails in the thread harms no other', async () => {
+  const { index, tasks, finished } = openBatches(1);
+  const indexed = Promise.allSettled(['first', 'good', 'bad', 'fine'].map((name) => index(name)));
+  for (let task = 0; task < tasks.length; task++) {
+    if (tasks[task].names.includes('bad')) tasks[task].reject(new Error('the thread died'));
+    else tasks[task].resolve();
+    await turn();
+  }
+  assert.deepEqual(
+    (await indexed).map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['first', 'good bad fine', 'good', 'bad', 'fine'],
+  );
+  assert.deepEqual(finished, ['first', 'good', 'fine']);
+});
+
+test('a page that is aborted in the thread stops its task, and the others of its batch go on', async () => {
+  const { index, tasks } = openBatches(1);
+  const stop = new AbortController();
+  const indexed = Promise.allSettled([index('first'), index('stopped', { signal: stop.signal }), index('other')]);
+  tasks[0].resolve();
+  await turn();
+  assert.equal(tasks[1].names, 'stopped other');
+  stop.abort(new Error('out of time'));
+  await turn();
+  assert.equal(tasks[2].names, 'other');
+  tasks[2].resolve();
+  const [, stopped, other] = await indexed;
+  assert.deepEqual([stopped.status, other.status], ['rejected', 'fulfilled']);
+});
+
+test('a page that is aborted while it waits, or whose text cannot be read, is told so and never reaches a thread', async () => {
+  const { index, tasks } = openBatches(1);
+  const stop = new AbortController();
+  const indexed = Promise.allSettled([index('first'), index('stopped', { signal: stop.signal })]);
+  stop.abort(new Error('out of time'));
+  tasks[0].resolve();
+  const [, stopped] = await indexed;
+  assert.equal(stopped.status === 'rejected' && stopped.reason.message, 'out of time');
+  await assert.rejects(index('late', { signal: stop.signal }), /out of time/);
+  assert.equal(tasks.length, 1);
+});
+
+test('what the store refuses fails by itself', async () => {
+  const { index, tasks, refused } = openBatches(1);
+  refused.add('b');
+  const indexed = Promise.allSettled(['first', 'a', 'b'].map((name) => index(name)));
+  tasks[0].resolve();
+  await turn();
+  tasks[1].resolve();
+  assert.deepEqual(
+    (await indexed).map((each) => (each.status === 'rejected' ? each.reason.message : 'indexed')),
+    ['indexed', 'indexed', 'b was refused'],
+  );
+});
