@@ -25,6 +25,7 @@ import { pageRoutes } from './routes/pages.ts';
 import { queryLogRoutes } from './routes/query-log.ts';
 import { searchRoutes } from './routes/search.ts';
 import { whoAmIRoutes } from './routes/whoami.ts';
+import { takeUnreadBodies } from './unread-body.ts';
 
 export interface ServerOptions extends GuardSettings {
   ask: Ask;
@@ -91,6 +92,7 @@ export function buildServer(options: ServerOptions): HttpApp {
 
   admit = admitOnly(app, options, options.tokens);
   acceptJsonOnly(app);
+  takeUnreadBodies(app);
   measure(app, options.metrics);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
