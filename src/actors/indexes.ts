@@ -144,7 +144,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       catalog,
       space: model?.space ?? null,
       addVectors: async (first, count, rows) => {
-        if (space !== null && model !== null) await addVectors(space, model.dim, labelsOf([{ first, count }]), rows);
+        if (space !== null) await addVectors(space, labelsOf([{ first, count }]), rows);
       },
       model: (text) => work.run('modelChunkedText', text),
       addSegment: (first, count, segment) => sparse.add(segment, labelsOf([{ first, count }])),
@@ -169,12 +169,12 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       return again;
     };
 
-    /** In quiet times small segments are brought together and everything is saved. */
+    /** In quiet times small segments are brought together, and what is worth it is saved. */
     let changedAt: number | null = null;
     const tending = setInterval(() => {
       if (changedAt === null || monotonic() - changedAt < quietMs) return;
       changedAt = null;
-      Promise.all([sparse.consolidate(), space?.save(), pageSpace?.save()]).catch((error) =>
+      Promise.all([sparse.consolidate(), space?.saveIfWorthIt(), pageSpace?.saveIfWorthIt()]).catch((error) =>
         log.error({ err: error }, 'the index could not be saved'),
       );
     }, quietMs);
@@ -193,9 +193,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           if (labels.length === 0) return;
           await Promise.all([
             sparse.add(segment, labels),
-            space === null || model === null || vectors === null
-              ? undefined
-              : addVectors(space, model.dim, labels, vectors),
+            space === null || vectors === null ? undefined : addVectors(space, labels, vectors),
             vectors === null ? undefined : pageSpace?.add(pages, vectors),
           ]);
         });
@@ -281,20 +279,8 @@ function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
 }
 
 /** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
-async function addVectors(space: VectorSpace, dim: number, labels: Uint32Array, rows: Float32Array): Promise<void> {
-  const kept: number[] = [];
-  for (let row = 0; row < labels.length; row++) {
-    if (rows.subarray(row * dim, (row + 1) * dim).some((component) => component !== 0)) kept.push(row);
-  }
-  if (kept.length === 0) return;
-  const dense = kept.length === labels.length ? rows : new Float32Array(kept.length * dim);
-  if (dense !== rows) {
-    for (const [place, row] of kept.entries()) dense.set(rows.subarray(row * dim, (row + 1) * dim), place * dim);
-  }
-  await space.add(
-    Uint32Array.from(kept, (row) => labels[row]),
-    dense,
-  );
+async function addVectors(space: VectorSpace, labels: Uint32Array, rows: Float32Array): Promise<void> {
+  if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });
 }
 
 function leastBusy(pools: readonly SearchPool[]): SearchPool {

@@ -110,8 +110,8 @@ export class PageSpace {
     await this.#recovering;
   }
 
-  save(): Promise<void> {
-    return this.#space.save();
+  saveIfWorthIt(): Promise<void> {
+    return this.#space.saveIfWorthIt();
   }
 
   async close(): Promise<void> {

@@ -16,7 +16,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { findBadRows } from '../compute/bad-rows.ts';
+import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/label-set.ts';
 import type { LoadReport, Reply } from '../threads/shard-thread.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
@@ -57,6 +57,19 @@ export interface VectorSpaceOptions {
   saveEvery?: number;
 }
 
+export interface AddOptions {
+  /** Leave out rows of zeros, which belong to chunks without terms, instead of refusing the batch. */
+  passOverZeros?: boolean;
+}
+
+export interface OpenedSpace {
+  space: VectorSpace;
+  /** Live labels that no shard holds, ascending: to be added again. */
+  missing: Uint32Array;
+  /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
+  lost: boolean;
+}
+
 export interface SpaceSearchOptions {
   /** Only these labels. */
   allow?: LabelSet;
@@ -91,8 +104,19 @@ const PAUSE_MS = 2;
 /** So many pauses a slice waits for searches to end before it comes in between. */
 const PATIENCE = 10;
 const SAVE_EVERY = 20_000;
-/** Numbers checked between two turns of the event loop, about a millisecond. */
-const CHECKED_NUMBERS = 2 ** 20;
+/**
+ * A save writes whole shards, whatever changed, while a start adds 24,000 rows/s of 1,024 d from the store. So in quiet times
+ * it must be worth it: more changes than a start brings back in a tenth of a second, and no row written more than twenty times.
+ */
+const QUIET_CHANGES = 2000;
+const QUIET_SHARE = 0.05;
+/** Changes that a start makes good in half a second: rows as above; 2,500 a second where a graph has to grow by them. */
+const CLOSE_CHANGES = 12_000;
+const CLOSE_GRAPH_CHANGES = 1250;
+/** Rows of so many bytes are written in 10 ms: when it closes, a small space is always saved. */
+const SMALL_BYTES = 4 * 2 ** 20;
+/** Numbers checked between two turns of the event loop: half a millisecond. */
+const CHECKED_NUMBERS = 2 ** 18;
 
 export class VectorSpace {
   readonly #options: VectorSpaceOptions;
@@ -103,6 +127,7 @@ export class VectorSpace {
   readonly #saved: number[];
   readonly #reloads = new Map<number, Promise<void>>();
   #manifest: SpaceManifest;
+  #lost = false;
   #saves: Promise<void> = Promise.resolve();
   #upkeep: Promise<void> | undefined;
   #upkeepAsked = false;
@@ -118,15 +143,14 @@ export class VectorSpace {
 
   /**
    * Load the space from its folder. Files that are not what the manifest says, or another space's, are set aside.
-   * Gives also the live labels that no shard holds, ascending: to be added again.
+   * A folder without a manifest gets one if there is nothing live, so that from then on a missing one is a lost one.
    * Errors: of the folder (not of files in it) and of the threads.
    */
-  static async open(
-    options: VectorSpaceOptions,
-    live: LabelSet,
-  ): Promise<{ space: VectorSpace; missing: Uint32Array }> {
+  static async open(options: VectorSpaceOptions, live: LabelSet): Promise<OpenedSpace> {
     const space = new VectorSpace(options);
-    await space.#adoptManifest();
+    const adopted = await space.#adoptManifest();
+    const fresh = !adopted && live.every((word) => word === 0);
+    if (!adopted && !fresh) space.#lost = true;
     const reports = await Promise.all(options.shards.map((_, shard) => space.#load(shard)));
     const obsolete: number[] = [];
     reports.forEach(({ labels }, shard) => {
@@ -136,9 +160,10 @@ export class VectorSpace {
       }
     });
     await space.#sendRemovals(obsolete);
-    await sweep(options.dir, space.#manifest.generation === 0 ? null : space.#manifest);
+    if (fresh) await writeManifest(options.dir, space.#manifest);
+    await sweep(options.dir, adopted || fresh ? space.#manifest : null);
     space.#keepUp();
-    return { space, missing: labelsNotIn(live, space.#held.set) };
+    return { space, missing: labelsNotIn(live, space.#held.set), lost: space.#lost };
   }
 
   /**
@@ -147,12 +172,12 @@ export class VectorSpace {
    * Errors: BadVectorError (nothing is stored); QueueFullError of the threads, ShardLostError: part may be stored, adding
    * the same again is right; SpaceClosedError.
    */
-  async add(labels: Uint32Array, vectors: Float32Array): Promise<void> {
+  async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false }: AddOptions = {}): Promise<void> {
     this.#refuseIfClosing();
-    await this.#refuseBad(vectors, labels.length);
+    const zeros = await this.#refuseBad(vectors, labels.length, passOverZeros);
     const places: number[] = [];
     labels.forEach((label, place) => {
-      if (this.#removedAhead.has(label)) return;
+      if (this.#removedAhead.has(label) || zeros.has(place)) return;
       this.#held.add(label);
       places.push(place);
     });
@@ -224,6 +249,11 @@ export class VectorSpace {
     return saved;
   }
 
+  /** For quiet times: save if that is worth what it writes. Errors: as of `save`. */
+  async saveIfWorthIt(): Promise<void> {
+    if (this.#unsaved > Math.max(QUIET_CHANGES, QUIET_SHARE * this.#held.size)) await this.save();
+  }
+
   /** No byte of a removed vector stays in memory or on disk: drop all holes, save, delete what had been set aside. */
   async purge(): Promise<void> {
     await this.#askAll((pool, space) => pool.run('compact', { space }));
@@ -248,11 +278,17 @@ export class VectorSpace {
     };
   }
 
-  /** Save and free the threads' memory; takes nothing more. The pools stay open. */
+  /**
+   * Free the threads' memory; takes nothing more. Saves first, unless the next start makes good what is unsaved in less time.
+   * The pools stay open.
+   */
   async close(): Promise<void> {
     this.#closing = true;
     await this.#upkeep;
-    await this.save();
+    const { dim, graphFromRows = defaultGraphFromRows(dim) } = this.#options;
+    const few = graphFromRows === Number.POSITIVE_INFINITY ? CLOSE_CHANGES : CLOSE_GRAPH_CHANGES;
+    if (this.#unsaved > few || this.#held.size * dim <= SMALL_BYTES) await this.save();
+    else await this.#saves;
     await this.#release();
   }
 
@@ -265,10 +301,11 @@ export class VectorSpace {
     await rm(this.#options.dir, { recursive: true, force: true });
   }
 
-  async #adoptManifest(): Promise<void> {
+  /** Whether there is a manifest for this space. */
+  async #adoptManifest(): Promise<boolean> {
     const { dir, storeId, modelId, dim, shards, log } = this.#options;
     const found = await readManifest(dir);
-    if (found === null) return;
+    if (found === null) return false;
     let fault: string | undefined;
     if (typeof found === 'string') fault = found;
     else if (found.store_id !== storeId) fault = `of another store, ${found.store_id}`;
@@ -276,9 +313,10 @@ export class VectorSpace {
     else if (found.dim !== dim) fault = `of ${found.dim} dimensions, not ${dim}`;
     else if (found.shards.length !== shards.length) fault = `of ${found.shards.length} shards, not ${shards.length}`;
     else this.#manifest = found;
-    if (fault === undefined) return;
+    if (fault === undefined) return true;
     log.warn({ model: modelId, dir, fault }, 'vector space: manifest set aside');
     await setManifestAside(dir);
+    return false;
   }
 
   /** Have a shard's thread load its files, and set aside those that it refused. */
@@ -299,6 +337,7 @@ export class VectorSpace {
       if (graph !== null) await setAside(dir, graph.name);
       this.#manifest.shards[shard] = rowsFault === null ? { rows, graph: null } : { rows: null, graph: null };
       this.#changes[shard]++;
+      if (rowsFault !== null) this.#lost = true;
     }
     return report;
   }
@@ -344,7 +383,7 @@ export class VectorSpace {
     while (this.#upkeepAsked && !this.#closing) {
       this.#upkeepAsked = false;
       if ((await this.maintain()) > 0) this.#upkeepAsked = true;
-      if (this.#unsaved >= saveEvery) await this.save();
+      if (this.#unsaved >= Math.max(saveEvery, QUIET_SHARE * this.#held.size)) await this.save();
       if (!this.#upkeepAsked) return;
       let pauses = 0;
       do await setTimeout(PAUSE_MS);
@@ -452,23 +491,23 @@ export class VectorSpace {
     await Promise.all(shards.map((pool) => pool.run('release', { space: modelId })));
   }
 
-  async #refuseBad(vectors: Float32Array, count: number): Promise<void> {
+  /** Gives the places of rows of zeros, if those are to be passed over. */
+  async #refuseBad(vectors: Float32Array, count: number, passOverZeros = false): Promise<ReadonlySet<number>> {
     const { dim, modelId } = this.#options;
     const step = Math.max(1, Math.floor(CHECKED_NUMBERS / dim));
-    if (count <= step) {
-      const bad = findBadRows(vectors, dim, count);
-      if (bad.length > 0) throw new BadVectorError(modelId, bad);
-      return;
-    }
-    const found = [];
-    for (let row = 0; row < count; row += step) {
+    const found: BadRow[] = [];
+    for (let row = 0; row === 0 || row < count; row += step) {
       const rows = Math.min(step, count - row);
       const end = row + rows === count ? vectors.length : (row + rows) * dim;
-      for (const bad of findBadRows(vectors.subarray(row * dim, end), dim, rows))
+      for (const bad of findBadRows(vectors.subarray(row * dim, end), dim, rows)) {
         found.push({ ...bad, row: row + bad.row });
-      await new Promise(setImmediate);
+      }
+      if (row + step < count) await new Promise(setImmediate);
     }
-    if (found.length > 0) throw new BadVectorError(modelId, found);
+    const zeros = new Set(passOverZeros ? found.filter(({ reason }) => reason === 'zero').map(({ row }) => row) : []);
+    const refused = found.filter(({ row }) => !zeros.has(row));
+    if (refused.length > 0) throw new BadVectorError(modelId, refused);
+    return zeros;
   }
 
   #refuseIfClosing(): void {

@@ -16,8 +16,9 @@ export class VectorReader {
   get(space: number, pageNo: number): Float32Array | undefined {
     const bytes = this.rows.get([space, pageNo]);
     if (bytes === undefined) return undefined;
-    const copy = new Uint8Array(bytes);
-    return new Float32Array(copy.buffer, 0, copy.byteLength / 4);
+    // The bytes are a copy already; a second one is made only where they do not begin at a whole number.
+    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+    return new Float32Array(buffer, byteOffset, bytes.byteLength / 4);
   }
 
   /** Number of pages with vectors in the space. */

@@ -295,3 +295,53 @@ test('a shard whose thread was replaced is loaded again, what its files lack is 
   await space.close();
   await Promise.all(own.map((pool) => pool.close()));
 });
+
+test('files that are gone or not usable are lost, what a crash left unsaved is not', async () => {
+  await using made = await spaceFixture(pools);
+  const lostOf = async (live: Uint32Array) => {
+    const { space, lost, missing } = await VectorSpace.open(made.options, setOf(live));
+    await Promise.all(pools.map((pool) => pool.run('release', { space: made.options.modelId })));
+    return { space, lost, missing: missing.length };
+  };
+  const first = await lostOf(range(0, 0));
+  assert.equal(first.lost, false);
+  // Nothing was saved since: as after a kill.
+  const killed = await lostOf(LABELS);
+  assert.deepEqual([killed.lost, killed.missing], [false, 400]);
+  await killed.space.add(LABELS, vectorsOf(LABELS));
+  await killed.space.save();
+  assert.deepEqual((await lostOf(range(0, 450))).lost, false);
+  await rm(await fileOf(made, 0, 'rows'));
+  assert.equal((await lostOf(LABELS)).lost, true);
+  await rm(join(made.options.dir, 'manifest.json'));
+  assert.equal((await lostOf(LABELS)).lost, true);
+  assert.equal((await lostOf(range(0, 0))).lost, false);
+  const { space, lost } = await VectorSpace.open({ ...made.options, storeId: 'store-2' }, setOf(LABELS));
+  assert.equal(lost, true);
+  await space.drop();
+});
+
+test('a few changes of a large space are not saved in quiet times nor on closing, many are', async () => {
+  const dim = 1024;
+  await using made = await spaceFixture(pools, { dim, graphFromRows: Number.POSITIVE_INFINITY });
+  const generation = async () => JSON.parse(await readFile(join(made.options.dir, 'manifest.json'), 'utf8')).generation;
+  const pageOf = (from: number, count: number) => {
+    const labels = range(from, from + count);
+    return [labels, new Float32Array(count * dim).map((_, i) => 1 + ((i * 7) % 11) + from)] as const;
+  };
+  const { space } = await VectorSpace.open(made.options, setOf([]));
+  await space.add(...pageOf(0, 6000));
+  await space.saveIfWorthIt();
+  assert.equal(await generation(), 1);
+  await space.add(...pageOf(6000, 10));
+  await space.saveIfWorthIt();
+  assert.equal(await generation(), 1);
+  await space.close();
+  assert.equal(await generation(), 1);
+  const { space: again, missing, lost } = await VectorSpace.open(made.options, setOf(range(0, 6010)));
+  assert.deepEqual([missing, lost], [range(6000, 6010), false]);
+  await again.add(...pageOf(6000, 2001));
+  await again.saveIfWorthIt();
+  assert.equal(await generation(), 2);
+  await again.close();
+});

@@ -293,3 +293,21 @@ test('a closed space takes nothing more', async () => {
   await assert.rejects(space.remove([1]), SpaceClosedError);
   await rm(made.options.dir, { recursive: true });
 });
+
+test('rows of zeros are passed over where that is asked for, other bad rows are refused', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  const vectors = vectorsOf(range(0, 6));
+  vectors.fill(0, 5 * DIM, 6 * DIM);
+  vectors.fill(0, 0, DIM);
+  await space.add(range(0, 6), vectors, { passOverZeros: true });
+  assert.deepEqual((await space.search(vectorOf(3), 10)).labels.sort(), range(1, 5));
+  vectors[DIM] = Number.NaN;
+  await assert.rejects(space.add(range(10, 16), vectors, { passOverZeros: true }), (error) => {
+    assert.ok(error instanceof BadVectorError);
+    assert.deepEqual(error.rows, [{ row: 1, reason: 'nan' }]);
+    return true;
+  });
+  assert.equal((await space.stats()).live, 4);
+  await space.close();
+});
