@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { queryInteger } from './query-integer.ts';
 
 export const jobKinds = [
   'index_page',
@@ -64,13 +65,12 @@ export type JobResponse = z.infer<typeof jobResponse>;
 export const jobListResponse = z.strictObject({ jobs: z.array(jobResponse) });
 export type JobListResponse = z.infer<typeof jobListResponse>;
 
-const listLimit = z.coerce.number().int().min(1).max(1000).default(100);
 export const jobListQuery = z
   .object({
     status: jobStatus.optional(),
     status_filter: jobStatus.optional(),
     kind: jobKind.optional(),
-    limit: listLimit,
+    limit: queryInteger({ min: 1, max: 1000, byDefault: 100 }),
   })
   .refine((query) => query.status === undefined || query.status_filter === undefined, {
     message: 'status and its deprecated alias status_filter must not be sent together',

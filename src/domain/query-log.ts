@@ -1,6 +1,7 @@
 /** The query log and what was said about its results: contract "QueryLogRunResponse" and "FeedbackRequest". */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { queryInteger } from './query-integer.ts';
 
 export const runKinds = ['search', 'compare_arm'] as const;
 export const runKind = z.enum(runKinds);
@@ -58,7 +59,7 @@ export type QueryLogListResponse = z.infer<typeof queryLogListResponse>;
 
 export const queryLogQuery = z.object({
   since: datetime.optional(),
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  limit: queryInteger({ min: 1, max: 1000, byDefault: 100 }),
   kind: runKind.optional(),
 });
 export type QueryLogQuery = z.infer<typeof queryLogQuery>;

@@ -1,6 +1,7 @@
 /** Retrieval: the contract's "Search" bodies. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { queryInteger } from './query-integer.ts';
 
 export const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
 export type RollupStrategy = z.infer<typeof rollupStrategy>;
@@ -89,7 +90,7 @@ export type SearchBatchResponse = z.infer<typeof searchBatchResponse>;
 
 export const similarQuery = z.object({
   mediation: mediation.default('vector'),
-  k: z.coerce.number().int().min(1).max(50).default(10),
+  k: queryInteger({ min: 1, max: 50, byDefault: 10 }),
 });
 export type SimilarQuery = z.infer<typeof similarQuery>;
 

@@ -157,7 +157,7 @@ test('similar pages are asked for by page, with the defaults and bounds of the c
       { page_id: 'pg_00000001', mediation: 'entity', k: 50 },
     ],
   );
-  for (const query of ['?k=0', '?k=51', '?k=1.5', '?k=', '?mediation=none']) {
+  for (const query of ['?k=0', '?k=51', '?k=1.5', '?k=', '?k=0x10', '?k=1e1', '?mediation=none']) {
     assert.equal((await get(query)).statusCode, 422, query);
   }
 });
@@ -256,6 +256,10 @@ test('the bounds of the contract are allowed, and one step beyond is 422 at that
     'limit=0',
     'limit=1001',
     'limit=x',
+    'limit=',
+    'limit=0x10',
+    'limit=1e1',
+    'limit=1&limit=2',
     'status=lost',
     'kind=lost',
     'status=dead&status_filter=dead',
