@@ -11,6 +11,7 @@ import { DomainError } from '../domain/errors.ts';
 import { idOf, instantOf } from '../domain/ids.ts';
 import type { IngestOutcome } from '../domain/messages.ts';
 import { type IngestBatchResult, type IngestPageRequest, ingestPageRequest } from '../domain/page.ts';
+import { prototypeKeyPath } from '../domain/prototype-key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { serviceLogic } from './service.ts';
 import type { CommitCommand } from './system-messages.ts';
@@ -46,16 +47,16 @@ export function intakeLogic(dependencies: IntakeDependencies) {
     const canonical = canonicalizeUrl(request.url, canonicalize);
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
     const extracted = html === null ? null : await extract(html, canonical.canonical_url);
-    const body = wellFormed(extracted?.text ?? request.body_extracted);
+    const body = wellFormed(extracted?.text) ?? request.body_extracted ?? null;
     const at = now();
     return {
       ...canonical,
-      original_url: wellFormed(request.url) ?? request.url,
-      title: wellFormed(request.title ?? extracted?.title),
+      original_url: request.url,
+      title: request.title ?? wellFormed(extracted?.title),
       body,
       content_hash: body === null ? null : createHash('sha256').update(body).digest('hex'),
       sections: extracted?.sections ?? [],
-      source: wellFormed(request.source),
+      source: request.source ?? null,
       metadata: request.metadata ?? null,
       seen_at: request.fetched_at == null ? at : instantOf(request.fetched_at),
       at,
@@ -67,6 +68,8 @@ export function intakeLogic(dependencies: IntakeDependencies) {
 
   /** An item's submission, or why it is rejected. Trouble that is not the item's own is thrown. */
   const prepareItem = async (item: unknown): Promise<PageSubmission | { rejected: string }> => {
+    const keyPath = prototypeKeyPath(item);
+    if (keyPath !== null) return { rejected: `${shortPath(keyPath)}: this key is not allowed` };
     const parsed = ingestPageRequest.safeParse(item);
     if (!parsed.success) return { rejected: describeIssues(parsed.error) };
     try {
@@ -119,9 +122,20 @@ function outcomeOf(decision: IngestDecision): IngestOutcome {
   }
 }
 
-/** Lone surrogates have no UTF-8 and would make offsets disagree with the stored text: they become U+FFFD. */
+/**
+ * Extracted text as it can be stored: where extraction cuts a text it may halve a pair of surrogates, and a half has no UTF-8 and
+ * would make offsets disagree with what is stored, so it becomes U+FFFD. What requests hold is well-formed already.
+ */
 function wellFormed(text: string | null | undefined): string | null {
   return text == null ? null : text.toWellFormed();
+}
+
+/** Parts told of the way to a fault, at its beginning and at its end. */
+const shownParts = 10;
+
+function shortPath(path: readonly (string | number)[]): string {
+  const parts = path.length > 2 * shownParts ? [...path.slice(0, shownParts), '…', ...path.slice(-shownParts)] : path;
+  return parts.join('.');
 }
 
 function describeIssues(error: z.ZodError): string {

@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call. A route without it is not registered. */
     scope?: RouteScope;
+    /** The body's array whose items are judged one by one, by the service that takes them. */
+    itemsField?: string;
   }
   interface FastifyRequest {
     /** Set once the token is known; null on public routes. */

@@ -1,10 +1,11 @@
 /**
- * Reading bodies: JSON in UTF-8 and nothing else. Refused with 422 are other types, broken JSON, invalid UTF-8, and objects whose
- * keys (`__proto__`, `constructor.prototype`) would change other objects when copied. An empty body stands for `{}`.
+ * Reading bodies: JSON in UTF-8 and nothing else. Refused with 422 are other types and encodings, broken JSON, invalid UTF-8, and
+ * the key `__proto__`. An empty body stands for `{}`.
  */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { bodyInvalid } from './request-invalid.ts';
+import { prototypeKeyPath } from '../domain/prototype-key.ts';
+import { bodyInvalid, encodingInvalid, keyInvalid } from './request-invalid.ts';
 
 /** Bytes of a body, everywhere but the batch: design "body limits". */
 export const bodyLimit = 16 * 1024 * 1024;
@@ -13,13 +14,33 @@ export const batchBodyLimit = 64 * 1024 * 1024;
 
 type Done = (error: Error | null, body?: unknown) => void;
 
+/** RFC 8259 lets a reader ignore a byte order mark. */
+const byteOrderMark = '\ufeff';
+/** Whether a text may hold the key `__proto__`, plain or with a letter of it escaped; most hold neither. */
+const mayHoldPrototypeKey = /__proto__|\\u00[5-7]/i;
+
+function parseJson(text: string, itemsField: string | undefined, done: Done): void {
+  let body: unknown;
+  try {
+    body = JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text);
+  } catch {
+    // The parser's message quotes the body, which may be secret.
+    done(bodyInvalid('The body is not JSON', 'json_invalid'));
+    return;
+  }
+  const path = mayHoldPrototypeKey.test(text) ? prototypeKeyPath(body, itemsField) : null;
+  if (path === null) done(null, body);
+  else done(keyInvalid(path));
+}
+
 export function acceptJsonOnly(app: FastifyInstance): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   const parser = (request: FastifyRequest, body: Buffer, done: Done): void => {
+    const { 'content-encoding': encoding = 'identity' } = request.headers;
     if (body.length === 0) done(null, undefined);
+    else if (encoding.toLowerCase() !== 'identity') done(encodingInvalid(encoding));
     else if (!isUtf8(body)) done(bodyInvalid('The body is not UTF-8', 'encoding_invalid'));
-    else parseJson(request, body.toString('utf8'), done);
+    else parseJson(body.toString('utf8'), request.routeOptions.config.itemsField, done);
   };
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parser);
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {

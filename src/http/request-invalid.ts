@@ -28,6 +28,9 @@ export class RequestInvalidError extends Error {
   }
 }
 
+/** Parts told of the way to a fault. */
+const maxPathLength = 66;
+
 /** Where Fastify says a fault is → the first part of `loc`. */
 const places: Readonly<Record<string, string>> = {
   body: 'body',
@@ -74,3 +77,12 @@ export function checkAgainst(schema: z.ZodType, httpPart: string) {
 /** A body that could not be read as JSON at all. */
 export const bodyInvalid = (msg: string, type: string): RequestInvalidError =>
   new RequestInvalidError([{ loc: ['body'], msg, type }]);
+
+export const encodingInvalid = (encoding: string): RequestInvalidError =>
+  bodyInvalid(`Content-Encoding ${cut(encoding)} is not supported: send the body as it is`, 'content_encoding_invalid');
+
+/** A key that no body may hold, and the way to it; of a long way the beginning is told. */
+export function keyInvalid(path: readonly (string | number)[]): RequestInvalidError {
+  const loc = ['body', ...path.slice(0, maxPathLength).map((part) => (typeof part === 'string' ? cut(part) : part))];
+  return new RequestInvalidError([{ loc, msg: `The key "${path.at(-1)}" is not allowed`, type: 'key_invalid' }]);
+}

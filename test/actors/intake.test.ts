@@ -178,6 +178,25 @@ test('the items of a batch are judged one by one, in order', async () => {
   assert.deepEqual(await outcomes(), { queued: 1, revisit: 1, blacklisted: 1 });
 });
 
+test('an item with the key __proto__ is rejected alone, and keys named as parts of objects are stored as they are', async () => {
+  const { temporary, hosted } = await startIntake();
+  await using _ = temporary;
+  const metadata = '{"constructor":{"prototype":1},"prototype":[],"toJSON":1,"hasOwnProperty":null}';
+  const results = await hosted.ask('page.ingestBatch', {
+    pages: [
+      { url: 'https://example.com/a', metadata: JSON.parse(metadata) },
+      { url: 'https://example.com/b', metadata: JSON.parse('{"x":[0,{"__proto__":1}]}') },
+      JSON.parse('{"url":"https://example.com/c","__proto__":{"title":"x"}}'),
+    ],
+  });
+  assert.deepEqual(results, [
+    { outcome: 'accepted', index: 0, page_id: page1, status: 'queued' },
+    { outcome: 'rejected', index: 1, detail: 'metadata.x.1.__proto__: this key is not allowed' },
+    { outcome: 'rejected', index: 2, detail: '__proto__: this key is not allowed' },
+  ]);
+  assert.equal(JSON.stringify(temporary.store.reader.pages.get(1)?.metadata), metadata);
+});
+
 test('trouble that is not an item’s own fails the batch, and nothing of it is stored', async () => {
   const { temporary, hosted } = await startIntake(() =>
     Promise.reject(new DomainError('overloaded', 'too many pages are waiting', { retryAfterS: 1 })),

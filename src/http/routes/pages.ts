@@ -37,7 +37,7 @@ function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
     '/v1/pages/batch',
     {
       bodyLimit: batchBodyLimit,
-      config: { scope: 'write' },
+      config: { scope: 'write', itemsField: 'pages' },
       schema: {
         operationId: 'add_pages',
         summary: 'Hand in up to 100 pages',
