@@ -56,6 +56,7 @@ export class SegmentFiles {
   /** What the manifest on disk says of each segment id. */
   #saved = new Map<number, SegmentEntry>();
   #generation = 0;
+  #lost = false;
 
   constructor(options: SegmentFilesOptions) {
     this.#options = options;
@@ -66,12 +67,18 @@ export class SegmentFiles {
     return this.#generation;
   }
 
+  /** Whether `load` found no manifest, or a file or manifest that does not count and is set aside. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
   /** The segments that pass every check. Errors: only if the folder cannot be made or listed. */
   async load(): Promise<StoredSegment[]> {
     const { dir } = this.#options;
     await mkdir(dir, { recursive: true, mode: 0o700 });
     const manifest = await this.#readManifest();
     if (manifest === undefined) {
+      this.#lost = true;
       for (const file of await readdir(dir)) if (file.endsWith('.segment')) await this.#setAside(file, 'no manifest');
     }
     this.#generation = manifest?.generation ?? 0;
@@ -152,6 +159,7 @@ export class SegmentFiles {
 
   async #setAside(file: string, reason: string): Promise<void> {
     const { dir, log } = this.#options;
+    this.#lost = true;
     log.warn({ file, reason }, 'sparse index: file set aside, its chunks are indexed again');
     try {
       await rename(join(dir, file), join(dir, file + BAD_SUFFIX));

@@ -62,6 +62,14 @@ export interface SparseIndexStats {
   generation: number;
 }
 
+export interface OpenedIndex {
+  index: SparseIndex;
+  /** Live labels that no segment holds, ascending: to be modelled again from the text and added. */
+  missing: Uint32Array;
+  /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
+  lost: boolean;
+}
+
 /** The index is closing and takes nothing more. */
 export class IndexClosedError extends Error {
   readonly code = 'index_closed';
@@ -99,13 +107,10 @@ export class SparseIndex {
 
   /**
    * Load the segments on disk and publish them. Documents whose label is not in `live` are deleted.
-   * Gives also the live labels that no segment holds, ascending: to be modelled again from the text and added.
+   * A folder without a manifest gets one if there is nothing live, so that from then on a missing one is a lost one.
    * Errors: of the folder (not of files in it, these are set aside) and of the searchers.
    */
-  static async open(
-    options: SparseIndexOptions,
-    live: LabelSet,
-  ): Promise<{ index: SparseIndex; missing: Uint32Array }> {
+  static async open(options: SparseIndexOptions, live: LabelSet): Promise<OpenedIndex> {
     const index = new SparseIndex(options);
     const indexed = createLabelSet(live.length * 32);
     for (const { id, segment } of await index.#files.load()) {
@@ -117,9 +122,11 @@ export class SparseIndex {
       index.#members.push(member);
       index.#nextId = Math.max(index.#nextId, id + 1);
     }
+    const fresh = index.#files.lost && live.every((word) => word === 0);
+    if (fresh) await index.#files.save(index.#members);
     await index.#publish();
     index.#mergeSoon();
-    return { index, missing: labelsNotIn(live, indexed) };
+    return { index, missing: labelsNotIn(live, indexed), lost: index.#files.lost && !fresh };
   }
 
   /**

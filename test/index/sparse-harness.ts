@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addLabel, createLabelSet, type LabelSet } from '../../src/compute/label-set.ts';
-import { SparseIndex, type SparseIndexOptions } from '../../src/index/sparse-index.ts';
+import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../src/index/sparse-index.ts';
 import { modelSegment, type SparseDocument } from '../../src/threads/model-segment.ts';
 import { openThreadPool, type ThreadPool } from '../../src/threads/thread-pool.ts';
 import { firstHits, referenceHits } from '../compute/bm25/small-corpus.ts';
@@ -55,19 +55,20 @@ export interface LogLine {
 export class SparseHarness {
   readonly index: SparseIndex;
   readonly missing: Uint32Array;
+  readonly lost: boolean;
   readonly documents: Map<number, SparseDocument>;
   readonly lines: LogLine[];
   readonly #threads: Threads;
 
   private constructor(
-    index: SparseIndex,
-    missing: Uint32Array,
+    { index, missing, lost }: OpenedIndex,
     documents: Map<number, SparseDocument>,
     lines: LogLine[],
     threads: Threads,
   ) {
     this.index = index;
     this.missing = missing;
+    this.lost = lost;
     this.documents = documents;
     this.lines = lines;
     this.#threads = threads;
@@ -84,11 +85,11 @@ export class SparseHarness {
     const write = (level: LogLine['level']) => (fields: object, message: string) =>
       void lines.push({ level, fields, message });
     const log = { info: write('info'), warn: write('warn'), error: write('error') };
-    const { index, missing } = await SparseIndex.open(
+    const opened = await SparseIndex.open(
       { dir, storeId: 'store 1', ...threads, log, ...options },
       labelSetOf(documents.keys()),
     );
-    return new SparseHarness(index, missing, documents, lines, threads);
+    return new SparseHarness(opened, documents, lines, threads);
   }
 
   /** Model and add documents under labels from `first` on. */

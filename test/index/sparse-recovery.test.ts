@@ -179,3 +179,38 @@ test('files that no manifest names are removed', async () => {
   await writeFile(join(folder.path, '901.segment.new'), bytes);
   await assertRecovers(folder.path, documents, 0);
 });
+
+test('files that are gone or not usable are lost, what a crash left unsaved is not', async () => {
+  await using folder = await temporaryFolder();
+  const first = await SparseHarness.open(threads, folder.path, new Map());
+  assert.equal(first.lost, false);
+  // Nothing was saved since: as after a kill.
+  const documents = new Map([[1, documentOf('ant')]]);
+  const killed = await SparseHarness.open(threads, folder.path, documents);
+  assert.deepEqual([killed.lost, [...killed.missing]], [false, [1]]);
+  await killed.addMissing();
+  await killed.index.save();
+  documents.set(2, documentOf('bee'));
+  const behind = await SparseHarness.open(threads, folder.path, documents);
+  assert.deepEqual([behind.lost, [...behind.missing]], [false, [2]]);
+  const [segment] = (await readdir(folder.path)).filter((file) => file.endsWith('.segment'));
+  await truncate(join(folder.path, segment), 10);
+  assert.equal((await SparseHarness.open(threads, folder.path, documents)).lost, true);
+  assert.equal((await SparseHarness.open(threads, folder.path, documents, { storeId: 'store 2' })).lost, true);
+  await rm(join(folder.path, 'manifest.json'), { force: true });
+  assert.equal((await SparseHarness.open(threads, folder.path, documents)).lost, true);
+});
+
+test('a small page in a quiet time leaves the files of large segments as they are', async () => {
+  await using folder = await temporaryFolder();
+  const { documents, files } = await makeIndex(folder.path);
+  const harness = await SparseHarness.open(threads, folder.path, documents);
+  await harness.index.consolidate();
+  const [large, ...others] = (await readdir(folder.path)).filter((file) => file.endsWith('.segment'));
+  assert.deepEqual([others, files.includes(large)], [[], false]);
+  await harness.add(400, [documentOf('ant', 'fox')]);
+  await harness.index.consolidate();
+  const after = (await readdir(folder.path)).filter((file) => file.endsWith('.segment'));
+  assert.deepEqual([after.length, after.includes(large)], [2, true]);
+  await harness.index.close();
+});

@@ -13,6 +13,9 @@ const LOWEST_TIER_DOCS = 64;
 /** Deleted share of a segment that is worth a rewrite; their postings are read by every search until then. */
 const DELETED_SHARE = 0.25;
 
+/** By what share of itself a segment must grow to be rewritten in a quiet time. */
+const IDLE_GROWTH = 0.5;
+
 export interface SegmentSize {
   readonly id: number;
   readonly docs: number;
@@ -37,11 +40,21 @@ export function chooseMerge(segments: readonly SegmentSize[]): number[] {
   return worn === undefined ? [] : [worn.id];
 }
 
-/** All small segments into as few as possible: for times without adds, so that searches and files are few. */
+/**
+ * Small segments into one, for times without adds, so that searches and files are few. The smallest are taken up to the largest
+ * one that grows by at least half: one page never rewrites a segment many times its size, a document is rewritten with at
+ * least half as many others each time, and of the segments left each has more than twice the documents of all smaller ones.
+ */
 export function chooseIdleMerge(segments: readonly SegmentSize[]): number[] {
   const small = segments.filter((segment) => live(segment) < MAX_SEGMENT_DOCS / TIER_WIDTH);
-  const chosen = fitting(small.sort((a, b) => live(a) - live(b) || a.id - b.id));
-  return chosen.length > 1 ? chosen : [];
+  small.sort((a, b) => live(a) - live(b) || a.id - b.id);
+  let chosen = 0;
+  let docs = 0;
+  small.forEach((segment, place) => {
+    if (place > 0 && live(segment) <= docs / IDLE_GROWTH) chosen = place + 1;
+    docs += live(segment);
+  });
+  return fitting(small.slice(0, chosen));
 }
 
 /** As many of the segments, smallest first, as one segment can hold. */

@@ -68,7 +68,31 @@ test('a segment a quarter of which is deleted is rewritten, one with less is lef
 });
 
 test('when idle, small segments are brought together and large ones left', () => {
-  const sizes = [20_000, 8, 3000, 60_000, 500].map((docs, id) => ({ id, docs, deleted: 0 }));
-  assert.deepEqual(chooseIdleMerge(sizes), [1, 4, 2]);
+  const sizes = [20_000, 400, 3000, 60_000, 300, 1200].map((docs, id) => ({ id, docs, deleted: 0 }));
+  assert.deepEqual(chooseIdleMerge(sizes), [4, 1, 5, 2]);
   assert.deepEqual(chooseIdleMerge(sizes.slice(0, 2)), []);
+});
+
+test('when idle, one small page rewrites no large segment', () => {
+  const sizes = [7000, 8, 12, 600].map((docs, id) => ({ id, docs, deleted: 0 }));
+  assert.deepEqual(chooseIdleMerge(sizes), [1, 2]);
+  assert.deepEqual(chooseIdleMerge(sizes.slice(0, 2)), []);
+});
+
+test('pages that come in quiet times are rewritten a few times each and leave few segments', () => {
+  const nextId = counter();
+  let segments: SegmentSize[] = [];
+  let rewritten = 0;
+  const pages = 2000;
+  const docsPerPage = 4;
+  for (let page = 0; page < pages; page++) {
+    segments = [...segments, { id: nextId(), docs: docsPerPage, deleted: 0 }];
+    const chosen = chooseIdleMerge(segments);
+    const docs = segments.filter(({ id }) => chosen.includes(id)).reduce((sum, each) => sum + each.docs, 0);
+    segments = segments.filter(({ id }) => !chosen.includes(id));
+    if (docs > 0) segments.push({ id: nextId(), docs, deleted: 0 });
+    rewritten += docs;
+    assert.ok(segments.length <= 12);
+  }
+  assert.ok(rewritten / (pages * docsPerPage) <= 12, `${rewritten / (pages * docsPerPage)} times`);
 });
