@@ -7,6 +7,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { presetKeepParams } from '../compute/canonical-url.ts';
 import { readText, type Variable, variableName, variablesOf } from './environment.ts';
+import { innerFaults } from './inner-faults.ts';
 import { metaOf, ruleOf } from './rule.ts';
 import { type DeclaredSettings, settingsSchema } from './schema.ts';
 import { separateSecrets } from './secrets.ts';
@@ -127,14 +128,17 @@ function rawOf(env: NodeJS.ProcessEnv, variables: readonly Variable[]): Raw {
  */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const variables = variablesOf(env);
-  const parsed = settingsSchema.safeParse(rawOf(env, variables));
+  const parsed = settingsSchema.safeParse(rawOf(env, variables), { reportInput: true });
   const faulty = variables.filter(({ path }) =>
     parsed.error?.issues.some((issue) => path.every((key, at) => issue.path[at] === key)),
   );
   const sound = parsed.data ?? settingsSchema.parse(rawOf(env, without(variables, faulty)));
   const settings = completed(env, sound);
   const problems = [
-    ...faulty.map((each) => `${each.name}=${shown(each, env[each.name] ?? '')}: must be ${ruleOf(each.schema)}`),
+    ...faulty.map((each) => {
+      const rule = `${each.name}=${shown(each, env[each.name] ?? '')}: must be ${ruleOf(each.schema)}`;
+      return [rule, ...innerFaults(each.path, parsed.error?.issues ?? [])].join('; ');
+    }),
     ...crossChecks(settings)
       .filter(({ about }) => !faulty.some(({ name }) => about.includes(name)))
       .map(({ problem }) => problem),

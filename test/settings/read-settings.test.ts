@@ -183,6 +183,29 @@ test('tokens are the union of the single one and the named ones, and secrets are
   assert.ok(!JSON.stringify(open).includes('canary'));
 });
 
+test('what is wrong in a list is told by place and field, and never by value', () => {
+  const tokens = [
+    { name: 'good', token: 'canary' },
+    { name: 'canary', token: 'canary', scopes: [] },
+    { name: '', token: 7, scopes: ['read', 'canary'] },
+    { token: 'canary', canary: true },
+    'canary',
+  ];
+  const [problem, ...others] = problemsOf({ SERVICE_AUTH_TOKENS: JSON.stringify(tokens) });
+  assert.deepEqual(others, []);
+  const [rule, ...faults] = problem.split('; ');
+  assert.match(rule, /^SERVICE_AUTH_TOKENS=\(hidden\): must be a JSON list/);
+  assert.deepEqual(faults, [
+    '[1].scopes is empty',
+    '[2].name is empty',
+    '[2].token is of another type',
+    '[2].scopes[1] is not one of the allowed values',
+    '[3].name is missing',
+    '[3] has an unknown field',
+    '[4] is of another type',
+  ]);
+});
+
 test('every fault is reported in one error, each with variable, value and rule', () => {
   const problems = problemsOf({
     SERVICE_BIND_PORT: '70000',
