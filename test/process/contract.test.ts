@@ -626,7 +626,14 @@ test('bodies: broken JSON is 422, too large ones 413, and text comes back exactl
   assert.equal((await post('/v1/pages', large)).status, 413);
   const exact =
     'Ünïcödé\u0000 null, \u202eright to left\u202c, tabs\t, emoji 👩‍👩‍👧, 漢字かな交じり文, \r\n line ends\r\n';
-  const metadata = { 'a.b': '\u0000', empty: {}, list: [[], [{}]], number: 1.5e300, '': null };
+  const metadata = {
+    'a.b': '\u0000',
+    empty: {},
+    list: [[], [{}]],
+    number: 1.5e300,
+    '': null,
+    constructor: { prototype: 1 },
+  };
   const id = await addIndexed({ url: 'https://exact.example/text', title: exact, body_extracted: exact, metadata });
   const { body } = await get<PageResponse>(`/v1/pages/${id}`);
   assert.deepEqual([body.title, body.body_text, body.metadata], [exact, exact, metadata]);
