@@ -107,7 +107,7 @@ test('a second SIGTERM ends a service that is still stopping at once', async (t)
   while (!service.output.includes('"stopping"')) await delay(5);
   const began = performance.now();
   assert.deepEqual(await service.kill('SIGTERM'), { code: null, signal: 'SIGKILL' });
-  assert.ok(performance.now() - began < 1000);
+  assert.ok(performance.now() - began < 5000, 'well before the deadline of the first');
   assert.match(service.output, /SIGTERM again: leaving at once/);
 });
 
