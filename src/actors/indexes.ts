@@ -1,9 +1,12 @@
 /**
  * The indexes: owns both sides of retrieval and the catalog, and the pinned threads that hold their state. When it says it is
- * ready, every chunk that the store has is searchable, or is being brought back in the background because its index file was
- * lost (`degraded`, told with each search). The store is the truth: at start, live labels that a side lacks are added to it
- * again from the store's text and vectors, and labels that it has beyond them are deleted.
+ * ready, every chunk of an indexed page is searchable: what a crash left unsaved is waited for, however much it is. Only what
+ * is missing because index files were lost is brought back beside the service (`rebuilding`, told with each search). The store
+ * is the truth: at start, live labels that a side lacks are added to it again from the store's text and vectors, and labels
+ * that it has beyond them are deleted.
  */
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { LabelRange } from '../commands/commit-content.ts';
@@ -43,11 +46,10 @@ export interface IndexesDependencies {
   monotonic: () => number;
 }
 
-/**
- * Up to this many chunks are modelled again before the service is ready: what a crash leaves unsaved (`saveEveryDocs`) and what
- * was under way, about two seconds. More is the loss of a file, and is brought back beside the service.
- */
-const maxModelledBeforeReady = 4000;
+/** A file in the index folder while lost files are rebuilt: after a crash meanwhile the rest is still rebuilt beside the service. */
+const rebuildingMark = 'rebuilding';
+/** A start that waits says how far it is this often, ms. */
+const progressMs = 3000;
 /** Chunks between two saves of the sparse side: bounds what a crash leaves to be modelled again. */
 const saveEveryDocs = 2000;
 /** Without a change for so long, ms, the index is tidied and saved. */
@@ -154,9 +156,20 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       log.warn({ ...countsOf(missing) }, 'part of the index was lost: bringing it back beside the service');
       void recovery.recover(missing);
     };
+    undo.push(() => recovery.stop());
     const missing = { sparse: opened[0].missing, dense: opened[1]?.missing ?? noLabels };
-    if (missing.sparse.length > maxModelledBeforeReady) recoverBeside(missing);
-    else await recovery.recover(missing);
+    const mark = join(dir, rebuildingMark);
+    let rebuilding: Promise<void> = Promise.resolve();
+    if (opened[0].lost || opened[1]?.lost === true || existsSync(mark)) {
+      log.warn({ ...countsOf(missing) }, 'index files were lost: rebuilding them beside the service');
+      await writeFile(mark, '', { mode: 0o600 });
+      rebuilding = rebuild(recovery, missing, async () => {
+        await Promise.all([sparse.save(), space?.save()]);
+        await rm(mark);
+      }).catch((error) => log.error({ err: error }, 'the rebuilt index could not be saved'));
+    } else {
+      await recoverFirst(recovery, missing, log);
+    }
 
     const searchText = async (query: TextQuery): Promise<TextResult> => {
       const searcher = leastBusy(searchers);
@@ -256,6 +269,8 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       stop: async () => {
         unsubscribe();
         clearInterval(tending);
+        recovery.stop();
+        await Promise.all([recovery.settled(), rebuilding]);
         await Promise.all([sparse.close(), space?.close(), pageSpace?.close()]);
         await closePools();
       },
@@ -267,6 +282,24 @@ export function indexesLogic(dependencies: IndexesDependencies) {
 
 function countsOf({ sparse, dense }: MissingLabels): { sparse_chunks: number; dense_chunks: number } {
   return { sparse_chunks: sparse.length, dense_chunks: dense.length };
+}
+
+/** Bring lost files' content back; `keep` what there is then, if that is all of it. */
+async function rebuild(recovery: IndexRecovery, missing: MissingLabels, keep: () => Promise<void>): Promise<void> {
+  if (await recovery.recover(missing, { leaveToJobs: true })) await keep();
+}
+
+/** Bring back what a crash left unsaved, and tell how far that is. */
+async function recoverFirst(recovery: IndexRecovery, missing: MissingLabels, log: Logger): Promise<void> {
+  const progress = setInterval(
+    () => log.info({ pages_left: recovery.pending }, 'bringing back what was indexed and not saved'),
+    progressMs,
+  );
+  try {
+    await recovery.recover(missing, { leaveToJobs: true });
+  } finally {
+    clearInterval(progress);
+  }
 }
 
 function labelsOf(ranges: readonly LabelRange[]): Uint32Array {

@@ -4,7 +4,7 @@
  * they are stored; nothing is embedded again. A page that cannot be brought back is logged and left to the next start.
  */
 import pLimit from 'p-limit';
-import type { Chunk } from '../domain/page.ts';
+import type { Chunk, PageStatus } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { ChunkedText } from '../threads/prepare-page.ts';
 import type { Catalog } from './catalog.ts';
@@ -28,13 +28,19 @@ export interface RecoveryDependencies {
   log: IndexLog;
 }
 
+export interface RecoverOptions {
+  /** Pass over pages that a job is going to index anew: at a start, what unfinished attempts left. */
+  leaveToJobs?: boolean;
+}
+
 /** Pages in work at once: enough to keep the work threads and the writer of vectors busy. */
 const width = 8;
 
 export class IndexRecovery {
   readonly #dependencies: RecoveryDependencies;
   #pending = 0;
-  readonly #running = new Set<Promise<void>>();
+  #stopped = false;
+  readonly #running = new Set<Promise<boolean>>();
 
   constructor(dependencies: RecoveryDependencies) {
     this.#dependencies = dependencies;
@@ -50,35 +56,48 @@ export class IndexRecovery {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Resolves when every page was tried. Errors: none. */
-  async recover(missing: MissingLabels): Promise<void> {
-    const run = this.#recover(missing);
+  /** Begin no further page. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** Resolves when every page was tried: to whether all are back. Errors: none. */
+  async recover(missing: MissingLabels, options: RecoverOptions = {}): Promise<boolean> {
+    const run = this.#recover(missing, options);
     this.#running.add(run);
-    await run;
+    const complete = await run;
     this.#running.delete(run);
+    return complete;
   }
 
-  async #recover({ sparse, dense }: MissingLabels): Promise<void> {
+  async #recover({ sparse, dense }: MissingLabels, options: RecoverOptions): Promise<boolean> {
     const limit = pLimit(width);
-    await Promise.all([
-      ...this.#pagesOf(dense).map((no) => limit(() => this.#tried(no, 'dense', () => this.#recoverDense(no)))),
-      ...this.#pagesOf(sparse).map((no) => limit(() => this.#tried(no, 'sparse', () => this.#recoverSparse(no)))),
+    const tried = await Promise.all([
+      ...this.#pagesOf(dense, options).map((no) => limit(() => this.#try(no, 'dense', () => this.#recoverDense(no)))),
+      ...this.#pagesOf(sparse, options).map((no) =>
+        limit(() => this.#try(no, 'sparse', () => this.#recoverSparse(no))),
+      ),
     ]);
+    return tried.every((done) => done);
   }
 
-  #pagesOf(labels: Uint32Array): number[] {
-    const pages = new Set<number>();
-    for (const label of labels) pages.add(this.#dependencies.catalog.pageOf(label));
-    pages.delete(0);
-    this.#pending += pages.size;
-    return [...pages];
+  #pagesOf(labels: Uint32Array, { leaveToJobs = false }: RecoverOptions): number[] {
+    const { catalog, reader } = this.#dependencies;
+    const found = new Set<number>();
+    for (const label of labels) found.add(catalog.pageOf(label));
+    found.delete(0);
+    const pages = [...found].filter((no) => !leaveToJobs || !awaitsJob(reader.pages.get(no)?.status));
+    this.#pending += pages.length;
+    return pages;
   }
 
-  async #tried(page_no: number, side: string, work: () => Promise<void>): Promise<void> {
+  async #try(page_no: number, side: string, work: () => Promise<void>): Promise<boolean> {
     try {
-      await work();
+      if (!this.#stopped) await work();
+      return !this.#stopped;
     } catch (error) {
       this.#dependencies.log.error({ err: error, page_no, side }, 'a page could not be brought back to the index');
+      return false;
     } finally {
       this.#pending--;
     }
@@ -102,4 +121,9 @@ export class IndexRecovery {
     if (reader.pages.get(no)?.first_label === page.first_label)
       await addSegment(page.first_label, chunks.length, segment);
   }
+}
+
+/** Whether a job gives the page new content, under new labels, in any case. */
+function awaitsJob(status: PageStatus | undefined): boolean {
+  return status === 'queued' || status === 'indexing' || status === 'failed';
 }
