@@ -36,8 +36,7 @@ interface PageToIndex extends BatchedPage {
 export function indexPageHandler({ ask, reader, prepare, threads, model }: IndexPageDependencies): JobHandler {
   const commit = commitThrough(ask);
   const batches = new PageBatches<PageToIndex, PreparedPages>({
-    // One batch more than threads, so that none waits for the main thread.
-    width: threads + 1,
+    threads,
     prepare: (pages, texts, signal) =>
       prepare(
         pages.map(({ page }, place) => ({ title: page.title, text: texts[place], sections: page.sections })),

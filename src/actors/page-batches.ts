@@ -11,8 +11,8 @@ export interface BatchedPage {
 }
 
 export interface PageBatchesOptions<Page extends BatchedPage, Prepared> {
-  /** Batches in the threads' hands at a time. */
-  width: number;
+  /** Threads that prepare. */
+  threads: number;
   /** Do the threads' part. Rejects when the signal is aborted. */
   prepare: (pages: readonly Page[], texts: readonly string[], signal: AbortSignal) => Promise<Prepared>;
   /** Store and index what the threads have made. Gives for each page why it failed, or null. */
@@ -53,12 +53,18 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
   }
 
   #start(): void {
-    while (this.#running < this.#options.width) {
+    while (this.#hasRoom()) {
       const batch = this.#takeBatch();
       if (batch.length === 0) return;
       this.#running++;
       void this.#run(batch);
     }
+  }
+
+  /** Every thread may have a batch; one more waits for the first that is free, if it is worth its while. */
+  #hasRoom(): boolean {
+    const { threads } = this.#options;
+    return this.#running < threads || (this.#running === threads && this.#waiting.length >= maxPages / 2);
   }
 
   #takeBatch(): Entry<Page>[] {

@@ -12,7 +12,7 @@ import { Lexicon } from './lexicon.ts';
 import { findLineBorders } from './line-borders.ts';
 import { plainTokenEnds } from './plain-stretch.ts';
 import { StretchMemory } from './stretch-memory.ts';
-import { CHARACTERS, hasSentenceMark, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
+import { CHARACTERS, formOf, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { TokenBuffer } from './token-buffer.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
@@ -50,7 +50,7 @@ export interface TextAnalyzer {
 
 /**
  * The tokenizer never forgets a token and keeps the digest a long one came from alive, so it is made anew (0.2 s) when it has
- * been given so many different stretches, one of 13 characters or more counting five. That bounds it to about 100 MB.
+ * been given so many new stretches, one of 13 characters or more counting five. That bounds it to about 100 MB.
  */
 const maxTokenizerLoad = 100_000;
 const longStretch = 13;
@@ -65,9 +65,11 @@ const noEnds: readonly number[] = [];
 
 /** Make an analyzer. Errors: throws if the installed language model is not the expected one. */
 export function createTextAnalyzer(): TextAnalyzer {
-  const describe = createWordTerms(winkStemmer());
   const digest = new TextDigest();
+  const stem = winkStemmer();
   let lexicon = new Lexicon();
+  // A word comes in several surfaces, and a stem costs microseconds.
+  const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? stem(word));
   let tokenize = createWinkTokenizer();
   let tokenizerLoad = 0;
   let memory = new StretchMemory(lexicon);
@@ -103,7 +105,7 @@ export function createTextAnalyzer(): TextAnalyzer {
   /** The number of a new stretch that needs no tokenizer, or UNKNOWN. */
   function learnPlain(surface: string): number {
     const tokenEnds = plainTokenEnds(surface);
-    return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), false);
+    return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), formOf(surface));
   }
 
   /** Have the digest read, learn what is new, and add the tokens of all that waited for it. */
@@ -123,12 +125,19 @@ export function createTextAnalyzer(): TextAnalyzer {
           if (id === UNKNOWN) {
             const surface = text.slice(starts[i], ends[i]);
             const tokenEnds = read.ends.slice(read.firsts[given], read.firsts[given + 1]);
-            id = memory.get(surface) ?? memory.learn(surface, partsOf(surface, tokenEnds), hasSentenceMark(surface));
+            const form = formOf(surface);
+            // An abbreviation is one token with its full stop.
+            const isWhole = form === 'markedWord' && tokenEnds.length !== 2;
+            id = memory.get(surface) ?? memory.learn(surface, partsOf(surface, tokenEnds), isWhole ? 'marked' : form);
+            tokenizerLoad += surface.length < longStretch ? 1 : 5;
           }
-          if (memory.noteGiven(id)) tokenizerLoad += ends[i] - starts[i] < longStretch ? 1 : 5;
           if (sentence?.stretch === given) {
             const found: number[] = [];
-            for (; sentence?.stretch === given; sentence = sentences.next().value) found.push(sentence.at);
+            for (; sentence?.stretch === given; sentence = sentences.next().value) {
+              // What stands for the stretch may be of another length.
+              const isAtEnd = sentence.at === digest.stretches[given].length;
+              found.push(isAtEnd ? ends[i] - starts[i] : sentence.at);
+            }
             // The end of a digest is a sentence's end only where it looks like one.
             const isLast = given === places.length - 1;
             if (isLast && !sentencePunctuation.test(text.slice(Math.max(starts[i], ends[i] - 8), ends[i]))) found.pop();

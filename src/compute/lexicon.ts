@@ -53,6 +53,12 @@ export class Lexicon {
     return term;
   }
 
+  /** The stem that a word was first given with, or undefined for a word that is not here. */
+  stemOfWord(word: string): string | undefined {
+    const term = this.#firstTerms.get(word);
+    return term === undefined ? undefined : this.stems[this.#stemOf[term]];
+  }
+
   #stemNumber(stem: string): number {
     const known = this.#stemNumbers.get(stem);
     if (known !== undefined) return known;

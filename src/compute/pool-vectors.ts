@@ -15,8 +15,10 @@ export function meanPageVector(rows: Float32Array, dim: number): Float32Array | 
     for (let i = 0; i < dim; i++) sum[i] += rows[at + i] / length;
   }
   let squares = 0;
-  for (const component of sum) squares += component * component;
+  for (let i = 0; i < dim; i++) squares += sum[i] * sum[i];
   if (squares === 0) return null;
   const length = Math.sqrt(squares);
-  return Float32Array.from(sum, (component) => component / length);
+  const mean = new Float32Array(dim);
+  for (let i = 0; i < dim; i++) mean[i] = sum[i] / length;
+  return mean;
 }

@@ -4,11 +4,11 @@
  */
 import type { Lexicon } from './lexicon.ts';
 import { ownCopy } from './own-copy.ts';
+import type { StretchForm } from './text-digest.ts';
 import type { TokenBuffer } from './token-buffer.ts';
 import type { WordPart } from './word-terms.ts';
 
-const HAS_MARK = 1;
-const GIVEN = 2;
+const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];
 
 export class StretchMemory {
   readonly #ids = new Map<string, number>();
@@ -19,7 +19,7 @@ export class StretchMemory {
   #ends = new Uint8Array(2048);
   #costs = new Uint8Array(2048);
   #terms = new Uint32Array(2048);
-  #flags = new Uint8Array(1024);
+  #forms = new Uint8Array(1024);
 
   constructor(lexicon: Lexicon) {
     this.#lexicon = lexicon;
@@ -34,27 +34,19 @@ export class StretchMemory {
     return this.#ids.get(surface);
   }
 
-  /** Whether a sentence may end in it. */
-  hasSentenceMark(id: number): boolean {
-    return (this.#flags[id] & HAS_MARK) !== 0;
+  formOf(id: number): StretchForm {
+    return FORMS[this.#forms[id]];
   }
 
-  /** Note that the tokenizer is given a stretch; true the first time. */
-  noteGiven(id: number): boolean {
-    const isFirst = (this.#flags[id] & GIVEN) === 0;
-    this.#flags[id] |= GIVEN;
-    return isFirst;
-  }
-
-  /** Remember the parts of a stretch of at most 255 units; `hasMark`: whether a sentence may end in it. Gives its number. */
-  learn(surface: string, parts: readonly WordPart[], hasMark: boolean): number {
+  /** Remember the parts of a stretch of at most 255 units. Gives its number. */
+  learn(surface: string, parts: readonly WordPart[], form: StretchForm): number {
     const id = this.#ids.size;
     this.#ids.set(ownCopy(surface), id);
     if (id + 2 > this.#firsts.length) {
       this.#firsts = grown(this.#firsts);
-      this.#flags = grown(this.#flags);
+      this.#forms = grown(this.#forms);
     }
-    this.#flags[id] = hasMark ? HAS_MARK : 0;
+    this.#forms[id] = FORMS.indexOf(form);
     let at = this.#firsts[id];
     for (const { start, end, word, stem, cost } of parts) {
       if (at === this.#terms.length) this.#growParts();

@@ -1,8 +1,10 @@
 /**
  * What of a text the tokenizer has to read. Stretches that have come before are known (stretch-memory.ts), and wink's search
  * for sentence ends (a small automaton) leaves its first state only at a full stop, an exclamation or question mark or an
- * abbreviation, which has one. So the digest of a text has, word for word, the stretches that are new, those with such a mark,
- * and what follows them up to the next word; and one stand-in word for each run of others. Its sentences end where the text's do.
+ * abbreviation, which has one; what follows matters up to the next word, and which word that is only after an abbreviation, if
+ * it is capitalised. So in the digest of a text a run of known stretches without such a mark is one stand-in word, a known
+ * word with a mark is the stand-in with that mark, and only the rest is there letter for letter: new stretches that are not
+ * plain, unusual ones that have a mark, and what follows these. Its sentences end where the text's do.
  * Filled and emptied by the analyzer, over and over.
  */
 import type { StretchMemory } from './stretch-memory.ts';
@@ -14,8 +16,15 @@ const fullLength = 4096;
 const longestLength = 8192;
 /** Stretches behind one digest, at most. */
 const maxPending = 8192;
-const standIn = 'x';
+/** A word that wink knows, and which with a full stop is no abbreviation. */
+const standIn = 'word';
 const plainAscii = /^[\x20-\x7e]*$/;
+
+/**
+ * `markedWord`: a word and a mark at which a sentence may end; `marked`: has such marks otherwise; `word`: has none and begins with
+ * a letter or digit; `other`.
+ */
+export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
 
 /** In place of the number of a stretch. */
 export const UNKNOWN = -1;
@@ -32,12 +41,13 @@ export class TextDigest {
   readonly stretches: string[] = [];
   readonly places: number[] = [];
   #length = 0;
-  #isSentenceOpen = false;
+  /** Set after a mark, up to the next word. */
+  #opened: 'no' | 'byWord' | 'byOther' = 'no';
   #isInRun = false;
 
   get isFull(): boolean {
     if (this.count === maxPending || this.#length >= longestLength) return true;
-    return this.#length >= fullLength && !this.#isSentenceOpen;
+    return this.#length >= fullLength && this.#opened === 'no';
   }
 
   clear(): void {
@@ -45,7 +55,7 @@ export class TextDigest {
     this.stretches.length = 0;
     this.places.length = 0;
     this.#length = 0;
-    this.#isSentenceOpen = false;
+    this.#opened = 'no';
     this.#isInRun = false;
   }
 
@@ -56,18 +66,27 @@ export class TextDigest {
 
   /** Add a stretch; `id` is UNKNOWN or its number in `memory`. */
   addStretch(memory: StretchMemory, id: number, surface: string, start: number): void {
-    const hasMark = id === UNKNOWN ? hasSentenceMark(surface) : memory.hasSentenceMark(id);
     const place = this.#add(id, start, start + surface.length);
-    if (id !== UNKNOWN && !hasMark && !this.#isSentenceOpen) {
+    const form = id === UNKNOWN ? formOf(surface) : memory.formOf(id);
+    const isKnown = id !== UNKNOWN;
+    if (isKnown && form === 'markedWord' && this.#opened !== 'byOther') {
+      this.#give(standIn + surface[surface.length - 1], place);
+      this.#opened = 'byWord';
+    } else if (isKnown && (this.#opened === 'no' ? form !== 'marked' : this.#isOrdinaryAfterMark(form, surface))) {
       if (this.#isInRun) this.places[this.places.length - 1] = place;
       else this.#give(standIn, place);
       this.#isInRun = true;
-      return;
+      this.#opened = 'no';
+    } else {
+      this.#give(plainAscii.test(surface) ? surface : tokenizerView(surface).view, place);
+      if (form === 'markedWord' || form === 'marked') this.#opened = 'byOther';
+      else if (form === 'word') this.#opened = 'no';
     }
-    this.#give(plainAscii.test(surface) ? surface : tokenizerView(surface).view, place);
-    this.#isInRun = false;
-    if (hasMark) this.#isSentenceOpen = true;
-    else if (this.#isSentenceOpen) this.#isSentenceOpen = !beginsWithWord(surface);
+  }
+
+  /** Whether a known stretch after a mark is like any word for the search for sentence ends. */
+  #isOrdinaryAfterMark(form: StretchForm, surface: string): boolean {
+    return form === 'word' && (this.#opened === 'byWord' || !capital.test(surface));
   }
 
   #add(id: number, start: number, end: number): number {
@@ -78,6 +97,7 @@ export class TextDigest {
   }
 
   #give(stretch: string, place: number): void {
+    this.#isInRun = false;
     this.stretches.push(stretch);
     this.places.push(place);
     this.#length += stretch.length + 1;
@@ -85,13 +105,13 @@ export class TextDigest {
 }
 
 const sentenceMark = /[.!?]/;
+const markedWord = /^\p{L}[\p{L}\p{M}]*[.!?]$/u;
 const wordStart = /^[\p{L}\p{N}]/u;
+const capital = /^\p{Lu}/u;
 
-/** Whether the search for sentence ends may leave its first state here. */
-export function hasSentenceMark(surface: string): boolean {
-  return sentenceMark.test(surface);
-}
-
-function beginsWithWord(surface: string): boolean {
-  return wordStart.test(surface);
+/** What the search for sentence ends makes of a stretch. */
+export function formOf(surface: string): StretchForm {
+  if (markedWord.test(surface)) return 'markedWord';
+  if (sentenceMark.test(surface)) return 'marked';
+  return wordStart.test(surface) ? 'word' : 'other';
 }

@@ -28,43 +28,69 @@ export function createWinkTokenizer(): (stretches: readonly string[]) => Tokeniz
     const document = wink.readDoc(stretches.join(' '));
     const tokens = document.tokens();
     const values = tokens.out();
-    const groups = groupByStretch(tokens.out(wink.its.precedingSpaces));
-    const areAligned = groups.length === stretches.length;
-    const result: TokenizedStretches = { firsts: [0], ends: [], sentenceEnds: [] };
-    /** For each of wink's tokens its stretch, and the offset there at which it ends. */
-    const places: { stretch: number; at: number }[] = [];
-    stretches.forEach((text, stretch) => {
-      const [from, to] = areAligned ? [groups[stretch], groups[stretch + 1] ?? values.length] : [0, 0];
-      const firstEnd = result.ends.length;
-      let at = 0;
-      for (let token = from; token < to; token++) {
-        if (text.startsWith(values[token], at)) at += values[token].length;
-        else at = text.length + 1;
-        result.ends.push(at);
-        places.push({ stretch, at: Math.min(at, text.length) });
-      }
-      if (at !== text.length) {
-        result.ends.length = firstEnd;
-        for (const match of text.matchAll(plainToken)) result.ends.push(match.index + match[0].length);
-      }
-      result.firsts.push(result.ends.length);
-    });
-    if (areAligned) {
-      for (const span of document.sentences().out(wink.its.span)) {
-        if (typeof span !== 'string') result.sentenceEnds.push(places[span[1]]);
+    const { firsts, ends, tokenStretches, tokenEnds } =
+      align(stretches, values) ?? alignGroups(stretches, values, tokens.out(wink.its.precedingSpaces));
+    const sentenceEnds: TokenizedStretches['sentenceEnds'] = [];
+    for (const span of document.sentences().out(wink.its.span)) {
+      const last = typeof span === 'string' ? -1 : span[1];
+      if (last >= 0 && last < tokenEnds.length) {
+        sentenceEnds.push({ stretch: tokenStretches[last], at: tokenEnds[last] });
       }
     }
-    return result;
+    return { firsts, ends, sentenceEnds };
   };
 }
 
-/** The first token of each stretch: those after a space. */
-function groupByStretch(spacesBefore: readonly string[]): number[] {
-  const groups: number[] = [];
-  spacesBefore.forEach((spaces, token) => {
-    if (token === 0 || spaces !== '') groups.push(token);
+interface Alignment extends Pick<TokenizedStretches, 'firsts' | 'ends'> {
+  /** For each of wink's tokens its stretch, and the offset there at which it ends. */
+  tokenStretches: number[];
+  tokenEnds: number[];
+}
+
+/** Find the tokens one after the other in the stretches; undefined where they do not add up. */
+function align(stretches: readonly string[], values: readonly string[]): Alignment | undefined {
+  const firsts = [0];
+  const tokenStretches: number[] = [];
+  const ends: number[] = [];
+  for (let stretch = 0; stretch < stretches.length; stretch++) {
+    const text = stretches[stretch];
+    for (let at = 0; at < text.length; ) {
+      const value = values[ends.length];
+      if (value === undefined || !text.startsWith(value, at)) return undefined;
+      at += value.length;
+      ends.push(at);
+      tokenStretches.push(stretch);
+    }
+    firsts.push(ends.length);
+  }
+  return { firsts, ends, tokenStretches, tokenEnds: ends };
+}
+
+/** The same by the spaces before tokens; the stretches whose tokens do not add up are cut by the plain rule. */
+function alignGroups(
+  stretches: readonly string[],
+  values: readonly string[],
+  spacesBefore: readonly string[],
+): Alignment {
+  const groups = [...values.keys()].filter((token) => token === 0 || spacesBefore[token] !== '');
+  const isGrouped = groups.length === stretches.length;
+  const firsts = [0];
+  const ends: number[] = [];
+  const tokenStretches: number[] = [];
+  const tokenEnds: number[] = [];
+  stretches.forEach((text, stretch) => {
+    const group = isGrouped ? values.slice(groups[stretch], groups[stretch + 1]) : [];
+    const groupEnds: number[] = [];
+    for (const value of group) groupEnds.push((groupEnds.at(-1) ?? 0) + value.length);
+    for (const end of groupEnds) {
+      tokenStretches.push(stretch);
+      tokenEnds.push(Math.min(end, text.length));
+    }
+    if (group.length > 0 && group.join('') === text) ends.push(...groupEnds);
+    else for (const match of text.matchAll(plainToken)) ends.push(match.index + match[0].length);
+    firsts.push(ends.length);
   });
-  return groups;
+  return { firsts, ends, tokenStretches, tokenEnds };
 }
 
 /** The model's Porter stemmer, which expects lower case. Errors: throws if the installed model has none. */

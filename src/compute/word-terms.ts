@@ -23,8 +23,6 @@ const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
 const wordOrRest = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
 /** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
-/** Stems that are remembered, about 5 MB: a word comes in several surfaces. */
-const maxStems = 50_000;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
 const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
 const curlyApostrophes = /[‘’ʼ＇]/g;
@@ -46,17 +44,7 @@ export function tokenCost(length: number): number {
 
 /** Make the function that gives the parts of a token's surface, in order and covering it. */
 export function createWordTerms(stem: (word: string) => string): (surface: string) => WordPart[] {
-  const stems = new Map<string, string>();
-  const stemOf = (word: string): string => {
-    if (!stemmable.test(word)) return word;
-    let found = stems.get(word);
-    if (found === undefined) {
-      found = stem(word);
-      if (stems.size >= maxStems) stems.clear();
-      stems.set(word, found);
-    }
-    return found;
-  };
+  const stemOf = (word: string) => (stemmable.test(word) ? stem(word) : word);
   const part = (surface: string, start: number, cost: number): WordPart => {
     const end = start + surface.length;
     if (asciiWord.test(surface)) {

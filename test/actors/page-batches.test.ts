@@ -7,12 +7,12 @@ interface NamedPage extends BatchedPage {
 }
 
 /** Batches over a thread whose tasks the test ends by hand. */
-function openBatches(width: number) {
+function openBatches() {
   const tasks: { names: string; signal: AbortSignal; resolve: () => void; reject: (error: Error) => void }[] = [];
   const finished: string[] = [];
   const refused = new Set<string>();
   const batches = new PageBatches<NamedPage, null>({
-    width,
+    threads: 1,
     prepare: (pages, texts, signal) =>
       new Promise((resolve, reject) => {
         assert.deepEqual(
@@ -39,7 +39,7 @@ function namesOf(pages: readonly NamedPage[]): string {
 const turn = () => new Promise(setImmediate);
 
 test('pages go at once while threads are idle, and together when they were busy', async () => {
-  const { index, tasks, finished } = openBatches(1);
+  const { index, tasks, finished } = openBatches();
   const indexed = ['a', 'b', 'c'].map((name) => index(name));
   assert.deepEqual(
     tasks.map(({ names }) => names),
@@ -57,9 +57,13 @@ test('pages go at once while threads are idle, and together when they were busy'
 });
 
 test('a batch is bounded in pages and in text, and a long page goes alone', async () => {
-  const { index, tasks } = openBatches(1);
+  const { index, tasks } = openBatches();
   const long = 'x'.repeat(131_000);
   for (const name of ['first', ...Array.from({ length: 17 }, (_, i) => `p${i}`)]) void index(name);
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['first', 'p0 p1 p2 p3 p4 p5 p6 p7'],
+  );
   void index('long', { text: long });
   void index('longer', { text: `${long}${long}` });
   void index('last');
@@ -69,13 +73,13 @@ test('a batch is bounded in pages and in text, and a long page goes alone', asyn
   }
   assert.deepEqual(
     tasks.map(({ names }) => names.split(' ').length),
-    [1, 16, 2, 1, 1],
+    [1, 8, 10, 1, 1],
   );
-  assert.equal(tasks[2].names, 'p16 long');
+  assert.equal(tasks[2].names.slice(-8), 'p16 long');
 });
 
 test('a page that fails in the thread harms no other', async () => {
-  const { index, tasks, finished } = openBatches(1);
+  const { index, tasks, finished } = openBatches();
   const indexed = Promise.allSettled(['first', 'good', 'bad', 'fine'].map((name) => index(name)));
   for (let task = 0; task < tasks.length; task++) {
     if (tasks[task].names.includes('bad')) tasks[task].reject(new Error('the thread died'));
@@ -94,7 +98,7 @@ test('a page that fails in the thread harms no other', async () => {
 });
 
 test('a page that is aborted in the thread stops its task, and the others of its batch go on', async () => {
-  const { index, tasks } = openBatches(1);
+  const { index, tasks } = openBatches();
   const stop = new AbortController();
   const indexed = Promise.allSettled([index('first'), index('stopped', { signal: stop.signal }), index('other')]);
   tasks[0].resolve();
@@ -109,7 +113,7 @@ test('a page that is aborted in the thread stops its task, and the others of its
 });
 
 test('a page that is aborted while it waits, or whose text cannot be read, is told so and never reaches a thread', async () => {
-  const { index, tasks } = openBatches(1);
+  const { index, tasks } = openBatches();
   const stop = new AbortController();
   const indexed = Promise.allSettled([index('first'), index('stopped', { signal: stop.signal })]);
   stop.abort(new Error('out of time'));
@@ -121,7 +125,7 @@ test('a page that is aborted while it waits, or whose text cannot be read, is to
 });
 
 test('what the store refuses fails by itself', async () => {
-  const { index, tasks, refused } = openBatches(1);
+  const { index, tasks, refused } = openBatches();
   refused.add('b');
   const indexed = Promise.allSettled(['first', 'a', 'b'].map((name) => index(name)));
   tasks[0].resolve();
