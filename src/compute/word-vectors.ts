@@ -45,6 +45,8 @@ export interface WordVectorSource {
 /** Views into one buffer; nothing is copied. */
 export interface WordVectors {
   packageVersion: string;
+  /** From the checksum, never 0: row numbers mean the same words where it is the same. */
+  fingerprint: number;
   dim: number;
   count: number;
   vocabulary: TermTable;
@@ -124,7 +126,8 @@ export function openWordVectors(buffer: SharedArrayBuffer | ArrayBuffer): WordVe
   if (views.vocabulary.offsets[0] !== 0 || views.vocabulary.offsets[count] !== bytes) {
     throw new WordVectorsFormatError('the vocabulary does not fill its section');
   }
-  return { packageVersion: ascii(32, VERSION_BYTES).replace(/\0+$/, ''), dim, count, ...views };
+  const fingerprint = header.getUint32(CHECKSUM_AT, true) || 1;
+  return { packageVersion: ascii(32, VERSION_BYTES).replace(/\0+$/, ''), fingerprint, dim, count, ...views };
 }
 
 /**

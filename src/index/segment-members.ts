@@ -2,7 +2,7 @@
  * The index's segments as the main side holds them, and what happens to their tombstones: deletion by label, and the
  * carrying over of deletions that arrive while a merge runs. No I/O.
  */
-import { ordinalOf, type Segment } from '../compute/bm25/segment.ts';
+import { ordinalOf, type Segment, titleLengthOf } from '../compute/bm25/segment.ts';
 import {
   createTombstones,
   deletedCount,
@@ -32,7 +32,8 @@ export function holdsLabel({ segment, tombstones }: SegmentMember, label: number
 /** Delete a label; false if the segment does not hold it live. */
 export function deleteLabel({ segment, tombstones }: SegmentMember, label: number): boolean {
   const ordinal = findOrdinal(segment, label);
-  return ordinal >= 0 && markDeleted(tombstones, ordinal, segment.lengths[ordinal]);
+  if (ordinal < 0) return false;
+  return markDeleted(tombstones, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
 }
 
 /** The labels deleted so far. */

@@ -7,9 +7,10 @@
  */
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { FIELD_WEIGHTS, type Field, MAX_FREQUENCY, UNITS } from '../compute/bm25/bm25f.ts';
-import { allocateSegment, type Segment, sealSegment } from '../compute/bm25/segment.ts';
+import { allocateSegment, fillForward, type Segment, sealSegment } from '../compute/bm25/segment.ts';
 import type { Lexicon } from '../compute/lexicon.ts';
-import { buildTermTable } from '../compute/term-table.ts';
+import { buildForwardIndex, type ForwardIndex } from '../compute/rerank/forward-index.ts';
+import { buildTermTable, lookupTerm, type TermTable } from '../compute/term-table.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
@@ -18,6 +19,18 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 export type SparseDocument = Readonly<Record<Field, readonly string[]>>;
 /** The same as terms of a lexicon. */
 export type SparseTermDocument = Readonly<Record<Field, Uint32Array>>;
+/** The words of the vectors that the reranker compares. */
+export interface ForwardVocabulary {
+  /** Names the word vectors; never 0. */
+  readonly fingerprint: number;
+  /** Row of a word, -1 for none. */
+  readonly rowOf: (word: string) => number;
+}
+/** Makes the forward index of a batch over its dictionary. */
+interface ForwardMaker {
+  readonly vocabulary: number;
+  readonly make: (terms: TermTable) => ForwardIndex;
+}
 /** The same as numbers that count the batch's stems in the order of their first occurrence. */
 type NumberedDocument = Readonly<Record<Field, readonly number[]>>;
 
@@ -45,8 +58,12 @@ export function modelSegment(documents: readonly SparseDocument[]): Segment {
   return modelNumbered(numbered, [...numbers.keys()]);
 }
 
-/** The same for documents whose terms are a lexicon's: nothing is hashed. */
-export function modelTerms(lexicon: Lexicon, documents: readonly SparseTermDocument[]): Segment {
+/** The same for documents whose terms are a lexicon's: nothing is hashed. With a vocabulary the segment has a forward index. */
+export function modelTerms(
+  lexicon: Lexicon,
+  documents: readonly SparseTermDocument[],
+  vocabulary: ForwardVocabulary | null = null,
+): Segment {
   const { stemOf, stems } = lexicon;
   const numbers = new Int32Array(stems.length).fill(-1);
   const terms: string[] = [];
@@ -65,26 +82,44 @@ export function modelTerms(lexicon: Lexicon, documents: readonly SparseTermDocum
     section: numberAll(section),
     body: numberAll(body),
   }));
-  return modelNumbered(numbered, terms);
+  if (vocabulary === null) return modelNumbered(numbered, terms);
+  const { fingerprint, rowOf } = vocabulary;
+  return modelNumbered(numbered, terms, {
+    vocabulary: fingerprint,
+    make: (table) => buildForwardIndex(lexicon, documents, (stem) => lookupTerm(table, stem), rowOf),
+  });
 }
 
-function modelNumbered(documents: readonly NumberedDocument[], terms: readonly string[]): Segment {
+function modelNumbered(
+  documents: readonly NumberedDocument[],
+  terms: readonly string[],
+  forward: ForwardMaker | null = null,
+): Segment {
   const modeller = createModeller();
   modeller.defineConfig({ fldWeights: FIELD_WEIGHTS });
   for (const [ordinal, document] of documents.entries()) modeller.addDoc(document, ordinal);
   const numbered = documents.map(({ title, section, body }) => [...title, ...section, ...body]);
-  return layOut(modeller, numbered, terms);
+  return layOut(modeller, numbered, terms, forward);
 }
 
 /** Lay the model out as postings: count each term's list, then fill the lists in ordinal order. */
-function layOut(modeller: Modeller, numbered: readonly number[][], terms: readonly string[]): Segment {
+function layOut(
+  modeller: Modeller,
+  numbered: readonly number[][],
+  terms: readonly string[],
+  forward: ForwardMaker | null,
+): Segment {
   const { starts, occurrences } = countPostings(numbered, terms.length);
   const table = buildTermTable(terms);
+  const index = forward?.make(table);
   const segment = allocateSegment({
     docs: numbered.length,
     terms: terms.length,
     postings: starts[terms.length],
     termBytes: table.bytes.length,
+    vocabulary: forward?.vocabulary ?? 0,
+    forwardWords: index?.wordStems.length ?? 0,
+    forwardEntries: index?.words.length ?? 0,
   });
   segment.terms.slots.set(table.slots);
   segment.terms.offsets.set(table.offsets);
@@ -103,6 +138,7 @@ function layOut(modeller: Modeller, numbered: readonly number[][], terms: readon
       segment.postings[next[number]++] = (ordinal << 16) | frequency;
     }
   });
+  if (index !== undefined) fillForward(segment, index);
   return sealSegment(segment);
 }
 

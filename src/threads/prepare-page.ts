@@ -1,7 +1,8 @@
 /**
  * What indexing makes of the texts of a batch of pages, in one pass on a work thread: their chunks, their vectors by the embedded
- * model, and one sparse segment over them. The chunks of a page share its title: it takes part in every passage's vector and is
- * a field of its own in BM25F. Labels are not known here; the store allocates them when the result is committed.
+ * model, and one segment over them for the sparse side and the reranker. The chunks of a page share its title: it takes part in
+ * every passage's vector and is a field of its own in BM25F. Labels are not known here; the store allocates them when the result
+ * is committed.
  */
 import type { AnalyzedText, TextAnalyzer } from '../compute/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/chunk-text.ts';
@@ -9,7 +10,7 @@ import type { LocalEmbedder } from '../compute/embed-local.ts';
 import type { Lexicon } from '../compute/lexicon.ts';
 import { firstAbove, firstAtLeast } from '../compute/sorted-search.ts';
 import type { Chunk } from '../domain/page.ts';
-import { modelTerms, type SparseTermDocument } from './model-segment.ts';
+import { type ForwardVocabulary, modelTerms, type SparseTermDocument } from './model-segment.ts';
 
 const noTerms = new Uint32Array(0);
 
@@ -34,6 +35,8 @@ export interface PreparedPages {
 export interface PageTools {
   analyzer: TextAnalyzer;
   embedder: LocalEmbedder | null;
+  /** Of the word vectors; null where they are not loaded, and segments have no forward index. */
+  vocabulary: ForwardVocabulary | null;
   chunking: ChunkingSettings;
 }
 
@@ -44,7 +47,10 @@ export interface ChunkedText {
   chunks: readonly Chunk[];
 }
 
-export function preparePages({ analyzer, embedder, chunking }: PageTools, pages: readonly PageText[]): PreparedPages {
+export function preparePages(
+  { analyzer, embedder, vocabulary, chunking }: PageTools,
+  pages: readonly PageText[],
+): PreparedPages {
   analyzer.tidy();
   const analyzed = pages.map(({ title, text, sections }) => {
     const analysis = analyzer.analyze(text);
@@ -54,12 +60,15 @@ export function preparePages({ analyzer, embedder, chunking }: PageTools, pages:
   return {
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
     vectors: embedder === null ? null : embedDocuments(embedder, analyzer.lexicon, documents),
-    segment: modelTerms(analyzer.lexicon, documents).buffer,
+    segment: modelTerms(analyzer.lexicon, documents, vocabulary).buffer,
   };
 }
 
 /** The segment of a text that was chunked before: the same that `preparePages` made then, whatever the chunking is now. */
-export function modelChunkedText({ analyzer }: Pick<PageTools, 'analyzer'>, page: ChunkedText): SharedArrayBuffer {
+export function modelChunkedText(
+  { analyzer, vocabulary }: Pick<PageTools, 'analyzer' | 'vocabulary'>,
+  page: ChunkedText,
+): SharedArrayBuffer {
   analyzer.tidy();
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
@@ -68,7 +77,7 @@ export function modelChunkedText({ analyzer }: Pick<PageTools, 'analyzer'>, page
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const documents = documentsOf(analyzer, analyzed, chunks, termsOf(analyzer, page.title));
-  return modelTerms(analyzer.lexicon, documents).buffer;
+  return modelTerms(analyzer.lexicon, documents, vocabulary).buffer;
 }
 
 function documentsOf(

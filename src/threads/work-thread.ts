@@ -5,6 +5,7 @@
 import { createTextAnalyzer } from '../compute/analyze-text.ts';
 import type { ChunkingSettings } from '../compute/chunk-text.ts';
 import { createLocalEmbedder } from '../compute/embed-local.ts';
+import { lookupTerm } from '../compute/term-table.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import {
   type ChunkedText,
@@ -29,10 +30,14 @@ let tools: PageTools | undefined;
 
 function openTools(): PageTools {
   const { chunking, embedded } = threadData<WorkThreadData>();
+  const analyzer = createTextAnalyzer();
+  if (embedded === null) return { chunking, analyzer, embedder: null, vocabulary: null };
+  const vectors = openWordVectors(embedded.wordVectors);
   return {
     chunking,
-    analyzer: createTextAnalyzer(),
-    embedder: embedded === null ? null : createLocalEmbedder(openWordVectors(embedded.wordVectors), embedded.dim),
+    analyzer,
+    embedder: createLocalEmbedder(vectors, embedded.dim),
+    vocabulary: { fingerprint: vectors.fingerprint, rowOf: (word) => lookupTerm(vectors.vocabulary, word) },
   };
 }
 

@@ -3,10 +3,13 @@
  * in the order of their labels, the dictionaries are united, and each list is the inputs' remapped lists one after the
  * other. Where label ranges do not overlap (the usual case: segments are made one after the other) that is sorted
  * already; where they do, the list is sorted, which the layout of a posting makes a sort of plain numbers.
+ * The forward indexes are merged beside, where every input has one for the same word vectors; else the result has none.
  * Pure; what it gives searches like a segment modelled from the live documents.
  */
+import type { ForwardIndex } from '../rerank/forward-index.ts';
+import { type ForwardMergeInput, mergeForwards } from '../rerank/merge-forwards.ts';
 import { buildTermTable, type TermTable } from '../term-table.ts';
-import { allocateSegment, type Segment, sealSegment } from './segment.ts';
+import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 import { isDeleted, type Tombstones } from './tombstones.ts';
 
 export interface MergeInput {
@@ -29,11 +32,15 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
   const { labels, lengths, renumberings } = renumber(inputs);
   const { terms, termIds, starts } = uniteTerms(inputs, renumberings);
   const table = buildTermTable(terms);
+  const forward = uniteForwards(inputs, renumberings, termIds, labels.length);
   const merged = allocateSegment({
     docs: labels.length,
     terms: terms.length,
     postings: starts[terms.length],
     termBytes: table.bytes.length,
+    vocabulary: forward === null ? 0 : inputs[0].segment.vocabulary,
+    forwardWords: forward?.wordStems.length ?? 0,
+    forwardEntries: forward?.words.length ?? 0,
   });
   merged.labels.set(labels);
   merged.lengths.set(lengths);
@@ -42,6 +49,7 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
   merged.terms.bytes.set(table.bytes);
   merged.starts.set(starts);
   fillPostings(merged, inputs, renumberings, termIds);
+  if (forward !== null) fillForward(merged, forward);
   return sealSegment(merged);
 }
 
@@ -126,6 +134,27 @@ function utf16Length(bytes: Uint8Array, start: number, end: number): number {
     if (bytes[i] >= 0xf0) length++;
   }
   return length;
+}
+
+/** The forward index of the live documents; null unless every input has one for the same word vectors. */
+function uniteForwards(
+  inputs: readonly MergeInput[],
+  renumberings: readonly Int32Array[],
+  termIds: readonly Int32Array[],
+  docs: number,
+): ForwardIndex | null {
+  const parts: ForwardMergeInput[] = [];
+  const sources = { inputs: new Uint32Array(docs), chunks: new Uint32Array(docs) };
+  for (const [i, { segment }] of inputs.entries()) {
+    if (segment.forward === null || segment.vocabulary !== inputs[0].segment.vocabulary) return null;
+    parts.push({ index: segment.forward, stemIds: termIds[i] });
+    renumberings[i].forEach((renumbered, ordinal) => {
+      if (renumbered === GONE) return;
+      sources.inputs[renumbered] = i;
+      sources.chunks[renumbered] = ordinal;
+    });
+  }
+  return parts.length === 0 ? null : mergeForwards(parts, sources);
 }
 
 function fillPostings(

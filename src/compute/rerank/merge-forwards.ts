@@ -1,0 +1,86 @@
+/**
+ * Merge forward indexes as their segments are merged (bm25/merge-segments.ts): the chunks that stay, in their new order, their
+ * words numbered anew. Words are united by their row of the word vectors, or by their stem where they have none. What comes out
+ * is what counting the same chunks in that order would give. Pure.
+ */
+import type { ForwardIndex } from './forward-index.ts';
+
+export interface ForwardMergeInput {
+  readonly index: ForwardIndex;
+  /** Shape: stems of the input's dictionary. Their numbers in the new one, below 0 for a stem that no chunk that stays holds. */
+  readonly stemIds: Int32Array;
+}
+
+/** Where a chunk of the result comes from. Shape: chunks, aligned. */
+export interface ChunkSources {
+  readonly inputs: Uint32Array;
+  readonly chunks: Uint32Array;
+}
+
+const UNSEEN = -1;
+const DROPPED = -2;
+
+/** A word whose stem has no number is left out (one word form with two stems, of which the segment keeps the first, can be that). */
+export function mergeForwards(
+  inputs: readonly ForwardMergeInput[],
+  { inputs: from, chunks }: ChunkSources,
+): ForwardIndex {
+  const numbering = numberWords(inputs);
+  const starts = new Uint32Array(chunks.length + 1);
+  let most = 0;
+  chunks.forEach((chunk, i) => {
+    const { index } = inputs[from[i]];
+    most += index.starts[chunk + 1] - index.starts[chunk];
+  });
+  const words = new Uint32Array(most);
+  const bodyCounts = new Uint8Array(most);
+  const titleCounts = new Uint8Array(most);
+  let end = 0;
+  for (let i = 0; i < chunks.length; i++) {
+    const input = from[i];
+    const { index } = inputs[input];
+    for (let at = index.starts[chunks[i]]; at < index.starts[chunks[i] + 1]; at++) {
+      const word = numbering.wordOf(input, index.words[at]);
+      if (word < 0) continue;
+      words[end] = word;
+      bodyCounts[end] = index.bodyCounts[at];
+      titleCounts[end++] = index.titleCounts[at];
+    }
+    starts[i + 1] = end;
+  }
+  return {
+    starts,
+    words: words.subarray(0, end),
+    bodyCounts: bodyCounts.subarray(0, end),
+    titleCounts: titleCounts.subarray(0, end),
+    wordStems: Uint32Array.from(numbering.stems),
+    wordRows: Int32Array.from(numbering.rows),
+  };
+}
+
+/** New numbers for the inputs' words, in the order they are asked for. */
+function numberWords(inputs: readonly ForwardMergeInput[]) {
+  const known = inputs.map(({ index }) => new Int32Array(index.wordStems.length).fill(UNSEEN));
+  const byRow = new Map<number, number>();
+  const byStem = new Map<number, number>();
+  const stems: number[] = [];
+  const rows: number[] = [];
+  const number = ({ index, stemIds }: ForwardMergeInput, word: number): number => {
+    const row = index.wordRows[word];
+    const stem = stemIds[index.wordStems[word]];
+    if (stem < 0) return DROPPED;
+    const same = row < 0 ? byStem.get(stem) : byRow.get(row);
+    if (same !== undefined) return same;
+    const added = stems.push(stem) - 1;
+    rows.push(row);
+    if (row < 0) byStem.set(stem, added);
+    else byRow.set(row, added);
+    return added;
+  };
+  const wordOf = (input: number, word: number): number => {
+    const numbers = known[input];
+    if (numbers[word] === UNSEEN) numbers[word] = number(inputs[input], word);
+    return numbers[word];
+  };
+  return { wordOf, stems, rows };
+}
