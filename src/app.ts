@@ -143,6 +143,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           reader: store.reader,
           canonicalize: settings.canonicalize,
           queue,
+          localReranker: settings.reranker.kind === 'local',
           recencyHalfLifeDays: settings.search.recency_half_life_days,
           newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
           newCompareId: () => `cp_${randomBytes(12).toString('hex')}`,

@@ -10,7 +10,7 @@ import { type CorpusSegment, corpusSegment } from '../../src/compute/bm25/corpus
 import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
 import { chunkText } from '../../src/compute/chunk-text.ts';
 import type { LocalEmbedder } from '../../src/compute/embed-local.ts';
-import { buildForwardIndex, type ForwardDocument } from '../../src/compute/rerank/forward-index.ts';
+import type { ForwardDocument } from '../../src/compute/rerank/forward-index.ts';
 import type { ForwardPart } from '../../src/compute/rerank/gather-candidates.ts';
 import { lookupTerm, termOf } from '../../src/compute/term-table.ts';
 import type { WordVectors } from '../../src/compute/word-vectors.ts';
@@ -83,19 +83,14 @@ export function prepareCollection(
   const segment = modelTerms(
     lexicon,
     counted.map(({ title, body }) => ({ title, section: new Uint32Array(0), body })),
+    { fingerprint: wordVectors.fingerprint, rowOf: (word) => lookupTerm(wordVectors.vocabulary, word) },
   );
-  const index = buildForwardIndex(
-    lexicon,
-    counted,
-    (stem) => lookupTerm(segment.terms, stem),
-    (word) => lookupTerm(wordVectors.vocabulary, word),
-  );
+  if (segment.forward === null) throw new Error('a segment without a forward index');
   const stemTexts = Array.from({ length: segment.starts.length - 1 }, (_, id) => termOf(segment.terms, id));
   const vectors = new Float32Array(rows.length * embedder.dim);
   rows.forEach((row, chunk) => {
     vectors.set(row, chunk * embedder.dim);
   });
-  const titleLength = counted.reduce((sum, { title }) => sum + title.length, 0);
   return {
     name,
     documents: new Set(documentOf).size,
@@ -103,9 +98,9 @@ export function prepareCollection(
     queries: judgedQueries(lines('queries.jsonl'), lines('qrels.tsv')).slice(0, maxQueries),
     documentOf,
     corpus: [corpusSegment(0, segment, createTombstones(segment.docs))],
-    forward: { index, stemText: (stem) => stemTexts[stem] },
+    forward: { index: segment.forward, stemText: (stem) => stemTexts[stem] },
     meanLength: segment.totalLength / UNITS / segment.docs,
-    meanTitleLength: titleLength / counted.length,
+    meanTitleLength: segment.totalTitleLength / counted.length,
     vectors,
   };
 }

@@ -34,6 +34,8 @@ export interface QueryTools {
 export interface QueryRun {
   /** Ranked document ids by arm. */
   ranked: Record<Arm, string[]>;
+  /** Score of each document that the default ranks, best first. */
+  scores: Map<string, number>;
   candidates: number;
   times_ms: { analyse: number; sparse: number; gather: number; rerank: number };
 }
@@ -97,6 +99,9 @@ export function runQuery(collection: PreparedCollection, text: string, tools: Qu
       rrf: documents(fused),
       default: documents(reranked),
     },
+    scores: new Map(
+      rollUpPages(reranked, pageOf, ROLL_UP).map(({ score, hits: [{ label }] }) => [documentOf[label], score]),
+    ),
     candidates: labels.length,
     times_ms: {
       analyse: analysed - started,

@@ -10,6 +10,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { LabelRange } from '../commands/commit-content.ts';
+import type { LabelSet } from '../compute/label-set.ts';
+import { openWordVectors } from '../compute/word-vectors.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import { Catalog } from '../index/catalog.ts';
@@ -19,6 +21,7 @@ import { SparseIndex } from '../index/sparse-index.ts';
 import { VectorSpace } from '../index/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { SearchThreadData } from '../threads/analyze-query.ts';
+import type { CandidateScores } from '../threads/rerank-candidates.ts';
 import type { TextQuery, TextResult } from '../threads/search-thread.ts';
 import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { CommitFeed } from './commit-feed.ts';
@@ -107,7 +110,18 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     /** Set once there is what it needs; nothing is lost before. */
     let recoverBeside: (missing: MissingLabels) => void = () => {};
     const opened = await Promise.all([
-      SparseIndex.open({ dir: join(dir, 'sparse'), storeId, searchers, worker: work, log, saveEveryDocs }, live),
+      SparseIndex.open(
+        {
+          dir: join(dir, 'sparse'),
+          storeId,
+          searchers,
+          worker: work,
+          log,
+          saveEveryDocs,
+          vocabulary: vocabularyOf(searchData),
+        },
+        live,
+      ),
       model === null
         ? null
         : VectorSpace.open(
@@ -182,6 +196,23 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       return again;
     };
 
+    /** The dense side's hits; and of the candidates what it says, if that is wanted. */
+    const searchVectors = async (
+      { vector, wordPart, knownWords, sparse: found }: TextResult,
+      k: number,
+      compare: boolean,
+      allow: { allow?: LabelSet },
+    ): Promise<{ hits: RankedChunks; scored: CandidateScores }> => {
+      const unscored = { labels: found.labels, cosine: null, wordCosine: null };
+      if (space === null || vector === null || knownWords + found.known === 0) {
+        return { hits: nothing, scored: unscored };
+      }
+      const limits = { ...allow, ...(model?.floor == null ? {} : { minScore: model.floor }) };
+      if (!compare) return { hits: await space.search(vector, k, limits), scored: unscored };
+      const { hits, labels, cosine, part } = await space.searchAndScore(vector, k, found.labels, wordPart, limits);
+      return { hits, scored: { labels, cosine, wordCosine: part } };
+    };
+
     /** In quiet times small segments are brought together, and what is worth it is saved. */
     let changedAt: number | null = null;
     const tending = setInterval(() => {
@@ -223,7 +254,8 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         const floor = model?.floor == null ? {} : { minScore: model.floor };
         return orOverloaded(() => pageSpace.near({ page_nos, k, except, ...allow, ...floor }));
       },
-      'index.retrieve': async ({ query, candidates, filters, model: wanted }: RetrieveRequest): Promise<Retrieved> => {
+      'index.retrieve': async (request: RetrieveRequest): Promise<Retrieved> => {
+        const { query, candidates, filters, model: wanted, rerank } = request;
         if (wanted !== model?.id) throw new DomainError('invalid', `the model ${wanted} has no vectors here`);
         const began = monotonic();
         const allowed = catalog.allowed(filters);
@@ -233,29 +265,27 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           passes: (no: number) => catalog.passes(no, filters),
           lastSeenAt: (no: number) => catalog.lastSeenAt(no),
         };
-        if (allowed?.count === 0) return { sparse: nothing, dense: nothing, known: false, timing_ms: {}, ...shape };
+        if (allowed?.count === 0) {
+          return { sparse: nothing, dense: nothing, reranked: null, known: false, timing_ms: {}, ...shape };
+        }
+        const allow = allowed === null ? {} : { allow: allowed.labels };
         return orOverloaded(async () => {
-          const found = await searchText({
-            query,
-            k: candidates,
-            ...(allowed === null ? {} : { allow: allowed.labels }),
-          });
+          const found = await searchText({ query, k: candidates, ...allow });
           const searched = monotonic();
-          const dense =
-            space === null || found.vector === null || found.knownWords + found.sparse.known === 0
-              ? nothing
-              : await space.search(found.vector, candidates, {
-                  ...(allowed === null ? {} : { allow: allowed.labels }),
-                  ...(model?.floor == null ? {} : { minScore: model.floor }),
-                });
+          const known = found.sparse.known > 0 || found.knownWords > 0;
+          const { hits, scored } = await searchVectors(found, candidates, rerank, allow);
+          const compared = monotonic();
+          const reranked = rerank ? await rerankOn(leastBusy(searchers), query, scored) : null;
           return {
             sparse: found.sparse,
-            dense,
-            known: found.sparse.known > 0 || found.knownWords > 0,
+            dense: hits,
+            reranked,
+            known,
             timing_ms: {
               filter: filtered - began,
               sparse: searched - filtered,
-              dense: monotonic() - searched,
+              dense: compared - searched,
+              ...(rerank ? { rerank: monotonic() - compared } : {}),
               ...(recovery.pending > 0 ? { rebuilding: 1 } : {}),
             },
             ...shape,
@@ -278,6 +308,11 @@ export function indexesLogic(dependencies: IndexesDependencies) {
   };
 
   return serviceLogic<IndexMessages>('indexes', start);
+}
+
+/** Which word vectors the forward indexes are to have the rows of. */
+function vocabularyOf({ embedded }: SearchThreadData): number | undefined {
+  return embedded === null ? undefined : openWordVectors(embedded.wordVectors).fingerprint;
 }
 
 function countsOf({ sparse, dense }: MissingLabels): { sparse_chunks: number; dense_chunks: number } {
@@ -314,6 +349,17 @@ function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
 /** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
 async function addVectors(space: VectorSpace, labels: Uint32Array, rows: Float32Array): Promise<void> {
   if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });
+}
+
+/** The candidates by the local reranker; null when there are none, or it cannot say. */
+async function rerankOn(
+  searcher: SearchPool,
+  query: string,
+  candidates: CandidateScores,
+): Promise<RankedChunks | null> {
+  if (candidates.labels.length === 0) return null;
+  const scores = await searcher.run('rerank', { query, ...candidates });
+  return scores === null ? null : { labels: candidates.labels, scores };
 }
 
 function leastBusy(pools: readonly SearchPool[]): SearchPool {

@@ -1,5 +1,6 @@
 /**
- * Ranks pages for a query: the index gives both sides' hits, which are fused, rolled up to pages, faded with age and ordered
+ * Ranks pages for a query: the index gives both sides' hits, which are fused, or ordered by the
+ * local reranker where it is wanted and has scored them, then rolled up to pages, faded with age and ordered
  * (exact title or URL first, then score). What a search, a comparison and a replay have in common; it presents nothing.
  */
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
@@ -13,12 +14,14 @@ import { instantOf } from '../domain/ids.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchFilters, SearchRequest } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
-import type { Retrieved, SystemAsk } from './system-messages.ts';
+import type { RankedChunks, Retrieved, SystemAsk } from './system-messages.ts';
 
 export interface RankDependencies {
   ask: SystemAsk;
   reader: StoreReader;
   canonicalize: CanonicalizeSettings;
+  /** Whether the local reranker gives the final order where a request wants one. */
+  localReranker: boolean;
   /** Half-life where a request names none; null: nothing fades. */
   recencyHalfLifeDays: number | null;
   /** Wall clock, ms. */
@@ -43,13 +46,15 @@ export interface Ranking {
   /** The model that gave the final order, or null where the fused scores did. */
   reranker: string | null;
   retrieved: Retrieved;
-  /** Every candidate chunk, best first. */
+  /** Every candidate chunk in the order before any reranking, best first. */
   fused: FusedHit[];
   /** Best first. */
   pages: OrderedPage[];
   timing_ms: Record<string, number>;
 }
 
+/** How the query log calls the local reranker. */
+const LOCAL_RERANKER = 'local';
 /** Pages of one title that can be put first; more have a title that names nothing. */
 const maxExactPages = 100;
 
@@ -57,7 +62,9 @@ const maxExactPages = 100;
  * Make the ranking function. `model` names an embedding model that is ready; without it the active one is used.
  * Errors: DomainError `no_active_model`; `not_found` for an entity filter that names none; `invalid` for a filter that cannot be.
  */
-export function queryRanker({ ask, reader, canonicalize, recencyHalfLifeDays, now, monotonic }: RankDependencies) {
+export function queryRanker(dependencies: RankDependencies) {
+  const { ask, reader, canonicalize, localReranker, recencyHalfLifeDays, now, monotonic } = dependencies;
+
   /** Pages whose title or URL the query is, the filters not yet asked. */
   const exactPages = (query: string): number[] => {
     const found = new Set(reader.pages.numbersByTitle(titleOfQuery(query), maxExactPages));
@@ -69,8 +76,8 @@ export function queryRanker({ ask, reader, canonicalize, recencyHalfLifeDays, no
     return [...found].filter((no) => reader.pages.get(no)?.status === 'indexed');
   };
 
-  const order = (request: RankRequest, retrieved: Retrieved, fused: FusedHit[]): OrderedPage[] => {
-    const ranked = rollUpPages(fused, retrieved.pageOf, request);
+  const order = (request: RankRequest, retrieved: Retrieved, hits: FusedHit[]): OrderedPage[] => {
+    const ranked = rollUpPages(hits, retrieved.pageOf, request);
     const halfLife = request.recency_half_life_days ?? recencyHalfLifeDays;
     if (halfLife !== null) {
       const at = now();
@@ -95,14 +102,23 @@ export function queryRanker({ ask, reader, canonicalize, recencyHalfLifeDays, no
       throw new DomainError('not_found', `no entity is known as ${JSON.stringify(entity.slice(0, 64))}`);
     const filters = pageFiltersOf(request.filters);
     const { query, candidates } = request;
-    const retrieved = await ask('index.retrieve', { query, candidates, filters, model: used }, { signal });
+    const noCluster = request.filters?.cluster_id == null;
+    const rerank = request.rerank && localReranker && noCluster;
+    const retrieved = await ask('index.retrieve', { query, candidates, filters, model: used, rerank }, { signal });
     const began = monotonic();
-    const nothing = !retrieved.known || request.filters?.cluster_id != null;
+    const nothing = !retrieved.known || !noCluster;
     const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], request.rrf_k);
-    const pages = request.filters?.cluster_id == null ? order(request, retrieved, fused) : [];
+    const reranked = nothing || retrieved.reranked === null ? null : hitsOf(retrieved.reranked);
+    const pages = noCluster ? order(request, retrieved, reranked ?? fused) : [];
     const timing_ms = { ...retrieved.timing_ms, fuse: monotonic() - began };
-    return { model: used, reranker: null, retrieved, fused, pages, timing_ms };
+    return { model: used, reranker: reranked === null ? null : LOCAL_RERANKER, retrieved, fused, pages, timing_ms };
   };
+}
+
+/** Best first, ties by label. */
+function hitsOf({ labels, scores }: RankedChunks): FusedHit[] {
+  const hits = Array.from(labels, (label, i) => ({ label, score: scores[i] }));
+  return hits.sort((a, b) => b.score - a.score || a.label - b.label);
 }
 
 export type RankQuery = ReturnType<typeof queryRanker>;

@@ -17,9 +17,11 @@ export interface RetrieveRequest {
   filters: PageFilters;
   /** Embedding model of the dense side. */
   model: string;
+  /** Whether the local reranker is to score the candidates. */
+  rerank: boolean;
 }
 
-/** One side's hits, best first, ties by label; aligned arrays. */
+/** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */
 export interface RankedChunks {
   labels: Uint32Array;
   scores: ArrayLike<number>;
@@ -28,6 +30,8 @@ export interface RankedChunks {
 export interface Retrieved {
   sparse: RankedChunks;
   dense: RankedChunks;
+  /** Every candidate of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
+  reranked: RankedChunks | null;
   /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
   known: boolean;
   /** The page that a label belongs to, 0 for none any more. */

@@ -5,7 +5,7 @@
  *   <id>.segment    the bytes of a segment (compute/bm25/segment.ts); never changed once the manifest names it
  *   *.new           being written; *.bad: set aside because it failed a check
  *
- * A file counts when the manifest names it and size, checksum, format and number of documents agree. Anything else is set
+ * A file counts when the manifest names it and size, checksum, format, word vectors and number of documents agree. Anything else is set
  * aside with a log line and never stops a start: the folder is a cache, and what it lacks is indexed again from the text.
  * Files set aside go with the next save, for they may hold text that was forgotten since. One owner, one call at a time.
  */
@@ -49,6 +49,8 @@ export interface SegmentFilesOptions {
   storeId: string;
   worker: ThreadPool<SegmentTasks>;
   log: IndexLog;
+  /** Fingerprint of the word vectors that forward indexes must have; without it, a segment may have any or none. */
+  vocabulary?: number | undefined;
 }
 
 export class SegmentFiles {
@@ -149,6 +151,8 @@ export class SegmentFiles {
       if (read.segment.byteLength !== entry.bytes) throw new Error('its size is not the manifest’s');
       if (read.sha256 !== entry.sha256) throw new Error('its checksum is not the manifest’s');
       const segment = openSegment(read.segment);
+      const { vocabulary = segment.vocabulary } = this.#options;
+      if (segment.vocabulary !== vocabulary) throw new Error('its forward index is of other word vectors');
       if (segment.docs !== entry.docs) throw new Error('its number of documents is not the manifest’s');
       return segment;
     } catch (error) {

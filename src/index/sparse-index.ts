@@ -49,6 +49,8 @@ export interface SparseIndexOptions {
   maxSegments?: number;
   /** Documents added between two saves in the background. */
   saveEveryDocs?: number;
+  /** Fingerprint of the word vectors of the segments' forward indexes; without it, a segment may have any or none. */
+  vocabulary?: number | undefined;
 }
 
 export interface SparseIndexStats {
@@ -83,7 +85,7 @@ interface WaitingAdd {
 }
 
 export class SparseIndex {
-  readonly #options: Required<SparseIndexOptions>;
+  readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary'>>;
   readonly #files: SegmentFiles;
   readonly #held = new Map<ThreadPool<PublishTask>, ReadonlySet<number>>();
   #members: SegmentMember[] = [];

@@ -2,7 +2,9 @@
 import { createTextAnalyzer } from '../compute/analyze-text.ts';
 import { createLocalEmbedder } from '../compute/embed-local.ts';
 import { contentTerms } from '../compute/query-terms.ts';
-import { openWordVectors } from '../compute/word-vectors.ts';
+import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
+import { lookupTerm } from '../compute/term-table.ts';
+import type { WordVectors } from '../compute/word-vectors.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {
@@ -15,19 +17,42 @@ export interface AnalyzedQuery {
   terms: string[];
   /** Unit length; null where the query has no term, or the active model is not embedded here. */
   vector: Float32Array | null;
+  /** The vector with only its components from the word vectors; null where it has none. */
+  wordPart: Float32Array | null;
   /** How many of the query's words the model knows. */
   knownWords: number;
+  /** The words that `terms` are the stems of, aligned with them. */
+  forms: QueryForm[];
 }
 
-/** Make the analyzer; loads the language model (about 0.2 s). */
-export function createQueryAnalyzer({ embedded }: SearchThreadData): (query: string) => AnalyzedQuery {
+/** What embeds queries: the word vectors and the dimensions of the model made of them. */
+export interface EmbeddedModel {
+  vectors: WordVectors;
+  dim: number;
+}
+
+/** Make the analyzer; loads the language model (about 0.2 s). Remembers the last query, which is reranked next. */
+export function createQueryAnalyzer(embedded: EmbeddedModel | null): (query: string) => AnalyzedQuery {
   const analyzer = createTextAnalyzer();
-  const embedder = embedded === null ? null : createLocalEmbedder(openWordVectors(embedded.wordVectors), embedded.dim);
-  return (query) => {
+  const embedder = embedded === null ? null : createLocalEmbedder(embedded.vectors, embedded.dim);
+  const rowOf = (word: string) =>
+    embedded === null || word === '' ? -1 : lookupTerm(embedded.vectors.vocabulary, word);
+  const analyze = (query: string): AnalyzedQuery => {
     const { words, stems } = analyzer.terms(query);
-    const terms = contentTerms({ words, stems }).stems;
-    if (embedder === null || stems.length === 0) return { terms, vector: null, knownWords: 0 };
+    const content = contentTerms({ words, stems });
+    const terms = content.stems;
+    const forms = terms.map((stem, at) => ({ stem, row: rowOf(content.words[at]) }));
+    if (embedded === null || embedder === null || stems.length === 0) {
+      return { terms, forms, vector: null, wordPart: null, knownWords: 0 };
+    }
     const { vector, known } = embedder.embedQuery(words, stems);
-    return { terms, vector, knownWords: known };
+    const wordPart = vector.slice().fill(0, embedded.vectors.dim);
+    const hasWords = wordPart.some((component) => component !== 0);
+    return { terms, forms, vector, wordPart: hasWords ? wordPart : null, knownWords: known };
+  };
+  let last: { query: string; analyzed: AnalyzedQuery } | undefined;
+  return (query) => {
+    if (last?.query !== query) last = { query, analyzed: analyze(query) };
+    return last.analyzed;
   };
 }

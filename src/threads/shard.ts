@@ -15,7 +15,7 @@
 import { offerNearest } from './nearest-rows.ts';
 import { ShardGraph } from './shard-graph.ts';
 import { type ScoredLabels, TopList } from './top-list.ts';
-import { VectorRows } from './vector-rows.ts';
+import { BLOCK_ROWS, VectorRows } from './vector-rows.ts';
 
 export interface ShardOptions {
   dim: number;
@@ -32,6 +32,14 @@ export interface ShardSearch {
   minScore: number;
   /** Bitmap over labels, bit `label & 31` of word `label >>> 5`; labels beyond its end are not allowed. */
   allow?: Uint32Array;
+}
+
+export interface ShardScored {
+  hits: ScoredLabels;
+  /** Cosines of the labels that were named, NaN for one that is not here. */
+  cosine: Float32Array;
+  /** Cosines with the part of the vector, of the hits and of the labels that were named; null without a part. */
+  part: { hits: Float32Array; named: Float32Array } | null;
 }
 
 export interface ShardStats {
@@ -109,14 +117,29 @@ export class Shard {
   score(vector: Float32Array, labels: Uint32Array): Float32Array {
     this.rows.setQuery(vector);
     const scores = new Float32Array(labels.length).fill(Number.NaN);
-    const one = new Float32Array(1);
-    labels.forEach((label, i) => {
+    const places: number[] = [];
+    const rows: number[] = [];
+    labels.forEach((label, place) => {
       const row = this.rows.rowOf(label);
       if (row === undefined) return;
-      this.rows.score(Uint32Array.of(row), one);
-      scores[i] = one[0];
+      places.push(place);
+      rows.push(row);
     });
+    const block = new Float32Array(Math.min(rows.length, BLOCK_ROWS));
+    for (let from = 0; from < rows.length; from += BLOCK_ROWS) {
+      const some = Uint32Array.from(rows.slice(from, from + BLOCK_ROWS));
+      this.rows.score(some, block);
+      for (let i = 0; i < some.length; i++) scores[places[from + i]] = block[i];
+    }
     return scores;
+  }
+
+  /** Search, and score the hits and other labels by another vector as well. */
+  searchAndScore(search: ShardSearch, named: Uint32Array, part: Float32Array | null): ShardScored {
+    const hits = this.search(search);
+    const cosine = this.score(search.vector, named);
+    if (part === null) return { hits, cosine, part: null };
+    return { hits, cosine, part: { hits: this.score(part, hits.labels), named: this.score(part, named) } };
   }
 
   /** Work for about `budgetMs` (a compaction takes the time it takes: 20 ms per 50 MB); says what it did. */

@@ -37,9 +37,11 @@ export interface SparseResult extends SparseHits {
 }
 
 export interface SparseSearcher {
-  /** Take over a snapshot, before the first of which search and score throw NoSnapshotError. Gives the ids that it names and this searcher still lacks, to be sent again with their bytes. */
+  /** Take over a snapshot, before the first of which the others throw NoSnapshotError. Gives the ids that it names and this searcher still lacks, to be sent again with their bytes. */
   publish(update: SnapshotUpdate): number[];
   search(query: SparseQuery): SparseResult;
+  /** The segments of the snapshot. */
+  snapshot(): readonly CorpusSegment[];
   /** The BM25F of given labels for a query, 0 where a label is not live or has no query term. */
   score(terms: readonly string[], labels: Uint32Array): Float64Array;
 }
@@ -70,6 +72,7 @@ export function createSparseSearcher(): SparseSearcher {
       published = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
       return ids.filter((id) => !held.has(id));
     },
+    snapshot,
     search({ terms, k, allow }) {
       const corpus = snapshot();
       const plan = planQuery(corpus, terms);

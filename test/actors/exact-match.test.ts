@@ -30,6 +30,7 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
     ask,
     reader: shelf.reader,
     canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
+    localReranker: true,
     recencyHalfLifeDays: null,
     now: () => 1000,
     monotonic: () => 0,
@@ -116,6 +117,7 @@ test('the filters reach the index as instants and as a plain domain', async () =
       query: 'heron',
       candidates: 7,
       model: 'm1',
+      rerank: true,
       filters: { domain: 'example.com', after: Date.parse('2025-12-31T23:00:00Z'), before: null },
     },
   ]);

@@ -17,6 +17,7 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       ask: shelf.ask,
       reader: shelf.reader,
       canonicalize: { tracking_params: [], keep_params: {} },
+      localReranker: true,
       recencyHalfLifeDays: null,
       queue: new QueryLogQueue(() => {}),
       newQueryId: () => `qr_${++queries}`,
@@ -64,7 +65,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
   ]);
   assert.deepEqual([found.query_id, found.offset, found.has_more], ['qr_1', 0, false]);
   assert.deepEqual(shelf.retrievals, [
-    { query: 'oak', candidates: 100, filters: { domain: null, after: null, before: null }, model: 'm1' },
+    { query: 'oak', candidates: 100, filters: { domain: null, after: null, before: null }, model: 'm1', rerank: true },
   ]);
 });
 
@@ -251,4 +252,48 @@ test('a search is logged with its parameters, its candidates and its answer', as
     [second, label],
   );
   assert.deepEqual([run.pages.map(({ page_no }) => page_no), run.offset, run.ts], [[1], 1, now]);
+});
+
+test('the local reranker gives the order and the scores where it is wanted and has them', async () => {
+  await using shelf = await Shelf.open();
+  const first = await shelf.add({ title: 'Trees', text: 'oak elm ash' });
+  const second = await shelf.add({ title: 'Boats', text: 'oak keel' });
+  const third = await shelf.add({ title: 'Oak', text: 'oak' });
+  const sides = { sparse: [first, second, third], dense: [first + 2] };
+  const scored: [number, number][] = [
+    [first, 0.25],
+    [second, 1],
+    [first + 2, 0.5],
+    [third, 0],
+  ];
+  shelf.finds.m1 = { ...sides, reranked: scored };
+  const queue = new QueryLogQueue(() => {});
+  const answer = async (changes: object, dependencies: Partial<RetrieverDependencies> = {}) => {
+    const service = retriever(shelf, { queue, ...dependencies });
+    const { results } = await service.ask('search.query', request({ query: 'oak', ...changes }));
+    return results.map(({ title, score }) => [title, Math.round(score * 1000) / 1000]);
+  };
+
+  const exactFirst = ['Oak', 0];
+  assert.deepEqual(await answer({}), [exactFirst, ['Boats', 1], ['Trees', 0.5]]);
+  const fused = [
+    ['Oak', 0.016],
+    ['Trees', 0.016],
+    ['Boats', 0.016],
+  ];
+  assert.deepEqual(await answer({ rerank: false }), fused);
+  assert.deepEqual(await answer({}, { localReranker: false }), fused);
+  shelf.finds.m1 = sides;
+  assert.deepEqual(await answer({}), fused);
+
+  assert.deepEqual(
+    shelf.retrievals.map(({ rerank }) => rerank),
+    [true, false, false, true],
+  );
+  const runs = queue.take(10);
+  assert.deepEqual(
+    runs.map((run) => run.reranker_model),
+    ['local', null, null, null],
+  );
+  assert.deepEqual(runs[0].fused, runs[1].fused);
 });

@@ -30,7 +30,7 @@ type Answer = (request: never, signal: AbortSignal | undefined) => unknown;
 export class Shelf implements AsyncDisposable {
   readonly temporary: TemporaryStore;
   /** What the index finds: labels by model, best first. */
-  finds: Record<string, { sparse: number[]; dense: number[] }> = {};
+  finds: Record<string, { sparse: number[]; dense: number[]; reranked?: [label: number, score: number][] }> = {};
   readonly retrievals: RetrieveRequest[] = [];
   /** Answers of messages beside the index's and the writer's. */
   readonly answers: Partial<Record<SystemMessageName, Answer>> = {};
@@ -109,7 +109,7 @@ export class Shelf implements AsyncDisposable {
 
   #retrieve(request: RetrieveRequest): Retrieved {
     this.retrievals.push(request);
-    const { sparse, dense } = this.finds[request.model] ?? { sparse: [], dense: [] };
+    const { sparse, dense, reranked } = this.finds[request.model] ?? { sparse: [], dense: [] };
     const side = (labels: number[]) => ({
       labels: Uint32Array.from(labels),
       scores: Float32Array.from(labels, (_, rank) => 1 - rank / 10),
@@ -118,6 +118,13 @@ export class Shelf implements AsyncDisposable {
     return {
       sparse: side(sparse),
       dense: side(dense),
+      reranked:
+        request.rerank && reranked !== undefined
+          ? {
+              labels: Uint32Array.from(reranked, ([label]) => label),
+              scores: Float64Array.from(reranked, ([, score]) => score),
+            }
+          : null,
       known: sparse.length + dense.length > 0,
       pageOf: (label) =>
         pages.find((page) => label >= page.first_label && label < page.first_label + page.chunk_count)?.no ?? 0,

@@ -172,6 +172,33 @@ test('score gives the cosines of the labels asked for, and NaN for those that ar
   await space.close();
 });
 
+test('a search gives the cosines of named labels too, and those with a part of the vector of them all', async () => {
+  await using made = await spaceFixture(pools);
+  const space = await open(made.options);
+  await addAll(space, range(0, 100));
+  const query = vectorOf(300);
+  const part = query.slice().fill(0, DIM / 2);
+  const named = Uint32Array.of(4000, ...range(0, 60));
+  const { hits, labels, cosine, part: parts } = await space.searchAndScore(query, 10, named, part);
+  assert.deepEqual(hits, await space.search(query, 10));
+  assert.deepEqual([...labels], [...new Set([...hits.labels, ...named])]);
+  for (const [vector, found] of [
+    [query, cosine],
+    [part, parts ?? []],
+  ] as const) {
+    const truth = new Map(nearest(vector, range(0, 100), 100).map(({ label, score }) => [label, score]));
+    assert.equal(found.length, labels.length);
+    labels.forEach((label, i) => {
+      assert.ok(Math.abs(found[i] - (truth.get(label) ?? 0)) < 0.02);
+    });
+  }
+  assert.equal((await space.searchAndScore(query, 10, named, null)).part, null);
+  const limited = { allow: setOf(range(0, 5)), minScore: -1 };
+  assert.deepEqual((await space.searchAndScore(query, 10, range(0, 0), null, limited)).labels.length, 5);
+  await assert.rejects(space.searchAndScore(query, 10, named, new Float32Array(DIM)), BadVectorError);
+  await space.close();
+});
+
 test('a batch with bad vectors is refused, its rows and their faults are named, and nothing of it is stored', async () => {
   await using made = await spaceFixture(pools);
   const space = await open(made.options);

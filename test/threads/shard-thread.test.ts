@@ -6,7 +6,18 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { saveGraph } from '../../src/threads/shard-files.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
-import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
+import {
+  add,
+  maintain,
+  open,
+  release,
+  remove,
+  save,
+  score,
+  search,
+  searchAndScore,
+  stats,
+} from '../../src/threads/shard-thread.ts';
 import { NO_LABEL, VectorRows } from '../../src/threads/vector-rows.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
@@ -33,6 +44,7 @@ test('a thread says of every task that it does not know the space, until it is o
     remove({ space, labels: Uint32Array.of(1) }),
     search({ space, vector: query, k: 1, minScore: -1 }),
     score({ space, vector: query, labels: Uint32Array.of(1) }),
+    searchAndScore({ space, vector: query, k: 1, minScore: -1, named: Uint32Array.of(1), part: null }),
     maintain({ space, budgetMs: 1 }),
     save({ space, rowsPath: join(dir, 'never'), graphPath: join(dir, 'never') }),
     stats({ space }),

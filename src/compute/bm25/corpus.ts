@@ -4,7 +4,7 @@
  * live documents, however these are spread over segments.
  */
 import { lookupTerm } from '../term-table.ts';
-import { type LengthNorm, lengthNorm, termWeight } from './bm25f.ts';
+import { type LengthNorm, lengthNorm, termWeight, UNITS } from './bm25f.ts';
 import type { Segment } from './segment.ts';
 import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';
 
@@ -41,6 +41,36 @@ export function corpusSegment(id: number, segment: Segment, tombstones: Tombston
   return { id, segment, tombstones, frequencies: { deleted: 0, live: new Map() } };
 }
 
+export interface CorpusTotals {
+  /** Live documents. */
+  docs: number;
+  /** In 1/UNITS. */
+  totalLength: number;
+  /** In occurrences: of a document, weighted as BM25F does, and of the words in its title. 0 without documents. */
+  meanLength: number;
+  meanTitleLength: number;
+}
+
+export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
+  let docs = 0;
+  let totalLength = 0;
+  let totalTitleLength = 0;
+  for (const { segment, tombstones } of corpus) {
+    docs += segment.docs - deletedCount(tombstones);
+    totalLength += segment.totalLength - tombstones.deletedLength[0];
+    totalTitleLength += segment.totalTitleLength - tombstones.deletedTitleLength[0];
+  }
+  const mean = (total: number) => (docs === 0 ? 0 : total / docs);
+  return { docs, totalLength, meanLength: mean(totalLength / UNITS), meanTitleLength: mean(totalTitleLength) };
+}
+
+/** Live documents with a term. */
+export function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
+  let df = 0;
+  for (const member of corpus) df += liveFrequency(member, lookupTerm(member.segment.terms, term));
+  return df;
+}
+
 /** What a term weighs that is `count` times in the query, 1 for once: BM25's factor of the query. */
 export function queryTermWeight(count: number): number {
   return (count * (K3 + 1)) / (count + K3);
@@ -48,18 +78,12 @@ export function queryTermWeight(count: number): number {
 
 /** Weigh the query's terms by the corpus' live statistics and by how often the query names them. */
 export function planQuery(corpus: readonly CorpusSegment[], queryTerms: readonly string[]): QueryPlan {
-  let docs = 0;
-  let totalLength = 0;
-  for (const { segment, tombstones } of corpus) {
-    docs += segment.docs - deletedCount(tombstones);
-    totalLength += segment.totalLength - tombstones.deletedLength[0];
-  }
+  const { docs, totalLength } = corpusTotals(corpus);
   const terms: PlannedTerm[] = [];
   const counts = new Map<string, number>();
   for (const term of queryTerms) counts.set(term, (counts.get(term) ?? 0) + 1);
   for (const [term, count] of counts) {
-    let df = 0;
-    for (const member of corpus) df += liveFrequency(member, lookupTerm(member.segment.terms, term));
+    const df = documentFrequency(corpus, term);
     if (df > 0) terms.push({ term, weight: queryTermWeight(count) * termWeight(docs, df) });
   }
   const known = terms.length;

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type CorpusSegment, corpusSegment } from '../../src/compute/bm25/corpus.ts';
+import { mergeSegments } from '../../src/compute/bm25/merge-segments.ts';
+import { labelSegment, titleLengthOf } from '../../src/compute/bm25/segment.ts';
+import { createTombstones, markDeleted } from '../../src/compute/bm25/tombstones.ts';
+import { Lexicon } from '../../src/compute/lexicon.ts';
+import { lookupTerm, termOf } from '../../src/compute/term-table.ts';
+import { modelTerms, type SparseTermDocument } from '../../src/threads/model-segment.ts';
+import { createCandidateReranker } from '../../src/threads/rerank-candidates.ts';
+import { fixtureVectors } from '../compute/word-vectors-fixture.ts';
+
+const vectors = fixtureVectors();
+const vocabulary = {
+  fingerprint: vectors.fingerprint,
+  rowOf: (word: string) => lookupTerm(vectors.vocabulary, word),
+};
+const rerank = createCandidateReranker(vectors);
+/** Eight words of the vectors and two that are not there; every word is its own stem. */
+const WORDS = [...Array.from({ length: 8 }, (_, id) => termOf(vectors.vocabulary, id)), 'qwxz', 'zzyx'];
+const lexicon = new Lexicon();
+
+const someTerms = (minLength: number, maxLength: number) =>
+  fc
+    .array(fc.constantFrom(...WORDS), { minLength, maxLength })
+    .map((words) => Uint32Array.from(words, (word) => lexicon.term(word, word)));
+const someDocument: fc.Arbitrary<SparseTermDocument> = fc.record({
+  title: someTerms(0, 3),
+  section: fc.constant(new Uint32Array(0)),
+  body: someTerms(1, 10),
+});
+const formsOf = (...words: string[]) => words.map((stem) => ({ stem, row: vocabulary.rowOf(stem) }));
+
+function segmentOf(id: number, documents: ReadonlyMap<number, SparseTermDocument>, of = vocabulary): CorpusSegment {
+  const segment = modelTerms(lexicon, [...documents.values()], of);
+  labelSegment(segment, Uint32Array.from(documents.keys()));
+  return corpusSegment(id, segment, createTombstones(segment.docs));
+}
+
+function deleteFrom({ segment, tombstones }: CorpusSegment, label: number): void {
+  const ordinal = segment.labels.indexOf(label);
+  markDeleted(tombstones, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
+}
+
+test('the scores do not depend on how the chunks are spread over segments, nor on deleted ones', () => {
+  const somePart = fc.record({ document: someDocument, batch: fc.nat(2), deleted: fc.boolean() });
+  const someWords = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(somePart, { minLength: 1, maxLength: 20 }), someWords, (parts, words) => {
+      const all = parts.map((part, label) => ({ ...part, label }));
+      const live = all.filter(({ deleted }) => !deleted);
+      fc.pre(live.length > 0);
+      const byLabel = (some: typeof all) => new Map(some.map(({ label, document }) => [label, document]));
+      const spread = [0, 1, 2].map((batch) => {
+        const member = segmentOf(batch, byLabel(all.filter((part) => part.batch === batch)));
+        for (const { label, batch: own, deleted } of all) if (own === batch && deleted) deleteFrom(member, label);
+        return member;
+      });
+      const merged = mergeSegments(spread.slice(0, 2));
+      const half = [corpusSegment(4, merged, createTombstones(merged.docs)), spread[2]];
+      const labels = Uint32Array.from(live, ({ label }) => label);
+      const cosine = Float32Array.from(labels, (label) => 1 / (label + 2));
+      const scores = [[segmentOf(3, byLabel(live))], spread, half].map((corpus) =>
+        rerank(corpus, formsOf(...words), { labels, cosine, wordCosine: null }),
+      );
+      assert.ok(scores.every((each) => each !== null && each.length === labels.length));
+      for (const each of scores) {
+        each?.forEach((score, i) => {
+          assert.ok(Math.abs(score - (scores[0]?.[i] ?? Number.NaN)) < 1e-9);
+        });
+      }
+    }),
+  );
+});
+
+test('nothing is scored when a candidate is in no segment, or one has no forward entry', () => {
+  const document = { title: Uint32Array.of(), section: Uint32Array.of(), body: Uint32Array.of(lexicon.term('x', 'x')) };
+  const whole = segmentOf(1, new Map([[7, document]]));
+  const other = segmentOf(2, new Map([[9, document]]), { ...vocabulary, fingerprint: vectors.fingerprint + 1 });
+  const of = (labels: number[], corpus: CorpusSegment[]) =>
+    rerank(corpus, formsOf('x'), { labels: Uint32Array.from(labels), cosine: null, wordCosine: null });
+  assert.deepEqual(of([7], [whole, other]), Float64Array.of(1));
+  assert.equal(of([7, 8], [whole, other]), null);
+  assert.equal(of([7, 9], [whole, other]), null);
+  assert.equal(of([], []), null);
+});
+
+test('a candidate that was deleted a moment ago is still scored', () => {
+  const document = (...words: string[]) => ({
+    title: Uint32Array.of(),
+    section: Uint32Array.of(),
+    body: Uint32Array.from(words, (word) => lexicon.term(word, word)),
+  });
+  const member = segmentOf(
+    1,
+    new Map([
+      [1, document('x', 'y')],
+      [2, document('x', 'x')],
+    ]),
+  );
+  deleteFrom(member, 1);
+  const scores = rerank([member], formsOf('x'), { labels: Uint32Array.of(1, 2), cosine: null, wordCosine: null });
+  assert.ok(scores?.every((score) => score >= 0 && score <= 1));
+  assert.equal(scores[1], 1);
+});
