@@ -60,6 +60,14 @@ export function lookupTerm(table: TermTable, term: string): number {
   return table.slots[findSlot(table, scratch, 0, encodeTerm(term, scratch, 0))] - 1;
 }
 
+/** `lookupTerm` for one term in many tables: it is encoded and hashed once. */
+export function termLookup(term: string): (table: TermTable) => number {
+  const bytes = new Uint8Array(term.length * 3);
+  const length = encodeTerm(term, bytes, 0);
+  const hash = hashBytes(bytes, 0, length);
+  return (table) => table.slots[probe(table, hash, bytes, 0, length)] - 1;
+}
+
 /** The term of an id in range. */
 export function termOf(table: TermTable, id: number): string {
   return decoder.decode(table.bytes.slice(table.offsets[id], table.offsets[id + 1]));
@@ -67,8 +75,12 @@ export function termOf(table: TermTable, id: number): string {
 
 /** The slot that holds the key, bytes[start .. end), or the free slot where it would go. */
 function findSlot(table: TermTable, bytes: Uint8Array, start: number, end: number): number {
+  return probe(table, hashBytes(bytes, start, end), bytes, start, end);
+}
+
+function probe(table: TermTable, hash: number, bytes: Uint8Array, start: number, end: number): number {
   const mask = table.slots.length - 1;
-  for (let slot = hashBytes(bytes, start, end) & mask; ; slot = (slot + 1) & mask) {
+  for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
     const held = table.slots[slot];
     if (held === 0 || sameBytes(table, held - 1, bytes, start, end)) return slot;
   }

@@ -41,6 +41,8 @@ export type CandidateReranker = (
 export function createCandidateReranker(vectors: WordVectors): CandidateReranker {
   const similarity = createWordSimilarity(vectors);
   const parts = new WeakMap<Segment, ForwardPart>();
+  /** Document frequencies that were asked for, as long as the corpus has the same segments and live documents. */
+  let counted = { corpus: [] as readonly CorpusSegment[], docs: 0, frequencies: new Map<string, number>() };
 
   const partOf = (segment: Segment): ForwardPart | null => {
     if (segment.forward === null || segment.vocabulary !== vectors.fingerprint) return null;
@@ -49,6 +51,20 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
     const part = { index: segment.forward, stemText: rememberedTexts(segment) };
     parts.set(segment, part);
     return part;
+  };
+
+  /** A candidate that was deleted a moment ago may have brought a term that no live chunk holds: 1 then. */
+  const frequencyOf = (corpus: readonly CorpusSegment[], docs: number) => {
+    if (counted.corpus !== corpus || counted.docs !== docs) counted = { corpus, docs, frequencies: new Map() };
+    const { frequencies } = counted;
+    return (term: string): number => {
+      let df = frequencies.get(term);
+      if (df === undefined) {
+        df = Math.max(1, documentFrequency(corpus, term));
+        frequencies.set(term, df);
+      }
+      return df;
+    };
   };
 
   return (corpus, forms, { labels, cosine, wordCosine }) => {
@@ -70,12 +86,12 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
       corpus,
       forms.map(({ stem }) => stem),
     );
+    const frequency = frequencyOf(corpus, totals.docs);
     const statistics = {
       docs: totals.docs,
       meanLength: totals.meanLength,
       meanTitleLength: totals.meanTitleLength,
-      // A candidate that was deleted a moment ago may have brought a stem that no live chunk holds.
-      documentFrequency: (stem: number) => Math.max(1, documentFrequency(corpus, stemTexts[stem])),
+      documentFrequency: (stem: number) => frequency(stemTexts[stem]),
     };
     const bm25f = scoreLabels(corpus, plan, labels);
     return rerank(query, { ...words, bm25f, cosine, wordCosine }, statistics, similarity);
@@ -103,12 +119,12 @@ function placesOf(corpus: readonly CorpusSegment[], labels: Uint32Array): Candid
 
 /** The terms of a segment, each decoded once. */
 function rememberedTexts({ terms }: Segment): (stem: number) => string {
-  const texts = new Map<number, string>();
+  const texts: (string | undefined)[] = Array.from({ length: terms.offsets.length - 1 });
   return (stem) => {
-    let text = texts.get(stem);
+    let text = texts[stem];
     if (text === undefined) {
       text = termOf(terms, stem);
-      texts.set(stem, text);
+      texts[stem] = text;
     }
     return text;
   };

@@ -3,7 +3,7 @@
  * Statistics are taken when a query is planned, never stored in postings; so the scores are those of one index over the
  * live documents, however these are spread over segments.
  */
-import { lookupTerm } from '../term-table.ts';
+import { termLookup } from '../term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight, UNITS } from './bm25f.ts';
 import type { Segment } from './segment.ts';
 import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';
@@ -67,7 +67,8 @@ export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
 /** Live documents with a term. */
 export function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
   let df = 0;
-  for (const member of corpus) df += liveFrequency(member, lookupTerm(member.segment.terms, term));
+  const find = termLookup(term);
+  for (const member of corpus) df += liveFrequency(member, find(member.segment.terms));
   return df;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Brings the candidates of a query together out of the forward indexes that hold them, and numbers their words and stems anew,
- * small and without gaps, so that the reranker works on plain arrays. Pure; called by the searcher threads and by the bench.
+ * small and without gaps, so that the reranker works on plain arrays. Pure but for working arrays that are kept from call to call; called by the searcher threads and by the bench.
  */
 import type { ForwardIndex } from './forward-index.ts';
 import type { Candidates, QueryWord } from './rerank-input.ts';
@@ -46,22 +46,21 @@ export function gatherCandidates(
   const words = new Uint32Array(starts[labels.length]);
   const bodyCounts = new Uint8Array(words.length);
   const titleCounts = new Uint8Array(words.length);
-  /** By part: the new number + 1 of each word met. */
-  const known = parts.map(() => new Map<number, number>());
+  const known = parts.map(({ index }) => scratchOf(index));
   places.forEach(({ part, chunk }, i) => {
     const { index, stemText } = parts[part];
     const numbers = known[part];
     for (let from = index.starts[chunk], to = starts[i]; from < index.starts[chunk + 1]; from++, to++) {
       const word = index.words[from];
-      let number = numbers.get(word);
-      if (number === undefined) {
-        number = numbering.add(stemText(index.wordStems[word]), index.wordRows[word]);
-        numbers.set(word, number);
-      }
-      words[to] = number;
+      if (numbers[word] === 0) numbers[word] = numbering.numberOf(index, word, stemText) + 1;
+      words[to] = numbers[word] - 1;
     }
     bodyCounts.set(index.bodyCounts.subarray(index.starts[chunk], index.starts[chunk + 1]), starts[i]);
     titleCounts.set(index.titleCounts.subarray(index.starts[chunk], index.starts[chunk + 1]), starts[i]);
+  });
+  places.forEach(({ part, chunk }) => {
+    const { index } = parts[part];
+    for (let at = index.starts[chunk]; at < index.starts[chunk + 1]; at++) known[part][index.words[at]] = 0;
   });
   const { stemTexts } = numbering;
   const table = {
@@ -74,6 +73,18 @@ export function gatherCandidates(
     words: { labels, starts, words, bodyCounts, titleCounts, table },
     stemTexts,
   };
+}
+
+/** By forward index: the new number + 1 of each word met in the call under way; all 0 between calls. */
+const scratches = new WeakMap<ForwardIndex, Uint32Array>();
+
+function scratchOf(index: ForwardIndex): Uint32Array {
+  let scratch = scratches.get(index);
+  if (scratch === undefined) {
+    scratch = new Uint32Array(index.wordStems.length);
+    scratches.set(index, scratch);
+  }
+  return scratch;
 }
 
 function queryWords(forms: readonly QueryForm[], numbering: WordNumbering): QueryWord[] {
@@ -101,9 +112,15 @@ class WordNumbering {
   readonly #byRow = new Map<number, number>();
   readonly #byStem = new Map<string, number>();
 
-  add(stem: string, row: number): number {
-    const found = this.find(stem, row);
-    if (found >= 0) return found;
+  /** The number of a part's word, given now if it is new. */
+  numberOf(index: ForwardIndex, word: number, stemText: ForwardPart['stemText']): number {
+    const row = index.wordRows[word];
+    if (row >= 0) return this.#byRow.get(row) ?? this.#add(stemText(index.wordStems[word]), row);
+    const stem = stemText(index.wordStems[word]);
+    return this.#byStem.get(stem) ?? this.#add(stem, row);
+  }
+
+  #add(stem: string, row: number): number {
     const number = this.stems.length;
     let stemNumber = this.#stemNumbers.get(stem);
     if (stemNumber === undefined) {
