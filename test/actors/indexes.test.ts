@@ -59,7 +59,13 @@ async function stop(hosted: Hosted): Promise<void> {
 
 async function find(hosted: Hosted, query: string) {
   const filters = { domain: null, after: null, before: null };
-  const { sparse, timing_ms } = await hosted.ask('index.retrieve', { query, candidates: 10_000, filters, model: 'm1' });
+  const { sparse, timing_ms } = await hosted.ask('index.retrieve', {
+    query,
+    candidates: 10_000,
+    filters,
+    model: 'm1',
+    rerank: false,
+  });
   return { found: sparse.labels.length, rebuilding: timing_ms.rebuilding };
 }
 
