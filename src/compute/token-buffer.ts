@@ -26,8 +26,9 @@ export class TokenBuffer {
     this.#borders = borders;
   }
 
-  /** Add the next token; `start` is at or after the end of the one before. */
+  /** Add the next token; `start` is at or after the end of the one before. The tokenizer gives empty ones in `A0..b`: they are none. */
   add(start: number, end: number, cost: number, term: number): void {
+    if (end <= start) return;
     if (this.#borders[this.#nextBorder] < start) {
       this.endSentence();
       while (this.#borders[this.#nextBorder] < start) this.#nextBorder++;

@@ -56,6 +56,11 @@ const anyText = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
+test('a tokenizer’s empty token is none', () => {
+  const { starts, ends } = analyzer.analyze("see A0..Don't stop");
+  assert.ok(starts.every((start, i) => ends[i] > start));
+});
+
 test('tokens lie in the text in order, cover every letter and digit, and their words are their text', () => {
   fc.assert(
     fc.property(anyText, (text) => {
