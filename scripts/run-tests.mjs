@@ -20,7 +20,7 @@ if (files.length === 0) {
   console.error('no test files found below test/');
   process.exit(1);
 }
-const loader = ['--import', './scripts/tsx-in-threads.mjs'];
+const loader = ['--import', './scripts/tsx-in-threads.mjs', '--import', './scripts/test-seed.mjs'];
 const args = [...loader, '--test', '--test-reporter=spec', '--test-concurrency=2', ...files];
 const run = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
 const counts = { pass: 0, fail: 0, skipped: 0 };

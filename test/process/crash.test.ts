@@ -15,7 +15,8 @@ const kills = 20;
 const waveCount = 17;
 const clients = 8;
 const batchSize = 10;
-const seed = Number(process.env.READBACK_TEST_SEED ?? 20_201);
+const given = process.env.READBACK_TEST_SEED ?? '20201';
+const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
 interface Visit {
   /** Which page. */
