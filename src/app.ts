@@ -61,6 +61,8 @@ export class UnsupportedError extends Error {
 const maxWorkQueue = 2048;
 /** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
+/** Measured: 20 MB less resident memory a thread than by default, and not slower (docs/benchmarks.md, "Indexing"). */
+const maxWorkYoungMb = 24;
 /** Running jobs are stopped this long after the scheduler was asked to stop: the whole process is to end within 10 s. */
 const drainGraceMs = 4000;
 /** An attempt's time limit, as a share of its lease, when none is set: a handler ends before its lease does. */
@@ -91,6 +93,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       threads,
       maxQueue: maxWorkQueue,
       maxHeapMb: maxWorkHeapMb,
+      maxYoungMb: maxWorkYoungMb,
       nice: 10,
       data: { chunking: settings.chunking, embedded },
     });
@@ -174,7 +177,7 @@ export async function startApp(options: AppOptions): Promise<App> {
             backoffBaseMs: settings.jobs.backoff_base_s * 1000,
             graceMs: drainGraceMs,
           },
-          capacity: { suspect: 1, index: 32 * cores, fetch: 8, background: 1 },
+          capacity: { suspect: 1, index: 16 * cores, fetch: 8, background: 1 },
           incarnation: randomUUID(),
           now,
           random,

@@ -29,8 +29,8 @@ interface Entry<Page> {
 }
 
 /** Pages in a batch. Measured: docs/benchmarks.md, "Indexing". */
-const maxPages = 16;
-/** Text in a batch, UTF-16 units: some 20 ms of work. A longer page goes alone. */
+const maxPages = 8;
+/** Text in a batch, UTF-16 units: some 30 ms of work. A longer page goes alone. */
 const maxLength = 131_072;
 
 export class PageBatches<Page extends BatchedPage, Prepared> {
@@ -64,7 +64,7 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
   /** Every thread may have a batch; one more waits for the first that is free, if it is worth its while. */
   #hasRoom(): boolean {
     const { threads } = this.#options;
-    return this.#running < threads || (this.#running === threads && this.#waiting.length >= maxPages / 2);
+    return this.#running < threads || (this.#running === threads && this.#waiting.length >= maxPages);
   }
 
   #takeBatch(): Entry<Page>[] {
