@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { type ActorRefFrom, assign, sendParent, setup } from 'xstate';
 import { type BreakerPolicy, type BreakerState, breakerMachine } from '../machines/breaker.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
-import type { CircuitBreaker } from '../providers/resilient-call.ts';
+import type { ProviderBreaker } from '../providers/provider-settings.ts';
 
 export interface BreakersDependencies {
   policy: BreakerPolicy;
@@ -45,7 +45,7 @@ export interface Breakers {
   /** The supervisor's child `breakers`: says `ready.breakers`, and `stopped.breakers` after `stop`. */
   logic: ReturnType<typeof breakersLogic>;
   /** The breaker of a provider; may be asked for at any time. */
-  of(name: string): CircuitBreaker;
+  of(name: string): ProviderBreaker;
   /** Every breaker that was used, by name. An open one says so until a call comes after its cooldown. */
   states(): BreakerReading[];
 }
@@ -68,6 +68,12 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   return {
     logic,
     of: (name) => ({
+      waitMs() {
+        if (live === undefined) return restartWaitMs;
+        const breaker = live.getSnapshot().context.breakers.get(name)?.getSnapshot();
+        const at = monotonic();
+        return breaker === undefined || breaker.can({ type: 'attempt', at }) ? 0 : waitMs(breaker, at);
+      },
       async call(run) {
         const breaker = breakerOf(name);
         const at = monotonic();

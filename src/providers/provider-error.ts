@@ -5,6 +5,8 @@
  */
 
 export type ProviderFault =
+  /** Nothing says where the provider is. */
+  | 'unconfigured'
   /** 4xx but the ones below: the request is wrong for this provider. */
   | 'refused'
   /** 401 and 403. */
@@ -36,6 +38,7 @@ interface FaultRule {
 }
 
 const rules: Readonly<Record<ProviderFault, FaultRule>> = {
+  unconfigured: { retryable: false, permanent: true, againstProvider: false },
   refused: { retryable: false, permanent: true, againstProvider: false },
   unauthorized: { retryable: false, permanent: true, againstProvider: false },
   busy: { retryable: true, permanent: false, againstProvider: true },

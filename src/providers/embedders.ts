@@ -1,0 +1,105 @@
+/**
+ * The embedders of every model that an outside provider computes (any provider but `local`), found by the model's row: address and
+ * key come from the settings, retries and breaker are shared by all models of a provider. It keeps nothing of a model, so a model
+ * that is registered anew or deleted needs no word here.
+ */
+import type { EmbeddingModel } from '../domain/model.ts';
+import type { Embedder, TextKind } from './embedder.ts';
+import { openEmbedder } from './open-embedder.ts';
+import { ProviderError } from './provider-error.ts';
+import {
+  type CallSurroundings,
+  callsThrough,
+  embeddingEndpoint,
+  type ProviderBreaker,
+  type ProviderSettings,
+} from './provider-settings.ts';
+import type { CallOptions, ProviderCall } from './resilient-call.ts';
+
+export type ModelOfProvider = Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim' | 'max_input_tokens'>;
+
+export interface Embedders {
+  /**
+   * Vector of a query, of unit length; null for a text without any visible character.
+   * Errors: those of resilientCall; ProviderError `bad_answer` for a vector of another length than the model's, `unconfigured`
+   *         where no address is set for the provider.
+   */
+  queryVector(model: ModelOfProvider, text: string, options?: CallOptions): Promise<Float32Array | null>;
+  /**
+   * Vectors of passages.
+   * Shapes: `texts.length` rows of `model.dim` numbers, one after the other, of length 1; of zeros for a blank text.
+   * Errors: as above; nothing of the texts is given then.
+   */
+  documentVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
+  /** The breaker that all calls for vectors to the model's provider go through. */
+  breakerOf(model: Pick<EmbeddingModel, 'provider'>): ProviderBreaker;
+}
+
+export interface EmbeddersOptions extends CallSurroundings {
+  settings: ProviderSettings;
+  /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
+  onError: (provider: string) => void;
+}
+
+/** Whether a model's vectors come from outside; else the threads make them. */
+export function isOutside({ provider }: Pick<EmbeddingModel, 'provider'>): boolean {
+  return provider !== 'local';
+}
+
+export function openEmbedders({ settings, onError, ...surroundings }: EmbeddersOptions): Embedders {
+  const calls = new Map<string, ProviderCall>();
+  const callsTo = (provider: string): ProviderCall => {
+    let call = calls.get(provider);
+    if (call === undefined) {
+      const breaker = surroundings.breakers.of(provider);
+      call = callsThrough(provider, breaker, settings.resilience.embed_timeout_s, settings, surroundings);
+      calls.set(provider, call);
+    }
+    return call;
+  };
+
+  const embedderOf = ({ provider, model_name, dim, max_input_tokens }: ModelOfProvider): Embedder =>
+    openEmbedder({
+      endpoint: embeddingEndpoint(provider, settings),
+      model: model_name,
+      dim,
+      maxInputTokens: max_input_tokens,
+      call: callsTo(provider),
+      wall: surroundings.clock.wall,
+    });
+
+  const embed = async (model: ModelOfProvider, texts: readonly string[], kind: TextKind, options: CallOptions) => {
+    try {
+      return await embedderOf(model).embed(texts, kind, options);
+    } catch (error) {
+      if (error instanceof ProviderError) onError(model.provider);
+      throw error;
+    }
+  };
+
+  return {
+    async queryVector(model, text, options = {}) {
+      return isBlank(text) ? null : embed(model, [text], 'query', options);
+    },
+    async documentVectors(model, texts, signal) {
+      const filled = texts.flatMap((text, at) => (isBlank(text) ? [] : [at]));
+      const rows = await embed(
+        model,
+        filled.map((at) => texts[at]),
+        'document',
+        { signal },
+      );
+      if (filled.length === texts.length) return rows;
+      const { dim } = model;
+      const all = new Float32Array(texts.length * dim);
+      for (const [row, at] of filled.entries()) all.set(rows.subarray(row * dim, (row + 1) * dim), at * dim);
+      return all;
+    },
+    breakerOf: ({ provider }) => surroundings.breakers.of(provider),
+  };
+}
+
+/** Providers refuse texts without content. */
+function isBlank(text: string): boolean {
+  return !/[^\s\p{C}]/u.test(text);
+}

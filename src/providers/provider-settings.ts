@@ -1,0 +1,79 @@
+/** What the providers need of the settings, and the calls made of it. The shapes are those of `settings/`, which this folder does not import. */
+import type { Clock } from './clock.ts';
+import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
+import { ProviderError } from './provider-error.ts';
+import { type CircuitBreaker, type ProviderCall, type RetryPolicy, resilientCall } from './resilient-call.ts';
+
+interface Address {
+  base_url: string | null;
+}
+
+export interface ProviderSettings {
+  /** The provider of the model made active at first start; its own address and key are for models of this provider only. */
+  embedder: Address & { provider: string };
+  reranker: Address & { provider: string | null; model: string | null };
+  llm: Address & { model: string | null; timeout_s: number };
+  providers: Readonly<Record<string, Address>>;
+  secrets: {
+    embedder: ProviderCredentials;
+    reranker: ProviderCredentials;
+    llm: ProviderCredentials;
+    providers: Readonly<Record<string, ProviderCredentials>>;
+  };
+  resilience: {
+    retry_attempts: number;
+    retry_base_delay_s: number;
+    retry_max_delay_s: number;
+    embed_timeout_s: number;
+    rerank_timeout_s: number;
+  };
+}
+
+export interface ProviderBreaker extends CircuitBreaker {
+  /** How long a call would be refused for, ms; 0: it would go through. Makes no call and lets none through. */
+  waitMs(): number;
+}
+
+/** What calls go through beside their own settings. */
+export interface CallSurroundings {
+  breakers: { of(name: string): ProviderBreaker };
+  clock: Clock;
+  random: () => number;
+}
+
+const unset = { base_url: null, credentials: { api_key: null, userinfo: null } };
+
+/**
+ * Where the settings say a provider of vectors is: `embedder.*` where that is this provider, completed by `providers.<name>`.
+ * Errors: ProviderError `unconfigured`.
+ */
+export function embeddingEndpoint(provider: string, settings: ProviderSettings): Endpoint {
+  const { embedder, secrets } = settings;
+  const own = provider === embedder.provider ? { base_url: embedder.base_url, credentials: secrets.embedder } : unset;
+  const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
+  if (endpoint !== null) return endpoint;
+  const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
+  throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
+}
+
+/** What is set under `providers.<name>`, if anything is. */
+export function sharedSource(name: string, { providers, secrets }: ProviderSettings) {
+  if (!Object.hasOwn(providers, name)) return undefined;
+  return { base_url: providers[name].base_url, credentials: secrets.providers[name] };
+}
+
+/** The calls to one provider for one purpose. */
+export function callsThrough(
+  provider: string,
+  breaker: CircuitBreaker,
+  timeoutS: number,
+  { resilience }: Pick<ProviderSettings, 'resilience'>,
+  { clock, random }: Pick<CallSurroundings, 'clock' | 'random'>,
+): ProviderCall {
+  const retry: RetryPolicy = {
+    attempts: resilience.retry_attempts,
+    baseDelayMs: resilience.retry_base_delay_s * 1000,
+    maxDelayMs: resilience.retry_max_delay_s * 1000,
+  };
+  return resilientCall({ provider, breaker, retry, timeoutMs: timeoutS * 1000, clock, random });
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { systemClock } from '../../src/providers/clock.ts';
+import { type Embedders, type ModelOfProvider, openEmbedders } from '../../src/providers/embedders.ts';
+import { embeddingEndpoint } from '../../src/providers/provider-settings.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+import { runBreakers } from '../actors/running-breakers.ts';
+import { type FakeProvider, startFakeProvider, vectorOf } from './fake-provider-server.ts';
+
+const dim = 16;
+const apiKey = 'sk-of-the-test';
+
+let server: FakeProvider;
+before(async () => {
+  server = await startFakeProvider({ dim, apiKey });
+});
+after(() => server.close());
+
+interface Opened {
+  embedders: Embedders;
+  failed: string[];
+}
+
+function open(env: Record<string, string>): Opened {
+  const settings = readSettings({ SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1', ...env });
+  const { breakers } = runBreakers({ failureThreshold: 2, cooldownMs: 60_000 }, () => systemClock.monotonic());
+  const failed: string[] = [];
+  const onError = (provider: string) => failed.push(provider);
+  return { embedders: openEmbedders({ settings, breakers, clock: systemClock, random: Math.random, onError }), failed };
+}
+
+const shared = (name: string, path = '/v1') => ({
+  [`SERVICE_PROVIDERS__${name}__BASE_URL`]: server.url + path,
+  [`SERVICE_PROVIDERS__${name}__API_KEY`]: apiKey,
+});
+
+const modelAt = (provider: string, model_name = 'a-model'): ModelOfProvider => ({
+  provider,
+  model_name,
+  dim,
+  max_input_tokens: 512,
+});
+
+function assertNear(actual: Float32Array | null, expected: ArrayLike<number>): void {
+  assert.equal(actual?.length, expected.length);
+  assert.ok(actual?.every((value, i) => Math.abs(value - expected[i]) < 1e-6));
+}
+
+test('a registered model of any wire format is found by its provider’s name', async () => {
+  server.faultOf = () => undefined;
+  const { embedders, failed } = open({ ...shared('OPENAI'), ...shared('VOYAGE'), ...shared('COHERE', '/v2') });
+  for (const provider of ['openai', 'voyage', 'cohere']) {
+    const model = modelAt(provider);
+    assertNear(await embedders.queryVector(model, 'a query'), vectorOf('a query', dim));
+    const rows = await embedders.documentVectors(model, ['one', 'two']);
+    assertNear(rows, [...vectorOf('one', dim), ...vectorOf('two', dim)]);
+  }
+  assert.deepEqual(failed, []);
+});
+
+test('queries and passages get the prefixes that the model was trained with', async () => {
+  const { embedders } = open(shared('OLLAMA'));
+  const model = modelAt('ollama', 'nomic-embed-text');
+  const earlier = server.calls.length;
+  await embedders.queryVector(model, 'herons');
+  await embedders.documentVectors(model, ['Herons hunt fish.']);
+  assert.deepEqual(
+    server.calls.slice(earlier).map(({ body }) => body.input),
+    [['search_query: herons'], ['search_document: Herons hunt fish.']],
+  );
+});
+
+test('a blank passage has a row of zeros and is not sent; a blank query has no vector', async () => {
+  const { embedders } = open(shared('OPENAI'));
+  const earlier = server.calls.length;
+  assert.equal(await embedders.queryVector(modelAt('openai'), ' \n\u200b'), null);
+  assertNear(await embedders.documentVectors(modelAt('openai'), ['', ' \t']), new Float32Array(2 * dim));
+  assert.equal(server.calls.length, earlier);
+  const rows = await embedders.documentVectors(modelAt('openai'), ['', 'text', '\u0000']);
+  assertNear(rows, [...new Float32Array(dim), ...vectorOf('text', dim), ...new Float32Array(dim)]);
+});
+
+test('an answer of another length than the model’s is refused, said and counted, and does not open the breaker', async () => {
+  const { embedders, failed } = open(shared('OPENAI'));
+  const model = { ...modelAt('openai'), dim: 32 };
+  for (let nth = 0; nth < 3; nth++) {
+    await assert.rejects(embedders.documentVectors(model, ['text']), {
+      code: 'bad_answer',
+      message: 'provider openai: unusable vectors: row 0: 64 bytes instead of 128',
+    });
+  }
+  assert.deepEqual(failed, ['openai', 'openai', 'openai']);
+  assert.equal(embedders.breakerOf(model).waitMs(), 0);
+});
+
+test('the breaker is the provider’s: open after failures of any of its models, and says for how long', async () => {
+  const { embedders, failed } = open(shared('OPENAI'));
+  server.faultOf = () => ({ kind: 'status', status: 500 });
+  await assert.rejects(embedders.queryVector(modelAt('openai', 'one'), 'a'), { code: 'failing' });
+  assert.equal(embedders.breakerOf({ provider: 'openai' }).waitMs(), 0);
+  await assert.rejects(embedders.documentVectors(modelAt('openai', 'two'), ['b']), { code: 'failing' });
+  server.faultOf = () => undefined;
+  await assert.rejects(embedders.queryVector(modelAt('openai', 'three'), 'c'), { code: 'breaker_open' });
+  const waitMs = embedders.breakerOf({ provider: 'openai' }).waitMs();
+  assert.ok(waitMs > 50_000 && waitMs <= 60_000, `${waitMs}`);
+  assert.deepEqual(failed, ['openai', 'openai'], 'a call that was not made is no error of the provider');
+});
+
+test('a query is waited for no longer than its deadline, and leaves with its caller', async () => {
+  const { embedders, failed } = open(shared('OPENAI'));
+  server.faultOf = () => ({ kind: 'hang' });
+  await assert.rejects(embedders.queryVector(modelAt('openai'), 'late', { deadlineMs: 20 }), { code: 'timeout' });
+  const caller = new AbortController();
+  const earlier = server.calls.length;
+  const left = embedders.queryVector(modelAt('openai'), 'left', { signal: caller.signal });
+  await server.received(earlier + 1);
+  caller.abort(new Error('gone'));
+  await assert.rejects(left, /gone/);
+  await server.idle();
+  server.faultOf = () => undefined;
+  assert.deepEqual(failed, ['openai']);
+});
+
+test('embedder.* is for models of its provider only, and completed by the shared address and key', () => {
+  const settings = readSettings({
+    SERVICE_EMBEDDER__PROVIDER: 'openai',
+    SERVICE_EMBEDDER__BASE_URL: 'http://127.0.0.1:1/v1',
+    SERVICE_PROVIDERS__OPENAI__API_KEY: 'shared',
+    SERVICE_PROVIDERS__OPENAI__BASE_URL: 'http://127.0.0.1:2/v1',
+    SERVICE_PROVIDERS__MINE__BASE_URL: 'http://127.0.0.1:3/v1',
+  });
+  const credentials = { api_key: 'shared', userinfo: null };
+  assert.deepEqual(embeddingEndpoint('openai', settings), {
+    provider: 'openai',
+    baseUrl: 'http://127.0.0.1:1/v1',
+    credentials,
+  });
+  assert.deepEqual(embeddingEndpoint('mine', settings), {
+    provider: 'mine',
+    baseUrl: 'http://127.0.0.1:3/v1',
+    credentials: { api_key: null, userinfo: null },
+  });
+  for (const name of ['voyage', 'constructor', '__proto__']) {
+    assert.throws(() => embeddingEndpoint(name, settings), { code: 'unconfigured', message: /SERVICE_PROVIDERS__/ });
+  }
+});
