@@ -6,6 +6,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
 import { addLabel, addLabelRange, createLabelSet, type LabelSet } from '../../src/compute/label-set.ts';
+import { Searchers } from '../../src/index/searchers.ts';
 import { SparseIndex } from '../../src/index/sparse-index.ts';
 import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';
 import { openThreadPool } from '../../src/threads/thread-pool.ts';
@@ -107,21 +108,26 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     });
   }
 
-  let turn = 0;
+  const asking = new Searchers(searchers, () => index.republish(), log);
+  const limits = (allow?: LabelSet) => (allow === undefined ? {} : { allow });
   const text = async ({ text }: BenchQuery, k: number, allow?: LabelSet) => {
-    const searcher = searchers[turn++ % searchers.length];
-    const found = await searcher.run('search', { query: text, k, ...(allow === undefined ? {} : { allow }) });
-    if (found === null) throw new Error('a searcher has no snapshot');
-    return found.sparse.labels;
+    const { forms } = await asking.analyze(text);
+    const { labels } = await asking.search({ terms: forms.map(({ stem }) => stem), k, ...limits(allow) });
+    return labels;
   };
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: LabelSet) =>
-    (await space.search(Float32Array.from(vector), k, allow === undefined ? {} : { allow })).labels;
+    (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
   const fused = (lists: Uint32Array[]) =>
     fuseRrf(lists, RRF_K)
       .slice(0, TOP)
       .map(({ label }) => label);
   const searches = (allow?: LabelSet): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
-    hybrid: async (query) => fused([await text(query, TOP, allow), await nearest(query, TOP, allow)]),
+    hybrid: async (query) => {
+      const { forms } = await asking.analyze(query.text);
+      const terms = forms.map(({ stem }) => stem);
+      const found = asking.search({ terms, k: TOP, ...limits(allow) }).then(({ labels }) => labels);
+      return fused(await Promise.all([found, nearest(query, TOP, allow)]));
+    },
     hybrid_at_once: async (query) => fused(await Promise.all([text(query, TOP, allow), nearest(query, TOP, allow)])),
     sparse: (query) => text(query, TOP, allow),
     dense: (query) => nearest(query, TOP, allow),

@@ -17,19 +17,17 @@ import type { EmbeddingModel } from '../domain/model.ts';
 import { Catalog } from '../index/catalog.ts';
 import { type NearPage, PageSpace } from '../index/page-space.ts';
 import { IndexRecovery, type MissingLabels } from '../index/recover-index.ts';
+import { Searchers } from '../index/searchers.ts';
 import { SparseIndex } from '../index/sparse-index.ts';
 import { VectorSpace } from '../index/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
-import type { SearchThreadData } from '../threads/analyze-query.ts';
-import type { CandidateScores } from '../threads/rerank-candidates.ts';
-import type { TextQuery, TextResult } from '../threads/search-thread.ts';
+import type { AnalyzedQuery, SearchThreadData } from '../threads/analyze-query.ts';
 import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import type { NearPagesRequest, RankedChunks, Retrieved, RetrieveRequest } from './system-messages.ts';
 
 export type WorkPool = ThreadPool<typeof import('../threads/work-thread.ts')>;
-type SearchPool = ThreadPool<typeof import('../threads/search-thread.ts')>;
 
 export interface IndexesDependencies {
   /** Folder of the index files. */
@@ -185,40 +183,27 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       await recoverFirst(recovery, missing, log);
     }
 
-    const searchText = async (query: TextQuery): Promise<TextResult> => {
-      const searcher = leastBusy(searchers);
-      const found = await searcher.run('search', query);
-      if (found !== null) return found;
-      log.warn({}, 'a searcher thread was lost: giving its successor the segments');
-      await sparse.republish();
-      const again = await searcher.run('search', query);
-      if (again === null) throw new Error('a searcher did not take the segments it was given');
-      return again;
+    const asking = new Searchers(searchers, () => sparse.republish(), log);
+
+    /** The dense side's hits; none where there is no vector to ask with. */
+    const searchVectors = async (vector: Float32Array | null, k: number, allow: { allow?: LabelSet }) => {
+      if (space === null || vector === null) return nothing;
+      return space.search(vector, k, { ...allow, ...(model?.floor == null ? {} : { minScore: model.floor }) });
     };
 
-    /** The dense side's hits; and of the candidates what it says, if that is wanted. */
-    const searchVectors = async (
-      { vector, wordPart, knownWords, sparse: found }: TextResult,
-      k: number,
-      compare: boolean,
-      allow: { allow?: LabelSet },
-    ): Promise<{ hits: RankedChunks; scored: CandidateScores }> => {
-      const unscored = { labels: found.labels, cosine: null, wordCosine: null };
-      if (space === null || vector === null || knownWords + found.known === 0) {
-        return { hits: nothing, scored: unscored };
-      }
-      const limits = { ...allow, ...(model?.floor == null ? {} : { minScore: model.floor }) };
-      if (!compare) return { hits: await space.search(vector, k, limits), scored: unscored };
-      const { hits, labels, cosine, part } = await space.searchAndScore(vector, k, found.labels, wordPart, limits);
-      return { hits, scored: { labels, cosine, wordCosine: part } };
-    };
-
-    /** The candidates by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
-    const rerankText = async (query: string, candidates: CandidateScores): Promise<RankedChunks | null> => {
-      if (candidates.labels.length === 0) return null;
+    /** Every candidate by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
+    const rerank = async (
+      { forms, vector, wordPart }: AnalyzedQuery,
+      hits: readonly RankedChunks[],
+    ): Promise<RankedChunks | null> => {
+      const labels = Uint32Array.from(new Set(hits.flatMap((side) => [...side.labels])));
+      if (labels.length === 0) return null;
+      const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
+      const scored = space === null || vectors.length === 0 ? [] : await space.score(vectors, labels);
+      const [cosine = null, wordCosine = null] = scored.map((each) => each.map((score) => score || 0));
       try {
-        const scores = await leastBusy(searchers).run('rerank', { query, ...candidates });
-        return scores === null ? null : { labels: candidates.labels, scores };
+        const scores = await asking.rerank(forms, { labels, cosine, wordCosine });
+        return scores === null ? null : { labels, scores };
       } catch (error) {
         log.error({ err: error }, 'the local reranker failed: the fused order is answered');
         return null;
@@ -267,7 +252,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         return orOverloaded(() => pageSpace.near({ page_nos, k, except, ...allow, ...floor }));
       },
       'index.retrieve': async (request: RetrieveRequest): Promise<Retrieved> => {
-        const { query, candidates, filters, model: wanted, rerank } = request;
+        const { query, candidates: k, filters, model: wanted } = request;
         if (wanted !== model?.id) throw new DomainError('invalid', `the model ${wanted} has no vectors here`);
         const began = monotonic();
         const allowed = catalog.allowed(filters);
@@ -282,24 +267,31 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         }
         const allow = allowed === null ? {} : { allow: allowed.labels };
         return orOverloaded(async () => {
-          const found = await searchText({ query, k: candidates, ...allow });
+          const analyzed = await asking.analyze(query);
+          const { forms, vector, knownWords } = analyzed;
+          const asked = monotonic();
+          const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };
+          const timed = async <Answer>(side: 'sparse' | 'dense', answer: Promise<Answer>) => {
+            const found = await answer;
+            timing_ms[side] = monotonic() - asked;
+            return found;
+          };
+          const [found, near] = await Promise.all([
+            timed('sparse', asking.search({ terms: forms.map(({ stem }) => stem), k, ...allow })),
+            timed('dense', searchVectors(vector, k, allow)),
+          ]);
+          const known = found.known > 0 || knownWords > 0;
+          const dense = known ? near : nothing;
           const searched = monotonic();
-          const known = found.sparse.known > 0 || found.knownWords > 0;
-          const { hits, scored } = await searchVectors(found, candidates, rerank, allow);
-          const compared = monotonic();
-          const reranked = rerank ? await rerankText(query, scored) : null;
+          const reranked = request.rerank ? await rerank(analyzed, [dense, found]) : null;
+          if (request.rerank) timing_ms.rerank = monotonic() - searched;
+          if (recovery.pending > 0) timing_ms.rebuilding = 1;
           return {
-            sparse: found.sparse,
-            dense: hits,
+            sparse: found,
+            dense,
             reranked,
             known,
-            timing_ms: {
-              filter: filtered - began,
-              sparse: searched - filtered,
-              dense: compared - searched,
-              ...(rerank ? { rerank: monotonic() - compared } : {}),
-              ...(recovery.pending > 0 ? { rebuilding: 1 } : {}),
-            },
+            timing_ms,
             ...shape,
           };
         });
@@ -361,10 +353,6 @@ function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
 /** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
 async function addVectors(space: VectorSpace, labels: Uint32Array, rows: Float32Array): Promise<void> {
   if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });
-}
-
-function leastBusy(pools: readonly SearchPool[]): SearchPool {
-  return pools.reduce((best, pool) => (pool.queued < best.queued ? pool : best));
 }
 
 /** A full queue is an answer, not a bug. */

@@ -18,7 +18,6 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/label-set.ts';
-import type { ShardScored } from '../threads/shard.ts';
 import type { LoadReport, Reply } from '../threads/shard-thread.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { mergeTop, type ScoredLabels } from '../threads/top-list.ts';
@@ -76,16 +75,6 @@ export interface SpaceSearchOptions {
   allow?: LabelSet;
   /** Cosine below which nothing is of interest. */
   minScore?: number;
-}
-
-/** What a search found, and of it and the labels named: each label once, the hits first, with its scores beside it. */
-export interface ScoredCandidates {
-  hits: ScoredLabels;
-  labels: Uint32Array;
-  /** Cosines with the vector; 0 for a label that has none here. */
-  cosine: Float32Array;
-  /** Cosines with the part of the vector, the same; null without one. */
-  part: Float32Array | null;
 }
 
 export interface VectorSpaceStats {
@@ -237,34 +226,11 @@ export class VectorSpace {
     }
   }
 
-  /**
-   * Search as `search` does, and score the labels named as well, and all of them by a part of the vector, if one is given:
-   * one task on each shard. Errors: as of `search`.
-   */
-  async searchAndScore(
-    vector: Float32Array,
-    k: number,
-    named: Uint32Array,
-    part: Float32Array | null,
-    { allow, minScore = -1 }: SpaceSearchOptions = {},
-  ): Promise<ScoredCandidates> {
-    await this.#refuseBad(vector, 1);
-    if (part !== null) await this.#refuseBad(part, 1);
-    const search = { vector, k, minScore, named, part, ...(allow === undefined ? {} : { allow }) };
-    this.#searching++;
-    try {
-      const found = await this.#askAll((pool, space) => pool.run('searchAndScore', { space, ...search }));
-      return joinScored(found, k, named);
-    } finally {
-      this.#searching--;
-    }
-  }
-
-  /** Cosines of a vector with given labels, in their order; NaN for a label that is not there. Errors: as of `search`. */
-  async score(vector: Float32Array, labels: Uint32Array): Promise<Float32Array> {
-    await this.#refuseBad(vector, 1);
-    const found = await this.#askAll((pool, space) => pool.run('score', { space, vector, labels }));
-    return Float32Array.from(labels, (label, i) => found[label % found.length][i]);
+  /** Cosines of each vector with given labels, in their order; NaN for a label that is not there. Errors: as of `search`. */
+  async score(vectors: readonly Float32Array[], labels: Uint32Array): Promise<Float32Array[]> {
+    for (const vector of vectors) await this.#refuseBad(vector, 1);
+    const found = await this.#askAll((pool, space) => pool.run('score', { space, vectors, labels }));
+    return vectors.map((_, which) => Float32Array.from(labels, (label, i) => found[label % found.length][which][i]));
   }
 
   /**
@@ -562,37 +528,5 @@ function emptyManifest({ storeId, modelId, dim, shards }: VectorSpaceOptions): S
     dim,
     space: 'cosine',
     shards: shards.map(() => ({ rows: null, graph: null })),
-  };
-}
-
-/** The shards' answers as one; label `l` is of shard `l % shards`. */
-function joinScored(found: readonly ShardScored[], k: number, named: Uint32Array): ScoredCandidates {
-  const hits = mergeTop(
-    found.map((each) => each.hits),
-    k,
-  );
-  const cosines = new Map<number, number>();
-  const parts = new Map<number, number>();
-  for (const each of found) {
-    each.hits.labels.forEach((label, i) => {
-      parts.set(label, each.part?.hits[i] ?? 0);
-    });
-  }
-  hits.labels.forEach((label, i) => {
-    cosines.set(label, hits.scores[i]);
-  });
-  named.forEach((label, i) => {
-    if (cosines.has(label)) return;
-    const { cosine, part } = found[label % found.length];
-    cosines.set(label, cosine[i] || 0);
-    parts.set(label, part?.named[i] || 0);
-  });
-  const labels = Uint32Array.from(cosines.keys());
-  const hasPart = found.some(({ part }) => part !== null);
-  return {
-    hits,
-    labels,
-    cosine: Float32Array.from(cosines.values()),
-    part: hasPart ? Float32Array.from(labels, (label) => parts.get(label) ?? 0) : null,
   };
 }

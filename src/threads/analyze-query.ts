@@ -13,16 +13,14 @@ export interface SearchThreadData {
 }
 
 export interface AnalyzedQuery {
-  /** Stems to search for, repeated ones repeated: the query without its function words. */
-  terms: string[];
+  /** The query's words without its function words, repeated ones repeated; their stems are what is searched for. */
+  forms: QueryForm[];
   /** Unit length; null where the query has no term, or the active model is not embedded here. */
   vector: Float32Array | null;
   /** The vector with only its components from the word vectors; null where it has none. */
   wordPart: Float32Array | null;
   /** How many of the query's words the model knows. */
   knownWords: number;
-  /** The words that `terms` are the stems of, aligned with them. */
-  forms: QueryForm[];
 }
 
 /** What embeds queries: the word vectors and the dimensions of the model made of them. */
@@ -31,28 +29,22 @@ export interface EmbeddedModel {
   dim: number;
 }
 
-/** Make the analyzer; loads the language model (about 0.2 s). Remembers the last query, which is reranked next. */
+/** Make the analyzer; loads the language model (about 0.2 s). */
 export function createQueryAnalyzer(embedded: EmbeddedModel | null): (query: string) => AnalyzedQuery {
   const analyzer = createTextAnalyzer();
   const embedder = embedded === null ? null : createLocalEmbedder(embedded.vectors, embedded.dim);
   const rowOf = (word: string) =>
     embedded === null || word === '' ? -1 : lookupTerm(embedded.vectors.vocabulary, word);
-  const analyze = (query: string): AnalyzedQuery => {
+  return (query) => {
     const { words, stems } = analyzer.terms(query);
     const content = contentTerms({ words, stems });
-    const terms = content.stems;
-    const forms = terms.map((stem, at) => ({ stem, row: rowOf(content.words[at]) }));
+    const forms = content.stems.map((stem, at) => ({ stem, row: rowOf(content.words[at]) }));
     if (embedded === null || embedder === null || stems.length === 0) {
-      return { terms, forms, vector: null, wordPart: null, knownWords: 0 };
+      return { forms, vector: null, wordPart: null, knownWords: 0 };
     }
     const { vector, known } = embedder.embedQuery(words, stems);
     const wordPart = vector.slice().fill(0, embedded.vectors.dim);
     const hasWords = wordPart.some((component) => component !== 0);
-    return { terms, forms, vector, wordPart: hasWords ? wordPart : null, knownWords: known };
-  };
-  let last: { query: string; analyzed: AnalyzedQuery } | undefined;
-  return (query) => {
-    if (last?.query !== query) last = { query, analyzed: analyze(query) };
-    return last.analyzed;
+    return { forms, vector, wordPart: hasWords ? wordPart : null, knownWords: known };
   };
 }

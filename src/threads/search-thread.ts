@@ -2,8 +2,7 @@
  * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of the sparse
  * index, so its tasks are never aborted: a replaced thread would have none until the next publication.
  */
-import type { SparseHits } from '../compute/bm25/top-hits.ts';
-import type { LabelSet } from '../compute/label-set.ts';
+import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
 import { type CandidateReranker, type CandidateScores, createCandidateReranker } from './rerank-candidates.ts';
@@ -19,37 +18,29 @@ import { threadData } from './thread-pool.ts';
 const sparse = createSparseSearcher();
 let tools: { analyze: (query: string) => AnalyzedQuery; rerank: CandidateReranker | null } | undefined;
 
-export interface TextQuery {
-  query: string;
-  k: number;
-  /** Only these labels may be found; without it, all. */
-  allow?: LabelSet;
-}
-
-/** The sparse side's answer, and what the dense side needs to give its own. */
-export interface TextResult extends Pick<AnalyzedQuery, 'vector' | 'wordPart' | 'knownWords'> {
-  sparse: SparseResult;
+/** What there is to search for in a query: the dense side can be asked as soon as this is known. */
+export function analyze(query: string): AnalyzedQuery {
+  tools ??= openTools();
+  return tools.analyze(query);
 }
 
 /**
- * Analyse a query, search the sparse side for it, and embed it. Null when this thread has no snapshot: it replaced another one
- * that was lost, and must be given the snapshot again.
+ * The best chunks by BM25F. Null when this thread has no snapshot: it replaced another one that was lost, and must be given
+ * the snapshot again. So are the others' answers.
  */
-export function search({ query, ...request }: TextQuery): TextResult | null {
-  tools ??= openTools();
-  const { terms, vector, wordPart, knownWords } = tools.analyze(query);
-  return unlessNew(() => ({ sparse: sparse.search({ terms, ...request }), vector, wordPart, knownWords }));
+export function search(query: SparseQuery): SparseResult | null {
+  return unlessNew(() => sparse.search(query));
 }
 
 /**
- * Scores of a query's candidates by the local reranker. Null where it has not what it needs: the word vectors, a snapshot,
- * the forward entry of every candidate.
+ * Scores of a query's candidates by the local reranker. Null also where it has not what it needs: the word vectors, the
+ * forward entry of every candidate.
  */
-export function rerank({ query, ...candidates }: CandidateScores & { query: string }): Float64Array | null {
+export function rerank({ forms, ...candidates }: CandidateScores & { forms: QueryForm[] }): Float64Array | null {
   tools ??= openTools();
-  const { analyze, rerank: score } = tools;
+  const { rerank: score } = tools;
   if (score === null) return null;
-  return unlessNew(() => score(sparse.snapshot(), analyze(query).forms, candidates));
+  return unlessNew(() => score(sparse.snapshot(), forms, candidates));
 }
 
 /** Load the language model and the word vectors, so that the first search does not wait for them. */
@@ -59,14 +50,6 @@ export function warmUp(): void {
 
 export function publish(update: SnapshotUpdate): number[] {
   return sparse.publish(update);
-}
-
-export function searchSparse(query: SparseQuery): SparseResult {
-  return sparse.search(query);
-}
-
-export function scoreSparse({ terms, labels }: { terms: readonly string[]; labels: Uint32Array }): SparseHits {
-  return { labels, scores: sparse.score(terms, labels) };
 }
 
 function openTools() {

@@ -6,7 +6,7 @@
  * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
  */
 import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
-import { Shard, type ShardScored, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
+import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
 import { type FileToLoad, loadGraph, loadRows, saveGraph, saveRows } from './shard-files.ts';
 import type { ScoredLabels } from './top-list.ts';
 import { MAX_DIM, NO_LABEL } from './vector-rows.ts';
@@ -84,29 +84,15 @@ export function search({ space, ...search }: Space & ShardSearch): Reply<ScoredL
   });
 }
 
-/** Cosines with given labels; NaN where a label is not here. */
+/** Cosines of each vector with given labels; NaN where a label is not here. */
 export function score({
   space,
-  vector,
+  vectors,
   labels,
-}: Space & { vector: Float32Array; labels: Uint32Array }): Reply<Float32Array> {
+}: Space & { vectors: readonly Float32Array[]; labels: Uint32Array }): Reply<Float32Array[]> {
   return withShard(space, (shard) => {
-    refuseBadQuery(vector, shard.dim);
-    return shard.score(vector, labels);
-  });
-}
-
-/** The k nearest live labels; their cosines with `part` and those of `named` labels with both vectors. */
-export function searchAndScore({
-  space,
-  named,
-  part,
-  ...search
-}: Space & ShardSearch & { named: Uint32Array; part: Float32Array | null }): Reply<ShardScored> {
-  return withShard(space, (shard) => {
-    refuseBadQuery(search.vector, shard.dim);
-    if (part !== null) refuseBadQuery(part, shard.dim);
-    return shard.searchAndScore(search, named, part);
+    for (const vector of vectors) refuseBadQuery(vector, shard.dim);
+    return vectors.map((vector) => shard.score(vector, labels));
   });
 }
 

@@ -34,14 +34,6 @@ export interface ShardSearch {
   allow?: Uint32Array;
 }
 
-export interface ShardScored {
-  hits: ScoredLabels;
-  /** Cosines of the labels that were named, NaN for one that is not here. */
-  cosine: Float32Array;
-  /** Cosines with the part of the vector, of the hits and of the labels that were named; null without a part. */
-  part: { hits: Float32Array; named: Float32Array } | null;
-}
-
 export interface ShardStats {
   /** Live rows, and holes left by removed ones. */
   live: number;
@@ -132,14 +124,6 @@ export class Shard {
       for (let i = 0; i < some.length; i++) scores[places[from + i]] = block[i];
     }
     return scores;
-  }
-
-  /** Search, and score the hits and other labels by another vector as well. */
-  searchAndScore(search: ShardSearch, named: Uint32Array, part: Float32Array | null): ShardScored {
-    const hits = this.search(search);
-    const cosine = this.score(search.vector, named);
-    if (part === null) return { hits, cosine, part: null };
-    return { hits, cosine, part: { hits: this.score(part, hits.labels), named: this.score(part, named) } };
   }
 
   /** Work for about `budgetMs` (a compaction takes the time it takes: 20 ms per 50 MB); says what it did. */

@@ -4,7 +4,7 @@
  * a deletion is seen without being published. Called by the searcher's thread entry only, one task at a time.
  */
 import { type CorpusSegment, corpusSegment, planQuery } from '../compute/bm25/corpus.ts';
-import { createScratch, scoreLabels, searchSegments } from '../compute/bm25/search-segments.ts';
+import { createScratch, searchSegments } from '../compute/bm25/search-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
 import { openTombstones } from '../compute/bm25/tombstones.ts';
 import type { SparseHits } from '../compute/bm25/top-hits.ts';
@@ -42,8 +42,6 @@ export interface SparseSearcher {
   search(query: SparseQuery): SparseResult;
   /** The segments of the snapshot. */
   snapshot(): readonly CorpusSegment[];
-  /** The BM25F of given labels for a query, 0 where a label is not live or has no query term. */
-  score(terms: readonly string[], labels: Uint32Array): Float64Array;
 }
 
 /** The thread is new and has no snapshot yet; an answer would be empty and wrong. Publish again, then ask again. */
@@ -77,10 +75,6 @@ export function createSparseSearcher(): SparseSearcher {
       const corpus = snapshot();
       const plan = planQuery(corpus, terms);
       return { ...searchSegments(corpus, plan, k, scratch, allow), known: plan.known };
-    },
-    score(terms, labels) {
-      const corpus = snapshot();
-      return scoreLabels(corpus, planQuery(corpus, terms), labels);
     },
   };
 }

@@ -60,6 +60,8 @@ export interface ThreadPool<Tasks> {
   ): Promise<Tasks[Name] extends Task ? Awaited<ReturnType<Tasks[Name]>> : never>;
   /** Tasks waiting for a thread. */
   readonly queued: number;
+  /** Tasks waiting and running. */
+  readonly load: number;
   /** Waits for running tasks, refuses waiting ones, ends the threads. */
   close(): Promise<void>;
 }
@@ -88,8 +90,10 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   // A task that ends while it is being aborted, or a thread that dies between tasks, is told here; the pool goes on by itself.
   // What follows the colon may be a task's result, that is, page text.
   piscina.on('error', (error: Error) => process.emitWarning(`${options.name}: ${error.message.split(':', 1)[0]}`));
+  let load = 0;
   return {
     async run(name, argument, { signal, timeoutMs, transfer } = {}) {
+      load++;
       const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
       const signals = [signal, timeout].filter((each) => each !== undefined);
       try {
@@ -106,10 +110,15 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
           throw new QueueFullError(`${options.name} has ${options.maxQueue} tasks waiting`, { cause: error });
         }
         throw error;
+      } finally {
+        load--;
       }
     },
     get queued() {
       return piscina.queueSize;
+    },
+    get load() {
+      return load;
     },
     close: () => piscina.close({ force: true }),
   };

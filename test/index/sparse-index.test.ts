@@ -137,6 +137,7 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
       return flaky.run(name, argument, options);
     },
     queued: 0,
+    load: 0,
     close: () => flaky.close(),
   };
   const harness = await SparseHarness.open(threads, folder.path, new Map(), { searchers: [reliable, failing] });
@@ -169,7 +170,7 @@ test('a searcher that lost its segments gets them with the next publication, or 
 test('a searcher that nothing was published to refuses instead of finding nothing', () => {
   const searcher = createSparseSearcher();
   assert.throws(() => searcher.search({ terms: ['ant'], k: 1 }), NoSnapshotError);
-  assert.throws(() => searcher.score(['ant'], Uint32Array.of(1)), NoSnapshotError);
+  assert.throws(() => searcher.snapshot(), NoSnapshotError);
   assert.deepEqual(searcher.publish({ ids: [4], added: [] }), [4]);
   assert.equal(searcher.search({ terms: ['ant'], k: 1 }).known, 0);
 });

@@ -160,42 +160,20 @@ test('score gives the cosines of the labels asked for, and NaN for those that ar
   const space = await open(made.options);
   await addAll(space, range(0, 100));
   const query = vectorOf(300);
-  const asked = Uint32Array.of(7, 4000, 2, 99, 7);
-  const truth = new Map(nearest(query, range(0, 100), 100).map(({ label, score }) => [label, score]));
-  const scores = await space.score(query, asked);
-  assert.equal(scores.length, asked.length);
-  asked.forEach((label, i) => {
-    const expected = truth.get(label);
-    if (expected === undefined) assert.ok(Number.isNaN(scores[i]));
-    else assert.ok(Math.abs(scores[i] - expected) < 0.01);
-  });
-  await space.close();
-});
-
-test('a search gives the cosines of named labels too, and those with a part of the vector of them all', async () => {
-  await using made = await spaceFixture(pools);
-  const space = await open(made.options);
-  await addAll(space, range(0, 100));
-  const query = vectorOf(300);
   const part = query.slice().fill(0, DIM / 2);
-  const named = Uint32Array.of(4000, ...range(0, 60));
-  const { hits, labels, cosine, part: parts } = await space.searchAndScore(query, 10, named, part);
-  assert.deepEqual(hits, await space.search(query, 10));
-  assert.deepEqual([...labels], [...new Set([...hits.labels, ...named])]);
-  for (const [vector, found] of [
-    [query, cosine],
-    [part, parts ?? []],
-  ] as const) {
+  const asked = Uint32Array.of(7, 4000, 2, 99, 7);
+  const scores = await space.score([query, part], asked);
+  assert.equal(scores.length, 2);
+  for (const [which, vector] of [query, part].entries()) {
     const truth = new Map(nearest(vector, range(0, 100), 100).map(({ label, score }) => [label, score]));
-    assert.equal(found.length, labels.length);
-    labels.forEach((label, i) => {
-      assert.ok(Math.abs(found[i] - (truth.get(label) ?? 0)) < 0.02);
+    assert.equal(scores[which].length, asked.length);
+    asked.forEach((label, i) => {
+      const expected = truth.get(label);
+      if (expected === undefined) assert.ok(Number.isNaN(scores[which][i]));
+      else assert.ok(Math.abs(scores[which][i] - expected) < 0.02);
     });
   }
-  assert.equal((await space.searchAndScore(query, 10, named, null)).part, null);
-  const limited = { allow: setOf(range(0, 5)), minScore: -1 };
-  assert.deepEqual((await space.searchAndScore(query, 10, range(0, 0), null, limited)).labels.length, 5);
-  await assert.rejects(space.searchAndScore(query, 10, named, new Float32Array(DIM)), BadVectorError);
+  assert.deepEqual(await space.score([], asked), []);
   await space.close();
 });
 
@@ -236,7 +214,7 @@ test('a query that is no vector of the space is refused', async () => {
     new Float32Array(DIM).fill(Number.NaN),
   ]) {
     await assert.rejects(space.search(query, 5), BadVectorError);
-    await assert.rejects(space.score(query, range(0, 3)), BadVectorError);
+    await assert.rejects(space.score([query], range(0, 3)), BadVectorError);
   }
   await space.close();
 });

@@ -6,18 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { saveGraph } from '../../src/threads/shard-files.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
-import {
-  add,
-  maintain,
-  open,
-  release,
-  remove,
-  save,
-  score,
-  search,
-  searchAndScore,
-  stats,
-} from '../../src/threads/shard-thread.ts';
+import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
 import { NO_LABEL, VectorRows } from '../../src/threads/vector-rows.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
@@ -43,8 +32,7 @@ test('a thread says of every task that it does not know the space, until it is o
     add({ space, ...rowsOf(1) }),
     remove({ space, labels: Uint32Array.of(1) }),
     search({ space, vector: query, k: 1, minScore: -1 }),
-    score({ space, vector: query, labels: Uint32Array.of(1) }),
-    searchAndScore({ space, vector: query, k: 1, minScore: -1, named: Uint32Array.of(1), part: null }),
+    score({ space, vectors: [query], labels: Uint32Array.of(1) }),
     maintain({ space, budgetMs: 1 }),
     save({ space, rowsPath: join(dir, 'never'), graphPath: join(dir, 'never') }),
     stats({ space }),
@@ -86,10 +74,10 @@ test('very small and very large components keep their direction', () => {
   open({ space, ...empty });
   const vectors = Float32Array.of(1e-45, 0, 0, 0, 0, 3e38, 0, 0);
   add({ space, labels: Uint32Array.of(1, 2), vectors });
-  const reply = score({ space, vector: Float32Array.of(1e-40, 3e-40, 0, 0), labels: Uint32Array.of(1, 2) });
+  const reply = score({ space, vectors: [Float32Array.of(1e-40, 3e-40, 0, 0)], labels: Uint32Array.of(1, 2) });
   assert.ok(!reply.lost);
-  assert.ok(Math.abs(reply.value[0] - Math.sqrt(0.1)) < 0.001);
-  assert.ok(Math.abs(reply.value[1] - Math.sqrt(0.9)) < 0.001);
+  assert.ok(Math.abs(reply.value[0][0] - Math.sqrt(0.1)) < 0.001);
+  assert.ok(Math.abs(reply.value[0][1] - Math.sqrt(0.9)) < 0.001);
 });
 
 test('a save whose path is taken or missing fails, and the shard goes on', () => {
