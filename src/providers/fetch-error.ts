@@ -1,0 +1,94 @@
+/**
+ * How fetching from the web can fail, each with the sentence that a person reads in `last_error`. Whether another attempt makes
+ * sense is a property of the fault, in one table. Messages name no address, no header and no byte of an answer: those may hold
+ * secrets, and what is forgotten must not live on in a job.
+ */
+import { JobError } from '../domain/errors.ts';
+
+export type FetchFault =
+  /** A literal address, or every address of a name, is neither public nor listed. */
+  | 'blocked_address'
+  /** Neither http nor https. */
+  | 'unsupported_scheme'
+  | 'too_many_redirects'
+  /** What was asked for, or a redirect leads to, is no address. */
+  | 'bad_address'
+  | 'dns'
+  | 'tls'
+  /** No connection. */
+  | 'unreachable'
+  /** The answer broke off, or is no HTTP. */
+  | 'broken_answer'
+  /** Packed otherwise than it says, or in a way that was not asked for. */
+  | 'bad_encoding'
+  | 'too_large'
+  | 'timeout'
+  | 'http_status'
+  /** The host has asked, by Retry-After, not to be called for now. */
+  | 'host_waits'
+  /** What was answered is not the page: a captcha, a wall before it, an error in words. */
+  | 'challenge'
+  | 'login_wall'
+  | 'error_page'
+  /** A kind of content that nothing here can read. */
+  | 'unsupported_content'
+  | 'unreadable'
+  | 'no_text'
+  | 'blacklisted';
+
+/** Faults that another attempt, however much later, is not expected to mend. Of statuses, 404 and 410 are permanent, too. */
+const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
+  'blocked_address',
+  'unsupported_scheme',
+  'too_large',
+  'challenge',
+  'login_wall',
+  'error_page',
+  'unsupported_content',
+  'unreadable',
+  'no_text',
+  'blacklisted',
+]);
+
+export interface FetchErrorOptions {
+  permanent?: boolean;
+  /** When the host asked to come back, from now. */
+  retryAfterMs?: number | undefined;
+  /** The HTTP status, for `http_status`. */
+  status?: number;
+  cause?: unknown;
+}
+
+export class FetchError extends JobError {
+  readonly code: FetchFault;
+  readonly status: number | undefined;
+
+  constructor(code: FetchFault, message: string, options: FetchErrorOptions = {}) {
+    super(message, {
+      permanent: options.permanent ?? permanentFaults.has(code),
+      ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
+      ...(options.cause === undefined ? {} : { cause: options.cause }),
+    });
+    this.name = 'FetchError';
+    this.code = code;
+    this.status = options.status;
+  }
+}
+
+/** The system's code of an error, such as ECONNREFUSED. */
+export function systemCodeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+}
+
+const tlsCode = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|EPROTO)/;
+
+/** What a failed connection or a broken answer means. `answered`: the head of the answer had come. */
+export function transportError(error: unknown, answered: boolean): FetchError {
+  if (error instanceof FetchError) return error;
+  const code = systemCodeOf(error);
+  if (tlsCode.test(code)) return new FetchError('tls', `TLS failure (${code})`, { cause: error });
+  if (answered || code.startsWith('HPE_')) {
+    return new FetchError('broken_answer', `the answer broke off or is not HTTP (${code})`, { cause: error });
+  }
+  return new FetchError('unreachable', `no connection (${code})`, { cause: error });
+}

@@ -1,0 +1,130 @@
+/**
+ * Politeness: one request at a time to a host, a gap between two, and none before the time that the host asked for. Whoever wants
+ * to call takes a turn and gives it back; turns come in the order of asking. A host that asks to be left alone for long is not
+ * waited for: whoever wants to call it is told when to come back.
+ *
+ * A host has an entry while it is called, while somebody waits, and for as long as its gap or its wish lasts at least. Past
+ * `maxHosts` idle ones are let go of, those first that are free or will be soonest, which costs at worst one gap.
+ */
+import type { Clock } from './clock.ts';
+import { FetchError } from './fetch-error.ts';
+
+interface Waiter {
+  grant: () => void;
+  refuse: (error: FetchError) => void;
+}
+
+interface Host {
+  busy: boolean;
+  /** Monotonic, ms: the end of the gap. */
+  freeAt: number;
+  /** Monotonic, ms: the end of what the host asked for; 0 where it has asked for nothing. */
+  wishedUntil: number;
+  waiting: Waiter[];
+  cancelTimer: () => void;
+}
+
+const maxHosts = 1000;
+
+export class HostTurns {
+  readonly #hosts = new Map<string, Host>();
+  readonly #gapMs: number;
+  readonly #clock: Clock;
+
+  constructor(gapMs: number, clock: Clock) {
+    this.#gapMs = gapMs;
+    this.#clock = clock;
+  }
+
+  /** Hosts with an entry. */
+  get size(): number {
+    return this.#hosts.size;
+  }
+
+  /** Keep everybody from the host for that long: its own wish (Retry-After). Those who wait for a turn are sent away. */
+  postpone(name: string, ms: number): void {
+    const host = this.#hostOf(name);
+    host.wishedUntil = Math.max(host.wishedUntil, this.#clock.monotonic() + ms);
+    for (const { refuse } of host.waiting.splice(0)) refuse(this.#sentAway(host));
+    this.#advance(name, host);
+  }
+
+  /** Resolves, when the turn has come, with what ends it. Errors: FetchError `host_waits`; the signal's reason. */
+  take(name: string, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const host = this.#hostOf(name);
+      if (host.wishedUntil > this.#clock.monotonic()) throw this.#sentAway(host);
+      const leave = () => {
+        host.waiting.splice(host.waiting.indexOf(waiter), 1);
+        this.#advance(name, host);
+        reject(signal.reason);
+      };
+      const stay = () => signal.removeEventListener('abort', leave);
+      const endTurn = () => {
+        host.busy = false;
+        host.freeAt = this.#clock.monotonic() + this.#gapMs;
+        this.#advance(name, host);
+      };
+      const waiter = {
+        grant: () => {
+          stay();
+          resolve(endTurn);
+        },
+        refuse: (error: FetchError) => {
+          stay();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      host.waiting.push(waiter);
+      this.#advance(name, host);
+    });
+  }
+
+  #sentAway({ wishedUntil }: Host): FetchError {
+    const retryAfterMs = Math.ceil(wishedUntil - this.#clock.monotonic());
+    return new FetchError('host_waits', 'the host has asked to wait', { retryAfterMs });
+  }
+
+  #hostOf(name: string): Host {
+    const known = this.#hosts.get(name);
+    if (known !== undefined) return known;
+    this.#makeRoom();
+    const host: Host = { busy: false, freeAt: 0, wishedUntil: 0, waiting: [], cancelTimer: () => {} };
+    this.#hosts.set(name, host);
+    return host;
+  }
+
+  /** Give the next turn if it is time, else set the timer for it; forget a host of which nothing is left. */
+  #advance(name: string, host: Host): void {
+    host.cancelTimer();
+    if (host.busy) return;
+    const waitMs = freeFrom(host) - this.#clock.monotonic();
+    if (waitMs > 0) {
+      if (host.waiting.length > 0) host.cancelTimer = this.#clock.after(waitMs, () => this.#advance(name, host));
+      return;
+    }
+    const next = host.waiting.shift();
+    if (next === undefined) {
+      this.#hosts.delete(name);
+      return;
+    }
+    host.busy = true;
+    next.grant();
+  }
+
+  #makeRoom(): void {
+    if (this.#hosts.size < maxHosts) return;
+    const now = this.#clock.monotonic();
+    const idle = [...this.#hosts].filter(([, { busy, waiting }]) => !busy && waiting.length === 0);
+    for (const [name, host] of idle) if (freeFrom(host) <= now) this.#hosts.delete(name);
+    if (this.#hosts.size < maxHosts) return;
+    const [soonest] = idle.sort(([, a], [, b]) => freeFrom(a) - freeFrom(b));
+    if (soonest !== undefined) this.#hosts.delete(soonest[0]);
+  }
+}
+
+function freeFrom({ freeAt, wishedUntil }: Host): number {
+  return Math.max(freeAt, wishedUntil);
+}

@@ -1,0 +1,302 @@
+/**
+ * Fetches from the open web, where anybody may have written the address and anybody may answer. Who fetches pages and who polls
+ * feeds share one of these, so that a host is called by one of them at a time. It decides over no content and no status.
+ *
+ * Of each hop, in this order: the scheme is http or https; the name is resolved here, and only addresses that the policy allows
+ * are kept (a literal is checked the same way); the host's turn is waited for; the socket connects to one of the addresses that
+ * were checked, whatever the name says by then; a redirect is a new hop. Names and passwords in an address are sent to its origin,
+ * never on to another. One deadline covers all hops; only the wait for a turn does not count.
+ *
+ * Node's own HTTP client is all that is needed (docs/decisions/fetching-with-node-http.md).
+ */
+import { lookup as lookupAddresses } from 'node:dns/promises';
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { LookupFunction, TcpNetConnectOpts } from 'node:net';
+import { type AddressPolicy, addressPolicy } from '../compute/address-policy.ts';
+import { readRetryAfterMs } from '../compute/retry-delay.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { FetchError, systemCodeOf, transportError } from './fetch-error.ts';
+import { HostTurns } from './host-turns.ts';
+import { acceptEncoding, readBody } from './read-body.ts';
+
+export interface WebFetchOptions {
+  /** `fetch.allow_private_hosts`. */
+  allowPrivateHosts: readonly string[];
+  perHostGapMs: number;
+  /** For one fetch with all its redirects, ms. */
+  timeoutMs: number;
+  /** Of one body, unpacked. */
+  maxBytes: number;
+  userAgent: string;
+  /** Every address of a name. Errors: as of node:dns. */
+  lookup?: (hostname: string) => Promise<readonly ResolvedAddress[]>;
+  clock?: Clock;
+}
+
+export interface ResolvedAddress {
+  address: string;
+  /** 4 or 6. */
+  family: number;
+}
+
+export interface WebRequest {
+  signal: AbortSignal;
+  /** Names in lower case. `authorization` and `cookie` are sent to the first origin only. */
+  headers?: Readonly<Record<string, string>>;
+  maxBytes?: number;
+  timeoutMs?: number;
+}
+
+export interface WebAnswer {
+  /** Of the last hop; any but that of a redirect that was followed. */
+  status: number;
+  /** Where the answer came from, without name and password. */
+  finalUrl: string;
+  /** Names in lower case, several of one name joined; no cookies. */
+  headers: Readonly<Record<string, string>>;
+  /** Unpacked. Of a status other than 2xx only the beginning, as far as it could be read. */
+  body: Uint8Array;
+  /** Addresses that redirected, in order, without names and passwords. */
+  redirects: string[];
+}
+
+/**
+ * Fetch an address.
+ * Errors: FetchError; the signal's reason when it fired. A status is no error: ask `statusError` what it means.
+ */
+export type WebFetch = (url: string, request: WebRequest) => Promise<WebAnswer>;
+
+const maxRedirects = 5;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+/** Of an answer that is not the page only as much is read as tells what it is. */
+const maxErrorBytes = 65_536;
+/** Some sites send long policies and many cookies; Node's own bound is 16 KB. */
+const maxHeaderSize = 65_536;
+/** An address that does not answer is given up for the next; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
+const nextAddressAfterMs = 1000;
+/** Lookups that may wait for the system's resolver, which takes one or two at a time. */
+const maxLookups = 64;
+/** A host that asks for more than a day is asked again after a day. */
+const maxRetryAfterMs = 86_400_000;
+const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+export function createWebFetch(options: WebFetchOptions): WebFetch {
+  const { clock = systemClock, userAgent } = options;
+  const policy = addressPolicy(options.allowPrivateHosts);
+  const resolve = resolver(policy, options.lookup ?? ((hostname) => lookupAddresses(hostname, { all: true })));
+  const turns = new HostTurns(options.perHostGapMs, clock);
+
+  return async (given, { signal, headers = {}, maxBytes = options.maxBytes, timeoutMs = options.timeoutMs }) => {
+    let url = webUrl(given);
+    let sent = { ...headers };
+    let remainingMs = timeoutMs;
+    const redirects: string[] = [];
+
+    /** Do something that counts against the deadline. */
+    const timed = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+      signal.throwIfAborted();
+      const stop = new AbortController();
+      const leave = () => stop.abort(signal.reason);
+      signal.addEventListener('abort', leave, { once: true });
+      const began = clock.monotonic();
+      const tooLate = new FetchError('timeout', `timed out after ${timeoutMs / 1000} s`);
+      const cancel = clock.after(Math.max(0, remainingMs), () => stop.abort(tooLate));
+      try {
+        return await orAborted(work(stop.signal), stop.signal);
+      } catch (error) {
+        stop.signal.throwIfAborted();
+        throw error;
+      } finally {
+        cancel();
+        signal.removeEventListener('abort', leave);
+        remainingMs -= clock.monotonic() - began;
+      }
+    };
+
+    const hop = async (signal: AbortSignal, addresses: readonly ResolvedAddress[]): Promise<WebAnswer | URL> => {
+      const answer = await openHop(url, addresses, { ...headersFor(url, userAgent), ...sent }, signal);
+      try {
+        const status = answer.statusCode ?? 0;
+        if (redirectStatuses.has(status) && answer.headers.location !== undefined) {
+          return redirectTarget(answer.headers.location, url);
+        }
+        const isPage = status >= 200 && status < 300;
+        const retryAfterMs = retryAfterOf(status, answer.headers['retry-after'], clock.wall());
+        if (retryAfterMs !== undefined && !policy.lists(url.hostname)) turns.postpone(url.hostname, retryAfterMs);
+        const body = await readBody(answer, isPage ? maxBytes : Math.min(maxBytes, maxErrorBytes), { cut: !isPage });
+        return { status, finalUrl: shown(url), headers: plainHeaders(answer), body, redirects };
+      } finally {
+        answer.destroy();
+      }
+    };
+
+    for (;;) {
+      const addresses = await timed(() => resolve(url.hostname));
+      const isPolite = !policy.lists(url.hostname);
+      const endTurn = isPolite ? await turns.take(url.hostname, signal) : () => {};
+      let result: WebAnswer | URL;
+      try {
+        result = await timed((limited) => hop(limited, addresses));
+      } finally {
+        endTurn();
+      }
+      if (!(result instanceof URL)) return result;
+      redirects.push(shown(url));
+      if (redirects.length > maxRedirects) throw new FetchError('too_many_redirects', 'too many redirects');
+      if (result.origin !== url.origin) sent = withoutCredentials(sent);
+      url = result;
+    }
+  };
+}
+
+/**
+ * What a status means to somebody who wants the body: null for 2xx, and for 304, which only those get who ask for it.
+ * Errors: none; gives a FetchError such as "HTTP 404". 404 and 410 are permanent.
+ */
+export function statusError({ status, headers }: WebAnswer, clock: Clock = systemClock): FetchError | null {
+  if ((status >= 200 && status < 300) || status === 304) return null;
+  return new FetchError('http_status', `HTTP ${status}`, {
+    status,
+    permanent: status === 404 || status === 410,
+    retryAfterMs: retryAfterOf(status, headers['retry-after'], clock.wall()),
+  });
+}
+
+/** Names to addresses that may be connected to. Errors: FetchError `dns`, `blocked_address`. */
+function resolver(policy: AddressPolicy, lookup: NonNullable<WebFetchOptions['lookup']>) {
+  const looking = new Map<string, Promise<readonly ResolvedAddress[]>>();
+
+  /** Whoever asks for a name meanwhile gets the same answer: a resolver that hangs is asked once for each name. */
+  const look = (hostname: string): Promise<readonly ResolvedAddress[]> => {
+    const known = looking.get(hostname);
+    if (known !== undefined) return known;
+    if (looking.size >= maxLookups) throw new FetchError('dns', 'DNS failure: too many names wait to be looked up');
+    const asked = lookup(hostname)
+      .catch((error: unknown) => {
+        throw new FetchError('dns', `DNS failure (${systemCodeOf(error)})`, { cause: error });
+      })
+      .finally(() => looking.delete(hostname));
+    looking.set(hostname, asked);
+    return asked;
+  };
+
+  return async (hostname: string): Promise<readonly ResolvedAddress[]> => {
+    const literal = /^\[(.*)\]$/.exec(hostname)?.[1] ?? (/^[\d.]+$/.test(hostname) ? hostname : null);
+    const found =
+      literal === null ? await look(hostname) : [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
+    // A name that the operator lists may be anywhere.
+    const allowed = policy.lists(hostname) ? found : found.filter(({ address }) => policy.allows(address));
+    if (found.length === 0) throw new FetchError('dns', 'DNS failure: the name has no address');
+    if (allowed.length === 0) throw new FetchError('blocked_address', 'blocked address');
+    return allowed;
+  };
+}
+
+/** Send a request and wait for the head of its answer. Errors: FetchError; the signal's reason. */
+function openHop(
+  url: URL,
+  addresses: readonly ResolvedAddress[],
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
+      headers,
+      agent: false,
+      signal,
+      maxHeaderSize,
+      lookup: answering(addresses),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+    };
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(shown(url), options);
+    request.once('response', resolve);
+    request.on('error', (error) => reject(transportError(error, false))); // stays: a socket may break more than once
+    request.end();
+  });
+}
+
+/** A lookup that knows its answer already. It is not called for literals, which were checked before. */
+function answering(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_hostname, options, callback) => {
+    const [first] = addresses;
+    if (options.all) callback(null, [...addresses]);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+function headersFor(url: URL, userAgent: string): Record<string, string> {
+  const userinfo = [url.username, url.password].map(decoded).join(':');
+  return {
+    'user-agent': userAgent,
+    accept: '*/*',
+    'accept-encoding': acceptEncoding,
+    ...(userinfo === ':' ? {} : { authorization: `Basic ${Buffer.from(userinfo).toString('base64')}` }),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A percent sign that stands for itself.
+    return text;
+  }
+}
+
+function webUrl(text: string, base?: URL): URL {
+  if (!URL.canParse(text, base?.href))
+    throw new FetchError('bad_address', base === undefined ? 'not an address' : 'redirected to what is no address');
+  const url = new URL(text, base);
+  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  throw new FetchError('unsupported_scheme', `unsupported scheme ${url.protocol.slice(0, 20).replace(/:$/, '')}`);
+}
+
+/** A fragment is kept across a redirect that names none (Fetch standard, "location URL"). A redirect brings no name and password. */
+function redirectTarget(location: string, from: URL): URL {
+  // Node reads headers as Latin-1; addresses in them are sent as UTF-8.
+  const target = webUrl(Buffer.from(location, 'latin1').toString(), from);
+  if (target.hash === '') target.hash = from.hash;
+  if (target.origin === from.origin) {
+    target.username = from.username;
+    target.password = from.password;
+  } else {
+    target.username = '';
+    target.password = '';
+  }
+  return target;
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownedByOrigin.has(name.toLowerCase())));
+}
+
+function shown(url: URL): string {
+  const open = new URL(url);
+  open.username = '';
+  open.password = '';
+  return open.href;
+}
+
+function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
+}
+
+function retryAfterOf(status: number, header: string | undefined, now: number): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  const ms = readRetryAfterMs(header ?? null, now);
+  return ms === undefined ? undefined : Math.min(ms, maxRetryAfterMs);
+}
+
+/** The promise, or the signal's reason, whichever is first: a lookup cannot be stopped. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
