@@ -100,6 +100,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         name: `shard-${number}`,
         threads: 1,
         maxQueue,
+        uninterrupted: true,
       }),
     );
     const closePools = () => Promise.all([...searchers, ...shards].map((pool) => pool.close()));

@@ -6,6 +6,7 @@
  * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
  */
 import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
+import { hasLabel, type LabelSet } from '../compute/label-set.ts';
 import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
 import { type FileToLoad, loadGraph, loadRows, saveGraph, saveRows } from './shard-files.ts';
 import type { ScoredLabels } from './top-list.ts';
@@ -23,6 +24,16 @@ export interface LoadReport {
   graphFault: string | null;
   /** Live labels of the shard. */
   labels: Uint32Array;
+  /** Labels of the files that were not to be kept. */
+  dropped: number;
+}
+
+/** What a shard may hold: those of `labels` that belong to it. */
+export interface KeptLabels {
+  labels: LabelSet;
+  /** A label is in shard `label % shards`. */
+  shard: number;
+  shards: number;
 }
 
 const shards = new Map<string, Shard>();
@@ -30,17 +41,20 @@ const now = () => performance.now();
 
 /**
  * Open a space's shard: from its files where they are sound, else empty. Replaces what this thread had under the id.
+ * What the files hold beyond `keep` goes in this same task, so that no search comes between and finds what was forgotten.
  * A fault of the rows is one of both: a graph means nothing without its rows.
  */
 export function open({
   space,
   dim,
   graphFromRows,
+  keep,
   rows,
   graph,
 }: Space & {
   dim: number;
   graphFromRows: number;
+  keep: KeptLabels;
   rows: FileToLoad | null;
   graph: (FileToLoad & { covered: number }) | null;
 }): LoadReport {
@@ -53,8 +67,14 @@ export function open({
   const graphFault = typeof loadedGraph === 'string' ? loadedGraph : null;
   const soundGraph = loadedGraph === null || typeof loadedGraph === 'string' ? undefined : loadedGraph;
   const shard = new Shard({ dim, graphFromRows, now }, sound, soundGraph);
+  const obsolete = shard.rows.liveLabels().filter((label) => !isKept(keep, label));
+  const dropped = shard.remove(obsolete);
   shards.set(space, shard);
-  return { rowsFault, graphFault, labels: shard.rows.liveLabels() };
+  return { rowsFault, graphFault, labels: shard.rows.liveLabels(), dropped };
+}
+
+function isKept({ labels, shard, shards: count }: KeptLabels, label: number): boolean {
+  return label % count === shard && hasLabel(labels, label);
 }
 
 /** Add rows, all or none: if any is bad, they are listed and nothing is stored. Labels that are present are passed over. */

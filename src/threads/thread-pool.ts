@@ -4,7 +4,9 @@
  * A pool of one thread is a pinned thread: it is never replaced while idle, so it may keep state (a native index,
  * segments) between tasks, which run one at a time and in the order they were given.
  * Queues are bounded: past the bound `run` rejects with QueueFullError. Aborting a running task ends its thread, and piscina
- * starts another; that is why no thread may hold anything that others wait for, such as a lock of LMDB.
+ * starts another; that is why no thread may hold anything that others wait for, such as a lock of LMDB. A thread that is ended
+ * inside a native library ends the whole process (its next call into JavaScript fails, which node-addon-api answers with
+ * abort()), so pools of `uninterrupted` threads abandon a task instead: the caller goes on, the thread finishes.
  */
 import { Piscina } from 'piscina';
 
@@ -39,6 +41,8 @@ export interface ThreadPoolOptions {
   lazy?: boolean;
   /** Added to the threads' nice value: 10 makes indexing yield to search. */
   nice?: number;
+  /** For threads that call native code or keep state: no signal or time limit ends a thread, the task's result is dropped. */
+  uninterrupted?: boolean;
 }
 
 /** An importer's pauses are shorter; after it the threads' memory is given back. */
@@ -97,11 +101,12 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
       const signals = [signal, timeout].filter((each) => each !== undefined);
       try {
-        return await piscina.run(argument, {
-          name,
-          ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
-          ...(transfer === undefined ? {} : { transferList: transfer }),
-        });
+        const moved = transfer === undefined ? {} : { transferList: transfer };
+        if (signals.length === 0) return await piscina.run(argument, { name, ...moved });
+        const stop = AbortSignal.any(signals);
+        if (!options.uninterrupted) return await piscina.run(argument, { name, signal: stop, ...moved });
+        stop.throwIfAborted();
+        return await unlessAborted(piscina.run(argument, { name, ...moved }), stop);
       } catch (error) {
         if (timeout?.aborted && !signal?.aborted) {
           throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });
@@ -122,6 +127,15 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     },
     close: () => piscina.close({ force: true }),
   };
+}
+
+/** A result, unless the signal comes first: then its reason, and whatever becomes of the result is of no interest. */
+function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /** In a thread: the `data` that its pool was opened with. */

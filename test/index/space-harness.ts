@@ -11,9 +11,16 @@ import { openThreadPool, type ThreadPool } from '../../src/threads/thread-pool.t
 
 export const DIM = 24;
 
-export function openShardPools(): ThreadPool<ShardTasks>[] {
-  const entry = new URL('../../src/threads/shard-thread', import.meta.url);
-  return [0, 1].map((number) => openThreadPool({ entry, name: `shard-${number}`, threads: 1, maxQueue: 1000 }));
+export function openShardPools<Tasks extends ShardTasks = ShardTasks>(
+  entry = new URL('../../src/threads/shard-thread', import.meta.url),
+): ThreadPool<Tasks>[] {
+  const options = { entry, threads: 1, maxQueue: 1000, uninterrupted: true };
+  return [0, 1].map((number) => openThreadPool<Tasks>({ ...options, name: `shard-${number}` }));
+}
+
+/** Threads that can be told to end. */
+export function openMortalPools(): ThreadPool<typeof import('./mortal-shard-thread.ts')>[] {
+  return openShardPools(new URL('./mortal-shard-thread', import.meta.url));
 }
 
 export interface SpaceFixture extends AsyncDisposable {

@@ -7,6 +7,7 @@ import {
   catchUp,
   DIM,
   nearest,
+  openMortalPools,
   openShardPools,
   range,
   recall,
@@ -269,29 +270,41 @@ function quantised(vector: Float32Array): Buffer {
 }
 
 test('a shard whose thread was replaced is loaded again, what its files lack is named, and the task goes through', async () => {
-  const own = openShardPools();
+  const own = openMortalPools();
   await using made = await spaceFixture(own);
   const { space } = await VectorSpace.open(made.options, setOf([]));
   await space.add(range(0, 300), vectorsOf(range(0, 300)));
   await space.save();
   await space.add(range(300, 400), vectorsOf(range(300, 400)));
   await space.remove(range(0, 20));
-  // A task that is aborted while it runs takes its thread with it; one that still waited does not. This one runs for seconds.
-  const long = { space: 'long', dim: 64, graphFromRows: 1 };
-  await own[0].run('open', { ...long, rows: null, graph: null });
-  await own[0].run('add', { ...long, labels: range(0, 20_000), vectors: vectorsOf(range(0, 20_000), 64) });
-  while (!(await own[0].run('stats', { space: made.options.modelId })).lost) {
-    const interrupt = new AbortController();
-    const running = own[0].run('maintain', { ...long, budgetMs: 60_000 }, { signal: interrupt.signal });
-    interrupt.abort();
-    await assert.rejects(running);
-  }
+  await assert.rejects(own[0].run('end', undefined));
   const { labels } = await space.search(vectorOf(10), 400);
   assert.deepEqual(made.missing, [...even(range(300, 400))]);
   const expected = range(20, 400).filter((label) => !made.missing.includes(label));
   assert.deepEqual(labels.sort(), Uint32Array.from(expected));
   await space.add(Uint32Array.from(made.missing), vectorsOf(made.missing));
   assert.equal((await space.stats()).live, 380);
+  await space.close();
+  await Promise.all(own.map((pool) => pool.close()));
+});
+
+test('no search among many finds what was removed, while a lost shard is loaded from files that still have it', async () => {
+  const own = openMortalPools();
+  await using made = await spaceFixture(own);
+  const { space } = await VectorSpace.open(made.options, setOf([]));
+  await space.add(LABELS, vectorsOf(LABELS));
+  await space.save();
+  await space.remove(range(0, 100));
+  for (let round = 0; round < 5; round++) {
+    await assert.rejects(own[0].run('end', undefined));
+    const searches: Promise<Uint32Array>[] = [];
+    // Some are answered before the shard is there, some while it is loaded, some after.
+    for (let turn = 0; turn < 50; turn++) {
+      searches.push(space.search(vectorOf(10), 400).then(({ labels }) => labels));
+      await new Promise(setImmediate);
+    }
+    for (const labels of await Promise.all(searches)) assert.ok(labels.every((label) => label >= 100));
+  }
   await space.close();
   await Promise.all(own.map((pool) => pool.close()));
 });

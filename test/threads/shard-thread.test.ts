@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { createLabelSet } from '../../src/compute/label-set.ts';
 import { saveGraph } from '../../src/threads/shard-files.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
@@ -12,7 +13,8 @@ import { NO_LABEL, VectorRows } from '../../src/threads/vector-rows.ts';
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
 after(() => rmSync(dir, { recursive: true }));
 
-const empty = { dim: 4, graphFromRows: 10, rows: null, graph: null };
+const keep = { labels: createLabelSet(1000).fill(0xffff_ffff), shard: 0, shards: 1 };
+const empty = { dim: 4, graphFromRows: 10, keep, rows: null, graph: null };
 const query = Float32Array.of(1, 2, 3, 4);
 
 function sha256Of(path: string): string {

@@ -5,7 +5,7 @@ import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/thre
 const entry = new URL('./spinning-thread', import.meta.url);
 type Tasks = typeof import('./spinning-thread.ts');
 
-const open = (options: { threads?: number; maxQueue?: number } = {}) =>
+const open = (options: { threads?: number; maxQueue?: number; uninterrupted?: boolean } = {}) =>
   openThreadPool<Tasks>({ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 }, ...options });
 
 test('a pinned thread keeps its state and runs its tasks in the order given', async () => {
@@ -56,6 +56,26 @@ test('an abort at any moment of a task is no uncaught error', async () => {
       assert.ok(['done', 'AbortError'].includes(await run));
     }
     assert.equal(typeof (await pool.run('next', undefined)), 'number');
+  } finally {
+    await pool.close();
+  }
+});
+
+test('a thread that is not to be interrupted finishes a task that was given up, and keeps its state', async () => {
+  const pool = open({ uninterrupted: true });
+  try {
+    assert.equal(await pool.run('next', undefined), 41);
+    const began = performance.now();
+    await assert.rejects(pool.run('spin', 300, { timeoutMs: 20 }), TaskTimeoutError);
+    const abort = new AbortController();
+    const given = pool.run('spin', 10, { signal: abort.signal });
+    abort.abort();
+    await assert.rejects(given, { name: 'AbortError' });
+    assert.ok(performance.now() - began < 300, 'the callers did not wait');
+    assert.equal(await pool.run('next', undefined), 42);
+    assert.ok(performance.now() - began >= 300, 'the thread did');
+    await assert.rejects(pool.run('next', undefined, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+    assert.equal(await pool.run('next', undefined), 43);
   } finally {
     await pool.close();
   }

@@ -1,0 +1,115 @@
+/**
+ * The way from a vector space to its shards: shard `label % K` lives on pinned thread i of K, and every task carries the space's
+ * id. Tasks of a shard run in the order they were asked for, so no lock is needed.
+ *
+ * A thread that was replaced has lost its shards. The first task to find out has the shard loaded from its files, without what
+ * was removed since they were written; what they lack is told through `onMissing`; then the task is run again. Searches do
+ * without the missing labels until they are back, and never see a removed one.
+ */
+import { addLabel, createLabelSet, type LabelSet, labelsNotIn } from '../compute/label-set.ts';
+import type { LoadReport, Reply } from '../threads/shard-thread.ts';
+import type { ThreadPool } from '../threads/thread-pool.ts';
+import type { HeldLabels } from './held-labels.ts';
+import type { IndexLog } from './index-log.ts';
+import type { SpaceGenerations } from './space-generations.ts';
+import { ShardLostError } from './vector-errors.ts';
+
+export type ShardTasks = typeof import('../threads/shard-thread.ts');
+export type ShardPool = ThreadPool<ShardTasks>;
+
+export interface SpaceShardsOptions {
+  /** Pools of one pinned thread each. */
+  pools: readonly ShardPool[];
+  modelId: string;
+  dim: number;
+  graphFromRows: number;
+  files: SpaceGenerations;
+  /** The labels that the space is meant to have. */
+  held: HeldLabels;
+  onMissing: (labels: Uint32Array) => void;
+  log: IndexLog;
+}
+
+/** One task on one shard. */
+export type ShardTask<Value> = (pool: ShardPool, space: string) => Promise<Reply<Value>>;
+
+export class SpaceShards {
+  readonly #options: SpaceShardsOptions;
+  readonly #reloads = new Map<number, Promise<void>>();
+
+  constructor(options: SpaceShardsOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#options.pools.length;
+  }
+
+  /** Labels by shard, each list in the order given. */
+  split(labels: Iterable<number>): Uint32Array[] {
+    const lists: number[][] = Array.from({ length: this.count }, () => []);
+    for (const label of labels) lists[label % this.count].push(label);
+    return lists.map((list) => Uint32Array.from(list));
+  }
+
+  /** Have every thread load its shard; of what the files hold only `keep` comes in. Gives each shard's labels. */
+  async loadAll(keep: LabelSet): Promise<Uint32Array[]> {
+    const reports = await Promise.all(this.#options.pools.map((_, shard) => this.#load(shard, keep)));
+    return reports.map(({ labels }) => labels);
+  }
+
+  /** A task on one shard. Errors: those of the task and its thread; ShardLostError if the shard is lost again meanwhile. */
+  async ask<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
+    const { pools, modelId } = this.#options;
+    const reply = await task(pools[shard], modelId);
+    if (!reply.lost) return reply.value;
+    await this.#reloadOnce(shard);
+    const again = await task(pools[shard], modelId);
+    if (again.lost) throw new ShardLostError(modelId, shard);
+    return again.value;
+  }
+
+  /** A task on all shards at once. */
+  async askAll<Value>(task: ShardTask<Value>): Promise<Value[]> {
+    return Promise.all(this.#options.pools.map((_, shard) => this.ask(shard, task)));
+  }
+
+  /** Free the threads' memory. */
+  async release(): Promise<void> {
+    const { pools, modelId } = this.#options;
+    await Promise.all(pools.map((pool) => pool.run('release', { space: modelId })));
+  }
+
+  /** Load a shard again, once for all tasks that found it lost. */
+  #reloadOnce(shard: number): Promise<void> {
+    const running = this.#reloads.get(shard);
+    if (running !== undefined) return running;
+    const reload = this.#reload(shard).finally(() => this.#reloads.delete(shard));
+    this.#reloads.set(shard, reload);
+    return reload;
+  }
+
+  async #reload(shard: number): Promise<void> {
+    const { modelId, held, files, log, onMissing } = this.#options;
+    log.error({ model: modelId, shard }, 'vector space: a thread was replaced, its shard is loaded again');
+    const { labels } = await this.#load(shard, held.set);
+    files.changed(shard);
+    const loaded = createLabelSet(held.set.length * 32);
+    for (const label of labels) addLabel(loaded, label);
+    const missing = labelsNotIn(held.set, loaded).filter((label) => label % this.count === shard);
+    if (missing.length > 0) onMissing(missing);
+  }
+
+  async #load(shard: number, keep: LabelSet): Promise<LoadReport> {
+    const { pools, modelId, dim, graphFromRows, files } = this.#options;
+    const report = await pools[shard].run('open', {
+      space: modelId,
+      dim,
+      graphFromRows,
+      keep: { labels: keep, shard, shards: this.count },
+      ...files.filesOf(shard),
+    });
+    await files.loaded(shard, report);
+    return report;
+  }
+}
