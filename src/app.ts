@@ -84,7 +84,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const store = Store.open(folder.path, randomUUID);
     undo.push(() => store.close());
     const model = await activeModel(store, settings);
-    const embedded = await embeddedModel(model, options);
+    const wordVectors = await embeddedVectors(store, model, options);
     const cores = availableParallelism();
     const threads = Math.max(2, cores);
     const work: WorkPool = openThreadPool({
@@ -95,7 +95,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       maxHeapMb: maxWorkHeapMb,
       maxYoungMb: maxWorkYoungMb,
       nice: 10,
-      data: { chunking: settings.chunking, embedded },
+      data: { chunking: settings.chunking, wordVectors },
     });
     undo.push(() => work.close());
     const extractor = openExtractor(threads);
@@ -114,8 +114,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           reader: store.reader,
           feed,
           work,
-          model,
-          searchData: { embedded },
+          searchData: { wordVectors },
           searchers: Math.max(1, Math.floor(cores / 2)),
           shards: cores,
           log,
@@ -161,9 +160,8 @@ export async function startApp(options: AppOptions): Promise<App> {
               indexPageHandler({
                 ask,
                 reader: store.reader,
-                prepare: (pages, signal) => work.run('preparePages', pages, { signal }),
+                prepare: (pages, dims, signal) => work.run('preparePages', { pages, dims }, { signal }),
                 threads,
-                model,
               }),
             ),
             eval_replay: replayHandler({ ask, reader: store.reader }),
@@ -225,12 +223,14 @@ async function activeModel(store: Store, { embedder }: Settings): Promise<Embedd
   return result.reply as EmbeddingModel;
 }
 
-/** What threads need to embed by themselves: the word vectors, compiled at the very first start. */
-async function embeddedModel(model: EmbeddingModel | null, { settings, onModelProgress }: AppOptions) {
-  if (model?.provider !== 'local') return null;
-  const wordVectors = await loadWordVectors({
+/**
+ * What the threads make the embedded models' vectors of, compiled at the very first start. Not loaded where the settings want no
+ * model and the store has none.
+ */
+async function embeddedVectors(store: Store, active: EmbeddingModel | null, { settings, onModelProgress }: AppOptions) {
+  if (active === null && store.reader.models.all().length === 0) return null;
+  return loadWordVectors({
     cacheDir: settings.cache_dir,
     ...(onModelProgress === undefined ? {} : { onProgress: onModelProgress }),
   });
-  return { wordVectors, dim: model.dim };
 }

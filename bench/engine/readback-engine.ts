@@ -43,7 +43,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       entry: entry('search-thread'),
       name: `searcher-${number}`,
       ...pinned,
-      data: { embedded: null },
+      data: { wordVectors: null },
     }),
   );
   await Promise.all(searchers.map((searcher) => searcher.run('warmUp', undefined)));
@@ -58,7 +58,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     name: 'work',
     threads: WORKERS,
     maxQueue: 10_000,
-    data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, embedded: null },
+    data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordVectors: null },
   });
 
   const live = await indexedBefore(dir, data);
@@ -111,7 +111,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   const asking = new Searchers(searchers, () => index.republish(), log);
   const limits = (allow?: LabelSet) => (allow === undefined ? {} : { allow });
   const text = async ({ text }: BenchQuery, k: number, allow?: LabelSet) => {
-    const { forms } = await asking.analyze(text);
+    const { forms } = await asking.analyze(text, null);
     const { labels } = await asking.search({ terms: forms.map(({ stem }) => stem), k, ...limits(allow) });
     return labels;
   };
@@ -123,7 +123,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       .map(({ label }) => label);
   const searches = (allow?: LabelSet): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
     hybrid: async (query) => {
-      const { forms } = await asking.analyze(query.text);
+      const { forms } = await asking.analyze(query.text, null);
       const terms = forms.map(({ stem }) => stem);
       const found = asking.search({ terms, k: TOP, ...limits(allow) }).then(({ labels }) => labels);
       return fused(await Promise.all([found, nearest(query, TOP, allow)]));

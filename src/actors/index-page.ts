@@ -10,8 +10,8 @@
 import { commitPages } from '../commands/commit-pages.ts';
 import type { Attempt } from '../commands/settle-job.ts';
 import { JobError } from '../domain/errors.ts';
-import type { EmbeddingModel } from '../domain/model.ts';
-import type { Page } from '../domain/page.ts';
+import { type EmbeddingModel, localDim, takesPages } from '../domain/model.ts';
+import type { Chunk, Page } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { PageText, PreparedPages } from '../threads/prepare-page.ts';
 import type { JobHandler } from './job-actor.ts';
@@ -21,11 +21,10 @@ import { commitThrough, type SystemAsk } from './system-messages.ts';
 export interface IndexPageDependencies {
   ask: SystemAsk;
   reader: StoreReader;
-  prepare: (pages: readonly PageText[], signal: AbortSignal) => Promise<PreparedPages>;
+  /** `dims`: the embedded models whose vectors are wanted. */
+  prepare: (pages: readonly PageText[], dims: readonly number[], signal: AbortSignal) => Promise<PreparedPages>;
   /** Work threads that prepare. */
   threads: number;
-  /** The model whose vectors `prepare` makes, or null. */
-  model: Pick<EmbeddingModel, 'space' | 'dim'> | null;
 }
 
 interface PageToIndex extends BatchedPage {
@@ -33,30 +32,49 @@ interface PageToIndex extends BatchedPage {
   attempt: Attempt;
 }
 
-export function indexPageHandler({ ask, reader, prepare, threads, model }: IndexPageDependencies): JobHandler {
+/** What indexing makes of a batch: chunks and segment, and rows of all chunks by vector space. */
+interface EmbeddedPages {
+  chunks: Chunk[][];
+  segment: SharedArrayBuffer;
+  /** Of models that took pages when the batch was begun. */
+  models: readonly EmbeddingModel[];
+  vectors: ReadonlyMap<number, Float32Array>;
+}
+
+export function indexPageHandler({ ask, reader, prepare, threads }: IndexPageDependencies): JobHandler {
   const commit = commitThrough(ask);
-  const batches = new PageBatches<PageToIndex, PreparedPages>({
+  const prepareBatch = async (
+    pages: readonly PageToIndex[],
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<EmbeddedPages> => {
+    const models = reader.models.all().filter(takesPages);
+    const dims = [...new Set(models.flatMap((model) => localDim(model) ?? []))];
+    const { chunks, segment, vectors } = await prepare(
+      pages.map(({ page }, place) => ({ title: page.title, text: texts[place], sections: page.sections })),
+      dims,
+      signal,
+    );
+    const rowsOf = (model: EmbeddingModel): [number, Float32Array][] => {
+      const dim = localDim(model);
+      const rows = dim === null ? undefined : vectors.get(dim);
+      return rows === undefined ? [] : [[model.space, rows]];
+    };
+    return { chunks, segment, models, vectors: new Map(models.flatMap(rowsOf)) };
+  };
+  const batches = new PageBatches<PageToIndex, EmbeddedPages>({
     threads,
-    prepare: (pages, texts, signal) =>
-      prepare(
-        pages.map(({ page }, place) => ({ title: page.title, text: texts[place], sections: page.sections })),
-        signal,
-      ),
-    finish: async (pages, { chunks, vectors, segment }) => {
+    prepare: prepareBatch,
+    finish: async (pages, { chunks, models, vectors, segment }) => {
       let row = 0;
       const contents = pages.map(({ page, attempt }, place) => {
         const from = row;
         row += chunks[place].length;
-        const rows =
-          model === null || vectors === null ? undefined : vectors.subarray(from * model.dim, row * model.dim);
-        return {
-          attempt,
-          content: {
-            page_no: page.no,
-            chunks: chunks[place],
-            vectors: model === null || rows === undefined ? new Map() : new Map([[model.space, rows]]),
-          },
-        };
+        const ofPage = models.flatMap(({ space, dim }): [number, Float32Array][] => {
+          const rows = vectors.get(space);
+          return rows === undefined ? [] : [[space, rows.subarray(from * dim, row * dim)]];
+        });
+        return { attempt, content: { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage) } };
       });
       const { stored, ...labels } = await commit(commitPages(contents));
       await ask('index.add', { segment, vectors, ...labels });

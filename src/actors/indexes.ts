@@ -9,17 +9,17 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { LabelRange } from '../commands/commit-content.ts';
 import type { LabelSet } from '../compute/label-set.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { EmbeddingModel } from '../domain/model.ts';
+import { type EmbeddingModel, localDim } from '../domain/model.ts';
 import { Catalog } from '../index/catalog.ts';
-import { type NearPage, PageSpace } from '../index/page-space.ts';
-import { IndexRecovery, type MissingLabels } from '../index/recover-index.ts';
+import { labelsOf, type ModelSpace } from '../index/model-space.ts';
+import { ModelSpaces } from '../index/model-spaces.ts';
+import type { NearPage } from '../index/page-space.ts';
+import { IndexRecovery, recoverText } from '../index/recover-index.ts';
 import { Searchers } from '../index/searchers.ts';
 import { SparseIndex } from '../index/sparse-index.ts';
-import { VectorSpace } from '../index/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { AnalyzedQuery, SearchThreadData } from '../threads/analyze-query.ts';
 import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
@@ -36,8 +36,6 @@ export interface IndexesDependencies {
   reader: StoreReader;
   feed: CommitFeed;
   work: WorkPool;
-  /** The active model, or null. */
-  model: EmbeddingModel | null;
   /** What the searcher threads are given. */
   searchData: SearchThreadData;
   /** Threads that answer searches, and threads that each hold a shard of every vector space. */
@@ -58,13 +56,31 @@ const quietMs = 5000;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
 const maxQueue = 1024;
 
-type IndexMessages = 'index.add' | 'index.retrieve' | 'index.nearPages' | 'index.settled';
+type IndexMessages =
+  | 'index.add'
+  | 'index.addVectors'
+  | 'index.openSpace'
+  | 'index.dropSpace'
+  | 'index.retrieve'
+  | 'index.nearPages'
+  | 'index.settled';
 
 const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
 
 export function indexesLogic(dependencies: IndexesDependencies) {
-  const { dir, storeId, reader, feed, work, model, searchData, log, monotonic } = dependencies;
+  const { dir, storeId, reader, feed, work, searchData, log, monotonic } = dependencies;
+
+  const activeModel = (): EmbeddingModel | null => {
+    const id = reader.models.activeId();
+    return id === null ? null : (reader.models.get(id) ?? null);
+  };
+  /** Errors: DomainError `invalid` for a model whose vectors are not all there. */
+  const readyModel = (id: string): EmbeddingModel => {
+    const model = reader.models.get(id);
+    if (model?.status === 'ready') return model;
+    throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
+  };
 
   const start = async () => {
     const undo: (() => unknown)[] = [];
@@ -105,9 +121,9 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     );
     const closePools = () => Promise.all([...searchers, ...shards].map((pool) => pool.close()));
     undo.push(closePools);
-    const live = catalog.live();
-    /** Set once there is what it needs; nothing is lost before. */
-    let recoverBeside: (missing: MissingLabels) => void = () => {};
+    const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, log, monotonic });
+    await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
+    const active = activeModel();
     const opened = await Promise.all([
       SparseIndex.open(
         {
@@ -119,88 +135,74 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           saveEveryDocs,
           vocabulary: vocabularyOf(searchData),
         },
-        live,
+        catalog.live(),
       ),
-      model === null
-        ? null
-        : VectorSpace.open(
-            {
-              modelId: model.id,
-              dim: model.dim,
-              dir: join(dir, 'dense', String(model.space)),
-              storeId,
-              shards,
-              log,
-              onMissing: (dense) => recoverBeside({ sparse: noLabels, dense }),
-            },
-            live,
-          ),
-      model === null
-        ? null
-        : PageSpace.open({
-            reader,
-            catalog,
-            vectors: model.space,
-            modelId: `pages of ${model.id}`,
-            dim: model.dim,
-            dir: join(dir, 'pages', String(model.space)),
-            storeId,
-            shards,
-            log,
-          }),
+      active === null ? null : spaces.load(active),
       ...searchers.map((searcher) => searcher.run('warmUp', undefined)),
     ]);
     const sparse = opened[0].index;
-    const space = opened[1]?.space ?? null;
-    const pageSpace = opened[2];
+    const first: ModelSpace | null = opened[1];
 
     const recovery = new IndexRecovery({
       reader,
       catalog,
-      space: model?.space ?? null,
-      addVectors: async (first, count, rows) => {
-        if (space !== null) await addVectors(space, labelsOf([{ first, count }]), rows);
-      },
-      model: (text) => work.run('modelChunkedText', text),
-      addSegment: (first, count, segment) => sparse.add(segment, labelsOf([{ first, count }])),
+      side: 'sparse',
+      recoverPage: recoverText({
+        reader,
+        model: (text) => work.run('modelChunkedText', text),
+        addSegment: (start, count, segment) => sparse.add(segment, labelsOf([{ first: start, count }])),
+      }),
       log,
     });
-    recoverBeside = (missing) => {
-      log.warn({ ...countsOf(missing) }, 'part of the index was lost: bringing it back beside the service');
-      void recovery.recover(missing);
+    const stopRecovery = () => {
+      recovery.stop();
+      first?.stopRecovery();
     };
-    undo.push(() => recovery.stop());
-    const missing = { sparse: opened[0].missing, dense: opened[1]?.missing ?? noLabels };
+    undo.push(stopRecovery);
+    const pending = () => recovery.pending + (first?.pending ?? 0);
+    const recoverAll = async () => {
+      const options = { leaveToJobs: true };
+      const sides = [recovery.recover(opened[0].missing, options), first?.recover(first.missing, options)];
+      return (await Promise.all(sides)).every((complete) => complete !== false);
+    };
     const mark = join(dir, rebuildingMark);
     let rebuilding: Promise<void> = Promise.resolve();
-    if (opened[0].lost || opened[1]?.lost === true || existsSync(mark)) {
-      log.warn({ ...countsOf(missing) }, 'index files were lost: rebuilding them beside the service');
+    if (opened[0].lost || first?.lost === true || existsSync(mark)) {
+      const counts = { sparse_chunks: opened[0].missing.length, dense_chunks: first?.missing.length ?? 0 };
+      log.warn(counts, 'index files were lost: rebuilding them beside the service');
       await writeFile(mark, '', { mode: 0o600 });
-      rebuilding = rebuild(recovery, missing, async () => {
-        await Promise.all([sparse.save(), space?.save()]);
+      rebuilding = rebuild(recoverAll, async () => {
+        await Promise.all([sparse.save(), first?.chunks.save()]);
         await rm(mark);
       }).catch((error) => log.error({ err: error }, 'the rebuilt index could not be saved'));
     } else {
-      await recoverFirst(recovery, missing, log);
+      await recoverFirst(recoverAll, pending, log);
     }
 
     const asking = new Searchers(searchers, () => sparse.republish(), log);
 
     /** The dense side's hits; none where there is no vector to ask with. */
-    const searchVectors = async (vector: Float32Array | null, k: number, allow: { allow?: LabelSet }) => {
-      if (space === null || vector === null) return nothing;
-      return space.search(vector, k, { ...allow, ...(model?.floor == null ? {} : { minScore: model.floor }) });
+    const searchVectors = async (
+      model: EmbeddingModel,
+      vector: Float32Array | null,
+      k: number,
+      allow: { allow?: LabelSet },
+    ): Promise<RankedChunks> => {
+      if (vector === null) return nothing;
+      const limits = { ...allow, ...(model.floor === null ? {} : { minScore: model.floor }) };
+      return spaces.use(model, ({ chunks }) => chunks.search(vector, k, limits));
     };
 
     /** Every candidate by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
     const rerank = async (
+      model: EmbeddingModel,
       { forms, vector, wordPart }: AnalyzedQuery,
       hits: readonly RankedChunks[],
     ): Promise<RankedChunks | null> => {
       const labels = Uint32Array.from(new Set(hits.flatMap((side) => [...side.labels])));
       if (labels.length === 0) return null;
       const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
-      const scored = space === null || vectors.length === 0 ? [] : await space.score(vectors, labels);
+      const scored = vectors.length === 0 ? [] : await spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
       const [cosine = null, wordCosine = null] = scored.map((each) => each.map((score) => score || 0));
       try {
         const scores = await asking.rerank(forms, { labels, cosine, wordCosine });
@@ -216,7 +218,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     const tending = setInterval(() => {
       if (changedAt === null || monotonic() - changedAt < quietMs) return;
       changedAt = null;
-      Promise.all([sparse.consolidate(), space?.saveIfWorthIt(), pageSpace?.saveIfWorthIt()]).catch((error) =>
+      Promise.all([sparse.consolidate(), spaces.tend(activeModel()?.space ?? null)]).catch((error) =>
         log.error({ err: error }, 'the index could not be saved'),
       );
     }, quietMs);
@@ -228,33 +230,47 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         const old = labelsOf(obsolete);
         if (old.length > 0) sparse.remove(old);
         await orOverloaded(async () => {
-          if (old.length > 0) {
-            await space?.remove(old);
-            await pageSpace?.remove(obsolete.map(({ first }) => first));
-          }
-          if (labels.length === 0) return;
           await Promise.all([
-            sparse.add(segment, labels),
-            space === null || vectors === null ? undefined : addVectors(space, labels, vectors),
-            vectors === null ? undefined : pageSpace?.add(pages, vectors),
+            labels.length === 0 ? undefined : sparse.add(segment, labels),
+            spaces.update(pages, obsolete, vectors),
           ]);
         });
         return undefined;
       },
-      'index.settled': async () => {
-        await Promise.all([recovery.settled(), pageSpace?.settled()]);
+      'index.addVectors': async ({ model_id, pages, rows }) => {
+        const model = reader.models.get(model_id);
+        if (model === undefined) return undefined; // deleted meanwhile
+        changedAt = monotonic();
+        await orOverloaded(() => spaces.use(model, (space) => space.add(pages, rows)));
         return undefined;
       },
-      'index.nearPages': async ({ page_nos, k, except, filters }: NearPagesRequest): Promise<NearPage[]> => {
-        if (pageSpace === null) return [];
+      'index.openSpace': async ({ model_id, save }) => {
+        const model = reader.models.get(model_id);
+        if (model === undefined) return undefined;
+        await spaces.use(model, async ({ chunks, pages }) => {
+          if (save) await Promise.all([chunks.save(), pages.save()]);
+        });
+        return undefined;
+      },
+      'index.dropSpace': async ({ space }) => {
+        await spaces.drop(space);
+        return undefined;
+      },
+      'index.settled': async () => {
+        await Promise.all([recovery.settled(), spaces.settled()]);
+        return undefined;
+      },
+      'index.nearPages': async ({ model: wanted, filters, ...request }: NearPagesRequest): Promise<NearPage[]> => {
+        const model = wanted === null ? activeModel() : (reader.models.get(wanted) ?? null);
+        if (model === null) return [];
         const allowed = catalog.allowed(filters);
         const allow = allowed === null ? {} : { allow: allowed.labels };
-        const floor = model?.floor == null ? {} : { minScore: model.floor };
-        return orOverloaded(() => pageSpace.near({ page_nos, k, except, ...allow, ...floor }));
+        const floor = model.floor === null ? {} : { minScore: model.floor };
+        return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
       },
       'index.retrieve': async (request: RetrieveRequest): Promise<Retrieved> => {
-        const { query, candidates: k, filters, model: wanted } = request;
-        if (wanted !== model?.id) throw new DomainError('invalid', `the model ${wanted} has no vectors here`);
+        const { query, candidates: k, filters } = request;
+        const model = readyModel(request.model);
         const began = monotonic();
         const allowed = catalog.allowed(filters);
         const filtered = monotonic();
@@ -268,7 +284,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         }
         const allow = allowed === null ? {} : { allow: allowed.labels };
         return orOverloaded(async () => {
-          const analyzed = await asking.analyze(query);
+          const analyzed = await asking.analyze(query, localDim(model));
           const { forms, vector, knownWords } = analyzed;
           const asked = monotonic();
           const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };
@@ -279,14 +295,14 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           };
           const [found, near] = await Promise.all([
             timed('sparse', asking.search({ terms: forms.map(({ stem }) => stem), k, ...allow })),
-            timed('dense', searchVectors(vector, k, allow)),
+            timed('dense', searchVectors(model, vector, k, allow)),
           ]);
           const known = found.known > 0 || knownWords > 0;
           const dense = known ? near : nothing;
           const searched = monotonic();
-          const reranked = request.rerank ? await rerank(analyzed, [dense, found]) : null;
+          const reranked = request.rerank ? await rerank(model, analyzed, [dense, found]) : null;
           if (request.rerank) timing_ms.rerank = monotonic() - searched;
-          if (recovery.pending > 0) timing_ms.rebuilding = 1;
+          if (pending() > 0) timing_ms.rebuilding = 1;
           return {
             sparse: found,
             dense,
@@ -304,9 +320,9 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       stop: async () => {
         unsubscribe();
         clearInterval(tending);
-        recovery.stop();
+        stopRecovery();
         await Promise.all([recovery.settled(), rebuilding]);
-        await Promise.all([sparse.close(), space?.close(), pageSpace?.close()]);
+        await Promise.all([sparse.close(), spaces.close()]);
         await closePools();
       },
     };
@@ -316,44 +332,26 @@ export function indexesLogic(dependencies: IndexesDependencies) {
 }
 
 /** Which word vectors the forward indexes are to have the rows of. */
-function vocabularyOf({ embedded }: SearchThreadData): number | undefined {
-  return embedded === null ? undefined : openWordVectors(embedded.wordVectors).fingerprint;
-}
-
-function countsOf({ sparse, dense }: MissingLabels): { sparse_chunks: number; dense_chunks: number } {
-  return { sparse_chunks: sparse.length, dense_chunks: dense.length };
+function vocabularyOf({ wordVectors }: SearchThreadData): number | undefined {
+  return wordVectors === null ? undefined : openWordVectors(wordVectors).fingerprint;
 }
 
 /** Bring lost files' content back; `keep` what there is then, if that is all of it. */
-async function rebuild(recovery: IndexRecovery, missing: MissingLabels, keep: () => Promise<void>): Promise<void> {
-  if (await recovery.recover(missing, { leaveToJobs: true })) await keep();
+async function rebuild(recoverAll: () => Promise<boolean>, keep: () => Promise<void>): Promise<void> {
+  if (await recoverAll()) await keep();
 }
 
 /** Bring back what a crash left unsaved, and tell how far that is. */
-async function recoverFirst(recovery: IndexRecovery, missing: MissingLabels, log: Logger): Promise<void> {
+async function recoverFirst(recoverAll: () => Promise<boolean>, pending: () => number, log: Logger): Promise<void> {
   const progress = setInterval(
-    () => log.info({ pages_left: recovery.pending }, 'bringing back what was indexed and not saved'),
+    () => log.info({ pages_left: pending() }, 'bringing back what was indexed and not saved'),
     progressMs,
   );
   try {
-    await recovery.recover(missing, { leaveToJobs: true });
+    await recoverAll();
   } finally {
     clearInterval(progress);
   }
-}
-
-function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
-  const labels = new Uint32Array(ranges.reduce((sum, { count }) => sum + count, 0));
-  let at = 0;
-  for (const { first, count } of ranges) {
-    for (let ordinal = 0; ordinal < count; ordinal++) labels[at++] = first + ordinal;
-  }
-  return labels;
-}
-
-/** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
-async function addVectors(space: VectorSpace, labels: Uint32Array, rows: Float32Array): Promise<void> {
-  if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });
 }
 
 /** A full queue is an answer, not a bug. */

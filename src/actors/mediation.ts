@@ -19,16 +19,17 @@ export interface MediationDependencies {
 }
 
 export function mediation({ ask, reader }: MediationDependencies) {
-  /** Pages beside the results; `ranked` are those that were answered or come before, best first. */
+  /** Pages beside the results, by the model that these were found with; `ranked` are those answered or before them, best first. */
   const suggest = async (
     { suggest: k, mediation, filters }: Pick<SearchRequest, 'suggest' | 'mediation' | 'filters'>,
+    model: string,
     ranked: readonly { page_no: number }[],
     signal?: AbortSignal | undefined,
   ): Promise<Suggestion[]> => {
     if (k === 0 || mediation !== 'vector' || ranked.length === 0) return [];
     const except = ranked.map(({ page_no }) => page_no);
     const page_nos = except.slice(0, topResults);
-    const request = { page_nos, k, except, filters: pageFiltersOf(filters) };
+    const request = { model, page_nos, k, except, filters: pageFiltersOf(filters) };
     const near = await ask('index.nearPages', request, { signal });
     const names = page_nos.flatMap((no) => {
       const page = reader.pages.get(no);
@@ -50,7 +51,7 @@ export function mediation({ ask, reader }: MediationDependencies) {
     const page = no === null ? undefined : reader.pages.get(no);
     if (page === undefined) throw new DomainError('not_found', `unknown page id: ${page_id.slice(0, 64)}`);
     if (mediation !== 'vector' || page.status !== 'indexed') return { page_id, mediation, results: [] };
-    const request = { page_nos: [page.no], k, except: [], filters: pageFiltersOf(null) };
+    const request = { model: null, page_nos: [page.no], k, except: [], filters: pageFiltersOf(null) };
     const near = await ask('index.nearPages', request, { signal });
     const results = near.flatMap(({ page_no, score }) => {
       const each = reader.pages.get(page_no);

@@ -34,7 +34,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
     const pages = ranking.pages.slice(request.offset, end);
     // The threads look for suggestions while the passages are read here.
-    const suggesting = suggest(request, ranking.pages.slice(0, end), signal);
+    const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
     let presenting = ranked;
     let presented = ranked;
     const present = async () => {

@@ -51,8 +51,10 @@ export interface RankedPages {
   reranker: string | null;
 }
 
-/** Pages near to the mean of these pages' vectors, by the active model. */
+/** Pages near to the mean of these pages' vectors. */
 export interface NearPagesRequest {
+  /** Embedding model of the vectors; null: the active one. */
+  model: string | null;
   page_nos: readonly number[];
   k: number;
   /** Pages that are not wanted, beside those above. */
@@ -63,14 +65,27 @@ export interface NearPagesRequest {
 export interface InternalMessages {
   /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
   'store.commit': { request: { command: Command<unknown> }; reply: unknown };
-  /** Make the chunks of some pages searchable on both sides, and take the ones they replace out. `pages`: labels of each page. */
+  /**
+   * Make the chunks of some pages searchable on both sides, and take the ones they replace out. `pages`: labels of each page;
+   * `vectors`: by space, rows of all pages.
+   */
   'index.add': {
-    request: Pick<PreparedPages, 'segment' | 'vectors'> & {
+    request: Pick<PreparedPages, 'segment'> & {
+      vectors: ReadonlyMap<number, Float32Array>;
       pages: readonly LabelRange[];
       obsolete: readonly LabelRange[];
     };
     reply: undefined;
   };
+  /** Add stored vectors of pages to a model's space: of the stored rows, page by page. Opens the space if need be. */
+  'index.addVectors': {
+    request: { model_id: string; pages: readonly LabelRange[]; rows: Float32Array };
+    reply: undefined;
+  };
+  /** Answered when a model's space is in memory with everything that the store has for it, and the next start finds it saved. */
+  'index.openSpace': { request: { model_id: string; save: boolean }; reply: undefined };
+  /** Forget a space and delete its files; answered when they are gone. */
+  'index.dropSpace': { request: { space: number }; reply: undefined };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
   /** Rank without answering or logging; a model that is not the active one must be ready. */
   'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };

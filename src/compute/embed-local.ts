@@ -244,6 +244,16 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
   };
 }
 
+/** Embedders by dimension, each made when it is first asked for. Errors: as of createLocalEmbedder. */
+export function createEmbedderShelf(vectors: WordVectors): (dim: number) => LocalEmbedder {
+  const embedders = new Map<number, LocalEmbedder>();
+  return (dim) => {
+    const embedder = embedders.get(dim) ?? createLocalEmbedder(vectors, dim);
+    embedders.set(dim, embedder);
+    return embedder;
+  };
+}
+
 function norm(values: Float64Array): number {
   let sum = 0;
   for (let k = 0; k < values.length; k++) sum += values[k] * values[k];

@@ -77,9 +77,9 @@ export class Catalog {
     return before === null || this.#firstSeen[no] < before;
   }
 
-  /** The first label of every page with chunks: it stands for the page's content. */
-  *firstLabels(): Generator<number> {
-    for (let no = 0; no < this.#pages; no++) if (this.#chunkCount[no] > 0) yield this.#firstLabel[no];
+  /** The labels of a page's chunks; the first one stands for the page's content. None for an unknown page. */
+  labelsOf(no: number): { first: number; count: number } {
+    return no < this.#pages ? { first: this.#firstLabel[no], count: this.#chunkCount[no] } : { first: 0, count: 0 };
   }
 
   /** Every label that belongs to a page now. */

@@ -57,9 +57,12 @@ export class PageSpace {
 
   /** Load the space; pages that it lacks are brought back beside whatever comes next. Errors: as of VectorSpace.open. */
   static async open(options: PageSpaceOptions): Promise<PageSpace> {
-    const { reader: _reader, catalog, vectors: _vectors, ...spaceOptions } = options;
+    const { reader, catalog, vectors, ...spaceOptions } = options;
     const live = createLabelSet(catalog.labelEnd);
-    for (const label of catalog.firstLabels()) addLabel(live, label);
+    for (const no of reader.vectors.pageNumbers(vectors)) {
+      const { first, count } = catalog.labelsOf(no);
+      if (count > 0) addLabel(live, first);
+    }
     let lost: (labels: Uint32Array) => void = () => {};
     const opened = await VectorSpace.open({ ...spaceOptions, onMissing: (labels) => lost(labels) }, live);
     const pages = new PageSpace(options, opened.space);
@@ -110,6 +113,10 @@ export class PageSpace {
     await this.#recovering;
   }
 
+  save(): Promise<void> {
+    return this.#space.save();
+  }
+
   saveIfWorthIt(): Promise<void> {
     return this.#space.saveIfWorthIt();
   }
@@ -118,6 +125,13 @@ export class PageSpace {
     this.#closing = true;
     await this.#recovering;
     await this.#space.close();
+  }
+
+  /** Close without saving and delete the files. */
+  async drop(): Promise<void> {
+    this.#closing = true;
+    await this.#recovering;
+    await this.#space.drop();
   }
 
   #vectorOf(pageNo: number): Float32Array | null {

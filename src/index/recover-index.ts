@@ -1,6 +1,6 @@
 /**
- * Brings back to the indexes what the store has and they lack: after a crash the pages indexed since the last save, after the
- * loss of a file or a thread whatever was in it. Text is modelled again along the stored chunk borders, vectors are taken as
+ * Brings back to one side of the index what the store has and it lacks: after a crash the pages indexed since the last save, after
+ * the loss of a file or a thread whatever was in it. Text is modelled again along the stored chunk borders, vectors are taken as
  * they are stored; nothing is embedded again. A page that cannot be brought back is logged and left to the next start.
  */
 import pLimit from 'p-limit';
@@ -10,21 +10,13 @@ import type { ChunkedText } from '../threads/prepare-page.ts';
 import type { Catalog } from './catalog.ts';
 import type { IndexLog } from './index-log.ts';
 
-/** Live labels that each side lacks. */
-export interface MissingLabels {
-  sparse: Uint32Array;
-  dense: Uint32Array;
-}
-
 export interface RecoveryDependencies {
   reader: StoreReader;
   catalog: Catalog;
-  /** Vector space of the active model, or null. */
-  space: number | null;
-  addVectors: (first: number, count: number, rows: Float32Array) => Promise<void>;
-  /** Models the chunks of a text on a work thread. */
-  model: (text: ChunkedText) => Promise<SharedArrayBuffer>;
-  addSegment: (first: number, count: number, segment: SharedArrayBuffer) => Promise<void>;
+  /** Named in the log. */
+  side: string;
+  /** Brings back one page. */
+  recoverPage: (pageNo: number) => Promise<void>;
   log: IndexLog;
 }
 
@@ -61,23 +53,18 @@ export class IndexRecovery {
     this.#stopped = true;
   }
 
-  /** Resolves when every page was tried: to whether all are back. Errors: none. */
-  async recover(missing: MissingLabels, options: RecoverOptions = {}): Promise<boolean> {
-    const run = this.#recover(missing, options);
+  /** Bring back the pages of live labels. Resolves when every page was tried: to whether all are back. Errors: none. */
+  async recover(labels: Uint32Array, options: RecoverOptions = {}): Promise<boolean> {
+    const run = this.#recover(labels, options);
     this.#running.add(run);
     const complete = await run;
     this.#running.delete(run);
     return complete;
   }
 
-  async #recover({ sparse, dense }: MissingLabels, options: RecoverOptions): Promise<boolean> {
+  async #recover(labels: Uint32Array, options: RecoverOptions): Promise<boolean> {
     const limit = pLimit(width);
-    const tried = await Promise.all([
-      ...this.#pagesOf(dense, options).map((no) => limit(() => this.#try(no, 'dense', () => this.#recoverDense(no)))),
-      ...this.#pagesOf(sparse, options).map((no) =>
-        limit(() => this.#try(no, 'sparse', () => this.#recoverSparse(no))),
-      ),
-    ]);
+    const tried = await Promise.all(this.#pagesOf(labels, options).map((no) => limit(() => this.#try(no))));
     return tried.every((done) => done);
   }
 
@@ -91,27 +78,30 @@ export class IndexRecovery {
     return pages;
   }
 
-  async #try(page_no: number, side: string, work: () => Promise<void>): Promise<boolean> {
+  async #try(page_no: number): Promise<boolean> {
+    const { recoverPage, side, log } = this.#dependencies;
     try {
-      if (!this.#stopped) await work();
+      if (!this.#stopped) await recoverPage(page_no);
       return !this.#stopped;
     } catch (error) {
-      this.#dependencies.log.error({ err: error, page_no, side }, 'a page could not be brought back to the index');
+      log.error({ err: error, page_no, side }, 'a page could not be brought back to the index');
       return false;
     } finally {
       this.#pending--;
     }
   }
+}
 
-  async #recoverDense(no: number): Promise<void> {
-    const { reader, space, addVectors } = this.#dependencies;
-    const page = reader.pages.get(no);
-    const rows = space === null ? undefined : reader.vectors.get(space, no);
-    if (page !== undefined && rows !== undefined) await addVectors(page.first_label, page.chunk_count, rows);
-  }
+export interface SparseRecovery {
+  reader: StoreReader;
+  /** Models the chunks of a text on a work thread. */
+  model: (text: ChunkedText) => Promise<SharedArrayBuffer>;
+  addSegment: (first: number, count: number, segment: SharedArrayBuffer) => Promise<void>;
+}
 
-  async #recoverSparse(no: number): Promise<void> {
-    const { reader, model, addSegment } = this.#dependencies;
+/** Brings a page back to the sparse side. */
+export function recoverText({ reader, model, addSegment }: SparseRecovery): (no: number) => Promise<void> {
+  return async (no) => {
     const page = reader.pages.get(no);
     if (page === undefined) return;
     const chunks: Chunk[] = reader.pages.chunks(no);
@@ -120,7 +110,7 @@ export class IndexRecovery {
     // Indexed anew meanwhile, it has other labels and is in the index already.
     if (reader.pages.get(no)?.first_label === page.first_label)
       await addSegment(page.first_label, chunks.length, segment);
-  }
+  };
 }
 
 /** Whether a job gives the page new content, under new labels, in any case. */

@@ -22,9 +22,9 @@ export class Searchers {
     this.#log = log;
   }
 
-  /** What there is to search for in a query, and its vector if the embedded model is the active one. Errors: those of the threads. */
-  analyze(query: string): Promise<AnalyzedQuery> {
-    return this.#leastBusy().run('analyze', query);
+  /** What there is to search for in a query, and its vector by the embedded model of `dim` dimensions. Errors: those of the threads. */
+  analyze(query: string, dim: number | null): Promise<AnalyzedQuery> {
+    return this.#leastBusy().run('analyze', { query, dim });
   }
 
   /** The best chunks by BM25F. Errors: those of the threads. */

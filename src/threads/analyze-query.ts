@@ -1,6 +1,6 @@
 /** What a searcher thread makes of a query: its search terms, and its vector by the embedded model. */
 import { createTextAnalyzer } from '../compute/analyze-text.ts';
-import { createLocalEmbedder } from '../compute/embed-local.ts';
+import { createEmbedderShelf } from '../compute/embed-local.ts';
 import { contentTerms } from '../compute/query-terms.ts';
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { lookupTerm } from '../compute/term-table.ts';
@@ -8,14 +8,14 @@ import type { WordVectors } from '../compute/word-vectors.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {
-  /** The embedded model, or null when the active model is another's. */
-  embedded: { wordVectors: SharedArrayBuffer; dim: number } | null;
+  /** What the embedded models and the local reranker are made of, or null: there are neither. */
+  wordVectors: SharedArrayBuffer | null;
 }
 
 export interface AnalyzedQuery {
   /** The query's words without its function words, repeated ones repeated; their stems are what is searched for. */
   forms: QueryForm[];
-  /** Unit length; null where the query has no term, or the active model is not embedded here. */
+  /** Unit length; null where the query has no term, or its model is not embedded here. */
   vector: Float32Array | null;
   /** The vector with only its components from the word vectors; null where it has none. */
   wordPart: Float32Array | null;
@@ -23,27 +23,23 @@ export interface AnalyzedQuery {
   knownWords: number;
 }
 
-/** What embeds queries: the word vectors and the dimensions of the model made of them. */
-export interface EmbeddedModel {
-  vectors: WordVectors;
-  dim: number;
-}
+/** Analyses a query; `dim`: the embedded model that is to embed it, null for none. */
+export type QueryAnalyzer = (query: string, dim: number | null) => AnalyzedQuery;
 
 /** Make the analyzer; loads the language model (about 0.2 s). */
-export function createQueryAnalyzer(embedded: EmbeddedModel | null): (query: string) => AnalyzedQuery {
+export function createQueryAnalyzer(vectors: WordVectors | null): QueryAnalyzer {
   const analyzer = createTextAnalyzer();
-  const embedder = embedded === null ? null : createLocalEmbedder(embedded.vectors, embedded.dim);
-  const rowOf = (word: string) =>
-    embedded === null || word === '' ? -1 : lookupTerm(embedded.vectors.vocabulary, word);
-  return (query) => {
+  const embedders = vectors === null ? null : createEmbedderShelf(vectors);
+  const rowOf = (word: string) => (vectors === null || word === '' ? -1 : lookupTerm(vectors.vocabulary, word));
+  return (query, dim) => {
     const { words, stems } = analyzer.terms(query);
     const content = contentTerms({ words, stems });
     const forms = content.stems.map((stem, at) => ({ stem, row: rowOf(content.words[at]) }));
-    if (embedded === null || embedder === null || stems.length === 0) {
+    if (vectors === null || embedders === null || dim === null || stems.length === 0) {
       return { forms, vector: null, wordPart: null, knownWords: 0 };
     }
-    const { vector, known } = embedder.embedQuery(words, stems);
-    const wordPart = vector.slice().fill(0, embedded.vectors.dim);
+    const { vector, known } = embedders(dim).embedQuery(words, stems);
+    const wordPart = vector.slice().fill(0, vectors.dim);
     const hasWords = wordPart.some((component) => component !== 0);
     return { forms, vector, wordPart: hasWords ? wordPart : null, knownWords: known };
   };

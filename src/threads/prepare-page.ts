@@ -23,18 +23,16 @@ export interface PageText {
 export interface PreparedPages {
   /** Of each page. */
   chunks: Chunk[][];
-  /**
-   * Shape: all chunks, page by page × dim, unit rows; a row of zeros where a chunk has no term. Null when the active model is not
-   * embedded here.
-   */
-  vectors: Float32Array | null;
+  /** By dimension, of each embedded model that was asked for. Shape: all chunks, page by page × dim, unit rows; zeros where a chunk has no term. */
+  vectors: ReadonlyMap<number, Float32Array>;
   /** All chunks as a segment whose labels are their places. */
   segment: SharedArrayBuffer;
 }
 
 export interface PageTools {
   analyzer: TextAnalyzer;
-  embedder: LocalEmbedder | null;
+  /** Gives the embedded model of so many dimensions; null where the word vectors are not loaded. */
+  embedder: ((dim: number) => LocalEmbedder) | null;
   /** Of the word vectors; null where they are not loaded, and segments have no forward index. */
   vocabulary: ForwardVocabulary | null;
   chunking: ChunkingSettings;
@@ -50,6 +48,7 @@ export interface ChunkedText {
 export function preparePages(
   { analyzer, embedder, vocabulary, chunking }: PageTools,
   pages: readonly PageText[],
+  dims: readonly number[],
 ): PreparedPages {
   analyzer.tidy();
   const analyzed = pages.map(({ title, text, sections }) => {
@@ -59,7 +58,7 @@ export function preparePages(
   const documents = analyzed.flatMap(({ analysis, title, chunks }) => documentsOf(analyzer, analysis, chunks, title));
   return {
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
-    vectors: embedder === null ? null : embedDocuments(embedder, analyzer.lexicon, documents),
+    vectors: embedAll(embedder, dims, analyzer.lexicon, documents),
     segment: modelTerms(analyzer.lexicon, documents, vocabulary).buffer,
   };
 }
@@ -70,14 +69,30 @@ export function modelChunkedText(
   page: ChunkedText,
 ): SharedArrayBuffer {
   analyzer.tidy();
+  return modelTerms(analyzer.lexicon, chunkedDocuments(analyzer, page), vocabulary).buffer;
+}
+
+/** Vectors of texts that were chunked before, by the embedded model of so many dimensions: the same as when they were prepared. */
+export function embedChunkedTexts(
+  { analyzer, embedder }: Pick<PageTools, 'analyzer' | 'embedder'>,
+  pages: readonly ChunkedText[],
+  dim: number,
+): Float32Array {
+  analyzer.tidy();
+  const documents = pages.flatMap((page) => chunkedDocuments(analyzer, page));
+  const rows = embedAll(embedder, [dim], analyzer.lexicon, documents).get(dim);
+  if (rows === undefined) throw new Error('the word vectors are not loaded');
+  return rows;
+}
+
+function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): SparseTermDocument[] {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
     section_title: chunk.section_title,
     token_from: firstAbove(analyzed.ends, chunk.char_start),
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
-  const documents = documentsOf(analyzer, analyzed, chunks, termsOf(analyzer, page.title));
-  return modelTerms(analyzer.lexicon, documents, vocabulary).buffer;
+  return documentsOf(analyzer, analyzed, chunks, termsOf(analyzer, page.title));
 }
 
 function documentsOf(
@@ -91,6 +106,16 @@ function documentsOf(
     section: termsOf(analyzer, section_title),
     body: terms.subarray(token_from, token_to),
   }));
+}
+
+function embedAll(
+  embedder: PageTools['embedder'],
+  dims: readonly number[],
+  lexicon: Lexicon,
+  documents: readonly SparseTermDocument[],
+): Map<number, Float32Array> {
+  if (embedder === null) return new Map();
+  return new Map(dims.map((dim) => [dim, embedDocuments(embedder(dim), lexicon, documents)]));
 }
 
 function embedDocuments(

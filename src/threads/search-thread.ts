@@ -4,7 +4,7 @@
  */
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
-import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
+import { type AnalyzedQuery, createQueryAnalyzer, type QueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
 import { type CandidateReranker, type CandidateScores, createCandidateReranker } from './rerank-candidates.ts';
 import {
   createSparseSearcher,
@@ -16,12 +16,12 @@ import {
 import { threadData } from './thread-pool.ts';
 
 const sparse = createSparseSearcher();
-let tools: { analyze: (query: string) => AnalyzedQuery; rerank: CandidateReranker | null } | undefined;
+let tools: { analyze: QueryAnalyzer; rerank: CandidateReranker | null } | undefined;
 
 /** What there is to search for in a query: the dense side can be asked as soon as this is known. */
-export function analyze(query: string): AnalyzedQuery {
+export function analyze({ query, dim }: { query: string; dim: number | null }): AnalyzedQuery {
   tools ??= openTools();
-  return tools.analyze(query);
+  return tools.analyze(query, dim);
 }
 
 /**
@@ -53,10 +53,10 @@ export function publish(update: SnapshotUpdate): number[] {
 }
 
 function openTools() {
-  const { embedded } = threadData<SearchThreadData>();
-  if (embedded === null) return { analyze: createQueryAnalyzer(null), rerank: null };
-  const vectors = openWordVectors(embedded.wordVectors);
-  return { analyze: createQueryAnalyzer({ vectors, dim: embedded.dim }), rerank: createCandidateReranker(vectors) };
+  const { wordVectors } = threadData<SearchThreadData>();
+  if (wordVectors === null) return { analyze: createQueryAnalyzer(null), rerank: null };
+  const vectors = openWordVectors(wordVectors);
+  return { analyze: createQueryAnalyzer(vectors), rerank: createCandidateReranker(vectors) };
 }
 
 /** Null instead of NoSnapshotError: errors lose their class on the way to the main thread. */

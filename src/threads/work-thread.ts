@@ -4,11 +4,12 @@
  */
 import { createTextAnalyzer } from '../compute/analyze-text.ts';
 import type { ChunkingSettings } from '../compute/chunk-text.ts';
-import { createLocalEmbedder } from '../compute/embed-local.ts';
+import { createEmbedderShelf } from '../compute/embed-local.ts';
 import { lookupTerm } from '../compute/term-table.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import {
   type ChunkedText,
+  embedChunkedTexts as embed,
   modelChunkedText as model,
   type PageText,
   type PageTools,
@@ -22,29 +23,35 @@ export { mergeSegments, readSegment, writeSegment } from './segment-tasks.ts';
 /** What every work thread is given when it starts. */
 export interface WorkThreadData {
   chunking: ChunkingSettings;
-  /** The embedded model, or null when the active model is another's. */
-  embedded: { wordVectors: SharedArrayBuffer; dim: number } | null;
+  /** What the embedded models are made of, or null: there are none. */
+  wordVectors: SharedArrayBuffer | null;
 }
 
 let tools: PageTools | undefined;
 
 function openTools(): PageTools {
-  const { chunking, embedded } = threadData<WorkThreadData>();
+  const { chunking, wordVectors } = threadData<WorkThreadData>();
   const analyzer = createTextAnalyzer();
-  if (embedded === null) return { chunking, analyzer, embedder: null, vocabulary: null };
-  const vectors = openWordVectors(embedded.wordVectors);
+  if (wordVectors === null) return { chunking, analyzer, embedder: null, vocabulary: null };
+  const vectors = openWordVectors(wordVectors);
   return {
     chunking,
     analyzer,
-    embedder: createLocalEmbedder(vectors, embedded.dim),
+    embedder: createEmbedderShelf(vectors),
     vocabulary: { fingerprint: vectors.fingerprint, rowOf: (word) => lookupTerm(vectors.vocabulary, word) },
   };
 }
 
-/** Chunks, vectors and segment of the texts of some pages. */
-export function preparePages(pages: readonly PageText[]): PreparedPages {
+/** Chunks, segment, and vectors by each of the embedded models named, of the texts of some pages. */
+export function preparePages({ pages, dims }: { pages: readonly PageText[]; dims: readonly number[] }): PreparedPages {
   tools ??= openTools();
-  return prepare(tools, pages);
+  return prepare(tools, pages, dims);
+}
+
+/** Vectors, by one embedded model, of texts along their stored chunks. */
+export function embedChunkedTexts({ pages, dim }: { pages: readonly ChunkedText[]; dim: number }): Float32Array {
+  tools ??= openTools();
+  return embed(tools, pages, dim);
 }
 
 /** The segment of a text along its stored chunks. */

@@ -16,7 +16,7 @@ import { Shelf } from './shelf.ts';
 
 let work: WorkPool;
 before(() => {
-  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, embedded: null };
+  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors: null };
   work = openThreadPool({
     entry: new URL('../../src/threads/work-thread', import.meta.url),
     name: 'work',
@@ -32,16 +32,13 @@ const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
 /** The indexes over a shelf's store, ready. */
 async function readyIndexes(shelf: Shelf): Promise<{ hosted: Hosted; lines: LogLine[] }> {
   const { log, lines } = keptLog();
-  const model = shelf.reader.models.get('m1');
-  assert.ok(model !== undefined);
   const logic = indexesLogic({
     dir: indexDir(shelf),
     storeId: 'store 1',
     reader: shelf.reader,
     feed: new CommitFeed(),
     work,
-    model,
-    searchData: { embedded: null },
+    searchData: { wordVectors: null },
     searchers: 1,
     shards: 1,
     log,

@@ -26,7 +26,7 @@ test('a task goes to the searcher with the least to do, whether its tasks run or
   const busy = searcher(1, {});
   const idle = searcher(0, { analyze: () => 'analyzed', search: () => found, rerank: () => null });
   const searchers = new Searchers([busy, idle], never, log);
-  assert.equal(await searchers.analyze('ant'), 'analyzed');
+  assert.equal(await searchers.analyze('ant', null), 'analyzed');
   assert.equal(await searchers.search(query), found);
   assert.equal(await searchers.rerank([], { labels: found.labels, cosine: null, wordCosine: null }), null);
   assert.deepEqual([busy.asked, idle.asked], [[], ['analyze', 'search', 'rerank']]);

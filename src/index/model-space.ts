@@ -1,0 +1,177 @@
+/**
+ * What the index has of one embedding model: the vectors of its chunks and of its pages, and the way to bring back what they lack.
+ * The truth are the chunk vectors in the store, so that a model which is not asked need not be in memory: opened later, it takes
+ * from its files and the store what came meanwhile.
+ */
+import { join } from 'node:path';
+import { addLabelRange, createLabelSet, type LabelSet } from '../compute/label-set.ts';
+import type { EmbeddingModel } from '../domain/model.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { ThreadPool } from '../threads/thread-pool.ts';
+import type { Catalog } from './catalog.ts';
+import type { IndexLog } from './index-log.ts';
+import { type PageLabels, PageSpace } from './page-space.ts';
+import { IndexRecovery, type RecoverOptions } from './recover-index.ts';
+import { type ShardTasks, VectorSpace } from './vector-space.ts';
+
+export interface ModelSpaceOptions {
+  /** Folder of the index files. */
+  dir: string;
+  storeId: string;
+  reader: StoreReader;
+  catalog: Catalog;
+  shards: readonly ThreadPool<ShardTasks>[];
+  log: IndexLog;
+}
+
+/** The two folders of a model's files. */
+export function spaceFolders(dir: string, space: number): { chunks: string; pages: string } {
+  return { chunks: join(dir, 'dense', String(space)), pages: join(dir, 'pages', String(space)) };
+}
+
+export class ModelSpace {
+  readonly model: EmbeddingModel;
+  readonly chunks: VectorSpace;
+  readonly pages: PageSpace;
+  /** Labels with stored vectors that the files did not hold, and whether files were there once and cannot be used. */
+  readonly missing: Uint32Array;
+  readonly lost: boolean;
+  readonly #recovery: IndexRecovery;
+
+  private constructor(
+    model: EmbeddingModel,
+    opened: { space: VectorSpace; missing: Uint32Array; lost: boolean },
+    pages: PageSpace,
+    recovery: (chunks: VectorSpace) => IndexRecovery,
+  ) {
+    this.model = model;
+    this.chunks = opened.space;
+    this.pages = pages;
+    this.missing = opened.missing;
+    this.lost = opened.lost;
+    this.#recovery = recovery(opened.space);
+  }
+
+  /** Load a model's files. What they lack is in `missing`; `recover` brings it back. Errors: as of VectorSpace.open. */
+  static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
+    const { dir, storeId, reader, catalog, shards, log } = options;
+    const folders = spaceFolders(dir, model.space);
+    const { dim } = model;
+    let onMissing: (labels: Uint32Array) => void = () => {};
+    const [opened, pages] = await Promise.all([
+      VectorSpace.open(
+        {
+          modelId: model.id,
+          dim,
+          dir: folders.chunks,
+          storeId,
+          shards,
+          log,
+          onMissing: (labels) => onMissing(labels),
+        },
+        embeddedLabels(reader, catalog, model.space),
+      ),
+      PageSpace.open({
+        reader,
+        catalog,
+        vectors: model.space,
+        modelId: `pages of ${model.id}`,
+        dim,
+        dir: folders.pages,
+        storeId,
+        shards,
+        log,
+      }),
+    ]);
+    const space = new ModelSpace(model, opened, pages, (chunks) => {
+      const recoverPage = async (no: number) => {
+        const page = reader.pages.get(no);
+        const rows = reader.vectors.get(model.space, no);
+        if (page !== undefined && rows !== undefined) await addRows(chunks, [labelsOfPage(page)], rows);
+      };
+      return new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log });
+    });
+    onMissing = (labels) => {
+      log.warn({ model: model.id, chunks: labels.length }, 'vectors were lost: bringing them back beside the service');
+      void space.recover(labels);
+    };
+    return space;
+  }
+
+  /** Pages still to be brought back. */
+  get pending(): number {
+    return this.#recovery.pending;
+  }
+
+  /** Bring back labels from the store: to whether all are back. Errors: none. */
+  recover(labels: Uint32Array, options?: RecoverOptions): Promise<boolean> {
+    return this.#recovery.recover(labels, options);
+  }
+
+  /** Take in pages. Shapes: rows of all their chunks, page by page. Errors: as of VectorSpace.add. */
+  async add(pages: readonly PageLabels[], rows: Float32Array): Promise<void> {
+    await Promise.all([addRows(this.chunks, pages, rows), this.pages.add(pages, rows)]);
+  }
+
+  /** Let go of what pages had. */
+  async remove(pages: readonly PageLabels[]): Promise<void> {
+    await this.chunks.remove(labelsOf(pages));
+    await this.pages.remove(pages.map(({ first }) => first));
+  }
+
+  /** Resolves when nothing is being brought back. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#recovery.settled(), this.pages.settled()]);
+  }
+
+  async saveIfWorthIt(): Promise<void> {
+    await Promise.all([this.chunks.saveIfWorthIt(), this.pages.saveIfWorthIt()]);
+  }
+
+  /** Begin nothing further that would bring something back. */
+  stopRecovery(): void {
+    this.#recovery.stop();
+  }
+
+  async close(): Promise<void> {
+    this.#recovery.stop();
+    await this.#recovery.settled();
+    await Promise.all([this.chunks.close(), this.pages.close()]);
+  }
+
+  /** Close without saving and delete the files: the model is gone. */
+  async drop(): Promise<void> {
+    this.#recovery.stop();
+    await this.#recovery.settled();
+    await Promise.all([this.chunks.drop(), this.pages.drop()]);
+  }
+}
+
+/** The labels of pages that have vectors in the space. */
+function embeddedLabels(reader: StoreReader, catalog: Catalog, space: number): LabelSet {
+  const labels = createLabelSet(catalog.labelEnd);
+  for (const no of reader.vectors.pageNumbers(space)) {
+    const { first, count } = catalog.labelsOf(no);
+    addLabelRange(labels, first, count);
+  }
+  return labels;
+}
+
+function labelsOfPage({ first_label, chunk_count }: { first_label: number; chunk_count: number }): PageLabels {
+  return { first: first_label, count: chunk_count };
+}
+
+export function labelsOf(ranges: readonly PageLabels[]): Uint32Array {
+  const labels = new Uint32Array(ranges.reduce((sum, { count }) => sum + count, 0));
+  let at = 0;
+  for (const { first, count } of ranges) {
+    for (let ordinal = 0; ordinal < count; ordinal++) labels[at++] = first + ordinal;
+  }
+  return labels;
+}
+
+/** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
+async function addRows(space: VectorSpace, pages: readonly PageLabels[], rows: Float32Array): Promise<void> {
+  const labels = labelsOf(pages);
+  if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });
+}

@@ -1,0 +1,178 @@
+/**
+ * The models whose vectors are in memory. The active model is opened at the start and stays; another one is opened by the first
+ * that uses it (a comparison, a backfill, the step before an activation) and closed when nobody has used it for a while, since
+ * 100,000 chunks of 1,024 numbers take 200 MB.
+ *
+ * - What is indexed goes to the spaces that are open. One that is closed finds it in the store when it is opened: its live labels are
+ *   read in the same turn in which it becomes one of those that are told, so nothing is between the two.
+ * - A space is used, not held: it is closed or dropped when its last user is gone.
+ * - A space that is dropped is gone from the first moment on; a later model of the same id waits until its files are deleted.
+ */
+import { readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DomainError } from '../domain/errors.ts';
+import type { EmbeddingModel } from '../domain/model.ts';
+import { ModelSpace, type ModelSpaceOptions, spaceFolders } from './model-space.ts';
+import type { PageLabels } from './page-space.ts';
+
+export interface ModelSpacesOptions extends ModelSpaceOptions {
+  /** Monotonic, ms. */
+  monotonic: () => number;
+  /** A space is closed when it was not used for so long, ms. */
+  idleMs?: number;
+}
+
+interface Entry {
+  model: EmbeddingModel;
+  /** Its files are loaded: it takes what is indexed. */
+  loaded: Promise<ModelSpace>;
+  /** It has everything. */
+  complete: Promise<ModelSpace>;
+  users: number;
+  usedAt: number;
+  /** Called when the last user leaves a space that is to go. */
+  whenUnused: (() => void) | undefined;
+}
+
+const defaultIdleMs = 600_000;
+
+export class ModelSpaces {
+  readonly #options: ModelSpacesOptions;
+  readonly #entries = new Map<number, Entry>();
+  /** Spaces that were dropped, whose number is never given again. */
+  readonly #dropped = new Set<number>();
+  /** What is being closed or deleted. */
+  readonly #leaving = new Set<Promise<void>>();
+
+  constructor(options: ModelSpacesOptions) {
+    this.#options = options;
+  }
+
+  /** Load a model without bringing back what it lacks: for the start, which has its own way. */
+  load(model: EmbeddingModel): Promise<ModelSpace> {
+    return this.#enter(model, async (loaded) => loaded).loaded;
+  }
+
+  /** Work with a model's vectors, all of them there. Errors: DomainError `invalid` for a dropped one; of opening it, and those of the work. */
+  async use<Result>(model: EmbeddingModel, work: (space: ModelSpace) => Promise<Result>): Promise<Result> {
+    if (this.#dropped.has(model.space)) throw new DomainError('invalid', `the model ${model.id} was deleted`);
+    const entry =
+      this.#entries.get(model.space) ??
+      this.#enter(model, async (space) => {
+        const loaded = await space;
+        await loaded.recover(loaded.missing);
+        await loaded.settled();
+        return loaded;
+      });
+    entry.users++;
+    try {
+      return await work(await entry.complete);
+    } finally {
+      entry.usedAt = this.#options.monotonic();
+      if (--entry.users === 0) entry.whenUnused?.();
+    }
+  }
+
+  /** Tell open spaces of new and of replaced content. Shapes: `vectors` by space, rows of all `pages`. */
+  async update(
+    pages: readonly PageLabels[],
+    obsolete: readonly PageLabels[],
+    vectors: ReadonlyMap<number, Float32Array>,
+  ): Promise<void> {
+    await Promise.all(
+      [...this.#entries].map(async ([no, { loaded }]) => {
+        const space = await loaded;
+        if (obsolete.length > 0) await space.remove(obsolete);
+        const rows = vectors.get(no);
+        if (rows !== undefined && pages.length > 0) await space.add(pages, rows);
+      }),
+    );
+  }
+
+  /** Pages that open spaces still lack. */
+  async settled(): Promise<void> {
+    for (const { complete } of this.#entries.values()) await (await complete).settled();
+  }
+
+  /** Save what is worth it, close what nobody uses; `keep` is the active model's. */
+  async tend(keep: number | null): Promise<void> {
+    const { monotonic, idleMs = defaultIdleMs } = this.#options;
+    const idle = [...this.#entries].filter(
+      ([no, { users, usedAt }]) => no !== keep && users === 0 && monotonic() - usedAt >= idleMs,
+    );
+    for (const [no] of idle) this.#leave(no, (space) => space.close());
+    const kept = [...this.#entries.values()];
+    await Promise.all(kept.map(async ({ loaded }) => (await loaded).saveIfWorthIt()));
+  }
+
+  /** Forget a model and delete its files. Resolves when they are gone. */
+  async drop(space: number): Promise<void> {
+    this.#dropped.add(space);
+    await this.#leave(space, (open) => open.drop());
+    await Promise.allSettled(this.#leaving); // it may have been closing
+    const { chunks, pages } = spaceFolders(this.#options.dir, space);
+    await Promise.all([chunks, pages].map((folder) => rm(folder, { recursive: true, force: true })));
+  }
+
+  /** Delete the files of models that are not there any more: what a crash left of a drop. */
+  async sweep(spaces: ReadonlySet<number>): Promise<void> {
+    const { dir, log } = this.#options;
+    for (const side of ['dense', 'pages']) {
+      const orphans = foldersIn(join(dir, side)).filter((name) => /^\d+$/.test(name) && !spaces.has(Number(name)));
+      for (const name of orphans) {
+        log.warn({ side, space: name }, 'index files of a model that is gone are deleted');
+        await rm(join(dir, side, name), { recursive: true, force: true });
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const no of [...this.#entries.keys()]) this.#leave(no, (space) => space.close());
+    await Promise.all(this.#leaving);
+  }
+
+  #enter(model: EmbeddingModel, completed: (loaded: Promise<ModelSpace>) => Promise<ModelSpace>): Entry {
+    const loaded =
+      this.#leaving.size === 0
+        ? ModelSpace.open(model, this.#options)
+        : Promise.allSettled(this.#leaving).then(() => ModelSpace.open(model, this.#options));
+    const complete = completed(loaded);
+    const usedAt = this.#options.monotonic();
+    const entry: Entry = { model, loaded, complete, users: 0, usedAt, whenUnused: undefined };
+    this.#entries.set(model.space, entry);
+    complete.catch(() => {
+      // Whoever waits is told; the next one tries again.
+      if (this.#entries.get(model.space) === entry) this.#entries.delete(model.space);
+    });
+    return entry;
+  }
+
+  #leave(no: number, end: (space: ModelSpace) => Promise<void>): Promise<void> {
+    const entry = this.#entries.get(no);
+    if (entry === undefined) return Promise.resolve();
+    this.#entries.delete(no);
+    const left = (async () => {
+      if (entry.users > 0) {
+        await new Promise<void>((resolve) => {
+          entry.whenUnused = resolve;
+        });
+      }
+      const space = await entry.loaded.catch(() => null); // it never opened: its users were told
+      if (space !== null) await end(space);
+    })();
+    this.#leaving.add(left);
+    const forget = () => this.#leaving.delete(left);
+    left.then(forget, forget);
+    return left;
+  }
+}
+
+function foldersIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
