@@ -16,6 +16,7 @@ import { type Attempt, beatJob, completeJob, failJob, releaseJob } from '../comm
 import { backoffDelayMs } from '../compute/backoff.ts';
 import { DomainError, JobError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
+import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import type { CommitCommand } from './system-messages.ts';
 
@@ -210,7 +211,9 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
       return null;
     case 'failed': {
       const error = outcome.error;
-      const known = error instanceof JobError ? error : undefined;
+      // The attempt has not been made: the provider it needs is not called for now.
+      if (error instanceof BreakerOpenError) return releaseJob(attempt, now(), now() + error.retryAfterMs);
+      const known = error instanceof JobError || error instanceof ProviderError ? error : undefined;
       if (known === undefined) log.error({ err: error, job_no: job.no, kind: job.kind }, 'a job failed unexpectedly');
       const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());
       return failJob(attempt, now(), {

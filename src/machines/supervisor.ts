@@ -10,6 +10,7 @@
  *      ├─ retriever
  *      ├─ journal
  *      └─ scheduler
+ *   breakers
  *
  * Each region: alive { starting → serving → stopping } ⇄ backoff, ended. `stop` reaches the innermost regions first; a child is
  * asked to stop when all inside it have ended. Beside them a region knows whether a stop was asked for: from then on nothing is
@@ -17,11 +18,21 @@
  */
 import { assign, raise, setup, stateIn } from 'xstate';
 
-export const childNames = ['writer', 'indexes', 'intake', 'records', 'retriever', 'journal', 'scheduler'] as const;
+export const childNames = [
+  'breakers',
+  'writer',
+  'indexes',
+  'intake',
+  'records',
+  'retriever',
+  'journal',
+  'scheduler',
+] as const;
 export type ChildName = (typeof childNames)[number];
 
 /** Which children live inside which: the only place that knows. */
 const dependants: Record<ChildName, readonly ChildName[]> = {
+  breakers: [],
   writer: ['indexes'],
   indexes: ['intake', 'records', 'retriever', 'journal', 'scheduler'],
   intake: [],
@@ -155,6 +166,7 @@ export const supervisorMachine = base.createMachine({
     up: {
       type: 'parallel',
       states: {
+        breakers: region('breakers'),
         writer: region('writer'),
         phase: { initial: 'running', states: { running: { on: { stop: 'stopping' } }, stopping: { type: 'final' } } },
       },

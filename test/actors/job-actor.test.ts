@@ -4,6 +4,7 @@ import { createActor, SimulatedClock } from 'xstate';
 import { type JobHandler, jobActor } from '../../src/actors/job-actor.ts';
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
 import { JobError } from '../../src/domain/errors.ts';
+import { BreakerOpenError, ProviderError } from '../../src/providers/provider-error.ts';
 import { jobRow } from '../machines/rows.ts';
 import { keptLog } from './quiet-log.ts';
 import { limits, Workshop } from './workshop.ts';
@@ -70,6 +71,40 @@ test('a permanent error is the last one', async () => {
   await workshop.settle();
   const { status, attempts, last_error } = workshop.job(no);
   assert.deepEqual([status, attempts, last_error], ['dead', 1, 'gone for good']);
+});
+
+test('an attempt that a breaker refused is given back, uncounted, until the provider may be called again', async () => {
+  const { workshop, no } = await working(1);
+  await using _ = workshop;
+  for (let nth = 0; nth < 3; nth++) {
+    workshop.work(no).fail(new BreakerOpenError('openai', 30_000));
+    await workshop.settle();
+    const { status, attempts, run_at, last_error } = workshop.job(no);
+    assert.deepEqual([status, attempts, run_at - workshop.now, last_error], ['pending', 0, 30_000, null]);
+    await workshop.pass(29_999);
+    assert.equal(workshop.job(no).status, 'pending');
+    await workshop.pass(1);
+    assert.deepEqual([workshop.job(no).status, workshop.job(no).attempts], ['running', 1]);
+  }
+  assert.deepEqual(workshop.lines, []);
+});
+
+test('a provider’s error counts and says when to come back, or that this is of no use', async () => {
+  const { workshop, no } = await working();
+  await using _ = workshop;
+  workshop.work(no).fail(new ProviderError('openai', 'busy', 'answered 429', { status: 429, retryAfterMs: 70_000 }));
+  await workshop.settle();
+  const failed = workshop.job(no);
+  assert.deepEqual(
+    [failed.status, failed.run_at - workshop.now, failed.last_error],
+    ['failed', 70_000, 'provider openai: answered 429'],
+  );
+  await workshop.pass(70_000, 1000);
+  workshop.work(no).fail(new ProviderError('openai', 'unauthorized', 'answered 401', { status: 401 }));
+  await workshop.settle();
+  const dead = workshop.job(no);
+  assert.deepEqual([dead.status, dead.attempts, dead.last_error], ['dead', 2, 'provider openai: answered 401']);
+  assert.deepEqual(workshop.lines, []);
 });
 
 test('a bug in a handler is a failed attempt, and is logged', async () => {

@@ -19,6 +19,7 @@ const echo = (name: ChildName) =>
   });
 
 const echoes = (): ChildLogics => ({
+  breakers: echo('breakers'),
   writer: echo('writer'),
   indexes: echo('indexes'),
   intake: echo('intake'),

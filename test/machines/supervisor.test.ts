@@ -18,6 +18,7 @@ class System {
 
   constructor(behaviour: Partial<Record<ChildName, Behaviour>> = {}) {
     this.behaviour = {
+      breakers: 'ready',
       writer: 'ready',
       indexes: 'ready',
       intake: 'ready',
@@ -75,12 +76,14 @@ class System {
 }
 
 const inner = ['intake', 'records', 'retriever', 'journal', 'scheduler'];
+/** What goes on while the indexes are away. */
+const beside = ['breakers', 'writer'];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 
 test('children start in the order of their dependence, each when the one around it is ready', () => {
   const system = new System({ writer: 'slow start', indexes: 'slow start' });
-  assert.deepEqual(system.happened(), ['start writer']);
+  assert.deepEqual(system.happened(), ['start breakers', 'start writer']);
   system.tell('writer', 'ready');
   assert.deepEqual(system.happened(), ['start indexes']);
   system.tell('indexes', 'ready');
@@ -105,7 +108,7 @@ test('a child that crashes is started again after a while; those inside it too, 
 
   system.tell('indexes', 'crash');
   assert.deepEqual(system.happened(), ['crash indexes']);
-  assert.deepEqual([system.serving, [...system.alive]], [['writer'], ['writer']]);
+  assert.deepEqual([system.serving, [...system.alive]], [beside, beside]);
   system.clock.increment(200);
   assert.deepEqual(system.happened(), ['start indexes', ...each('start', inner)]);
   assert.deepEqual(system.serving, all);
@@ -154,7 +157,7 @@ test('one crash too many: the others are stopped in order, and the system has fa
   system.happened();
   system.tell('intake', 'crash');
   const others = inner.filter((name) => name !== 'intake');
-  assert.deepEqual(system.happened(), ['crash intake', ...each('stop', others), 'stop indexes']);
+  assert.deepEqual(system.happened(), ['crash intake', 'stop breakers', ...each('stop', others), 'stop indexes']);
   system.tell('indexes', 'stopped');
   assert.deepEqual(system.happened(), ['stopped indexes', 'stop writer']);
   assert.deepEqual(system.state, ['failed', 'intake is broken', []]);
@@ -165,7 +168,7 @@ test('a child that cannot start makes the system fail after its restarts', () =>
   for (let s = 0; s < 60; s++) system.clock.increment(1000);
   assert.deepEqual(
     system.happened().filter((line) => line.startsWith('start')),
-    ['start writer', ...Array.from({ length: policy.maxRestarts + 1 }, () => 'start indexes')],
+    ['start breakers', 'start writer', ...Array.from({ length: policy.maxRestarts + 1 }, () => 'start indexes')],
   );
   assert.deepEqual(system.state, ['failed', 'indexes is broken', []]);
 });
@@ -174,7 +177,7 @@ test('an orderly stop goes from the innermost outwards, and each waits for those
   const system = new System({ scheduler: 'slow stop', indexes: 'slow stop' });
   system.happened();
   system.actor.send({ type: 'stop' });
-  assert.deepEqual(system.happened(), each('stop', inner));
+  assert.deepEqual(system.happened(), ['stop breakers', ...each('stop', inner)]);
   system.tell('scheduler', 'stopped');
   assert.deepEqual(system.happened(), ['stopped scheduler', 'stop indexes']);
   system.tell('indexes', 'stopped');
@@ -186,7 +189,7 @@ test('a stop while children start, or wait to start again, ends them', () => {
   const starting = new System({ indexes: 'slow start' });
   starting.happened();
   starting.actor.send({ type: 'stop' });
-  assert.deepEqual(starting.happened(), ['stop indexes', 'stop writer']);
+  assert.deepEqual(starting.happened(), ['stop breakers', 'stop indexes', 'stop writer']);
   assert.deepEqual(starting.state, ['stopped', undefined, []]);
 
   const waiting = new System();
@@ -194,7 +197,7 @@ test('a stop while children start, or wait to start again, ends them', () => {
   waiting.happened();
   waiting.actor.send({ type: 'stop' });
   waiting.clock.increment(60_000);
-  assert.deepEqual(waiting.happened(), ['stop writer']);
+  assert.deepEqual(waiting.happened(), ['stop breakers', 'stop writer']);
   assert.deepEqual(waiting.state, ['stopped', undefined, []]);
 });
 
