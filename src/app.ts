@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { createBreakers } from './actors/breakers.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { openExtractor } from './actors/extract-page.ts';
 import { indexPageHandler } from './actors/index-page.ts';
@@ -14,6 +15,7 @@ import { intakeLogic } from './actors/intake.ts';
 import type { JobHandler } from './actors/job-actor.ts';
 import { journalLogic } from './actors/journal.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
+import { queryVectorAsker } from './actors/query-vector.ts';
 import { recordsLogic } from './actors/records.ts';
 import { replayHandler } from './actors/replay-queries.ts';
 import { retrieverLogic } from './actors/retriever.ts';
@@ -24,7 +26,9 @@ import { writerLogic } from './actors/writer.ts';
 import { installModel } from './commands/install-model.ts';
 import { localFloor } from './compute/calibrate-floor.ts';
 import { JobError } from './domain/errors.ts';
-import type { EmbeddingModel } from './domain/model.ts';
+import { type EmbeddingModel, localDim } from './domain/model.ts';
+import { systemClock } from './providers/clock.ts';
+import { openEmbedders } from './providers/embedders.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from './store/data-folder.ts';
@@ -50,11 +54,6 @@ export interface App {
   ended: Supervisor['ended'];
   /** Stop in order and let go of the data folder. */
   close(): Promise<void>;
-}
-
-/** The settings ask for something that this version does not have. */
-export class UnsupportedError extends Error {
-  readonly code = 'unsupported';
 }
 
 /** Pages that may wait for a work thread. */
@@ -101,12 +100,30 @@ export async function startApp(options: AppOptions): Promise<App> {
     const extractor = openExtractor(threads);
     undo.push(() => extractor.close());
 
+    const { resilience } = settings;
+    const breakers = createBreakers({
+      policy: {
+        failureThreshold: resilience.breaker_failure_threshold,
+        cooldownMs: resilience.breaker_cooldown_s * 1000,
+      },
+      monotonic,
+      log,
+    });
+    const embedders = openEmbedders({
+      settings,
+      breakers,
+      clock: { ...systemClock, monotonic, wall: now },
+      random,
+      onError: (provider) => metrics.embeddingErrors.inc({ provider }),
+    });
+
     const feed = new CommitFeed();
     const queue = new QueryLogQueue(() => metrics.queryLogDropped.inc());
     const leaseMs = settings.jobs.lease_minutes * 60_000;
     const supervisor = startSupervisor((ask) => {
       const commit = commitThrough(ask);
       return {
+        breakers: breakers.logic,
         writer: writerLogic({ store, feed, log }),
         indexes: indexesLogic({
           dir: join(folder.path, 'index'),
@@ -114,6 +131,12 @@ export async function startApp(options: AppOptions): Promise<App> {
           reader: store.reader,
           feed,
           work,
+          askQueryVector: queryVectorAsker({
+            embedders,
+            deadlineMs: settings.search.embed_deadline_s * 1000,
+            onDegraded: () => metrics.denseDegraded.inc(),
+            log,
+          }),
           searchData: { wordVectors },
           searchers: Math.max(1, Math.floor(cores / 2)),
           shards: cores,
@@ -162,6 +185,7 @@ export async function startApp(options: AppOptions): Promise<App> {
                 reader: store.reader,
                 prepare: (pages, dims, signal) => work.run('preparePages', { pages, dims }, { signal }),
                 threads,
+                embedders,
               }),
             ),
             eval_replay: replayHandler({ ask, reader: store.reader }),
@@ -204,9 +228,6 @@ async function activeModel(store: Store, { embedder }: Settings): Promise<Embedd
   const active = activeId === null ? undefined : store.reader.models.get(activeId);
   if (active !== undefined) return active;
   if (embedder.provider === 'none') return null;
-  if (embedder.provider !== 'local') {
-    throw new UnsupportedError(`embedder.provider ${embedder.provider} is not supported: use local or none`);
-  }
   const { results, flushed } = await store.transact([
     installModel({
       id: `${embedder.provider}-${embedder.model}-${embedder.dim}`,
@@ -214,7 +235,7 @@ async function activeModel(store: Store, { embedder }: Settings): Promise<Embedd
       model_name: embedder.model,
       dim: embedder.dim,
       max_input_tokens: embedder.max_input_tokens,
-      floor: localFloor(embedder.dim),
+      floor: localDim(embedder) === null ? null : localFloor(embedder.dim),
     }),
   ]);
   await flushed;

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
-import { startApp, UnsupportedError } from './app.ts';
+import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { ListenError, listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
@@ -72,7 +72,6 @@ function plainReason(error: unknown): string | null {
     error instanceof DataFolderError ||
     error instanceof StoreFormatError ||
     error instanceof ListenError ||
-    error instanceof UnsupportedError ||
     error instanceof WordVectorsUnavailableError;
   return isPlain ? error.message : null;
 }

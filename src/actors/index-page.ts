@@ -2,16 +2,19 @@
  * The handler of `index_page` jobs: a stored text becomes searchable. Safe to run again at any point: new content gets new
  * labels and replaces what an earlier attempt left. Pages that wait at the same time go through steps 1 to 3 together.
  *
- * 1. chunk, embed and model the texts on a work thread
+ * 1. chunk, embed and model the texts on a work thread; after that outside models are asked for their vectors
  * 2. commit chunks and vectors; labels are allocated there
  * 3. both sides of the index take them in and let go of what they replace
  * 4. the job's completion makes the page `indexed`
  */
 import { commitPages } from '../commands/commit-pages.ts';
 import type { Attempt } from '../commands/settle-job.ts';
+import { embeddingTexts } from '../compute/embedding-text.ts';
 import { JobError } from '../domain/errors.ts';
 import { type EmbeddingModel, localDim, takesPages } from '../domain/model.ts';
 import type { Chunk, Page } from '../domain/page.ts';
+import type { Embedders } from '../providers/embedders.ts';
+import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { PageText, PreparedPages } from '../threads/prepare-page.ts';
 import type { JobHandler } from './job-actor.ts';
@@ -25,6 +28,7 @@ export interface IndexPageDependencies {
   prepare: (pages: readonly PageText[], dims: readonly number[], signal: AbortSignal) => Promise<PreparedPages>;
   /** Work threads that prepare. */
   threads: number;
+  embedders: Pick<Embedders, 'documentVectors' | 'breakerOf'>;
 }
 
 interface PageToIndex extends BatchedPage {
@@ -41,7 +45,7 @@ interface EmbeddedPages {
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
-export function indexPageHandler({ ask, reader, prepare, threads }: IndexPageDependencies): JobHandler {
+export function indexPageHandler({ ask, reader, prepare, threads, embedders }: IndexPageDependencies): JobHandler {
   const commit = commitThrough(ask);
   const prepareBatch = async (
     pages: readonly PageToIndex[],
@@ -62,9 +66,33 @@ export function indexPageHandler({ ask, reader, prepare, threads }: IndexPageDep
     };
     return { chunks, segment, models, vectors: new Map(models.flatMap(rowsOf)) };
   };
+  const embedOutside = async (
+    pages: readonly PageToIndex[],
+    texts: readonly string[],
+    { vectors, ...prepared }: EmbeddedPages,
+    signal: AbortSignal,
+  ): Promise<EmbeddedPages> => {
+    const outside = prepared.models.filter(isOutside);
+    if (outside.length === 0) return { vectors, ...prepared };
+    const passages = pages.flatMap(({ page }, at) => embeddingTexts(page.title, texts[at], prepared.chunks[at]));
+    const rowsOf = async (model: EmbeddingModel): Promise<[number, Float32Array]> => [
+      model.space,
+      await embedders.documentVectors(model, passages, signal),
+    ];
+    return { ...prepared, vectors: new Map([...vectors, ...(await Promise.all(outside.map(rowsOf)))]) };
+  };
+  /** An attempt that would be refused in the end is not begun. */
+  const refuseWhileDown = () => {
+    for (const model of reader.models.all().filter(takesPages).filter(isOutside)) {
+      const waitMs = embedders.breakerOf(model).waitMs();
+      if (waitMs > 0) throw new BreakerOpenError(model.provider, waitMs);
+    }
+  };
   const batches = new PageBatches<PageToIndex, EmbeddedPages>({
     threads,
     prepare: prepareBatch,
+    embed: embedOutside,
+    mayBeOnePage,
     finish: async (pages, { chunks, models, vectors, segment }) => {
       let row = 0;
       const contents = pages.map(({ page, attempt }, place) => {
@@ -84,6 +112,7 @@ export function indexPageHandler({ ask, reader, prepare, threads }: IndexPageDep
   return async (job, { attempt, signal }) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw noText();
+    refuseWhileDown();
     const readText = () => {
       const text = reader.pages.body(page.no);
       if (text === undefined) throw noText();
@@ -92,6 +121,15 @@ export function indexPageHandler({ ask, reader, prepare, threads }: IndexPageDep
     await batches.index({ page, attempt, signal, readText });
     return undefined;
   };
+}
+
+function isOutside(model: EmbeddingModel): boolean {
+  return localDim(model) === null;
+}
+
+/** That a provider is down or refuses its key is no page's fault: asking again for each page would only add to it. */
+function mayBeOnePage(error: unknown): boolean {
+  return !(error instanceof BreakerOpenError) && !(error instanceof ProviderError && !error.mayBeOneText);
 }
 
 function noText(): JobError {

@@ -24,6 +24,7 @@ import type { StoreReader } from '../store/store.ts';
 import type { AnalyzedQuery, SearchThreadData } from '../threads/analyze-query.ts';
 import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { CommitFeed } from './commit-feed.ts';
+import type { AskQueryVector } from './query-vector.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import type { NearPagesRequest, RankedChunks, Retrieved, RetrieveRequest } from './system-messages.ts';
 
@@ -36,6 +37,8 @@ export interface IndexesDependencies {
   reader: StoreReader;
   feed: CommitFeed;
   work: WorkPool;
+  /** Gives queries their vectors by outside models. */
+  askQueryVector: AskQueryVector;
   /** What the searcher threads are given. */
   searchData: SearchThreadData;
   /** Threads that answer searches, and threads that each hold a shard of every vector space. */
@@ -69,7 +72,7 @@ const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
 
 export function indexesLogic(dependencies: IndexesDependencies) {
-  const { dir, storeId, reader, feed, work, searchData, log, monotonic } = dependencies;
+  const { dir, storeId, reader, feed, work, askQueryVector, searchData, log, monotonic } = dependencies;
 
   const activeModel = (): EmbeddingModel | null => {
     const id = reader.models.activeId();
@@ -193,6 +196,13 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       return spaces.use(model, ({ chunks }) => chunks.search(vector, k, limits));
     };
 
+    /** The query's vector by an outside model, which knows every word in its way; null where the searchers make it. */
+    const embedQuery = async (model: EmbeddingModel, query: string, signal: AbortSignal | undefined) => {
+      if (localDim(model) !== null) return null;
+      const asked = await askQueryVector(model, query, signal);
+      return { ...asked, wordPart: null, knownWords: asked.vector === null ? 0 : 1 };
+    };
+
     /** Every candidate by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
     const rerank = async (
       model: EmbeddingModel,
@@ -268,7 +278,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         const floor = model.floor === null ? {} : { minScore: model.floor };
         return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
       },
-      'index.retrieve': async (request: RetrieveRequest): Promise<Retrieved> => {
+      'index.retrieve': async (request: RetrieveRequest, signal): Promise<Retrieved> => {
         const { query, candidates: k, filters } = request;
         const model = readyModel(request.model);
         const began = monotonic();
@@ -284,23 +294,31 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         }
         const allow = allowed === null ? {} : { allow: allowed.labels };
         return orOverloaded(async () => {
+          const embedding = embedQuery(model, query, signal);
+          embedding.catch(() => {}); // waited for below, unless the searcher fails first
           const analyzed = await asking.analyze(query, localDim(model));
-          const { forms, vector, knownWords } = analyzed;
           const asked = monotonic();
           const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };
-          const timed = async <Answer>(side: 'sparse' | 'dense', answer: Promise<Answer>) => {
-            const found = await answer;
-            timing_ms[side] = monotonic() - asked;
+          const searchDense = async () => {
+            const outside = await embedding;
+            const from = monotonic();
+            if (outside !== null) timing_ms.embed = from - filtered;
+            if (outside?.degraded === true) timing_ms.degraded_dense = 1;
+            const embedded = { ...analyzed, ...outside };
+            const near = await searchVectors(model, embedded.vector, k, allow);
+            timing_ms.dense = monotonic() - from;
+            return { near, embedded };
+          };
+          const searchSparse = async () => {
+            const found = await asking.search({ terms: analyzed.forms.map(({ stem }) => stem), k, ...allow });
+            timing_ms.sparse = monotonic() - asked;
             return found;
           };
-          const [found, near] = await Promise.all([
-            timed('sparse', asking.search({ terms: forms.map(({ stem }) => stem), k, ...allow })),
-            timed('dense', searchVectors(model, vector, k, allow)),
-          ]);
-          const known = found.known > 0 || knownWords > 0;
+          const [found, { near, embedded }] = await Promise.all([searchSparse(), searchDense()]);
+          const known = found.known > 0 || embedded.knownWords > 0;
           const dense = known ? near : nothing;
           const searched = monotonic();
-          const reranked = request.rerank ? await rerank(model, analyzed, [dense, found]) : null;
+          const reranked = request.rerank ? await rerank(model, embedded, [dense, found]) : null;
           if (request.rerank) timing_ms.rerank = monotonic() - searched;
           if (pending() > 0) timing_ms.rebuilding = 1;
           return {

@@ -15,6 +15,15 @@ export interface PageBatchesOptions<Page extends BatchedPage, Prepared> {
   threads: number;
   /** Do the threads' part. Rejects when the signal is aborted. */
   prepare: (pages: readonly Page[], texts: readonly string[], signal: AbortSignal) => Promise<Prepared>;
+  /** What is left to others when the thread is done: it is free for the next batch meanwhile. Rejects as `prepare` does. */
+  embed?: (
+    pages: readonly Page[],
+    texts: readonly string[],
+    prepared: Prepared,
+    signal: AbortSignal,
+  ) => Promise<Prepared>;
+  /** Whether an error of a batch may be one page's; else all its pages have failed. Always so unless given. */
+  mayBeOnePage?: (error: unknown) => boolean;
   /** Store and index what the threads have made. Gives for each page why it failed, or null. */
   finish: (pages: readonly Page[], prepared: Prepared) => Promise<(Error | null)[]>;
 }
@@ -104,22 +113,30 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     const stop = new AbortController();
     const abort = (event: Event) => stop.abort((event.target as AbortSignal).reason);
     for (const { page } of batch) page.signal.addEventListener('abort', abort);
+    const { prepare, embed, mayBeOnePage = () => true } = this.#options;
+    let holdsThread = true;
+    const leaveThread = () => {
+      if (!holdsThread) return;
+      holdsThread = false;
+      this.#running--;
+    };
     try {
       const texts = batch.map(({ text }) => text ?? '');
-      const value = await this.#options.prepare(
-        batch.map(({ page }) => page),
-        texts,
-        stop.signal,
-      );
-      return { value };
+      const pages = batch.map(({ page }) => page);
+      const value = await prepare(pages, texts, stop.signal);
+      if (embed === undefined) return { value };
+      leaveThread();
+      this.#start();
+      stop.signal.throwIfAborted();
+      return { value: await embed(pages, texts, value, stop.signal) };
     } catch (error) {
-      if (batch.length === 1) throw error;
+      if (batch.length === 1 || !mayBeOnePage(error)) throw error;
       for (const entry of batch) entry.alone = true;
       this.#waiting.unshift(...batch);
       return null;
     } finally {
       for (const { page } of batch) page.signal.removeEventListener('abort', abort);
-      this.#running--;
+      leaveThread();
       this.#start();
     }
   }

@@ -41,11 +41,6 @@ export interface EmbeddersOptions extends CallSurroundings {
   onError: (provider: string) => void;
 }
 
-/** Whether a model's vectors come from outside; else the threads make them. */
-export function isOutside({ provider }: Pick<EmbeddingModel, 'provider'>): boolean {
-  return provider !== 'local';
-}
-
 export function openEmbedders({ settings, onError, ...surroundings }: EmbeddersOptions): Embedders {
   const calls = new Map<string, ProviderCall>();
   const callsTo = (provider: string): ProviderCall => {

@@ -35,20 +35,22 @@ interface FaultRule {
   permanent: boolean;
   /** A failure in the sense of the breaker; otherwise the provider has shown that it answers. */
   againstProvider: boolean;
+  /** One of the texts sent together may be what was wrong: the others may do without it. */
+  mayBeOneText: boolean;
 }
 
 const rules: Readonly<Record<ProviderFault, FaultRule>> = {
-  unconfigured: { retryable: false, permanent: true, againstProvider: false },
-  refused: { retryable: false, permanent: true, againstProvider: false },
-  unauthorized: { retryable: false, permanent: true, againstProvider: false },
-  busy: { retryable: true, permanent: false, againstProvider: true },
-  failing: { retryable: true, permanent: false, againstProvider: true },
-  redirected: { retryable: false, permanent: true, againstProvider: false },
-  timeout: { retryable: true, permanent: false, againstProvider: true },
-  unreachable: { retryable: true, permanent: false, againstProvider: true },
-  not_json: { retryable: true, permanent: false, againstProvider: true },
-  too_large: { retryable: false, permanent: false, againstProvider: true },
-  bad_answer: { retryable: false, permanent: false, againstProvider: false },
+  unconfigured: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: false },
+  refused: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: true },
+  unauthorized: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: false },
+  busy: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
+  failing: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
+  redirected: { retryable: false, permanent: true, againstProvider: false, mayBeOneText: false },
+  timeout: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
+  unreachable: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
+  not_json: { retryable: true, permanent: false, againstProvider: true, mayBeOneText: false },
+  too_large: { retryable: false, permanent: false, againstProvider: true, mayBeOneText: false },
+  bad_answer: { retryable: false, permanent: false, againstProvider: false, mayBeOneText: true },
 };
 
 export interface ProviderErrorOptions {
@@ -66,6 +68,7 @@ export class ProviderError extends Error {
   readonly retryable: boolean;
   readonly permanent: boolean;
   readonly againstProvider: boolean;
+  readonly mayBeOneText: boolean;
 
   constructor(provider: string, code: ProviderFault, detail: string, options: ProviderErrorOptions = {}) {
     super(`provider ${provider}: ${detail}`, options.cause === undefined ? {} : { cause: options.cause });
@@ -77,6 +80,7 @@ export class ProviderError extends Error {
     this.retryable = rules[code].retryable;
     this.permanent = rules[code].permanent;
     this.againstProvider = rules[code].againstProvider;
+    this.mayBeOneText = rules[code].mayBeOneText;
   }
 }
 

@@ -65,6 +65,14 @@ export const search = z.object({
   recency_half_life_days: aboveZeroOrNone(
     'Days after which an unvisited page counts half, where a search does not say.',
   ),
+  embed_deadline_s: aboveZero(
+    2,
+    'Seconds that a search waits for the vector of its query from a provider, all tries included; then it goes by words alone.',
+  ),
+  rerank_deadline_s: aboveZero(
+    5,
+    'Seconds that a search waits for the order of a reranker of kind `api`; then the order before it is answered.',
+  ),
 });
 
 export const entity = z.object({

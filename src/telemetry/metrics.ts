@@ -10,6 +10,11 @@ export interface Metrics {
   ingestPages: Counter<'outcome'>;
   /** Runs that found no room in the query log. */
   queryLogDropped: Counter;
+  /** Calls for vectors that failed for good, by provider. */
+  embeddingErrors: Counter<'provider'>;
+  /** Searches that had to do without the vector of their query, and without the order of a reranker. */
+  denseDegraded: Counter;
+  rerankDegraded: Counter;
   /** Seconds from the request's first byte to the answer's last, by route template. */
   httpDuration: Histogram<'method' | 'route' | 'status'>;
 }
@@ -35,6 +40,22 @@ export function createMetrics(): Metrics {
     help: 'Searches that were answered and not logged, because too many waited or the store could not be written.',
     registers: [registry],
   });
+  const embeddingErrors = new Counter({
+    name: 'embedding_errors_by_provider',
+    help: 'Calls for vectors that failed, retries included, by provider.',
+    labelNames: ['provider'],
+    registers: [registry],
+  });
+  const denseDegraded = new Counter({
+    name: 'dense_degraded_total',
+    help: 'Searches answered without the vector of their query, because its provider was down or late.',
+    registers: [registry],
+  });
+  const rerankDegraded = new Counter({
+    name: 'rerank_degraded_total',
+    help: 'Searches answered in the order before reranking, because the reranker was down or late.',
+    registers: [registry],
+  });
   const httpDuration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template.',
@@ -42,5 +63,13 @@ export function createMetrics(): Metrics {
     buckets: durationBuckets,
     registers: [registry],
   });
-  return { registry, ingestPages, queryLogDropped, httpDuration };
+  return {
+    registry,
+    ingestPages,
+    queryLogDropped,
+    embeddingErrors,
+    denseDegraded,
+    rerankDegraded,
+    httpDuration,
+  };
 }

@@ -38,6 +38,7 @@ async function readyIndexes(shelf: Shelf): Promise<{ hosted: Hosted; lines: LogL
     reader: shelf.reader,
     feed: new CommitFeed(),
     work,
+    askQueryVector: async () => ({ vector: null, degraded: false }),
     searchData: { wordVectors: null },
     searchers: 1,
     shards: 1,
