@@ -136,3 +136,82 @@ test('what the store refuses fails by itself', async () => {
     ['indexed', 'indexed', 'b was refused'],
   );
 });
+
+/** Batches whose pages are embedded elsewhere after the thread's part, which takes no time here. */
+function openEmbeddedBatches(mayBeOnePage: (error: unknown) => boolean) {
+  const asked: { names: string; signal: AbortSignal; resolve: () => void; reject: (error: Error) => void }[] = [];
+  const batches = new PageBatches<NamedPage, null>({
+    threads: 1,
+    prepare: async () => null,
+    embed: (pages, _texts, _prepared, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+        asked.push({ names: namesOf(pages), signal, resolve: () => resolve(null), reject });
+      }),
+    mayBeOnePage,
+    finish: async (pages) => pages.map(() => null),
+  });
+  const index = (name: string, signal = new AbortController().signal) =>
+    batches.index({ name, signal, readText: () => name });
+  return { index, asked, names: () => asked.map(({ names }) => names) };
+}
+
+test('a batch that is embedded elsewhere leaves its thread to the next one meanwhile', async () => {
+  const { index, asked, names } = openEmbeddedBatches(() => true);
+  const indexed = ['a', 'b', 'c'].map((name) => index(name));
+  await turn();
+  assert.deepEqual(names(), ['a', 'b c']);
+  for (const { resolve } of asked) resolve();
+  await Promise.all(indexed);
+  const later = index('d');
+  await turn();
+  assert.deepEqual(names(), ['a', 'b c', 'd'], 'no thread was counted twice');
+  asked[2].resolve();
+  await later;
+});
+
+test('an error that is no page’s own ends its whole batch; another one is looked for page by page', async () => {
+  const { index, asked, names } = openEmbeddedBatches((error) => (error as Error).message !== 'down');
+  const settled = Promise.allSettled(['a', 'b', 'c', 'd'].map((name) => index(name)));
+  await turn();
+  asked[0].reject(new Error('down'));
+  asked[1].reject(new Error('down'));
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected', 'rejected'],
+  );
+  assert.deepEqual(names(), ['a', 'b c d']);
+
+  const again = Promise.allSettled(['e', 'f', 'g'].map((name) => index(name)));
+  await turn();
+  asked[2].resolve();
+  asked[3].reject(new Error('one text is too long'));
+  for (let at = 4; at < 6; at++) {
+    await turn();
+    if (asked[at].names === 'f') asked[at].reject(new Error('too long'));
+    else asked[at].resolve();
+  }
+  assert.deepEqual(
+    (await again).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(names().slice(2), ['e', 'f g', 'f', 'g']);
+});
+
+test('a page that leaves while its batch is embedded does not take the others with it', async () => {
+  const { index, asked, names } = openEmbeddedBatches(() => true);
+  const leaving = new AbortController();
+  const first = index('a');
+  const settled = Promise.allSettled([index('b', leaving.signal), index('c')]);
+  await turn();
+  asked[0].resolve();
+  await first;
+  leaving.abort(new Error('the page was forgotten'));
+  await turn();
+  assert.deepEqual(names(), ['a', 'b c', 'c']);
+  asked[2].resolve();
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ['rejected', 'fulfilled'],
+  );
+});

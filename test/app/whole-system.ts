@@ -12,15 +12,20 @@ import { until } from '../process/service.ts';
 
 export class WholeSystem {
   readonly dataDir: string;
+  /** Settings beside the folders; read at each start. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Of the last start. */
+  metrics = createMetrics();
   #app: App | undefined;
 
-  private constructor(dataDir: string) {
+  private constructor(dataDir: string, env: NodeJS.ProcessEnv) {
     this.dataDir = dataDir;
+    this.env = env;
   }
 
-  static async start(t: TestContext): Promise<WholeSystem> {
+  static async start(t: TestContext, env: NodeJS.ProcessEnv = {}): Promise<WholeSystem> {
     const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
-    const system = new WholeSystem(join(home, 'data'));
+    const system = new WholeSystem(join(home, 'data'), { ...env });
     t.after(async () => {
       await system.stop();
       rmSync(home, { recursive: true, force: true });
@@ -40,8 +45,18 @@ export class WholeSystem {
       SERVICE_DATA_DIR: this.dataDir,
       SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
       SERVICE_AUTH_TOKEN: 'whole-system-token',
+      ...this.env,
     });
-    this.#app = await startApp({ settings, log: keptLog().log, metrics: createMetrics() });
+    this.metrics = createMetrics();
+    this.#app = await startApp({ settings, log: keptLog().log, metrics: this.metrics });
+  }
+
+  /** The value of a counter, by its labels. */
+  async counted(name: string, labels: Record<string, string> = {}): Promise<number> {
+    const { values } = (await this.metrics.registry.getSingleMetric(name)?.get()) ?? { values: [] };
+    return (
+      values.find((each) => Object.entries(labels).every(([key, value]) => each.labels[key] === value))?.value ?? 0
+    );
   }
 
   async stop(): Promise<void> {
@@ -52,6 +67,18 @@ export class WholeSystem {
 
   /** Hand pages in, path → title and text, and wait until they are indexed; gives their ids by path. */
   async read(pages: Record<string, { title: string; text: string }>): Promise<Record<string, string>> {
+    const ids = await this.handIn(pages);
+    const page_ids = Object.values(ids);
+    const indexed = async () =>
+      (await this.ask('page.statusBatch', { page_ids })).results.every(
+        (page) => page.found && page.status === 'indexed',
+      );
+    await until(indexed, 'every page is indexed');
+    return ids;
+  }
+
+  /** Hand pages in; gives their ids by path. */
+  async handIn(pages: Record<string, { title: string; text: string }>): Promise<Record<string, string>> {
     const entries = Object.entries(pages);
     const results = await this.ask('page.ingestBatch', {
       pages: entries.map(([path, { title, text }]) => ({
@@ -61,11 +88,6 @@ export class WholeSystem {
       })),
     });
     const page_ids = results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
-    const indexed = async () =>
-      (await this.ask('page.statusBatch', { page_ids })).results.every(
-        (page) => page.found && page.status === 'indexed',
-      );
-    await until(indexed, 'every page is indexed');
     return Object.fromEntries(entries.map(([path], i) => [path, page_ids[i]]));
   }
 }

@@ -88,7 +88,7 @@ test('an empty environment gives the defaults of the contract', () => {
       embed_timeout_s: 60,
       rerank_timeout_s: 15,
     },
-    search: { recency_half_life_days: null },
+    search: { recency_half_life_days: null, embed_deadline_s: 2, rerank_deadline_s: 5 },
     storage: { max_bytes: null },
     transcribe: { command: null, base_url: null },
     watch: {

@@ -1,0 +1,61 @@
+/** The running system with an embedder that is an HTTP server. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { queryLogQuery } from '../../src/domain/query-log.ts';
+import { searchRequest } from '../../src/domain/search.ts';
+import { until } from '../process/service.ts';
+import { startFakeProvider } from '../providers/fake-provider-server.ts';
+import { library, WholeSystem } from './whole-system.ts';
+
+const dim = 32;
+
+async function start(t: TestContext, env: NodeJS.ProcessEnv = {}) {
+  const server = await startFakeProvider({ dim });
+  t.after(() => server.close());
+  const system = await WholeSystem.start(t, {
+    SERVICE_EMBEDDER__PROVIDER: 'openai',
+    SERVICE_EMBEDDER__MODEL: 'words-32',
+    SERVICE_EMBEDDER__DIM: `${dim}`,
+    SERVICE_PROVIDERS__OPENAI__BASE_URL: `${server.url}/v1`,
+    SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
+    SERVICE_JOBS__BACKOFF_BASE_S: '0.01',
+    ...env,
+  });
+  return { server, system };
+}
+
+const request = (query: string, changes: object = {}) => searchRequest.parse({ query, ...changes });
+
+for (const kind of ['local', 'none']) {
+  test(`pages and queries are embedded outside, also after a restart (reranker ${kind})`, async (t) => {
+    const { server, system } = await start(t, { SERVICE_RERANKER__KIND: kind });
+    const ids = await system.read(library);
+    const inputs = server.calls.flatMap(({ body }) => body.input as string[]);
+    assert.equal(inputs.length, 6);
+    assert.ok(inputs.includes(`${library.heron.title}\n${library.heron.text}`));
+    for (const _ of ['at first', 'after a restart']) {
+      const found = await system.ask('search.query', request('birds that hunt fish and frogs'));
+      assert.ok([ids.egret, ids.stork, ids.heron].includes(found.results[0].page_id));
+      assert.ok(found.timing_ms.embed > 0 && found.timing_ms.dense > 0);
+      assert.equal(found.timing_ms.degraded_dense, undefined);
+      assert.equal('rerank' in found.timing_ms, kind === 'local');
+      assert.deepEqual(server.calls.at(-1)?.body.input, ['birds that hunt fish and frogs']);
+      // By its vector alone: the corpus has no word of it.
+      const near = await system.ask('search.query', request('xyzzy'));
+      assert.equal(near.results.length, 6);
+      await system.stop();
+      await system.start();
+    }
+    const text = `${library.heron.title}\n${library.heron.text}`;
+    const { query_id } = await system.ask('search.query', request(text));
+    const logged = async () =>
+      (await system.ask('queryLog.list', queryLogQuery.parse({}))).runs[0]?.query_id === query_id;
+    await until(logged, 'the run is logged');
+    const run = await system.ask('queryLog.get', { query_id });
+    assert.deepEqual([run.active_model, run.reranker_model], ['openai-words-32-32', kind === 'local' ? 'local' : null]);
+    const [{ page_id, score }] = run.dense_hits;
+    assert.equal(page_id, ids.heron);
+    assert.ok(Math.abs(score - 1) < 0.02, `the passage itself, by its vector: ${score}`);
+    assert.equal(await system.counted('embedding_errors_by_provider', { provider: 'openai' }), 0);
+  });
+}
