@@ -7,16 +7,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTextAnalyzer } from '../src/compute/analyze-text.ts';
-import { createScratch } from '../src/compute/bm25/search-segments.ts';
-import { localFloor } from '../src/compute/calibrate-floor.ts';
-import { createLocalEmbedder } from '../src/compute/embed-local.ts';
-import { createWordSimilarity } from '../src/compute/rerank/word-similarity.ts';
 import { openWordVectors } from '../src/compute/word-vectors.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 import { collectionNames, prepareCollection } from './quality/collections.ts';
 import { mean, ndcg, pairedTest, quantile, recall } from './quality/measures.ts';
-import { ARMS, type Arm, type QueryRun, runQuery } from './quality/run-query.ts';
+import { ARMS, type Arm, createQueryTools, type QueryRun, runQuery } from './quality/run-query.ts';
 
 /** The published references were measured on the first 300 queries of each collection. */
 const MAX_QUERIES = 300;
@@ -38,16 +33,7 @@ const names = collectionNames(root).filter((name) => process.argv.length < 3 || 
 const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
 const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));
 rmSync(cacheDir, { recursive: true });
-const analyzer = createTextAnalyzer();
-const embedder = createLocalEmbedder(wordVectors, DIM);
-const tools = {
-  analyzer,
-  embedder,
-  wordVectors,
-  similarity: createWordSimilarity(wordVectors),
-  scratch: createScratch(),
-  floor: localFloor(DIM),
-};
+const tools = createQueryTools(wordVectors, DIM);
 
 const measured = names.map((name) => {
   const collection = prepareCollection(root, name, MAX_QUERIES, tools);

@@ -10,6 +10,8 @@ export interface WorkloadOptions {
   wordsPerChunk?: number;
   /** Dimensions of the vectors. */
   dim?: number;
+  /** Distinct words in the order of their frequency, instead of the invented ones. */
+  vocabulary?: readonly string[];
 }
 
 export interface WorkloadQuery {
@@ -42,10 +44,12 @@ type Random = () => number;
 const STREAM = { topicWords: 1, topicCentre: 2, chunk: 3, query: 4, chunkVector: 5, queryVector: 6 } as const;
 
 /** Open the workload of a seed. Same options, same chunks, queries and vectors. */
-export function openWorkload({ seed, wordsPerChunk = 200, dim = 100 }: WorkloadOptions): Workload {
-  const words = Array.from({ length: VOCABULARY }, (_, rank) => wordOfRank(rank));
-  const zipf = zipfSampler(VOCABULARY);
-  const topics = Array.from({ length: TOPICS }, (_, topic) => topicWords(randomStream(seed, STREAM.topicWords, topic)));
+export function openWorkload({ seed, wordsPerChunk = 200, dim = 100, vocabulary }: WorkloadOptions): Workload {
+  const words = vocabulary ?? Array.from({ length: VOCABULARY }, (_, rank) => wordOfRank(rank));
+  const zipf = zipfSampler(words.length);
+  const topics = Array.from({ length: TOPICS }, (_, topic) =>
+    topicWords(words.length, randomStream(seed, STREAM.topicWords, topic)),
+  );
   const centres = Array.from({ length: TOPICS }, (_, topic) =>
     gaussians(randomStream(seed, STREAM.topicCentre, topic), dim),
   );
@@ -119,10 +123,10 @@ function zipfSampler(size: number): (uniform: number) => number {
 }
 
 /** Distinct ranks, the topic's own order of importance. */
-function topicWords(random: Random): number[] {
+function topicWords(vocabulary: number, random: Random): number[] {
   const ranks = new Set<number>();
   while (ranks.size < TOPIC_WORDS) {
-    ranks.add(FIRST_TOPIC_RANK + Math.floor(random() * (VOCABULARY - FIRST_TOPIC_RANK)));
+    ranks.add(FIRST_TOPIC_RANK + Math.floor(random() * (vocabulary - FIRST_TOPIC_RANK)));
   }
   return [...ranks];
 }

@@ -11,8 +11,8 @@ import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
 import { chunkText } from '../../src/compute/chunk-text.ts';
 import type { LocalEmbedder } from '../../src/compute/embed-local.ts';
 import type { ForwardDocument } from '../../src/compute/rerank/forward-index.ts';
-import type { ForwardPart } from '../../src/compute/rerank/gather-candidates.ts';
-import { lookupTerm, termOf } from '../../src/compute/term-table.ts';
+import type { ForwardPart } from '../../src/compute/rerank/word-numbers.ts';
+import { lookupTerm } from '../../src/compute/term-table.ts';
 import type { WordVectors } from '../../src/compute/word-vectors.ts';
 import { modelTerms } from '../../src/threads/model-segment.ts';
 
@@ -86,7 +86,6 @@ export function prepareCollection(
     { fingerprint: wordVectors.fingerprint, rowOf: (word) => lookupTerm(wordVectors.vocabulary, word) },
   );
   if (segment.forward === null) throw new Error('a segment without a forward index');
-  const stemTexts = Array.from({ length: segment.starts.length - 1 }, (_, id) => termOf(segment.terms, id));
   const vectors = new Float32Array(rows.length * embedder.dim);
   rows.forEach((row, chunk) => {
     vectors.set(row, chunk * embedder.dim);
@@ -98,7 +97,7 @@ export function prepareCollection(
     queries: judgedQueries(lines('queries.jsonl'), lines('qrels.tsv')).slice(0, maxQueries),
     documentOf,
     corpus: [corpusSegment(0, segment, createTombstones(segment.docs))],
-    forward: { index: segment.forward, stemText: (stem) => stemTexts[stem] },
+    forward: { index: segment.forward, terms: segment.terms },
     meanLength: segment.totalLength / UNITS / segment.docs,
     meanTitleLength: segment.totalTitleLength / counted.length,
     vectors,

@@ -1,16 +1,24 @@
 /** One query through the pipeline, in process: each stage's ranked documents and times. */
-import type { TextAnalyzer } from '../../src/compute/analyze-text.ts';
+import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/analyze-text.ts';
 import { planQuery } from '../../src/compute/bm25/corpus.ts';
-import { type SearchScratch, scoreLabels, searchSegments } from '../../src/compute/bm25/search-segments.ts';
-import type { LocalEmbedder } from '../../src/compute/embed-local.ts';
+import {
+  createScratch,
+  type SearchScratch,
+  scoreLabels,
+  searchSegments,
+} from '../../src/compute/bm25/search-segments.ts';
+import { localFloor } from '../../src/compute/calibrate-floor.ts';
+import { createLocalEmbedder, type LocalEmbedder } from '../../src/compute/embed-local.ts';
 import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
 import { contentTerms } from '../../src/compute/query-terms.ts';
-import { gatherCandidates } from '../../src/compute/rerank/gather-candidates.ts';
+import { type CandidateGatherer, createCandidateGatherer } from '../../src/compute/rerank/gather-candidates.ts';
 import { rerank } from '../../src/compute/rerank/rerank.ts';
+import { WordNumbers } from '../../src/compute/rerank/word-numbers.ts';
 import type { WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
 import { rollUpPages } from '../../src/compute/roll-up-pages.ts';
 import { lookupTerm } from '../../src/compute/term-table.ts';
 import type { WordVectors } from '../../src/compute/word-vectors.ts';
+import { createWordCosines } from '../../src/threads/word-cosines.ts';
 import type { PreparedCollection } from './collections.ts';
 
 /** The contract's defaults: `candidates` of each side, `rrf_k`. */
@@ -26,9 +34,26 @@ export interface QueryTools {
   embedder: LocalEmbedder;
   wordVectors: WordVectors;
   similarity: WordSimilarity;
+  numbers: WordNumbers;
+  gather: CandidateGatherer;
   scratch: SearchScratch;
   /** Dense hits below it do not enter. */
   floor: number;
+}
+
+/** What the service's threads have, over the given vectors. */
+export function createQueryTools(wordVectors: WordVectors, dim: number): QueryTools {
+  const numbers = new WordNumbers();
+  return {
+    analyzer: createTextAnalyzer(),
+    embedder: createLocalEmbedder(wordVectors, dim),
+    wordVectors,
+    similarity: createWordCosines(wordVectors),
+    numbers,
+    gather: createCandidateGatherer(numbers),
+    scratch: createScratch(),
+    floor: localFloor(dim),
+  };
 }
 
 export interface QueryRun {
@@ -56,14 +81,14 @@ export function runQuery(collection: PreparedCollection, text: string, tools: Qu
   const labels = Uint32Array.from(fused, ({ label }) => label);
   const gathered = fastest(() => ({
     bm25f: scoreLabels(corpus, plan, labels),
-    ...gatherCandidates(
+    ...tools.gather(
       [forward],
       labels,
       Array.from(labels, (chunk) => ({ part: 0, chunk })),
       content.stems.map((stem, at) => ({ stem, row: lookupTerm(tools.wordVectors.vocabulary, content.words[at]) })),
     ),
   }));
-  const { bm25f, query, words, stemTexts } = gathered.value;
+  const { bm25f, query, words, stemNumbers } = gathered.value;
   const { segment } = corpus[0];
   const wordDim = tools.wordVectors.dim;
   const cosine = Float32Array.from(labels, (label) => dot(collection, vector, label, tools.embedder.dim));
@@ -73,7 +98,7 @@ export function runQuery(collection: PreparedCollection, text: string, tools: Qu
     meanLength: collection.meanLength,
     meanTitleLength: collection.meanTitleLength,
     documentFrequency: (stem: number) => {
-      const term = lookupTerm(segment.terms, stemTexts[stem]);
+      const term = tools.numbers.stems.idIn(segment.terms, stemNumbers[stem]);
       return segment.starts[term + 1] - segment.starts[term];
     },
   };

@@ -68,6 +68,11 @@ export function termLookup(term: string): (table: TermTable) => number {
   return (table) => table.slots[probe(table, hash, bytes, 0, length)] - 1;
 }
 
+/** The id of the term bytes[start .. end), whose `hashBytes` is given, or -1. */
+export function lookupBytes(table: TermTable, hash: number, bytes: Uint8Array, start: number, end: number): number {
+  return table.slots[probe(table, hash, bytes, start, end)] - 1;
+}
+
 /** The term of an id in range. */
 export function termOf(table: TermTable, id: number): string {
   return decoder.decode(table.bytes.slice(table.offsets[id], table.offsets[id + 1]));
@@ -94,7 +99,7 @@ function sameBytes(table: TermTable, id: number, bytes: Uint8Array, start: numbe
 }
 
 /** FNV-1a with a final mix (murmur3's), so that the low bits that choose the slot depend on every byte. */
-function hashBytes(bytes: Uint8Array, start: number, end: number): number {
+export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let hash = 0x811c9dc5;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i], 0x01000193);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

@@ -2,20 +2,18 @@
  * The local reranker over a searcher's snapshot: finds the candidates in the segments' forward indexes, takes the live
  * statistics of the whole corpus, and scores (compute/rerank). One per searcher thread, which reads the word vectors in place.
  */
-import { type CorpusSegment, corpusTotals, documentFrequency, planQuery } from '../compute/bm25/corpus.ts';
+import { type CorpusSegment, corpusTotals, documentFrequencyBy, planQuery } from '../compute/bm25/corpus.ts';
 import { scoreLabels } from '../compute/bm25/search-segments.ts';
 import { ordinalOf, type Segment } from '../compute/bm25/segment.ts';
 import { isDeleted } from '../compute/bm25/tombstones.ts';
-import {
-  type CandidatePlace,
-  type ForwardPart,
-  gatherCandidates,
-  type QueryForm,
-} from '../compute/rerank/gather-candidates.ts';
+import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { rerank } from '../compute/rerank/rerank.ts';
-import { createWordSimilarity } from '../compute/rerank/word-similarity.ts';
-import { termOf } from '../compute/term-table.ts';
+import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
 import type { WordVectors } from '../compute/word-vectors.ts';
+import { createWordCosines } from './word-cosines.ts';
+
+/** More words than this and the numbering starts anew: about 25 MB, and more than most corpora have. */
+const MAX_NUMBERED_WORDS = 400_000;
 
 /** What is known of the candidates beside their words. Aligned arrays. */
 export interface CandidateScores {
@@ -37,35 +35,13 @@ export type CandidateReranker = (
   candidates: CandidateScores,
 ) => Float64Array | null;
 
-/** Errors: as of `createWordSimilarity`. */
+/** Errors: as of `createWordCosines`. */
 export function createCandidateReranker(vectors: WordVectors): CandidateReranker {
-  const similarity = createWordSimilarity(vectors);
-  const parts = new WeakMap<Segment, ForwardPart>();
-  /** Document frequencies that were asked for, as long as the corpus has the same segments and live documents. */
-  let counted = { corpus: [] as readonly CorpusSegment[], docs: 0, frequencies: new Map<string, number>() };
+  const similarity = createWordCosines(vectors);
+  let numbering = startNumbering();
 
-  const partOf = (segment: Segment): ForwardPart | null => {
-    if (segment.forward === null || segment.vocabulary !== vectors.fingerprint) return null;
-    const known = parts.get(segment);
-    if (known !== undefined) return known;
-    const part = { index: segment.forward, stemText: rememberedTexts(segment) };
-    parts.set(segment, part);
-    return part;
-  };
-
-  /** A candidate that was deleted a moment ago may have brought a term that no live chunk holds: 1 then. */
-  const frequencyOf = (corpus: readonly CorpusSegment[], docs: number) => {
-    if (counted.corpus !== corpus || counted.docs !== docs) counted = { corpus, docs, frequencies: new Map() };
-    const { frequencies } = counted;
-    return (term: string): number => {
-      let df = frequencies.get(term);
-      if (df === undefined) {
-        df = Math.max(1, documentFrequency(corpus, term));
-        frequencies.set(term, df);
-      }
-      return df;
-    };
-  };
+  const partOf = ({ forward, vocabulary, terms }: Segment): ForwardPart | null =>
+    forward === null || vocabulary !== vectors.fingerprint ? null : { index: forward, terms };
 
   return (corpus, forms, { labels, cosine, wordCosine }) => {
     const totals = corpusTotals(corpus);
@@ -81,17 +57,19 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
       numbers.set(part, used.push(opened) - 1);
     }
     const places = found.map(({ part, chunk }) => ({ part: numbers.get(part) ?? 0, chunk }));
-    const { query, words, stemTexts } = gatherCandidates(used, labels, places, forms);
+    if (numbering.numbers.size > MAX_NUMBERED_WORDS) numbering = startNumbering();
+    const { gather, frequencies } = numbering;
+    const { query, words, stemNumbers } = gather(used, labels, places, forms);
     const plan = planQuery(
       corpus,
       forms.map(({ stem }) => stem),
     );
-    const frequency = frequencyOf(corpus, totals.docs);
+    frequencies.of(corpus, totals.docs);
     const statistics = {
       docs: totals.docs,
       meanLength: totals.meanLength,
       meanTitleLength: totals.meanTitleLength,
-      documentFrequency: (stem: number) => frequency(stemTexts[stem]),
+      documentFrequency: (stem: number) => frequencies.get(stemNumbers[stem]),
     };
     const bm25f = scoreLabels(corpus, plan, labels);
     return rerank(query, { ...words, bm25f, cosine, wordCosine }, statistics, similarity);
@@ -117,15 +95,41 @@ function placesOf(corpus: readonly CorpusSegment[], labels: Uint32Array): Candid
   return places;
 }
 
-/** The terms of a segment, each decoded once. */
-function rememberedTexts({ terms }: Segment): (stem: number) => string {
-  const texts: (string | undefined)[] = Array.from({ length: terms.offsets.length - 1 });
-  return (stem) => {
-    let text = texts[stem];
-    if (text === undefined) {
-      text = termOf(terms, stem);
-      texts[stem] = text;
+function startNumbering() {
+  const numbers = new WordNumbers();
+  return { numbers, gather: createCandidateGatherer(numbers), frequencies: new LiveFrequencies(numbers) };
+}
+
+/** Live document frequencies by stem number, each counted once while the corpus has the same segments and live documents. */
+class LiveFrequencies {
+  readonly #numbers: WordNumbers;
+  #corpus: readonly CorpusSegment[] = [];
+  #docs = 0;
+  /** 0: not counted yet. */
+  #counted = new Uint32Array(1024);
+
+  constructor(numbers: WordNumbers) {
+    this.#numbers = numbers;
+  }
+
+  of(corpus: readonly CorpusSegment[], docs: number): void {
+    if (corpus !== this.#corpus || docs !== this.#docs) this.#counted.fill(0);
+    this.#corpus = corpus;
+    this.#docs = docs;
+    const { size } = this.#numbers.stems;
+    if (size <= this.#counted.length) return;
+    const longer = new Uint32Array(2 * size);
+    longer.set(this.#counted);
+    this.#counted = longer;
+  }
+
+  /** At least 1: a candidate that was deleted a moment ago may have brought a term that no live chunk holds. */
+  get(stem: number): number {
+    if (this.#counted[stem] === 0) {
+      const { stems } = this.#numbers;
+      const df = documentFrequencyBy(this.#corpus, (terms) => stems.idIn(terms, stem));
+      this.#counted[stem] = Math.max(1, df);
     }
-    return text;
-  };
+    return this.#counted[stem];
+  }
 }

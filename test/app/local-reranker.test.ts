@@ -4,12 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { prepareCollection } from '../../bench/quality/collections.ts';
-import { runQuery } from '../../bench/quality/run-query.ts';
-import { createTextAnalyzer } from '../../src/compute/analyze-text.ts';
-import { createScratch } from '../../src/compute/bm25/search-segments.ts';
-import { localFloor } from '../../src/compute/calibrate-floor.ts';
-import { createLocalEmbedder } from '../../src/compute/embed-local.ts';
-import { createWordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
+import { createQueryTools, runQuery } from '../../bench/quality/run-query.ts';
 import { openWordVectors } from '../../src/compute/word-vectors.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
@@ -22,14 +17,7 @@ const cranfield = join(collections, 'cranfield');
 const cacheDir =
   process.env.SERVICE_CACHE_DIR || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'readback');
 const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));
-const tools = {
-  analyzer: createTextAnalyzer(),
-  embedder: createLocalEmbedder(wordVectors, DIM),
-  wordVectors,
-  similarity: createWordSimilarity(wordVectors),
-  scratch: createScratch(),
-  floor: localFloor(DIM),
-};
+const tools = createQueryTools(wordVectors, DIM);
 /** How far the service's scores may be from the bench's: the service's vectors are rounded to int8, the bench's are not. */
 const TOLERANCE = 0.02;
 

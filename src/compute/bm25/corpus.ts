@@ -3,7 +3,7 @@
  * Statistics are taken when a query is planned, never stored in postings; so the scores are those of one index over the
  * live documents, however these are spread over segments.
  */
-import { termLookup } from '../term-table.ts';
+import { type TermTable, termLookup } from '../term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight, UNITS } from './bm25f.ts';
 import type { Segment } from './segment.ts';
 import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';
@@ -66,8 +66,12 @@ export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
 
 /** Live documents with a term. */
 export function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
+  return documentFrequencyBy(corpus, termLookup(term));
+}
+
+/** Live documents with the term that `find` gives the id of in a segment's dictionary, -1 for none. */
+export function documentFrequencyBy(corpus: readonly CorpusSegment[], find: (terms: TermTable) => number): number {
   let df = 0;
-  const find = termLookup(term);
   for (const member of corpus) df += liveFrequency(member, find(member.segment.terms));
   return df;
 }

@@ -141,18 +141,23 @@ function relate(terms: readonly QueryTerm[], { table }: Candidates, similarity: 
       .sort((a, b) => terms[b].weight - terms[a].weight || a - b)
       .slice(0, MAX_SOFT_TERMS),
   );
-  const cosines = new Float32Array(count);
   const found: { word: number; term: number; cosine: number }[] = [];
   const starts = new Uint32Array(count + 1);
-  terms.forEach(({ stem, row }, term) => {
-    if (soft.has(term)) similarity.cosines(row, table.rows, cosines);
-    else cosines.fill(0);
-    for (let word = 0; word < count; word++) {
-      const isStem = table.stems[word] === stem;
-      if (!isStem && cosines[word] < LEAST_COSINE) continue;
-      found.push({ word, term, cosine: isStem ? 1 : Math.min(cosines[word], 1) });
-      starts[word + 1]++;
-    }
+  const relation = (term: number, word: number, cosine: number) => {
+    found.push({ word, term, cosine });
+    starts[word + 1]++;
+  };
+  const termOf = new Int32Array(table.stemCount).fill(-1);
+  terms.forEach(({ stem }, term) => {
+    if (stem >= 0) termOf[stem] = term;
+  });
+  for (let word = 0; word < count; word++) {
+    const term = termOf[table.stems[word]];
+    if (term >= 0) relation(term, word, 1);
+  }
+  const rows = Int32Array.from(terms, ({ row }, term) => (soft.has(term) ? row : -1));
+  similarity.pairs(rows, table.rows, LEAST_COSINE, (term, word, cosine) => {
+    if (terms[term].stem !== table.stems[word]) relation(term, word, Math.min(cosine, 1));
   });
   for (let word = 0; word < count; word++) starts[word + 1] += starts[word];
   const next = starts.slice(0, -1);

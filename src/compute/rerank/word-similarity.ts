@@ -1,78 +1,69 @@
 /**
  * How near in meaning two words are: the cosine of their vectors after the mean of running text is taken away (with it all
- * words are alike). Reads the shared int8 rows in place; keeps the centred norm of each row it has met. One per thread.
+ * words are alike). The vectors are int8; the searcher threads have a faster form of this (src/threads/word-cosines.ts), which
+ * gives the same numbers.
  */
 import type { WordVectors } from '../word-vectors.ts';
 
 export interface WordSimilarity {
-  /** Write the cosines between one row and others into `out`; a row of -1 gives 0. */
-  cosines(row: number, others: Int32Array, out: Float32Array): void;
+  /**
+   * Tell of every pair of a row and another row whose cosine is at least `least`, by their places in the lists; rows of -1 are
+   * like nothing.
+   */
+  pairs(rows: Int32Array, others: Int32Array, least: number, found: FoundPair): void;
 }
 
-/** Components of a scaled query row stay below this: with int8 rows and 1,000 dimensions no sum leaves 31 bits. */
-const QUERY_PEAK = 8191;
-/** Components read at once: taking them out of one 32-bit word is twice as fast as reading four bytes. */
-const LANES = 4;
+export type FoundPair = (row: number, other: number, cosine: number) => void;
 
-/** Errors: RangeError unless the rows are int8 and their length a multiple of four. */
+/** A row with the mean taken away, in whole numbers: its components are `quantum` times `components`. */
+export interface CentredRow {
+  readonly quantum: number;
+  /** Its product with the mean. */
+  readonly withMean: number;
+}
+
+/** Largest component of a centred row: with int8 rows and 1,000 dimensions no sum leaves 31 bits. */
+const PEAK = 8191;
+
+/** Write a centred row's whole components into `out`. */
+export function centreRow({ dim, rows, scales, mean }: WordVectors, row: number, out: Int16Array): CentredRow {
+  const component = (k: number) => scales[row] * rows[row * dim + k] - mean[k];
+  let peak = 0;
+  for (let k = 0; k < dim; k++) peak = Math.max(peak, Math.abs(component(k)));
+  const quantum = peak > 0 ? peak / PEAK : 1;
+  let withMean = 0;
+  for (let k = 0; k < dim; k++) {
+    out[k] = Math.round(component(k) / quantum);
+    withMean += component(k) * mean[k];
+  }
+  return { quantum, withMean };
+}
+
+/** 1 / |vector − mean| of a row; 1 where that is nothing. */
+export function inverseNorm({ dim, rows, scales, mean }: WordVectors, row: number): number {
+  let sum = 0;
+  for (let k = 0; k < dim; k++) sum += (scales[row] * rows[row * dim + k] - mean[k]) ** 2;
+  return sum > 0 ? Math.fround(1 / Math.sqrt(sum)) : 1;
+}
+
+/** By the definition, in plain JavaScript: the reference. */
 export function createWordSimilarity(vectors: WordVectors): WordSimilarity {
-  const { dim, rows, scales, mean } = vectors;
-  if (!(rows instanceof Int8Array) || dim % LANES !== 0)
-    throw new RangeError('rows must be int8, their length a multiple of 4');
-  const quads = new Int32Array(rows.buffer, rows.byteOffset, rows.length / LANES);
-  const quadsPerRow = dim / LANES;
-  /** 1 / |vector − mean| by row; 0 until asked for, NaN never. */
-  const inverseNorms = new Float32Array(vectors.count);
-  const centred = new Float64Array(dim);
-  const query = new Int32Array(dim);
-
-  function inverseNorm(row: number): number {
-    if (inverseNorms[row] === 0) {
-      let sum = 0;
-      for (let k = 0; k < dim; k++) sum += (scales[row] * rows[row * dim + k] - mean[k]) ** 2;
-      inverseNorms[row] = sum > 0 ? 1 / Math.sqrt(sum) : 1;
-    }
-    return inverseNorms[row];
-  }
-
-  /** Of the query with the row that begins at `first`. The lowest byte is the first component (little-endian). */
-  function dot(first: number): number {
-    let even = 0;
-    let odd = 0;
-    for (let quad = 0, k = 0; quad < quadsPerRow; quad++, k += LANES) {
-      const bytes = quads[first + quad];
-      even = (even + Math.imul((bytes << 24) >> 24, query[k]) + Math.imul((bytes << 8) >> 24, query[k + 2])) | 0;
-      odd = (odd + Math.imul((bytes << 16) >> 24, query[k + 1]) + Math.imul(bytes >> 24, query[k + 3])) | 0;
-    }
-    return even + odd;
-  }
-
+  const { dim, rows, scales } = vectors;
+  const components = new Int16Array(dim);
   return {
-    cosines(row, others, out) {
-      if (row < 0) {
-        out.fill(0);
-        return;
-      }
-      let peak = 0;
-      for (let k = 0; k < dim; k++) {
-        centred[k] = scales[row] * rows[row * dim + k] - mean[k];
-        peak = Math.max(peak, Math.abs(centred[k]));
-      }
-      const quantum = peak > 0 ? peak / QUERY_PEAK : 1;
-      let withMean = 0;
-      for (let k = 0; k < dim; k++) {
-        query[k] = Math.round(centred[k] / quantum);
-        withMean += centred[k] * mean[k];
-      }
-      const norm = inverseNorm(row);
-      for (let i = 0; i < others.length; i++) {
-        const other = others[i];
-        if (other < 0) {
-          out[i] = 0;
-          continue;
-        }
-        out[i] = (quantum * scales[other] * dot(other * quadsPerRow) - withMean) * norm * inverseNorm(other);
-      }
+    pairs(of, others, least, found) {
+      of.forEach((row, place) => {
+        if (row < 0) return;
+        const { quantum, withMean } = centreRow(vectors, row, components);
+        const norm = inverseNorm(vectors, row);
+        others.forEach((other, otherPlace) => {
+          if (other < 0) return;
+          let sum = 0;
+          for (let k = 0; k < dim; k++) sum += rows[other * dim + k] * components[k];
+          const cosine = (quantum * scales[other] * sum - withMean) * norm * inverseNorm(vectors, other);
+          if (cosine >= least) found(place, otherPlace, cosine);
+        });
+      });
     },
   };
 }

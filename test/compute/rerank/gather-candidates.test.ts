@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Lexicon } from '../../../src/compute/lexicon.ts';
 import { buildForwardIndex, type ForwardDocument } from '../../../src/compute/rerank/forward-index.ts';
-import { gatherCandidates } from '../../../src/compute/rerank/gather-candidates.ts';
+import { createCandidateGatherer } from '../../../src/compute/rerank/gather-candidates.ts';
+import { WordNumbers } from '../../../src/compute/rerank/word-numbers.ts';
+import { buildTermTable } from '../../../src/compute/term-table.ts';
 
 const ROWS = new Map([
   ['wing', 3],
@@ -20,7 +22,7 @@ function part(dictionary: string[], documents: ForwardDocument[]) {
     (stem) => dictionary.indexOf(stem),
     (word) => ROWS.get(word) ?? -1,
   );
-  return { index, stemText: (stem: number) => dictionary[stem] };
+  return { index, terms: buildTermTable(dictionary) };
 }
 const first = part(
   ['wing', 'heat', 'x1'],
@@ -53,24 +55,26 @@ test('counts saturate instead of starting anew', () => {
   assert.deepEqual([...many.index.bodyCounts], [255]);
 });
 
-test('words and stems of several parts are numbered as one', () => {
-  const gathered = gatherCandidates(
-    [first, second],
-    Uint32Array.of(40, 10),
-    [
-      { part: 1, chunk: 0 },
-      { part: 0, chunk: 0 },
-    ],
-    [
-      { stem: 'wing', row: 5 },
-      { stem: 'wing', row: 5 },
-      { stem: 'heat', row: 77 },
-      { stem: 'x1', row: -1 },
-      { stem: 'nowhere', row: -1 },
-    ],
-  );
-  assert.deepEqual(gathered, {
-    stemTexts: ['wing', 'x1', 'heat'],
+test('words and stems of several parts are numbered as one, whatever was gathered before', () => {
+  const numbers = new WordNumbers();
+  const gather = createCandidateGatherer(numbers);
+  const both = () =>
+    gather(
+      [first, second],
+      Uint32Array.of(40, 10),
+      [
+        { part: 1, chunk: 0 },
+        { part: 0, chunk: 0 },
+      ],
+      [
+        { stem: 'wing', row: 5 },
+        { stem: 'wing', row: 5 },
+        { stem: 'heat', row: 77 },
+        { stem: 'x1', row: -1 },
+        { stem: 'nowhere', row: -1 },
+      ],
+    );
+  const expected = {
     words: {
       labels: Uint32Array.of(40, 10),
       starts: Uint32Array.of(0, 2, 5),
@@ -85,11 +89,51 @@ test('words and stems of several parts are numbered as one', () => {
       { word: 1, stem: 1, row: -1, count: 1 },
       { word: -1, stem: -1, row: -1, count: 1 },
     ],
-  });
+  };
+  const withoutNumbers = ({ query, words }: ReturnType<typeof both>) => ({ query, words });
+  const { stemNumbers, ...gathered } = both();
+  assert.deepEqual(gathered, expected);
+  assert.deepEqual(
+    Array.from(stemNumbers, (stem) => numbers.stems.text(stem)),
+    ['wing', 'x1', 'heat'],
+  );
+  gather([first], Uint32Array.of(9), [{ part: 0, chunk: 1 }], [{ stem: 'heat', row: 8 }]);
+  assert.deepEqual(withoutNumbers(both()), expected);
+});
+
+test('a word of the query that only other candidates hold is in none', () => {
+  const gather = createCandidateGatherer(new WordNumbers());
+  gather([first], Uint32Array.of(1), [{ part: 0, chunk: 0 }], []);
+  const { query } = gather([first], Uint32Array.of(2), [{ part: 0, chunk: 1 }], [{ stem: 'wing', row: 3 }]);
+  assert.deepEqual(query, [{ word: -1, stem: -1, row: 3, count: 1 }]);
+});
+
+test('many words keep their numbers', () => {
+  const dictionary = Array.from({ length: 5000 }, (_, id) => `term-${id}`);
+  const all = terms(...dictionary.map((term) => [term, term] as [string, string]));
+  const index = buildForwardIndex(
+    lexicon,
+    [{ title: terms(), body: all }],
+    (stem) => dictionary.indexOf(stem),
+    () => -1,
+  );
+  const numbers = new WordNumbers();
+  const gather = createCandidateGatherer(numbers);
+  for (let round = 0; round < 2; round++) {
+    const { words, stemNumbers } = gather(
+      [{ index, terms: buildTermTable(dictionary) }],
+      Uint32Array.of(1),
+      [{ part: 0, chunk: 0 }],
+      [],
+    );
+    const texts = Array.from(words.words, (word) => numbers.stems.text(stemNumbers[words.table.stems[word]]));
+    assert.deepEqual(texts, dictionary);
+  }
+  assert.equal(numbers.size, dictionary.length);
 });
 
 test('no candidates and no words are an empty result', () => {
-  const { query, words } = gatherCandidates([], new Uint32Array(0), [], []);
+  const { query, words } = createCandidateGatherer(new WordNumbers())([], new Uint32Array(0), [], []);
   assert.deepEqual(query, []);
   assert.deepEqual([...words.starts], [0]);
 });

@@ -5,7 +5,7 @@ import { feedbackScores } from '../../../src/compute/rerank/feedback.ts';
 import { rerank } from '../../../src/compute/rerank/rerank.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from '../../../src/compute/rerank/rerank-input.ts';
 import { candidateLengths, queryTerms, wordEvidence } from '../../../src/compute/rerank/word-evidence.ts';
-import { createWordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
+import { createWordSimilarity, type WordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
 import { fixtureVectors } from '../word-vectors-fixture.ts';
 
 const similarity = createWordSimilarity(fixtureVectors());
@@ -71,7 +71,13 @@ test('each width counts its own kind of occurrence', () => {
 });
 
 test('a word near in meaning counts a part of an occurrence', () => {
-  const alike = { cosines: (_row: number, _others: Int32Array, out: Float32Array) => out.set([1, 0, 0.8, 0.39, 0]) };
+  const alike: WordSimilarity = {
+    pairs: (_rows, _others, least, found) => {
+      [1, 0, 0.8, 0.39, 0].forEach((cosine, other) => {
+        if (cosine >= least) found(0, other, cosine);
+      });
+    },
+  };
   const candidates = candidatesOf([[[2, 4, 0]], [[3, 4, 0]]]);
   const terms = queryTerms(query, statistics);
   const evidence = wordEvidence(query, terms, candidates, candidateLengths(candidates), statistics, alike);

@@ -17,22 +17,33 @@ function cosine(a: number, b: number): number {
   return dot(x, y) / Math.sqrt(dot(x, x) * dot(y, y));
 }
 
+const all = Int32Array.from({ length: vectors.count }, (_, row) => row);
+
+function cosinesOf(row: number, others: Int32Array): Map<number, number> {
+  const cosines = new Map<number, number>();
+  createWordSimilarity(vectors).pairs(Int32Array.of(-1, row), others, -2, (place, other, value) => {
+    assert.equal(place, 1);
+    cosines.set(other, value);
+  });
+  return cosines;
+}
+
 test('cosines are those of the vectors without their mean', () => {
-  const similarity = createWordSimilarity(vectors);
-  const others = Int32Array.from({ length: vectors.count }, (_, row) => row);
-  const out = new Float32Array(vectors.count);
   for (const row of [0, 7, 49]) {
-    similarity.cosines(row, others, out);
-    assert.ok(Math.abs(out[row] - 1) < 1e-3);
-    for (const other of others) assert.ok(Math.abs(out[other] - cosine(row, other)) < 1e-3, `${row} and ${other}`);
+    const cosines = cosinesOf(row, all);
+    for (const other of all) {
+      assert.ok(Math.abs((cosines.get(other) ?? 9) - cosine(row, other)) < 1e-3, `${row} and ${other}`);
+    }
   }
 });
 
-test('a word without a vector is like nothing', () => {
-  const similarity = createWordSimilarity(vectors);
-  const out = new Float32Array([9, 9]);
-  similarity.cosines(-1, Int32Array.of(1, 2), out);
-  assert.deepEqual([...out], [0, 0]);
-  similarity.cosines(1, Int32Array.of(-1, 1), out);
-  assert.equal(out[0], 0);
+test('a word without a vector is like nothing, and only pairs that are near enough are told of', () => {
+  assert.deepEqual([...cosinesOf(-1, Int32Array.of(1, 2)).keys()], []);
+  assert.deepEqual([...cosinesOf(1, Int32Array.of(-1, 1)).keys()], [1]);
+  const near: number[] = [];
+  createWordSimilarity(vectors).pairs(Int32Array.of(7), all, 0.4, (_, other) => near.push(other));
+  assert.deepEqual(
+    near,
+    [...all].filter((other) => cosine(7, other) >= 0.4),
+  );
 });

@@ -1,0 +1,82 @@
+/** What the benches over HTTP share: pages made of words, pushing them in batches, and latencies in numbers. */
+import type { RunningService } from './running-service.ts';
+
+const batchSize = 100;
+const connections = 8;
+
+/** Sentences of eighteen words, paragraphs of five sentences. */
+export function textOf(words: readonly string[]): string {
+  let text = '';
+  words.forEach((word, place) => {
+    const inSentence = place % 18;
+    text += inSentence === 0 ? word[0].toUpperCase() + word.slice(1) : word;
+    if (inSentence === 17) text += place % 90 === 89 ? '.\n\n' : '. ';
+    else text += ' ';
+  });
+  return text;
+}
+
+/** A page to push; its title is its first words. */
+export function pageOf(number: number, words: readonly string[], host: string) {
+  return {
+    url: `https://${host}.example/${number}?utm_source=bench`,
+    title: words.slice(0, 6).join(' '),
+    body_extracted: textOf(words),
+  };
+}
+
+/** Quantiles of times in ms, to hundredths. */
+export function latency(times: readonly number[]) {
+  const sorted = [...times].sort((a, b) => a - b);
+  const quantile = (share: number) => {
+    const ms = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+    return Math.round(ms * 100) / 100;
+  };
+  return { p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99), n: sorted.length };
+}
+
+/** Push pages in batches on several connections; gives pages accepted per second. Errors: throws when a batch is refused. */
+export async function pushPages(service: RunningService, pages: readonly object[]): Promise<number> {
+  const batches = Array.from({ length: Math.ceil(pages.length / batchSize) }, (_, index) =>
+    pages.slice(index * batchSize, (index + 1) * batchSize),
+  );
+  const began = performance.now();
+  let next = 0;
+  const connection = async () => {
+    while (next < batches.length) {
+      const { status } = await service.call('POST', '/v1/pages/batch', { pages: batches[next++] });
+      if (status !== 200) throw new Error(`a batch was answered ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, connection));
+  return (pages.length / (performance.now() - began)) * 1000;
+}
+
+/** Whether no job waits or runs. */
+export async function allIndexed(service: RunningService): Promise<boolean> {
+  const waiting = await Promise.all(
+    ['pending', 'running', 'failed'].map((status) => service.call('GET', `/v1/jobs?limit=1&status=${status}`)),
+  );
+  return waiting.every(({ body }) => (body as { jobs: unknown[] }).jobs.length === 0);
+}
+
+/** Search for every query, after `warmUps` of them: times of the calls, and what the service says of its stages, p50. Errors: throws when a search is refused. */
+export async function timeSearches(
+  service: RunningService,
+  queries: readonly string[],
+  parameters: object,
+  warmUps = 20,
+) {
+  const searches: number[] = [];
+  const stages = new Map<string, number[]>();
+  for (const [number, query] of [...queries.slice(0, warmUps), ...queries].entries()) {
+    const { ms, status, body } = await service.call('POST', '/v1/search', { ...parameters, query });
+    if (status !== 200) throw new Error(`a search was answered ${status}: ${JSON.stringify(body)}`);
+    if (number < warmUps) continue;
+    searches.push(ms);
+    const { timing_ms } = body as { timing_ms: Record<string, number> };
+    for (const [stage, each] of Object.entries(timing_ms)) stages.set(stage, [...(stages.get(stage) ?? []), each]);
+  }
+  const medians = Object.fromEntries([...stages].map(([stage, times]) => [stage, latency(times).p50]));
+  return { ms: latency(searches), stages: medians };
+}

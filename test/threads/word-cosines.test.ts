@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { randomStream } from '../../bench/workload.ts';
+import { createWordSimilarity, type WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
+import { encodeWordVectors, openWordVectors, quantizeRow } from '../../src/compute/word-vectors.ts';
+import { createWordCosines } from '../../src/threads/word-cosines.ts';
+
+/** More rows than the first memory and than one block hold. */
+const COUNT = 17_000;
+const DIM = 12;
+
+function randomVectors() {
+  const random = randomStream(42, 0, 0);
+  const rows = new Int8Array(COUNT * DIM);
+  const scales = Float32Array.from({ length: COUNT }, (_, row) =>
+    quantizeRow(
+      Array.from({ length: DIM }, () => random() - 0.4),
+      DIM,
+      rows,
+      row * DIM,
+    ),
+  );
+  const words = Array.from({ length: COUNT }, (_, row) => `w${row}`);
+  return openWordVectors(encodeWordVectors({ packageVersion: 'test', dim: DIM, words, rows, scales }).buffer);
+}
+
+function pairsOf(similarity: WordSimilarity, rows: Int32Array, others: Int32Array): string[] {
+  const pairs: string[] = [];
+  similarity.pairs(rows, others, 0.4, (row, other, cosine) => pairs.push(`${row} ${other} ${cosine}`));
+  return pairs.sort();
+}
+
+const vectors = randomVectors();
+const plain = createWordSimilarity(vectors);
+const fast = createWordCosines(vectors);
+
+test('the kernel gives the numbers of the plain loop, whatever was compared before', () => {
+  const someRows = (maxLength: number) =>
+    fc.array(fc.integer({ min: -1, max: COUNT - 1 }), { maxLength }).map((rows) => Int32Array.from(rows));
+  fc.assert(
+    fc.property(someRows(4), someRows(60), (rows, others) => {
+      assert.deepEqual(pairsOf(fast, rows, others), pairsOf(plain, rows, others));
+    }),
+  );
+});
+
+test('more words than one block are all compared', () => {
+  const others = Int32Array.from({ length: COUNT + 5 }, (_, place) => (place % 7 === 3 ? -1 : place % COUNT));
+  const rows = Int32Array.of(16_999, -1, 5);
+  const expected = pairsOf(plain, rows, others);
+  assert.ok(expected.length > 1000);
+  assert.deepEqual(pairsOf(fast, rows, others), expected);
+});
