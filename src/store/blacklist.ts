@@ -11,6 +11,8 @@ export interface BlacklistRule {
   kind: RuleKind;
   reason: string | null;
   created_at: number;
+  /** Its pages are not all gone yet: a start goes on with them. */
+  purging: boolean;
 }
 
 export class BlacklistReader {
@@ -24,6 +26,16 @@ export class BlacklistReader {
 
   get(no: number): BlacklistRule | undefined {
     return this.rows.get(no);
+  }
+
+  /** Newest first. */
+  list(): BlacklistRule[] {
+    return [...this.rows.getRange({ reverse: true })].map(({ value }) => value);
+  }
+
+  /** Rules whose pages are not all gone yet, oldest first. */
+  purging(): BlacklistRule[] {
+    return [...this.rows.getRange()].map(({ value }) => value).filter(({ purging }) => purging);
   }
 
   find(kind: RuleKind, pattern: string): BlacklistRule | undefined {
@@ -47,9 +59,18 @@ export class BlacklistReader {
 
 /** Writer only: valid inside a transaction. */
 export class BlacklistTransactor extends BlacklistReader {
+  /** Rules that the current transaction put, in order. */
+  changed: BlacklistRule[] = [];
+
   put(rule: BlacklistRule): void {
+    this.changed.push(rule);
     this.rows.put(rule.no, rule);
     this.byPattern.put([rule.kind, patternKey(rule.pattern)], rule.no);
+  }
+
+  remove({ no, kind, pattern }: BlacklistRule): void {
+    this.rows.remove(no);
+    this.byPattern.remove([kind, patternKey(pattern)]);
   }
 }
 

@@ -3,11 +3,13 @@
  * from here; nobody outside `src/store` sees LMDB.
  *
  * Durability: commits are made by the writer only (`Store.transact`); a commit is visible at once and durable when `flushed`
- * resolves. A reader never holds a snapshot across a turn of the event loop, so old pages are reused.
+ * resolves. A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
+ * replaced (`rewrite`) under readers that go on reading.
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
+import { copyInto, putInPlace, roomFor } from './replace-file.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
 export const storeFormat = 1;
@@ -17,12 +19,20 @@ export class StoreFormatError extends Error {
 }
 
 export interface Environment {
-  root: RootDatabase;
+  /** The environment that is open now: another one after a rewrite. */
+  readonly root: RootDatabase;
   /** Path of the file that holds everything. */
   dataFile: string;
   /** Identity of this store's history: index files made from another one are set aside. */
   storeId: string;
+  /** A handle that stays good when the file is replaced. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Database<Value, StoredKey>;
+  /**
+   * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
+   * the caller sees to it that nothing is written meanwhile. Errors: those of the file system (no room, above all); the store is
+   * then as it was.
+   */
+  rewrite(): Promise<void>;
 }
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
@@ -34,11 +44,22 @@ const maxDatabases = 64;
 /** Each reading thread or held snapshot takes a slot; only this process's main thread and the tools read. */
 const maxReaders = 64;
 
+/** Where a compact copy is made; what a crash left there is deleted. */
+const COPY = 'copy';
+
+/** A named database: which one it is in the environment that is open now. */
+interface Slot {
+  name: string;
+  options: TypedDatabaseOptions;
+  database: Database<unknown, Key>;
+}
+
 /** Open or create the environment in `path`. Errors: StoreFormatError for a stamp of another format. */
 export function openEnvironment(path: string, newStoreId: () => string): Environment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600 };
-  const root = open<unknown, Key>(options);
+  rmSync(join(path, COPY), { recursive: true, force: true });
+  let root = openRoot(path);
+  const slots: Slot[] = [];
   const stamp = root.openDB<string | number, string>({ name: 'stamp' });
   const format = stamp.get('format');
   if (format === undefined) {
@@ -49,15 +70,76 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
     );
   }
-  return {
-    root,
-    dataFile: join(path, 'data.mdb'),
-    storeId: String(stamp.get('store_id')),
-    openDatabase: <Value, StoredKey extends Key>(name: string, databaseOptions: TypedDatabaseOptions) =>
-      root.openDB<Value, StoredKey>({
-        name,
-        ...databaseOptions,
-        ...(databaseOptions.encoding === undefined ? plain : {}),
-      }),
+  const storeId = String(stamp.get('store_id'));
+  const dataFile = join(path, 'data.mdb');
+
+  const rewrite = async () => {
+    const copyDir = join(path, COPY);
+    roomFor(path, statSync(dataFile).size);
+    const old = root;
+    let copy: RootDatabase | undefined;
+    try {
+      await copyInto(copyDir, (dir) => old.backup(dir, true));
+      copy = openRoot(copyDir);
+      const databases = copiedDatabases(copy, slots, storeId);
+      putInPlace(copyDir, path);
+      // No await between the renaming and this: whoever reads, reads the one or the other, and both say the same.
+      root = copy;
+      for (const [place, slot] of slots.entries()) slot.database = databases[place];
+    } catch (error) {
+      await copy?.close();
+      rmSync(copyDir, { recursive: true, force: true });
+      throw error;
+    }
+    await old.close();
   };
+
+  return {
+    get root() {
+      return root;
+    },
+    dataFile,
+    storeId,
+    openDatabase: <Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions) => {
+      const slot: Slot = { name, options, database: openNamed(root, name, options) };
+      slots.push(slot);
+      return steadyHandle(slot) as Database<Value, StoredKey>;
+    },
+    rewrite,
+  };
+}
+
+function openRoot(path: string): RootDatabase {
+  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600 };
+  return open<unknown, Key>(options);
+}
+
+function openNamed(root: RootDatabase, name: string, options: TypedDatabaseOptions): Database<unknown, Key> {
+  return root.openDB<unknown, Key>({ name, ...options, ...(options.encoding === undefined ? plain : {}) });
+}
+
+/** Passes everything on to the slot's database of the moment. */
+function steadyHandle(slot: Slot): Database<unknown, Key> {
+  return new Proxy(slot.database, {
+    get: (_, property) => {
+      const value: unknown = Reflect.get(slot.database, property, slot.database);
+      return typeof value === 'function' ? value.bind(slot.database) : value;
+    },
+  });
+}
+
+/** The copy's databases, one for each slot. Errors: where the copy is not the same store with as many entries everywhere. */
+function copiedDatabases(copy: RootDatabase, slots: readonly Slot[], storeId: string): Database<unknown, Key>[] {
+  const copiedId = copy.openDB<string | number, string>({ name: 'stamp' }).get('store_id');
+  if (copiedId !== storeId) throw new Error('the compact copy is not of this store');
+  return slots.map(({ name, options, database }) => {
+    const copied = openNamed(copy, name, options);
+    const [has, had] = [entriesOf(copied), entriesOf(database)];
+    if (has !== had) throw new Error(`the compact copy has ${has} of ${had} entries of ${name}`);
+    return copied;
+  });
+}
+
+function entriesOf(database: Database<unknown, Key>): number {
+  return (database.getStats() as { entryCount: number }).entryCount;
 }

@@ -74,6 +74,8 @@ export class PageReader {
 export class PageTransactor extends PageReader {
   /** Rows that the current transaction wrote, in order. */
   changed: Page[] = [];
+  /** Numbers of the pages that the current transaction removed. */
+  removed: number[] = [];
 
   /** Store the next version of a row; `before` is the version it replaces, or undefined for a new page. */
   put(page: Page, before: Page | undefined): void {
@@ -84,6 +86,16 @@ export class PageTransactor extends PageReader {
     }
     this.changed.push(page);
     this.rows.put(page.no, { ...page, metadata: page.metadata === null ? null : JSON.stringify(page.metadata) });
+  }
+
+  /** Delete everything that is the page's in these databases. */
+  remove(page: Page): void {
+    if (this.byUrl.get(urlKey(page.canonical_url)) === page.no) this.byUrl.remove(urlKey(page.canonical_url));
+    if (page.title !== null) this.byTitle.remove(titleKey(page.title, page.no));
+    this.chunkLists.remove(page.no);
+    this.texts.remove(page.no);
+    this.rows.remove(page.no);
+    this.removed.push(page.no);
   }
 
   putBody(no: number, text: string): void {

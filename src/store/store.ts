@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DomainError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
-import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
+import { BlacklistReader, type BlacklistRule, BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
 import { type Environment, openEnvironment } from './environment.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
@@ -16,6 +16,7 @@ import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { ReplayReader, ReplayTransactor } from './replays.ts';
+import { type Tombstone, TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 
 export interface StoreReader {
@@ -26,6 +27,7 @@ export interface StoreReader {
   readonly vectors: VectorReader;
   readonly queryLog: QueryLogReader;
   readonly replays: ReplayReader;
+  readonly tombstones: TombstoneReader;
   readonly counters: Pick<Counters, 'peek'>;
 }
 
@@ -38,6 +40,7 @@ export interface Transaction extends StoreReader {
   readonly vectors: VectorTransactor;
   readonly queryLog: QueryLogTransactor;
   readonly replays: ReplayTransactor;
+  readonly tombstones: TombstoneTransactor;
   readonly counters: Counters;
 }
 
@@ -51,6 +54,15 @@ export interface Changes {
   /** Only those whose status changed. */
   jobs: Job[];
   pages: Page[];
+  /** Numbers of pages that are gone; whatever they had before in the same commit is in `pages`. */
+  removedPages: number[];
+  /** Blacklist rules, new or changed. */
+  rules: BlacklistRule[];
+  tombstones: Tombstone[];
+}
+
+export function noChanges(): Changes {
+  return { jobs: [], pages: [], removedPages: [], rules: [], tombstones: [] };
 }
 
 export interface Commit {
@@ -67,6 +79,8 @@ export class Store {
   readonly reader: StoreReader;
   readonly #environment: Environment;
   readonly #transaction: Transaction;
+  /** Ends when whatever uses the one right to write has ended. */
+  #writing: Promise<unknown> = Promise.resolve();
 
   private constructor(environment: Environment) {
     this.#environment = environment;
@@ -80,6 +94,7 @@ export class Store {
       vectors: new VectorReader(environment),
       queryLog: new QueryLogReader(environment),
       replays: new ReplayReader(environment),
+      tombstones: new TombstoneReader(environment),
       counters,
     };
     this.#transaction = {
@@ -90,6 +105,7 @@ export class Store {
       vectors: new VectorTransactor(environment),
       queryLog: new QueryLogTransactor(environment),
       replays: new ReplayTransactor(environment),
+      tombstones: new TombstoneTransactor(environment),
       counters,
     };
   }
@@ -100,16 +116,42 @@ export class Store {
   }
 
   /** Commit a batch of commands. Errors: only the environment's (disk full, damaged file); a command's own error is its result. */
-  async transact(commands: readonly Command<unknown>[]): Promise<Commit> {
+  transact(commands: readonly Command<unknown>[]): Promise<Commit> {
+    return this.#alone(() => this.#transact(commands));
+  }
+
+  /**
+   * Rewrite the file without the space that is free in it, and with that without what was deleted. Reads go on, writes wait:
+   * about a second for each 300 MB. Errors: as of Environment.rewrite; the store is then as it was.
+   */
+  compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
+    return this.#alone(async () => {
+      const bytesBefore = this.usedBytes();
+      await this.#environment.root.flushed;
+      await this.#environment.rewrite();
+      return { bytesBefore, bytesAfter: this.usedBytes() };
+    });
+  }
+
+  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#writing.then(work);
+    this.#writing = done.catch(() => undefined);
+    return done;
+  }
+
+  async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {
     const { root } = this.#environment;
     const results: CommandResult[] = [];
     let opstamp = 0;
     let aCommandFailed = false;
-    const changes: Changes = { jobs: [], pages: [] };
+    const changes = noChanges();
     const runAll = () => {
       opstamp = this.#transaction.counters.take('opstamp');
       this.#transaction.jobs.changed = changes.jobs;
       this.#transaction.pages.changed = changes.pages;
+      this.#transaction.pages.removed = changes.removedPages;
+      this.#transaction.blacklist.changed = changes.rules;
+      this.#transaction.tombstones.changed = changes.tombstones;
       aCommandFailed = true;
       for (const command of commands) results.push({ ok: true, reply: command(this.#transaction) });
       aCommandFailed = false;
@@ -122,7 +164,7 @@ export class Store {
       return {
         opstamp: opstamp - 1,
         results: [{ ok: false, error }],
-        changes: { jobs: [], pages: [] },
+        changes: noChanges(),
         flushed: root.flushed,
       };
     }
@@ -131,14 +173,17 @@ export class Store {
 
   /** Those that come before a failure of the environment are committed, and told, all the same. */
   async #transactOneByOne(commands: readonly Command<unknown>[]): Promise<Commit> {
-    const whole: Commit = { opstamp: 0, results: [], changes: { jobs: [], pages: [] }, flushed: Promise.resolve() };
+    const whole: Commit = { opstamp: 0, results: [], changes: noChanges(), flushed: Promise.resolve() };
     for (const command of commands) {
       try {
-        const { opstamp, results, changes, flushed } = await this.transact([command]);
+        const { opstamp, results, changes, flushed } = await this.#transact([command]);
         whole.opstamp = opstamp;
         whole.results.push(...results);
         whole.changes.jobs.push(...changes.jobs);
         whole.changes.pages.push(...changes.pages);
+        whole.changes.removedPages.push(...changes.removedPages);
+        whole.changes.rules.push(...changes.rules);
+        whole.changes.tombstones.push(...changes.tombstones);
         whole.flushed = flushed;
       } catch (error) {
         whole.results.push({ ok: false, error: storeUnavailable(error) });
@@ -153,6 +198,7 @@ export class Store {
   }
 
   async close(): Promise<void> {
+    await this.#writing;
     await this.#environment.root.close();
   }
 }

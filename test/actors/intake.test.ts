@@ -148,7 +148,14 @@ test('the items of a batch are judged one by one, in order', async () => {
   const { temporary, hosted, outcomes } = await startIntake();
   await using _ = temporary;
   await temporary.commit((transaction) =>
-    transaction.blacklist.put({ no: 1, kind: 'domain', pattern: 'bad.example', reason: null, created_at: 1 }),
+    transaction.blacklist.put({
+      no: 1,
+      kind: 'domain',
+      pattern: 'bad.example',
+      reason: null,
+      created_at: 1,
+      purging: false,
+    }),
   );
   const body_extracted = 'x';
   const results = await hosted.ask('page.ingestBatch', {

@@ -96,6 +96,7 @@ test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix
     pattern,
     reason: null,
     created_at: 1,
+    purging: false,
   });
   await temporary.commit((transaction) => {
     transaction.blacklist.put(rule(1, 'url', 'https://one.example/x'));

@@ -46,8 +46,8 @@ test('vectors come back bit by bit, by space and page', async () => {
 test('a rule matches one URL exactly or a domain by label suffix, patterns of any length', async () => {
   await using temporary = await TemporaryStore.open();
   const long = `https://example.com/${'x'.repeat(5000)}`;
-  const url = { no: 1, kind: 'url', pattern: long, reason: 'private', created_at: 1 } as const;
-  const domain = { no: 2, kind: 'domain', pattern: 'co.example', reason: null, created_at: 2 } as const;
+  const url = { no: 1, kind: 'url', pattern: long, reason: 'private', created_at: 1, purging: false } as const;
+  const domain = { no: 2, kind: 'domain', pattern: 'co.example', reason: null, created_at: 2, purging: false } as const;
   const { blacklist } = temporary.store.reader;
   assert.equal(blacklist.match(long, 'example.com'), undefined);
   await temporary.commit((transaction) => {

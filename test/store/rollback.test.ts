@@ -16,7 +16,7 @@ import { startReplay } from '../../src/commands/replay-queries.ts';
 import { retryJobs } from '../../src/commands/retry-jobs.ts';
 import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
-import type { Command } from '../../src/store/store.ts';
+import { type Command, noChanges } from '../../src/store/store.ts';
 import { submission } from '../commands/submissions.ts';
 import { queryRun } from './query-runs.ts';
 import { TemporaryStore } from './temporary-store.ts';
@@ -86,6 +86,7 @@ const commands: Record<string, Command<unknown>> = {
       kind: 'domain',
       reason: null,
       created_at: 1,
+      purging: false,
     }),
 };
 
@@ -139,7 +140,7 @@ for (const [name, command] of Object.entries(commands)) {
         done = result.ok;
         if (result.ok) return;
         assert.ok(result.error instanceof Injected, String(result.error));
-        assert.deepEqual(changes, { jobs: [], pages: [] });
+        assert.deepEqual(changes, noChanges());
       });
       if (done) assert.ok(writes > 1, 'the command writes something');
       else assert.deepEqual(await dump(temporary), before, `after write ${n}`);

@@ -2,13 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Changes, type Command, Store } from '../../src/store/store.ts';
+import { type Changes, type Command, noChanges, Store } from '../../src/store/store.ts';
 
 export class TemporaryStore implements AsyncDisposable {
   readonly path: string;
   store: Store;
   /** What the commits so far changed, in order. */
-  readonly changes: Changes = { jobs: [], pages: [] };
+  readonly changes: Changes = noChanges();
 
   private constructor(path: string) {
     this.path = path;
@@ -25,6 +25,9 @@ export class TemporaryStore implements AsyncDisposable {
     await flushed;
     this.changes.jobs.push(...changes.jobs);
     this.changes.pages.push(...changes.pages);
+    this.changes.removedPages.push(...changes.removedPages);
+    this.changes.rules.push(...changes.rules);
+    this.changes.tombstones.push(...changes.tombstones);
     const [result] = results;
     if (!result.ok) throw result.error;
     return result.reply as Reply;

@@ -1,0 +1,53 @@
+/**
+ * The file system's part in replacing the store's file by a compact copy. Until the renaming the old file counts, from then on
+ * the new one; both say the same, so a crash at any point leaves a whole store.
+ */
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const DATA = 'data.mdb';
+const LOCK = 'lock.mdb';
+/** Left free beside the copy, for what is written at the same time. */
+const spareBytes = 32 * 2 ** 20;
+
+/** There is no room on the disk for a second copy of the store. */
+export class NoRoomError extends Error {
+  readonly code = 'no_room';
+}
+
+/** Errors: NoRoomError unless `bytes` more fit on the disk: filling it would stop those who write pages. */
+export function roomFor(path: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(path);
+  if (bavail * bsize >= bytes + spareBytes) return;
+  throw new NoRoomError(
+    `the disk has ${bavail * bsize} bytes free, ${bytes + spareBytes} are needed to rewrite the store`,
+  );
+}
+
+/** Have `copy` write the store into the folder it is given, and bring that to the disk. */
+export async function copyInto(dir: string, copy: (dir: string) => Promise<unknown>): Promise<void> {
+  rmSync(dir, { recursive: true, force: true });
+  mkdirSync(dir, { mode: 0o700 });
+  await copy(dir);
+  chmodSync(join(dir, DATA), 0o600);
+  const file = await open(join(dir, DATA), 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Put the copy in the place of the store's file. All at once: whoever opens the store later, opens the copy. */
+export function putInPlace(copyDir: string, dir: string): void {
+  renameSync(join(copyDir, DATA), join(dir, DATA));
+  renameSync(join(copyDir, LOCK), join(dir, LOCK));
+  const folder = openSync(dir, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+  rmSync(copyDir, { recursive: true, force: true });
+}

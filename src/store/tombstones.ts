@@ -1,0 +1,75 @@
+/**
+ * Tombstones: what is left of a forgotten page, without a word of it. They say how far its erasure is:
+ *
+ * pending   its row, text and chunks are gone; vectors and log entries wait for the purge job `job_no` (0: not queued yet)
+ * deleted   out of the store, the segments and the shards as they are in memory; the files may still hold bytes of it
+ * verified  every file was rewritten and checked since
+ *
+ * Databases: `tombstones` page no → row; `tombstones_by_state` [state, job no, page no].
+ */
+import type { Database } from 'lmdb';
+import type { Environment } from './environment.ts';
+
+export const tombstoneStates = ['pending', 'deleted', 'verified'] as const;
+export type TombstoneState = (typeof tombstoneStates)[number];
+
+export interface Tombstone {
+  page_no: number;
+  state: TombstoneState;
+  job_no: number;
+  /** The page's last labels: no index file may hold them once verified. */
+  first_label: number;
+  chunk_count: number;
+  /** When the page was forgotten, ms. */
+  forgotten_at: number;
+}
+
+const end = Number.MAX_SAFE_INTEGER;
+
+export class TombstoneReader {
+  protected readonly rows: Database<Tombstone, number>;
+  protected readonly byState: Database<number, [TombstoneState, number, number]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('tombstones', { keyEncoding: 'uint32' });
+    this.byState = environment.openDatabase('tombstones_by_state', {});
+  }
+
+  get(pageNo: number): Tombstone | undefined {
+    return this.rows.get(pageNo);
+  }
+
+  all(): Tombstone[] {
+    return [...this.rows.getRange()].map(({ value }) => value);
+  }
+
+  /** Page numbers in a state, of one purge job if one is given; by job and number. */
+  pageNumbers(state: TombstoneState, { job_no, limit }: { job_no?: number; limit?: number } = {}): number[] {
+    const range = { start: [state, job_no ?? 0, 0], end: [state, job_no ?? end, end] } as {
+      start: [TombstoneState, number, number];
+      end: [TombstoneState, number, number];
+    };
+    return [...this.byState.getKeys(limit === undefined ? range : { ...range, limit })].map(([, , no]) => no);
+  }
+
+  /** Contract "MetricsSummaryResponse". */
+  counts(): Record<TombstoneState, number> {
+    const count = (state: TombstoneState) =>
+      this.byState.getKeysCount({ start: [state, 0, 0], end: [state, end, end] });
+    return { pending: count('pending'), deleted: count('deleted'), verified: count('verified') };
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class TombstoneTransactor extends TombstoneReader {
+  /** Rows that the current transaction wrote, in order. */
+  changed: Tombstone[] = [];
+
+  put(row: Tombstone): void {
+    const before = this.rows.get(row.page_no);
+    if (before !== undefined) this.byState.remove([before.state, before.job_no, before.page_no]);
+    this.byState.put([row.state, row.job_no, row.page_no], 0);
+    this.rows.put(row.page_no, row);
+    this.changed.push(row);
+  }
+}
