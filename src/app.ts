@@ -3,12 +3,15 @@
  * the reverse order. It listens on no port; `src/main.ts` does.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createBreakers } from './actors/breakers.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
+import { textReaders } from './actors/content-readers.ts';
 import { openExtractor } from './actors/extract-page.ts';
+import { fetchAndIndexHandler } from './actors/fetch-and-index.ts';
 import { indexPageHandler } from './actors/index-page.ts';
 import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic } from './actors/intake.ts';
@@ -25,10 +28,10 @@ import { commitThrough } from './actors/system-messages.ts';
 import { writerLogic } from './actors/writer.ts';
 import { installModel } from './commands/install-model.ts';
 import { localFloor } from './compute/calibrate-floor.ts';
-import { JobError } from './domain/errors.ts';
 import { type EmbeddingModel, localDim } from './domain/model.ts';
 import { systemClock } from './providers/clock.ts';
 import { openEmbedders } from './providers/embedders.ts';
+import { createWebFetch } from './providers/web-fetch.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from './store/data-folder.ts';
@@ -55,6 +58,8 @@ export interface App {
   /** Stop in order and let go of the data folder. */
   close(): Promise<void>;
 }
+
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
 /** Pages that may wait for a work thread. */
 const maxWorkQueue = 2048;
@@ -99,6 +104,13 @@ export async function startApp(options: AppOptions): Promise<App> {
     undo.push(() => work.close());
     const extractor = openExtractor(threads);
     undo.push(() => extractor.close());
+    const fetch = createWebFetch({
+      allowPrivateHosts: settings.fetch.allow_private_hosts,
+      perHostGapMs: settings.fetch.per_host_gap_ms,
+      timeoutMs: settings.fetch.timeout_s * 1000,
+      maxBytes: settings.fetch.max_bytes,
+      userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
+    });
 
     const { resilience } = settings;
     const breakers = createBreakers({
@@ -122,6 +134,15 @@ export async function startApp(options: AppOptions): Promise<App> {
     const leaseMs = settings.jobs.lease_minutes * 60_000;
     const supervisor = startSupervisor((ask) => {
       const commit = commitThrough(ask);
+      const indexPage = (options.aroundIndexPage ?? ((handler) => handler))(
+        indexPageHandler({
+          ask,
+          reader: store.reader,
+          prepare: (pages, dims, signal) => work.run('preparePages', { pages, dims }, { signal }),
+          threads,
+          embedders,
+        }),
+      );
       return {
         breakers: breakers.logic,
         writer: writerLogic({ store, feed, log }),
@@ -179,19 +200,16 @@ export async function startApp(options: AppOptions): Promise<App> {
           commit,
           feed,
           handlers: {
-            index_page: (options.aroundIndexPage ?? ((handler) => handler))(
-              indexPageHandler({
-                ask,
-                reader: store.reader,
-                prepare: (pages, dims, signal) => work.run('preparePages', { pages, dims }, { signal }),
-                threads,
-                embedders,
-              }),
-            ),
+            index_page: indexPage,
             eval_replay: replayHandler({ ask, reader: store.reader }),
-            fetch_and_index: async () => {
-              throw new JobError('this version cannot fetch pages: send the page with body_html or body_extracted');
-            },
+            fetch_and_index: fetchAndIndexHandler({
+              reader: store.reader,
+              commit,
+              fetch,
+              readers: textReaders(extractor.readFetched),
+              indexPage,
+              canonicalize: settings.canonicalize,
+            }),
           },
           limits: {
             leaseMs,

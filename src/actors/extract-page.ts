@@ -1,11 +1,14 @@
 /**
- * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it. Extraction has threads of
- * its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
+ * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it, and of what was fetched,
+ * with those ways as failures of its job. Extraction has threads of its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
  */
 import pLimit from 'p-limit';
 import type { ExtractedPage } from '../compute/extract-html.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, JobError } from '../domain/errors.ts';
+import { FetchError } from '../providers/fetch-error.ts';
+import type { ReadText } from '../threads/extract-task.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
+import type { ReadFetchedText } from './content-readers.ts';
 
 /** Longest that HTML may take to become text, ms, the start of a thread included. */
 const timeoutMs = 15_000;
@@ -17,6 +20,11 @@ const maxWaiting = 1000;
 export interface Extractor {
   /** Errors: DomainError `invalid` for HTML that takes too long, too much memory or is too deep; `overloaded` when too many wait. */
   extract(html: string, url: string): Promise<ExtractedPage>;
+  /**
+   * Read a text that was fetched; its bytes are given away.
+   * Errors: FetchError `unreadable` for the same faults, and for what is no text; JobError when too many wait; the signal's reason.
+   */
+  readFetched: ReadFetchedText;
   close(): Promise<void>;
 }
 
@@ -40,6 +48,20 @@ export function openExtractor(threads: number): Extractor {
         throw asAnswer(error);
       }
     },
+    async readFetched(content, signal): Promise<ReadText> {
+      if (limit.pendingCount >= maxWaiting) throw tooManyWait();
+      const { buffer } = content.bytes;
+      const transfer = buffer instanceof ArrayBuffer && content.bytes.byteLength === buffer.byteLength ? [buffer] : [];
+      try {
+        return await limit(() => {
+          signal.throwIfAborted();
+          return pool.run('readFetched', content, { timeoutMs, signal, transfer });
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw asFailure(error);
+      }
+    },
     close: () => pool.close(),
   };
 }
@@ -57,6 +79,20 @@ function asAnswer(error: unknown): unknown {
     return new DomainError('invalid', `body_html: ${error.message}`, { cause: error });
   }
   return error;
+}
+
+function asFailure(error: unknown): unknown {
+  const unreadable = (message: string) => new FetchError('unreadable', message, { cause: error });
+  if (error instanceof QueueFullError) return tooManyWait(error);
+  if (error instanceof TaskTimeoutError) return unreadable(`took longer than ${timeoutMs / 1000} s to read`);
+  if (!(error instanceof Error)) return error;
+  if (codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') return unreadable('takes too much memory to read');
+  if (codeOf(error.cause) === 'extraction_limit') return unreadable('has too many or too deeply nested elements');
+  return codeOf(error.cause) === 'binary' ? unreadable('is not a text, although it says so') : error;
+}
+
+function tooManyWait(cause?: unknown): JobError {
+  return new JobError('too many pages are waiting for extraction', { retryAfterMs: 1000, cause });
 }
 
 /** Errors lose their own fields on the way from a thread; a task that has a code sends it as the cause. */

@@ -26,10 +26,12 @@ export type FetchFault =
   | 'http_status'
   /** The host has asked, by Retry-After, not to be called for now. */
   | 'host_waits'
-  /** What was answered is not the page: a captcha, a wall before it, an error in words. */
+  /** What was answered is not the page: a captcha, a question before it, an error in words (src/compute/recognize-wall.ts). */
   | 'challenge'
   | 'login_wall'
+  | 'cookie_wall'
   | 'error_page'
+  | 'needs_script'
   /** A kind of content that nothing here can read. */
   | 'unsupported_content'
   | 'unreadable'
@@ -43,7 +45,9 @@ const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
   'too_large',
   'challenge',
   'login_wall',
+  'cookie_wall',
   'error_page',
+  'needs_script',
   'unsupported_content',
   'unreadable',
   'no_text',

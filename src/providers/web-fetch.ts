@@ -46,9 +46,16 @@ export interface WebRequest {
   headers?: Readonly<Record<string, string>>;
   maxBytes?: number;
   timeoutMs?: number;
+  /** Looks at an answer before its body is read; what it throws ends the fetch. Not asked about redirects. */
+  admit?: (head: AnswerHead) => void;
 }
 
-export interface WebAnswer {
+export interface AnswerHead {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface WebAnswer extends AnswerHead {
   /** Of the last hop; any but that of a redirect that was followed. */
   status: number;
   /** Where the answer came from, without name and password. */
@@ -87,7 +94,8 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
   const resolve = resolver(policy, options.lookup ?? ((hostname) => lookupAddresses(hostname, { all: true })));
   const turns = new HostTurns(options.perHostGapMs, clock);
 
-  return async (given, { signal, headers = {}, maxBytes = options.maxBytes, timeoutMs = options.timeoutMs }) => {
+  return async (given, request) => {
+    const { signal, headers = {}, maxBytes = options.maxBytes, timeoutMs = options.timeoutMs } = request;
     let url = webUrl(given);
     let sent = { ...headers };
     let remainingMs = timeoutMs;
@@ -124,8 +132,10 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         const isPage = status >= 200 && status < 300;
         const retryAfterMs = retryAfterOf(status, answer.headers['retry-after'], clock.wall());
         if (retryAfterMs !== undefined && !policy.lists(url.hostname)) turns.postpone(url.hostname, retryAfterMs);
+        const head = { status, headers: plainHeaders(answer) };
+        request.admit?.(head);
         const body = await readBody(answer, isPage ? maxBytes : Math.min(maxBytes, maxErrorBytes), { cut: !isPage });
-        return { status, finalUrl: shown(url), headers: plainHeaders(answer), body, redirects };
+        return { ...head, finalUrl: shown(url), body, redirects };
       } finally {
         answer.destroy();
       }

@@ -1,12 +1,16 @@
 /** Settings of where pages come from: fetching, video and audio, PDF, watches. */
 import { z } from 'zod';
+import { isHostRule } from '../compute/address-policy.ts';
 import { aboveZero, addressOrNone, flag, integer, secretOrNone, text, textList, textOrNone } from './declare.ts';
 
 /** The design's answer to the contract's unnamed "maximum interval": one year. */
 export const maxWatchIntervalHours = 8760;
 
 export const fetch = z.object({
-  timeout_s: aboveZero(10, 'Seconds that fetching one page may take in all.'),
+  timeout_s: aboveZero(
+    10,
+    'Seconds that fetching one page may take in all, redirects included; waiting for the turn of its host does not count.',
+  ),
   max_bytes: integer(10_000_000, 1, 'Bytes, decoded, of a page held in memory.'),
   video_timeout_s: aboveZero(60, 'Seconds that fetching the captions of one video may take.'),
   audio_max_bytes: integer(250_000_000, 1, 'Bytes of an audio file, which streams to a temporary file.'),
@@ -19,11 +23,19 @@ export const fetch = z.object({
   video_caption_langs: textList(['en', 'en-US', 'en-GB'], 'Languages of captions, best first.'),
   video_speech_model: text('small', 'Size of the local speech model.'),
   video_hosts: textList(['youtube.com', 'youtu.be', 'vimeo.com'], 'Hosts whose pages are videos.'),
-  allow_private_hosts: textList(
-    [],
-    'Host names, addresses or CIDR ranges that may be fetched although they are private, loopback or link-local.',
+  allow_private_hosts: z
+    .array(z.string().refine(isHostRule))
+    .default(() => [])
+    .meta({
+      description:
+        'Host names, addresses or CIDR ranges that may be fetched although they are private, loopback or link-local. Matched against the host of the URL and the address that it resolves to; a name does not stand for those below it.',
+      rule: 'a JSON list of host names, addresses and CIDR ranges',
+    }),
+  per_host_gap_ms: integer(
+    500,
+    0,
+    'Milliseconds between two fetches from one host; none for hosts in `fetch.allow_private_hosts`.',
   ),
-  per_host_gap_ms: integer(500, 0, 'Milliseconds between two fetches from one host.'),
 });
 
 export const transcribe = z.object({

@@ -110,8 +110,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
 }
 
 function openRoot(path: string): RootDatabase {
-  // Batching by turns of the event loop would add a promise of its own to each commit, which nobody can handle when it fails.
-  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, eventTurnBatching: false };
+  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600 };
   return open<unknown, Key>(options);
 }
 

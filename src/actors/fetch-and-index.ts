@@ -1,0 +1,133 @@
+/**
+ * The handler of `fetch_and_index` jobs: a page that was submitted without its text gets it from the web and becomes searchable.
+ * Safe to run again at any point.
+ *
+ * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business
+ * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
+ * 3. read it on a thread
+ * 4. store the text, unless the place that it came from is blacklisted; an attempt that finds it stored begins here
+ * 5. index it like any other page
+ */
+import { createHash } from 'node:crypto';
+import { type StoredFetch, storeFetched } from '../commands/store-fetched.ts';
+import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
+import { JobError } from '../domain/errors.ts';
+import type { Page } from '../domain/page.ts';
+import { FetchError } from '../providers/fetch-error.ts';
+import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../providers/web-fetch.ts';
+import type { StoreReader } from '../store/store.ts';
+import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
+import type { JobContext, JobHandler } from './job-actor.ts';
+import type { CommitCommand } from './system-messages.ts';
+
+export interface FetchAndIndexDependencies {
+  reader: StoreReader;
+  commit: CommitCommand;
+  fetch: WebFetch;
+  readers: ContentReaders;
+  /** The handler of `index_page` jobs. */
+  indexPage: JobHandler;
+  canonicalize: CanonicalizeSettings;
+}
+
+const accept = 'text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
+const longestType = 100;
+
+export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
+  const { reader, commit, fetch, readers, indexPage, canonicalize } = dependencies;
+
+  const fill = async (page: Page, { attempt, signal }: JobContext): Promise<void> => {
+    const answer = await fetch(page.canonical_url, {
+      signal,
+      headers: { accept },
+      admit: (head) => admit(readers, head),
+    });
+    const refusal = await refusalOf(answer, readers, signal);
+    if (refusal !== null) throw refusal;
+    const final = canonicalizeUrl(answer.finalUrl, canonicalize);
+    if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
+    // Asked again in the transaction; here it spares the reading.
+    if (reader.blacklist.match(final.canonical_url, final.domain) !== undefined) throw blacklisted();
+    const type = typeOf(answer);
+    const { charset } = contentTypeOf(answer.headers['content-type']);
+    const read = await readerOf(readers, type)({ bytes: answer.body, charset }, signal);
+    const body = read.text.toWellFormed();
+    if (body === '') throw new FetchError('no_text', 'no readable text');
+    const content_hash = createHash('sha256').update(body).digest('hex');
+    const title = read.title?.toWellFormed() ?? null;
+    const { sections } = read;
+    const stored = await commit(
+      storeFetched(attempt, { page_no: page.no, final, title, body, content_hash, sections }),
+    );
+    settle(stored);
+  };
+
+  return async (job, context) => {
+    const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
+    if (page === undefined) throw new JobError('the page is gone', { permanent: true });
+    if (reader.pages.body(page.no) === undefined) await fill(page, context);
+    return indexPage(job, context);
+  };
+}
+
+/** Refuse, before it is loaded, what nobody can read. */
+function admit(readers: ContentReaders, { status, headers }: AnswerHead): void {
+  const { type } = contentTypeOf(headers['content-type']);
+  if (status >= 200 && status < 300 && type !== '') readerOf(readers, type);
+}
+
+function readerOf(readers: ContentReaders, type: string): ContentReader {
+  const reader = Object.hasOwn(readers, type) ? readers[type] : undefined;
+  if (reader !== undefined) return reader;
+  const shown = type.slice(0, longestType).replace(/[^\w.+/-]/g, '?');
+  throw new FetchError('unsupported_content', `unsupported content type ${shown}`);
+}
+
+/** The content type; where the head says none, or only that it is a text, the content or the name of the file say more. */
+function typeOf({ headers, body, finalUrl }: WebAnswer): string {
+  const { type } = contentTypeOf(headers['content-type']);
+  if (type === '') return sniffedType(body);
+  return type === 'text/plain' && /\.(?:md|markdown)$/i.test(new URL(finalUrl).pathname) ? 'text/markdown' : type;
+}
+
+/**
+ * What a status that is no success means: its number, unless a captcha was sent with it. One that comes with 429 or 503 may be gone
+ * another time.
+ */
+async function refusalOf(answer: WebAnswer, readers: ContentReaders, signal: AbortSignal): Promise<FetchError | null> {
+  const { status, headers, body } = answer;
+  const refusal = status === 304 ? new FetchError('http_status', 'HTTP 304', { status }) : statusError(answer);
+  if (refusal === null) return null;
+  const { type, charset } = contentTypeOf(headers['content-type']);
+  const isChallenge =
+    headers['cf-mitigated'] === 'challenge' ||
+    (type === 'text/html' &&
+      body.length > 0 &&
+      (await isCaptcha(readerOf(readers, type)({ bytes: body, charset }, signal))));
+  if (!isChallenge) return refusal;
+  return new FetchError('challenge', 'challenge page', {
+    status,
+    permanent: status !== 429 && status !== 503,
+    retryAfterMs: refusal.retryAfterMs,
+  });
+}
+
+/** Any other failure to read the text that came with a status says nothing: the status is what is told. */
+async function isCaptcha(reading: Promise<unknown>): Promise<boolean> {
+  return reading.then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof JobError) return error instanceof FetchError && error.code === 'challenge';
+      throw error;
+    },
+  );
+}
+
+function settle(stored: StoredFetch): void {
+  if (stored === 'blacklisted') throw blacklisted();
+  if (stored === 'refused') throw new JobError('another attempt has taken over');
+}
+
+function blacklisted(): FetchError {
+  return new FetchError('blacklisted', 'redirected to a blacklisted page');
+}

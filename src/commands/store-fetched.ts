@@ -1,0 +1,37 @@
+/**
+ * Give a page the text that was fetched for it. Its URL stays the one that it was submitted under, whatever was redirected to, and
+ * so it stays a page of its own where the redirect leads to another known page: both were read, and both are found.
+ */
+import type { Section } from '../domain/page.ts';
+import type { Command } from '../store/store.ts';
+import type { Attempt } from './settle-job.ts';
+
+export interface FetchedPage {
+  page_no: number;
+  /** Where the text came from in the end, canonical. */
+  final: { canonical_url: string; domain: string };
+  /** For a page that was submitted without one. */
+  title: string | null;
+  body: string;
+  content_hash: string;
+  sections: Section[];
+}
+
+/** `refused`: the attempt does not own its job any more, or the page was forgotten. */
+export type StoredFetch = 'stored' | 'blacklisted' | 'refused';
+
+export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<StoredFetch> {
+  return (transaction) => {
+    const { pages, jobs, blacklist } = transaction;
+    const job = jobs.get(attempt.job_no);
+    const page = pages.get(fetched.page_no);
+    if (job?.status !== 'running' || job.claim !== attempt.claim || page === undefined) return 'refused';
+    if (blacklist.match(fetched.final.canonical_url, fetched.final.domain) !== undefined) return 'blacklisted';
+    // A text never changes once it is there (design "revisit").
+    if (pages.body(page.no) !== undefined) return 'stored';
+    const { title, body, content_hash, sections } = fetched;
+    pages.put({ ...page, title: page.title ?? title, content_hash, sections }, page);
+    pages.putBody(page.no, body);
+    return 'stored';
+  };
+}

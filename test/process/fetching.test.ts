@@ -1,0 +1,263 @@
+/** Pages that are submitted by their URL only, from a small web on loopback, over the whole service: each ends as it should. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { JobListResponse } from '../../src/domain/job.ts';
+import type { PageResponse } from '../../src/domain/page.ts';
+import type { SearchResponse } from '../../src/domain/search.ts';
+import { encodeText } from '../compute/encode-text.ts';
+import { realPages, wallPages } from '../compute/wall-pages.ts';
+import { type Page, redirectTo, Site, say } from '../providers/small-web.ts';
+import { RunningService } from './service.ts';
+
+const maxBytes = 200_000;
+const env = {
+  SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: JSON.stringify(['127.0.0.1']),
+  SERVICE_FETCH__TIMEOUT_S: '3',
+  SERVICE_FETCH__MAX_BYTES: String(maxBytes),
+  SERVICE_JOBS__MAX_ATTEMPTS: '2',
+  SERVICE_JOBS__BACKOFF_BASE_S: '0.05',
+};
+
+let service: RunningService;
+let site: Site;
+const cleanUp: (() => Promise<void> | void)[] = [];
+const scope = { after: (run: () => Promise<void> | void) => void cleanUp.unshift(run) };
+before(async () => {
+  service = await RunningService.start(scope, env);
+  site = await Site.open(scope, pages);
+});
+after(async () => {
+  for (const run of cleanUp) await run();
+});
+
+const article = (words: string, title = 'The fishers of the river', head = '') =>
+  `<!doctype html><html lang="en"><head>${head}<title>${title}</title></head><body><nav><a href="/">Home</a></nav><article><h1>${title}</h1><p>${`${words} `.repeat(4)}</p></article></body></html>`;
+
+const russian = 'Утром над рекой поднялся туман, и рыбаки вышли на берег.';
+const japanese = '朝の川には霧が立ちこめていた。漁師たちは岸に出て、天気と昔のことについて話していた。';
+const chinese = '早晨，河上起了雾，渔民们来到岸边。他们谈论天气和过去的时光。';
+const polish = 'Rano nad rzeką unosiła się mgła, a rybacy wyszli na brzeg, źle widząc łodzie.';
+const german = 'Am Morgen lag Nebel über dem Fluß, und die Fischer gingen ans Ufer.';
+
+/** A path, what it answers, and a phrase that the stored text has. */
+const readable: [path: string, answer: Page, phrase: string][] = [
+  ['/plain-html', say(article('Nets were mended before the storm.')), 'Nets were mended'],
+  ['/gzip', say(gzipSync(article('Gzipped nets were mended.')), { 'content-encoding': 'gzip' }), 'Gzipped nets'],
+  ['/br', say(brotliCompressSync(article('Brotli nets were mended.')), { 'content-encoding': 'br' }), 'Brotli nets'],
+  [
+    '/windows-1251',
+    say(encodeText(article(russian), 'windows-1251'), { 'content-type': 'text/html; charset=windows-1251' }),
+    russian,
+  ],
+  ['/windows-1251-unsaid', say(encodeText(article(russian), 'windows-1251'), { 'content-type': 'text/html' }), russian],
+  [
+    '/shift-jis',
+    say(encodeText(article(japanese, 'River', '<meta charset="Shift_JIS">'), 'shift_jis'), {
+      'content-type': 'text/html',
+    }),
+    japanese,
+  ],
+  ['/gb18030', say(encodeText(article(chinese), 'gb18030'), { 'content-type': 'text/html; charset=GB2312' }), chinese],
+  [
+    '/iso-8859-2',
+    say(encodeText(article(polish), 'iso-8859-2'), { 'content-type': 'text/html; charset=latin2' }),
+    polish,
+  ],
+  [
+    '/iso-8859-1',
+    say(encodeText(article(german), 'iso-8859-15'), { 'content-type': 'text/html;charset=ISO-8859-1' }),
+    german,
+  ],
+  [
+    '/utf-16',
+    say(Buffer.concat([Buffer.from([0xff, 0xfe]), encodeText(article(german), 'utf-16le')]), {
+      'content-type': 'text/html',
+    }),
+    german,
+  ],
+  ['/utf-8-miscalled', say(article(russian), { 'content-type': 'text/html; charset=iso-8859-1' }), russian],
+  [
+    '/xhtml',
+    say(
+      `<?xml version="1.0" encoding="UTF-8"?><html xmlns="http://www.w3.org/1999/xhtml"><head><script src="a.js"/><title>X</title></head><body><div class="top"/><p>${'Strict markup for boats. '.repeat(9)}</p></body></html>`,
+      { 'content-type': 'application/xhtml+xml' },
+    ),
+    'Strict markup for boats.',
+  ],
+  [
+    '/plain',
+    say('Line one about eels.\r\nLine two <b>about</b> eels.\r\n', { 'content-type': 'text/plain' }),
+    'one about eels.\nLine two <b>',
+  ],
+  [
+    '/notes.md',
+    say('---\ntitle: Front\n---\n# Eel traps\n\nSet them at *dusk*.\n', {
+      'content-type': 'text/plain; charset=utf-8',
+    }),
+    'Set them at *dusk*.',
+  ],
+  ['/markdown', say('# Weirs\n\nBuilt of willow.\n', { 'content-type': 'text/markdown' }), 'Built of willow.'],
+  ['/no-type', (_request, response) => response.end(article('Nobody said what this is.')), 'Nobody said'],
+  ['/redirected', redirectTo('/plain-html?moved'), 'Nets were mended'],
+  ['/permanently', redirectTo('/redirected', 301), 'Nets were mended'],
+  ['/about-captchas', say(realPages['an article about captchas'] ?? ''), 'I’m not a robot'],
+  [
+    '/content-length-too-small',
+    (request) =>
+      request.socket.end(
+        `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 20\r\n\r\n${'Twenty letters here.'} and more`,
+      ),
+    'Twenty letters here.',
+  ],
+];
+
+/** A path, what it answers, the error that stays, and how many attempts were worth it. */
+const unreadable: [path: string, answer: Page, error: string | RegExp, attempts: number][] = [
+  ['/404', say(article('Not here.'), {}, 404), 'HTTP 404', 1],
+  ['/410', say('', {}, 410), 'HTTP 410', 1],
+  ['/403', say('no', {}, 403), 'HTTP 403', 2],
+  ['/500', say('oops', {}, 500), 'HTTP 500', 2],
+  ['/challenged', say(wallPages['a JavaScript challenge']?.html ?? '', {}, 403), 'challenge page', 1],
+  ['/mitigated', say('', { 'cf-mitigated': 'challenge' }, 403), 'challenge page', 1],
+  ['/challenged-503', say(wallPages['a JavaScript challenge']?.html ?? '', {}, 503), 'challenge page', 2],
+  ['/zip', say('PK', { 'content-type': 'application/zip' }), 'unsupported content type application/zip', 1],
+  [
+    '/big-zip',
+    say('', { 'content-type': 'Application/ZIP; x=y', 'content-length': '99999999' }),
+    'unsupported content type application/zip',
+    1,
+  ],
+  [
+    '/binary',
+    say(Buffer.from(Array.from({ length: 3000 }, (_, at) => at % 7)), { 'content-type': 'text/plain' }),
+    'is not a text, although it says so',
+    1,
+  ],
+  ['/empty', say(''), 'no readable text', 1],
+  ['/pictures', say('<html><body><img src="a.png"></body></html>'), 'no readable text', 1],
+  ['/huge', say(Buffer.alloc(maxBytes + 1, 'a'), { 'content-type': 'text/plain' }), `larger than ${maxBytes} bytes`, 1],
+  [
+    '/bomb',
+    say(gzipSync(Buffer.alloc(50_000_000, 'a')), { 'content-encoding': 'gzip' }),
+    `larger than ${maxBytes} bytes`,
+    1,
+  ],
+  ['/not-gzip', say('plain', { 'content-encoding': 'gzip' }), /^the answer is not packed as it says/, 2],
+  ['/short', say('half', { 'content-length': '100' }), /^the answer broke off/, 2],
+  ['/hangup', (request) => request.socket.destroy(), 'no connection (ECONNRESET)', 2],
+  ['/silent', () => {}, 'timed out after 3 s', 2],
+  ['/loop', redirectTo('/loop'), 'too many redirects', 2],
+  ['/to-metadata', redirectTo('http://169.254.169.254/latest/'), 'blocked address', 1],
+  ['/to-mapped', redirectTo('http://[::ffff:a9fe:a9fe]/'), 'blocked address', 1],
+  ['/to-file', redirectTo('file:///etc/passwd'), 'unsupported scheme file', 1],
+  ['/deep', say('<div>'.repeat(8000)), 'has too many or too deeply nested elements', 1],
+];
+
+const wallErrors = {
+  challenge: 'challenge page',
+  login_wall: 'login page',
+  cookie_wall: 'cookie wall',
+  error_page: 'error page',
+  needs_script: 'a page that needs JavaScript',
+};
+
+const pages: Record<string, Page> = {
+  ...Object.fromEntries(readable.map(([path, answer]) => [path, answer])),
+  ...Object.fromEntries(unreadable.map(([path, answer]) => [path, answer])),
+  ...Object.fromEntries(Object.values(wallPages).map(({ html }, at) => [`/wall-${at}`, say(html)])),
+};
+
+async function add(url: string, more: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await service.call<{ page_id: string }>('POST', '/v1/pages', { url, ...more });
+  assert.equal(status, 202, JSON.stringify(body));
+  return body.page_id;
+}
+
+const pageOf = async (id: string) => (await service.call<PageResponse>('GET', `/v1/pages/${id}`)).body;
+
+/** The job of the page that was added last. */
+async function newestJob() {
+  const { body } = await service.call<JobListResponse>('GET', '/v1/jobs?kind=fetch_and_index&limit=1');
+  const [job] = body.jobs;
+  assert.ok(job !== undefined);
+  return job;
+}
+
+test('what can be read is stored and found', async () => {
+  const ids = await Promise.all(readable.map(([path]) => add(site.url(`${path}?utm_source=mail`))));
+  const statuses = await service.settled(ids);
+  for (const [at, [path, , phrase]] of readable.entries()) {
+    const page = await pageOf(ids[at] ?? '');
+    assert.equal(statuses[at], 'indexed', path);
+    assert.ok(page.body_text?.includes(phrase), `${path}: ${page.body_text}`);
+    assert.equal(page.canonical_url, site.url(path), 'a page stays under the URL that it was submitted under');
+    assert.notEqual(page.indexed_at, null);
+  }
+  assert.ok(!site.asked.some((path) => path.includes('utm_source')), 'tracking parameters are not sent');
+  for (const [query, path] of [
+    ['strict markup boats', '/xhtml'],
+    ['willow weirs', '/markdown'],
+  ]) {
+    const { body } = await service.call<SearchResponse>('POST', '/v1/search', { query });
+    assert.equal(body.results[0]?.canonical_url, site.url(path), JSON.stringify(body.results[0]));
+  }
+});
+
+test('a title comes from the document where none was submitted', async () => {
+  const ids = await Promise.all([
+    add(site.url('/plain-html?a')),
+    add(site.url('/plain-html?b'), { title: 'My own' }),
+    add(site.url('/notes.md?c')),
+    add(site.url('/plain?d')),
+  ]);
+  await service.settled(ids);
+  const titles = await Promise.all(ids.map(async (id) => (await pageOf(id)).title));
+  assert.deepEqual(titles, ['The fishers of the river', 'My own', 'Front', null]);
+});
+
+test('what cannot be read says why, and is tried again only where that may help', async () => {
+  for (const [path, , error, attempts] of unreadable) {
+    const id = await add(site.url(path));
+    assert.deepEqual(await service.settled([id]), ['dead'], path);
+    const job = await newestJob();
+    if (typeof error === 'string') assert.equal(job.last_error, error, path);
+    else assert.match(job.last_error ?? '', error, path);
+    assert.equal(job.attempts, attempts, path);
+    assert.equal((await pageOf(id)).body_text, null);
+  }
+});
+
+test('what stands in front of pages is never indexed', async () => {
+  for (const [at, [name, { wall }]] of Object.entries(wallPages).entries()) {
+    const id = await add(site.url(`/wall-${at}`));
+    assert.deepEqual(await service.settled([id]), ['dead'], name);
+    assert.equal((await newestJob()).last_error, wallErrors[wall], name);
+  }
+  const { body } = await service.call<SearchResponse>('POST', '/v1/search', { query: 'enable JavaScript and cookies' });
+  assert.ok(!body.results.some(({ canonical_url }) => canonical_url.includes('/wall-')));
+});
+
+test('addresses that are not public are refused without a connection', async (t) => {
+  const inner = await Site.open(t, { '*': say(article('secret')) }, '127.0.0.2');
+  for (const host of ['127.0.0.2', '[::1]', '[::ffff:127.0.0.2]', '10.0.0.1', '169.254.169.254']) {
+    const id = await add(inner.url('/', host));
+    assert.deepEqual(await service.settled([id]), ['dead'], host);
+    const job = await newestJob();
+    assert.deepEqual([job.last_error, job.attempts], ['blocked address', 1], host);
+  }
+  assert.equal(inner.connections, 0);
+});
+
+test('a dead page is fetched again when its job is retried', async (t) => {
+  let works = false;
+  const shy = await Site.open(t, {
+    '/': (request, response) => (works ? say(article('Back again.')) : say('gone', {}, 410))(request, response),
+  });
+  const id = await add(shy.url());
+  assert.deepEqual(await service.settled([id]), ['dead']);
+  works = true;
+  const { job_id } = await newestJob();
+  assert.equal((await service.call('POST', `/v1/jobs/${job_id}/retry`)).status, 200);
+  assert.deepEqual(await service.settled([id]), ['indexed']);
+});
