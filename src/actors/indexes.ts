@@ -173,10 +173,12 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     if (opened[0].lost || first?.lost === true || existsSync(mark)) {
       const counts = { sparse_chunks: opened[0].missing.length, dense_chunks: first?.missing.length ?? 0 };
       log.warn(counts, 'index files were lost: rebuilding them beside the service');
-      await writeFile(mark, '', { mode: 0o600 });
+      await writeFile(mark, '', { mode: 0o600 }).catch((error) =>
+        log.error({ err: error }, 'a start after a crash will wait for the rest of the rebuilding'),
+      );
       rebuilding = rebuild(recoverAll, async () => {
         await Promise.all([sparse.save(), first?.chunks.save()]);
-        await rm(mark);
+        await rm(mark, { force: true });
       }).catch((error) => log.error({ err: error }, 'the rebuilt index could not be saved'));
     } else {
       await recoverFirst(recoverAll, pending, log);
@@ -228,9 +230,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     const tending = setInterval(() => {
       if (changedAt === null || monotonic() - changedAt < quietMs) return;
       changedAt = null;
-      Promise.all([sparse.consolidate(), spaces.tend(activeModel()?.space ?? null)]).catch((error) =>
-        log.error({ err: error }, 'the index could not be saved'),
-      );
+      Promise.all([sparse.consolidate(), spaces.tend(activeModel()?.space ?? null)]).catch((error) => {
+        log.error({ err: error }, 'the index could not be saved: it is tried again');
+        changedAt ??= monotonic();
+      });
     }, quietMs);
 
     const handlers: Handlers<IndexMessages> = {
@@ -340,7 +343,11 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         clearInterval(tending);
         stopRecovery();
         await Promise.all([recovery.settled(), rebuilding]);
-        await Promise.all([sparse.close(), spaces.close()]);
+        for (const closed of await Promise.allSettled([sparse.close(), spaces.close()])) {
+          if (closed.status === 'fulfilled') continue;
+          // A full disk, say: the next start brings back from the store what the files lack.
+          log.error({ err: closed.reason }, 'the index could not be saved on closing');
+        }
         await closePools();
       },
     };

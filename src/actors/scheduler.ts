@@ -4,6 +4,7 @@
  * else every `quietMs`. Each look also takes expired leases back. A look is a commit, so a quiet service hardly writes.
  *
  * recovering  orphans of the last process go back to pending
+ * hindered    the store could not be written (disk full, say): the rest of the system serves, recovering is tried again
  * idle        waits for a reason to look
  * claiming    the writer claims; a reason that comes meanwhile (`again`) leads to another look, a stop (`last`) to draining
  * draining    no new claims; job actors were asked to stop; when the last has ended, so has the scheduler
@@ -13,6 +14,7 @@ import type { Logger } from 'pino';
 import { type ActorRefFrom, assign, fromCallback, fromPromise, sendParent, setup, stateIn, stopChild } from 'xstate';
 import { type Claimed, claimJobs } from '../commands/claim-jobs.ts';
 import { expireLeases, recoverOrphans } from '../commands/recover-jobs.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { JobKind } from '../domain/job.ts';
 import { type Lane, laneOf } from '../domain/lane.ts';
 import type { CommitFeed } from './commit-feed.ts';
@@ -126,9 +128,17 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
         invoke: {
           src: 'recover',
           onDone: { target: 'claiming', actions: 'reportReady' },
-          onError: { target: 'stopped', actions: { type: 'reportCrash', params: ({ event }) => event } },
+          onError: [
+            {
+              guard: ({ event }) => event.error instanceof DomainError && event.error.code === 'store_unavailable',
+              target: 'hindered',
+              actions: { type: 'noteFailedLook', params: ({ event }) => event },
+            },
+            { target: 'stopped', actions: { type: 'reportCrash', params: ({ event }) => event } },
+          ],
         },
       },
+      hindered: { entry: 'reportReady', after: { sweep: 'recovering' } },
       idle: {
         after: { untilNextLook: 'claiming' },
         on: {

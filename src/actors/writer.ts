@@ -1,7 +1,8 @@
 /**
  * The one writer. Commands from everywhere queue here and go into the store batch by batch; each is answered when its commit is
  * on the disk, after the commit feed has told the projections. A store that cannot be written (disk full, say) refuses the
- * batch's commands; reads go on, and the next batch tries again.
+ * batch's commands; reads go on, and the next batch tries again. A command that was refused at the flush may have been stored:
+ * whoever asked may ask again, as commands are made for that.
  */
 
 import type { Logger } from 'pino';
@@ -35,17 +36,24 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
     const commitBatch = async (batch: Write[]) => {
       try {
         const commit = await store.transact(batch.map((write) => write.command));
+        const tell = () => {
+          for (const err of feed.publish({ opstamp: commit.opstamp, ...commit.changes })) {
+            log.error({ err }, 'a listener of the commit feed failed');
+          }
+        };
         const answered = commit.flushed.then(
           () => {
-            for (const err of feed.publish({ opstamp: commit.opstamp, ...commit.changes })) {
-              log.error({ err }, 'a listener of the commit feed failed');
-            }
+            tell();
             commit.results.forEach((result, index) => {
               if (result.ok) batch[index].resolve(result.reply);
               else batch[index].reject(result.error);
             });
           },
-          (error) => refuse(batch, error),
+          (error) => {
+            // Readers see the rows, which only a power cut could undo now, so the projections have to as well.
+            tell();
+            refuse(batch, error);
+          },
         );
         flushes.add(answered);
         void answered.finally(() => flushes.delete(answered));

@@ -12,15 +12,20 @@ export interface StoreRepairs {
   orphans_dropped: number;
   /** Pages that will be indexed again. */
   pages_requeued: number;
+  /** Logged queries that cannot be read, and feedback on no query. */
+  queries_dropped: number;
 }
 
 export function repairStore({ at, max_attempts }: { at: number; max_attempts: number }): Command<StoreRepairs> {
   return (transaction) => {
-    const { pages, jobs, vectors, counters } = transaction;
+    const { pages, jobs, vectors, queryLog, counters } = transaction;
     jobs.rebuildIndexes();
     pages.rebuildIndexes();
     counters.raiseAbove('job', jobs.lastNumber());
     counters.raiseAbove('page', pages.lastNumber());
+    const queriesDropped = queryLog.dropUnsound(counters.peek('page') - 1);
+    queryLog.rebuildIndexes();
+    counters.raiseAbove('query', queryLog.lastNumber());
     const orphans = pages.dropOrphans() + vectors.dropOrphans((no) => pages.get(no) !== undefined);
 
     const taken = new Set<number>();
@@ -40,7 +45,7 @@ export function repairStore({ at, max_attempts }: { at: number; max_attempts: nu
       requeued++;
     }
     counters.raiseAbove('label', lastLabel);
-    return { orphans_dropped: orphans, pages_requeued: requeued };
+    return { orphans_dropped: orphans, pages_requeued: requeued, queries_dropped: queriesDropped };
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Proves a stopped service's data folder: pages, chunks, labels, vectors and jobs of the store against each other, and the index
- * files against the store. Reads only.
+ * Proves a stopped service's data folder: pages, chunks, labels, vectors, jobs and the query log of the store against each other,
+ * and the index files (postings, chunk vectors, page vectors) against the store. Reads only.
  */
 import { join } from 'node:path';
 import { auditSegmentFiles, auditSpaceFiles, type FilesAudit } from '../index/audit-files.ts';
@@ -26,9 +26,14 @@ export async function checkFolder(dataDir: string): Promise<FolderReport> {
     { dir: 'sparse', audit: auditSegmentFiles(join(index, 'sparse'), store) },
   ];
   for (const { id, space } of store.models) {
-    const dir = join('dense', String(space));
-    const labels = store.vectorLabels.get(id) ?? [];
-    audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }) });
+    const spaces = [
+      [join('dense', String(space)), store.vectorLabels],
+      [join('pages', String(space)), store.pageLabels],
+    ] as const;
+    for (const [dir, labelsOf] of spaces) {
+      const labels = labelsOf.get(id) ?? [];
+      audits.push({ dir, audit: await auditSpaceFiles(join(index, dir), { ...store, labels }) });
+    }
   }
   return {
     pages: store.pages,

@@ -4,14 +4,17 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { meanPageVector } from '../compute/pool-vectors.ts';
 import type { Job } from '../domain/job.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
+import { QueryLogAuditor } from './audit-query-log.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment } from './environment.ts';
 import { JobReader } from './jobs.ts';
 import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
+
 import { VectorReader } from './vectors.ts';
 
 /** One disagreement, in words that name the records. */
@@ -29,6 +32,8 @@ export interface StoreAudit {
   labels: number[];
   /** Of these, per model id, the labels whose vector is not all zeros: the ones that a vector space holds. */
   vectorLabels: Map<string, number[]>;
+  /** Per model id, the first labels of pages with a page vector: the ones that its space of page vectors holds. */
+  pageLabels: Map<string, number[]>;
 }
 
 /** Audit the store below `dataDir`. Errors: where there is none, or of another format. */
@@ -45,7 +50,7 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
     const models = new ModelReader(environment).all().filter(({ status }) => status === 'ready');
     const vectors = new VectorAuditor(environment);
     const { findings: ofLabels, labels } = pages.auditLabels(counters.peek('label'));
-    const { findings: ofVectors, vectorLabels } = vectors.audit(pages, models);
+    const { findings: ofVectors, vectorLabels, pageLabels } = vectors.audit(pages, models);
     return {
       findings: [
         ...jobs.audit(counters.peek('job')),
@@ -53,6 +58,7 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
         ...pages.auditJobs(jobs),
         ...ofLabels,
         ...ofVectors,
+        ...new QueryLogAuditor(environment).audit(counters.peek('query'), counters.peek('page')),
       ],
       storeId: environment.storeId,
       models,
@@ -60,6 +66,7 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
       labelEnd: counters.peek('label'),
       labels,
       vectorLabels,
+      pageLabels,
     };
   } finally {
     await environment.root.close();
@@ -160,11 +167,16 @@ class PageAuditor extends PageReader {
 
 class VectorAuditor extends VectorReader {
   /** In the space of every ready model each chunk has one vector, and nothing else has. */
-  audit(pages: PageReader, models: readonly EmbeddingModel[]): Pick<StoreAudit, 'findings' | 'vectorLabels'> {
+  audit(
+    pages: PageReader,
+    models: readonly EmbeddingModel[],
+  ): Pick<StoreAudit, 'findings' | 'vectorLabels' | 'pageLabels'> {
     const findings: Finding[] = [];
     const vectorLabels = new Map<string, number[]>();
+    const pageLabels = new Map<string, number[]>();
     for (const { id, space, dim } of models) {
       const labels: number[] = [];
+      const firstLabels: number[] = [];
       for (const page of pages.all()) {
         const rows = this.get(space, page.no) ?? new Float32Array(0);
         if (rows.length !== page.chunk_count * dim) {
@@ -173,6 +185,8 @@ class VectorAuditor extends VectorReader {
         for (let row = 0; row < page.chunk_count; row++) {
           if (rows.subarray(row * dim, (row + 1) * dim).some((x) => x !== 0)) labels.push(page.first_label + row);
         }
+        const isWhole = rows.length > 0 && rows.length === page.chunk_count * dim;
+        if (isWhole && meanPageVector(rows, dim) !== null) firstLabels.push(page.first_label);
       }
       for (const no of this.pageNumbers(space)) {
         if (pages.get(no) === undefined) findings.push(`vectors of ${id} of no page: ${no}`);
@@ -181,8 +195,12 @@ class VectorAuditor extends VectorReader {
         id,
         labels.sort((a, b) => a - b),
       );
+      pageLabels.set(
+        id,
+        firstLabels.sort((a, b) => a - b),
+      );
     }
-    return { findings, vectorLabels };
+    return { findings, vectorLabels, pageLabels };
   }
 }
 

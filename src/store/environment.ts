@@ -110,7 +110,8 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
 }
 
 function openRoot(path: string): RootDatabase {
-  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600 };
+  // Batching by turns of the event loop would add a promise of its own to each commit, which nobody can handle when it fails.
+  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, eventTurnBatching: false };
   return open<unknown, Key>(options);
 }
 

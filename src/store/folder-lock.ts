@@ -57,8 +57,14 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
 function releaseLock(path: string, self: Holder, own: string): void {
   const holder = readHolder(path);
   if (typeof holder !== 'object' || holder.nonce !== self.nonce) return;
-  writeFileSync(own, JSON.stringify({ ...self, released: true }), { mode: 0o600 });
-  renameSync(own, path);
+  try {
+    writeFileSync(own, JSON.stringify({ ...self, released: true }), { mode: 0o600 });
+    renameSync(own, path);
+  } catch (error) {
+    rmSync(own, { force: true });
+    // On a full disk the lock stays as it is; when this process has ended, it is stale and is followed.
+    if (codeOf(error) !== 'ENOSPC') throw error;
+  }
 }
 
 function generationPath(folder: string, generation: number): string {

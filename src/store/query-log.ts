@@ -82,6 +82,15 @@ export class QueryLogReader {
     );
   }
 
+  /** Whether the hits of a run have the form in which they are written. */
+  protected isReadable(no: number): boolean {
+    const row = this.rows.get(no);
+    if (row === undefined) return false;
+    return [row.candidate_set, row.dense_hits, row.sparse_hits].every(
+      (bytes) => bytes instanceof Uint8Array && bytes.length % bytesPerHit === 0,
+    );
+  }
+
   /** Up to `limit` numbers of runs above `after`, ascending. */
   numbersAfter(after: number, limit: number): number[] {
     return [...this.rows.getKeys({ start: after + 1, limit })];
@@ -142,6 +151,43 @@ export class QueryLogTransactor extends QueryLogReader {
       for (const pageNo of this.feedback(no).keys()) if (pageNos.has(pageNo)) this.marks.remove([no, pageNo]);
     }
     return numbers.length < limit ? null : (numbers.at(-1) ?? null);
+  }
+
+  /** Make the indexes again from the rows: repair only. */
+  rebuildIndexes(): void {
+    for (const key of [...this.byTime.getKeys()]) this.byTime.remove(key);
+    for (const key of [...this.byId.getKeys()]) this.byId.remove(key);
+    for (const { key: no, value } of [...this.rows.getRange()]) {
+      this.byTime.put([value.kind, value.ts, no], 0);
+      for (const id of [value.query_id, value.compare_id]) if (id !== null) this.byId.put([id, no], 0);
+    }
+  }
+
+  /** Delete runs that cannot be read or found a page above `lastPage`, and feedback on no run: repair only. Gives how many. */
+  dropUnsound(lastPage: number): number {
+    let dropped = 0;
+    for (const no of [...this.rows.getKeys()]) {
+      if (this.isReadable(no) && this.#foundOnlyGiven(no, lastPage)) continue;
+      this.rows.remove(no);
+      dropped++;
+    }
+    for (const key of [...this.marks.getKeys()]) {
+      if (this.rows.get(key[0]) !== undefined) continue;
+      this.marks.remove(key);
+      dropped++;
+    }
+    return dropped;
+  }
+
+  /** The highest number of a row, 0 for none. */
+  lastNumber(): number {
+    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+  }
+
+  #foundOnlyGiven(no: number, lastPage: number): boolean {
+    const run = this.get(no);
+    const lists = run === undefined ? [] : [run.candidate_set, run.dense_hits, run.sparse_hits];
+    return lists.every(({ page_nos }) => page_nos.every((page) => page >= 1 && page <= lastPage));
   }
 
   #put(no: number, run: QueryRun): void {

@@ -159,7 +159,7 @@ export class Store {
     try {
       await root.childTransaction(runAll);
     } catch (error) {
-      if (!aCommandFailed) throw error; // it was the commit that failed
+      if (!aCommandFailed) throw await causeOf(error); // it was the commit that failed
       if (commands.length > 1) return this.#transactOneByOne(commands);
       return {
         opstamp: opstamp - 1,
@@ -201,6 +201,13 @@ export class Store {
     await this.#writing;
     await this.#environment.root.close();
   }
+}
+
+/** What made a commit fail: LMDB tells it in a promise of its own beside the error, which must not stay unhandled. */
+async function causeOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error && 'commitError' in error && error.commitError instanceof Promise)) return error;
+  const told = error.commitError.catch((cause) => cause);
+  return new Error('the commit failed', { cause: await Promise.race([told, new Promise(setImmediate)]) });
 }
 
 /** How a failure of the environment looks to those who asked for the write. */

@@ -139,7 +139,7 @@ test('a store that cannot be written refuses, is logged, and is tried again with
   assert.deepEqual(hosted.events, [{ type: 'ready.writer' }]);
 });
 
-test('a commit that does not reach the disk is refused and not told', async () => {
+test('a commit that does not reach the disk is refused; the projections are told, for readers see it', async () => {
   await using temporary = await TemporaryStore.open();
   const disk = new SlowDisk(temporary.store);
   const { feed, commit } = await startWriter(disk);
@@ -150,7 +150,8 @@ test('a commit that does not reach the disk is refused and not told', async () =
   await until(() => disk.break.length === 1);
   disk.break[0]();
   await assert.rejects(asked, unavailable);
-  assert.equal(told, 0);
+  assert.equal(told, 1);
+  assert.equal(temporary.store.reader.pages.count(), 1);
 });
 
 test('a listener that throws harms neither the writes nor the other listeners', async () => {

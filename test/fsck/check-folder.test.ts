@@ -8,10 +8,13 @@ import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/install-model.ts';
+import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
 import { repairStore } from '../../src/commands/repair-store.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
+import { idOf } from '../../src/domain/ids.ts';
 import type { Job } from '../../src/domain/job.ts';
 import type { Chunk, Page } from '../../src/domain/page.ts';
+import type { QueryRun } from '../../src/domain/query-log.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 
@@ -63,8 +66,29 @@ async function makeFolder(): Promise<string> {
     await run(store, commitContent(attempt, { page_no: job.page_no ?? 0, chunks, vectors }));
     await run(store, completeJob(attempt, 3));
   }
+  await run(store, appendRuns([loggedRun('q1', null), loggedRun('q2', 'c1')]));
+  await run(store, giveFeedback({ query_id: 'q1', page_id: idOf('page', 1), relevant: true }));
   await store.close();
   return dir;
+}
+
+function loggedRun(query_id: string, compare_id: string | null): QueryRun {
+  const hits = { labels: Uint32Array.of(1, 3), page_nos: Uint32Array.of(1, 2), scores: Float64Array.of(0.9, 0.5) };
+  return {
+    query_id,
+    ts: 5,
+    kind: compare_id === null ? 'search' : 'compare_arm',
+    compare_id,
+    query_text: 'half',
+    params: {},
+    active_model: 'm',
+    reranker_model: null,
+    candidate_set: hits,
+    dense_hits: hits,
+    sparse_hits: hits,
+    final_pages: [{ page_no: 1, score: 0.9, rank: 1 }],
+    timing_ms: {},
+  };
 }
 
 interface Tables {
@@ -78,6 +102,10 @@ interface Tables {
   byUrl: Database<number, Buffer>;
   byTitle: Database<number, Key>;
   counters: Database<number, string>;
+  queries: Database<Record<string, unknown>, number>;
+  queriesByTime: Database<number, Key>;
+  queriesById: Database<number, Key>;
+  feedback: Database<boolean, Key>;
 }
 
 async function tamper(dir: string, change: (tables: Tables) => unknown): Promise<void> {
@@ -94,6 +122,10 @@ async function tamper(dir: string, change: (tables: Tables) => unknown): Promise
     byUrl: root.openDB({ name: 'page_by_url', keyEncoding: 'binary', ...plain }),
     byTitle: root.openDB({ name: 'page_by_title', ...plain }),
     counters: root.openDB({ name: 'counters', ...plain }),
+    queries: root.openDB({ name: 'query_log', keyEncoding: 'uint32', ...plain }),
+    queriesByTime: root.openDB({ name: 'query_log_by_time', ...plain }),
+    queriesById: root.openDB({ name: 'query_log_by_id', ...plain }),
+    feedback: root.openDB({ name: 'query_feedback', ...plain }),
   } as unknown as Tables);
   await root.close();
 }
@@ -165,6 +197,30 @@ const faults: Record<string, { plant: (tables: Tables) => unknown; finding: RegE
     plant: ({ bodies }) => bodies.remove(3),
     finding: /page 3 has (no text|a chunk outside)/,
   },
+  'a query missing from the list by time': {
+    plant: ({ queriesByTime }) => queriesByTime.remove(['search', 5, 1]),
+    finding: /queries by time: .* is missing/,
+  },
+  'an id of no query': {
+    plant: ({ queriesById }) => queriesById.put(['q9', 9], 0),
+    finding: /queries by id: .* is of no row/,
+  },
+  'a query whose hits are cut off': {
+    plant: ({ queries }) => edit(queries, 2, { dense_hits: Buffer.alloc(17) }),
+    finding: /query 2: its hits cannot be read/,
+  },
+  'a query that found a page which never was': {
+    plant: ({ queries }) => edit(queries, 2, { sparse_hits: Buffer.alloc(16, 1) }),
+    finding: /query 2 found a page whose number was not given yet/,
+  },
+  'feedback on no query': {
+    plant: ({ feedback }) => feedback.put([9, 1], true),
+    finding: /feedback on no query: 9/,
+  },
+  'a query whose number was not given yet': {
+    plant: ({ counters }) => counters.put('query', 1),
+    finding: /query \d has a number that was not given yet/,
+  },
 };
 
 for (const [name, { plant, finding }] of Object.entries(faults)) {
@@ -199,7 +255,7 @@ test('repairing a sound store changes nothing', async () => {
     const store = Store.open(dir, () => 'never');
     const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
-    assert.deepEqual(repairs, { orphans_dropped: 0, pages_requeued: 0 });
+    assert.deepEqual(repairs, { orphans_dropped: 0, pages_requeued: 0, queries_dropped: 0 });
     assert.equal(isClean(await checkFolder(dir)), true);
   } finally {
     rmSync(dir, { recursive: true, force: true });

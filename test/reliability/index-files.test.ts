@@ -1,0 +1,218 @@
+/**
+ * Reliability check C20 on the running service: index files that were deleted, cut short, changed, swapped, emptied or are older
+ * than the store, on both sides and among the page vectors. Every start succeeds, says what it set aside, answers searches
+ * meanwhile and says that they lack something; in the end searches answer as before and fsck finds the folder sound.
+ */
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { SearchResponse, SimilarResponse } from '../../src/domain/search.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { RunningService, until } from '../process/service.ts';
+
+const pages = 120;
+const topics = [
+  'heron egret stork wading bird river nest fish feather beak',
+  'flour yeast dough oven bread rolls crust knead rise bake',
+  'knight bishop rook pawn castle board opening endgame clock mate',
+  'glacier moraine crevasse ice valley snow avalanche ridge summit rope',
+].map((words) => words.split(' '));
+
+function textOf(no: number): string {
+  const words = topics[no % topics.length];
+  return `Note ${no}. ${Array.from({ length: 60 }, (_, i) => words[(i * (1 + (no % 7)) + no) % words.length]).join(' ')}.`;
+}
+
+/** Files below `index/`, by folder. */
+const folders = { sparse: 'sparse', dense: 'dense/1', pages: 'pages/1' };
+type Side = keyof typeof folders;
+
+class Library {
+  readonly service: RunningService;
+  readonly ids: string[];
+  readonly #saved: string;
+
+  private constructor(service: RunningService, ids: string[]) {
+    this.service = service;
+    this.ids = ids;
+    this.#saved = join(service.home, 'index-saved');
+  }
+
+  /** Pages that are indexed, by a service that has stopped in order; a copy of their index files is kept. */
+  static async of(t: TestContext): Promise<Library> {
+    const service = await RunningService.start(t);
+    const body = {
+      pages: Array.from({ length: pages }, (_, no) => ({
+        url: `https://notes.example/${no}`,
+        title: `Note ${no}`,
+        body_extracted: textOf(no),
+      })),
+    };
+    const ids: string[] = [];
+    for (let at = 0; at < pages; at += 100) {
+      const slice = { pages: body.pages.slice(at, at + 100) };
+      const reply = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', slice);
+      ids.push(...reply.body.results.map(({ page_id }) => page_id));
+    }
+    assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
+    return new Library(service, ids);
+  }
+
+  get index(): string {
+    return join(this.service.dataDir, 'index');
+  }
+
+  keep(): void {
+    cpSync(this.index, this.#saved, { recursive: true });
+  }
+
+  /** Put the kept files back in the place of what is there. */
+  restore(): void {
+    rmSync(this.index, { recursive: true, force: true });
+    cpSync(this.#saved, this.index, { recursive: true });
+  }
+
+  /** Paths of the files of a side that hold its content. */
+  files(side: Side): string[] {
+    const dir = join(this.index, folders[side]);
+    return readdirSync(dir)
+      .filter((name) => /\.(segment|rows|graph)$/.test(name))
+      .sort()
+      .map((name) => join(dir, name));
+  }
+
+  /** What the service finds now: of some queries and of the pages similar to one. */
+  async answers(): Promise<string[][]> {
+    const found: string[][] = [];
+    for (const query of ['heron nest by the river', 'knead the dough', 'rook endgame', 'ice on the ridge']) {
+      const { status, body } = await this.service.call<SearchResponse>('POST', '/v1/search', { query, k: 10 });
+      assert.equal(status, 200);
+      found.push(body.results.map(({ page_id }) => page_id));
+    }
+    const similar = await this.service.call<SimilarResponse>('GET', `/v1/pages/${this.ids[5]}/similar?k=10`);
+    assert.equal(similar.status, 200, JSON.stringify(similar.body));
+    found.push(similar.body.results.map(({ page_id }) => page_id));
+    return found;
+  }
+
+  async search(): Promise<SearchResponse> {
+    const query = { query: 'heron', k: 5 };
+    const { status, body } = await this.service.call<SearchResponse>('POST', '/v1/search', query);
+    assert.equal(status, 200);
+    return body;
+  }
+
+  /** Wait until nothing is being brought back. */
+  async rebuilt(): Promise<void> {
+    await until(async () => (await this.search()).timing_ms.rebuilding === undefined, 'the index is rebuilt');
+  }
+}
+
+/** What may happen to a side's files while the service is stopped. */
+const damages: Record<string, (library: Library, side: Side) => void> = {
+  deleted: (library, side) => {
+    for (const path of library.files(side)) rmSync(path);
+  },
+  'deleted with their folder': (library, side) => rmSync(join(library.index, folders[side]), { recursive: true }),
+  empty: (library, side) => {
+    for (const path of library.files(side)) truncateSync(path, 0);
+  },
+  truncated: (library, side) => {
+    for (const path of library.files(side)) truncateSync(path, Math.floor(readFileSync(path).length / 2));
+  },
+  'without their manifest': (library, side) => rmSync(join(library.index, folders[side], 'manifest.json')),
+  'under a damaged manifest': (library, side) =>
+    writeFileSync(join(library.index, folders[side], 'manifest.json'), '{"format":1'),
+};
+
+test('index files that are damaged in any way are set aside and rebuilt, whichever side they are of', async (t) => {
+  const library = await Library.of(t);
+  const { service } = library;
+  const before = await library.answers();
+  await service.stop();
+  library.keep();
+  const sides = Object.keys(folders) as Side[];
+  const cases: [string, () => void][] = Object.entries(damages).map(([name, damage]) => [
+    name,
+    () => {
+      for (const side of sides) damage(library, side);
+    },
+  ]);
+  for (let seed = 1; seed <= 6; seed++) {
+    const side = sides[seed % sides.length];
+    cases.push([
+      `one bit of the ${side} side, seed ${seed}`,
+      () => {
+        const files = library.files(side);
+        const path = files[seed % files.length];
+        const content = readFileSync(path);
+        content[(Math.imul(seed, 0x9e3779b1) >>> 0) % content.length] ^= 1 << (seed % 8);
+        writeFileSync(path, content);
+      },
+    ]);
+  }
+  for (const [name, damage] of cases) {
+    damage();
+    await service.start();
+    await library.search();
+    await library.rebuilt();
+    await until(
+      async () => JSON.stringify(await library.answers()) === JSON.stringify(before),
+      `searches answer as before, ${name}`,
+    );
+    await service.stop();
+    const report = await checkFolder(service.dataDir);
+    assert.ok(isClean(report) && report.missing === 0 && report.obsolete === 0, `${name}: ${JSON.stringify(report)}`);
+    library.restore();
+  }
+});
+
+test('files of one side in the place of another, of the other shard, or of an older state are set aside or brought up', async (t) => {
+  const library = await Library.of(t);
+  const { service } = library;
+  await service.stop();
+  library.keep();
+
+  // The index is now older than the store: a page was changed and one added since.
+  await service.start();
+  const more = { url: 'https://notes.example/later', title: 'Later', body_extracted: `${textOf(0)} zephyr` };
+  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', more);
+  assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
+  const before = await library.answers();
+  await service.stop();
+  library.restore();
+  await service.start();
+  await library.rebuilt();
+  await until(
+    async () => JSON.stringify(await library.answers()) === JSON.stringify(before),
+    'an older index is brought up',
+  );
+  await service.stop();
+  library.keep();
+
+  const swap = (one: string, other: string) => {
+    renameSync(one, `${one}.x`);
+    renameSync(other, one);
+    renameSync(`${one}.x`, other);
+  };
+  const swaps: (() => void)[] = [
+    () => swap(join(library.index, 'dense'), join(library.index, 'pages')),
+    () => {
+      const [one, other] = library.files('dense').filter((path) => path.endsWith('.rows'));
+      if (other === undefined) mkdirSync(join(library.index, 'nothing'), { recursive: true });
+      else swap(one, other);
+    },
+    () => swap(library.files('dense')[0], library.files('pages')[0]),
+  ];
+  for (const damage of swaps) {
+    damage();
+    await service.start();
+    await library.rebuilt();
+    await until(async () => JSON.stringify(await library.answers()) === JSON.stringify(before), 'answers as before');
+    await service.stop();
+    const report = await checkFolder(service.dataDir);
+    assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
+    library.restore();
+  }
+});
