@@ -37,7 +37,7 @@ const log = { info: () => undefined, warn: say, error: say };
 
 export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   const clock = new ThreadClock();
-  const pinned = { threads: 1, maxQueue: 10_000 };
+  const pinned = { threads: 1, maxQueue: 10_000, maxYoungMb: 8 };
   const searchers = Array.from({ length: SEARCHERS }, (_, number) =>
     openThreadPool<SearchTasks>({
       entry: entry('search-thread'),
@@ -58,6 +58,8 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     name: 'work',
     threads: WORKERS,
     maxQueue: 10_000,
+    maxYoungMb: 24,
+    nice: 10,
     data: { chunking: { target_tokens: 300, overlap_tokens: 0, hard_max_tokens: 500 }, wordVectors: null },
   });
 
@@ -72,6 +74,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
         storeId: 'bench',
         shards,
         log,
+        busy: () => work.load > 0,
         onMissing: () => undefined,
       },
       live,

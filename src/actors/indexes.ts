@@ -58,6 +58,8 @@ const saveEveryDocs = 2000;
 const quietMs = 5000;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
 const maxQueue = 1024;
+/** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
+const maxYoungMb = 8;
 
 type IndexMessages =
   | 'index.add'
@@ -110,6 +112,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         name: `searcher-${number}`,
         threads: 1,
         maxQueue,
+        maxYoungMb,
         data: searchData,
       }),
     );
@@ -120,11 +123,21 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         threads: 1,
         maxQueue,
         uninterrupted: true,
+        maxYoungMb,
       }),
     );
     const closePools = () => Promise.all([...searchers, ...shards].map((pool) => pool.close()));
     undo.push(closePools);
-    const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, log, monotonic });
+    const spaces = new ModelSpaces({
+      dir,
+      storeId,
+      reader,
+      catalog,
+      shards,
+      log,
+      monotonic,
+      busy: () => work.load > 0,
+    });
     await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
     const active = activeModel();
     const opened = await Promise.all([

@@ -22,6 +22,8 @@ export interface ModelSpaceOptions {
   catalog: Catalog;
   shards: readonly ThreadPool<ShardTasks>[];
   log: IndexLog;
+  /** Whether the processor is wanted for indexing. */
+  busy?: () => boolean;
 }
 
 /** The two folders of a model's files. */
@@ -54,7 +56,7 @@ export class ModelSpace {
 
   /** Load a model's files. What they lack is in `missing`; `recover` brings it back. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, shards, log } = options;
+    const { dir, storeId, reader, catalog, shards, log, busy = () => false } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;
     let onMissing: (labels: Uint32Array) => void = () => {};
@@ -67,6 +69,7 @@ export class ModelSpace {
           storeId,
           shards,
           log,
+          busy,
           onMissing: (labels) => onMissing(labels),
         },
         embeddedLabels(reader, catalog, model.space),

@@ -1,16 +1,20 @@
 /**
  * The background work of a vector space: slices of growing graphs and dropping holes, and saves that are due. It yields to
- * searches: a slice is short, waits for those that are under way, and leaves half of each thread's time to others. Asked for
+ * searches and to indexing: a slice is short, waits for searches that are under way, and leaves most of the time to others. Asked for
  * after each change; it ends by itself when nothing is left to do.
  */
 import { setTimeout } from 'node:timers/promises';
 
 /** Length of a slice, ms. */
 export const SLICE_MS = 2;
-/** Pause between two slices, ms: half of each thread is left to other work. */
+/**
+ * Pause between two slices, ms: half of each thread is left to other work, nearly all of it while pages are indexed. Rows are
+ * found without the graph, so what comes in is searchable sooner, and the graph catches up when it is quiet.
+ */
 const PAUSE_MS = 2;
-/** So many pauses a slice waits for searches to end before it comes in between. */
-const PATIENCE = 10;
+const PAUSE_WHILE_BUSY_MS = 50;
+/** So long a slice waits for searches to end before it comes in between, ms. */
+const PATIENCE_MS = 20;
 
 export interface UpkeepTasks {
   /** One slice on every shard; gives the rows that wait for more. */
@@ -18,6 +22,8 @@ export interface UpkeepTasks {
   /** Save if that is due. Errors are told, and hinder nothing. */
   saveIfDue: () => Promise<void>;
   onError: (error: unknown) => void;
+  /** Whether the processor is wanted for indexing. */
+  busy: () => boolean;
 }
 
 export class SpaceUpkeep {
@@ -64,9 +70,9 @@ export class SpaceUpkeep {
       if ((await this.#tasks.slice()) > 0) this.#asked = true;
       await this.#tasks.saveIfDue().catch(this.#tasks.onError);
       if (!this.#asked) return;
-      let pauses = 0;
-      do await setTimeout(PAUSE_MS);
-      while (this.#searching > 0 && ++pauses < PATIENCE);
+      let pausedMs = this.#tasks.busy() ? PAUSE_WHILE_BUSY_MS : PAUSE_MS;
+      await setTimeout(pausedMs);
+      for (; this.#searching > 0 && pausedMs < PATIENCE_MS; pausedMs += PAUSE_MS) await setTimeout(PAUSE_MS);
     }
   }
 }

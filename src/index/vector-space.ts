@@ -48,6 +48,8 @@ export interface VectorSpaceOptions {
   graphFromRows?: number;
   /** Labels added or removed between two saves in the background. */
   saveEvery?: number;
+  /** Whether the processor is wanted for indexing: graphs then grow slowly. */
+  busy?: () => boolean;
 }
 
 export interface AddOptions {
@@ -97,6 +99,7 @@ export class VectorSpace {
 
   private constructor(options: VectorSpaceOptions, files: SpaceGenerations) {
     const { modelId, dim, graphFromRows = defaultGraphFromRows(dim), shards: pools, onMissing, log } = options;
+    const { busy = () => false } = options;
     this.#options = options;
     this.#graphFromRows = graphFromRows;
     this.#files = files;
@@ -104,6 +107,7 @@ export class VectorSpace {
     this.#upkeep = new SpaceUpkeep({
       slice: () => this.maintain(),
       saveIfDue: () => this.#saveIfDue(),
+      busy,
       onError: (error) => log.error({ model: modelId, err: error }, 'vector space: upkeep failed'),
     });
   }
