@@ -158,6 +158,11 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       const { behind } = await space.stats();
       await Promise.all([index.consolidate(), settle(space)]);
       await Promise.all([index.save(), space.save()]);
+      // As the service does when it has been quiet for some seconds.
+      await Promise.all([
+        ...searchers.map((searcher) => searcher.run('tidy', undefined)),
+        ...Array.from({ length: WORKERS }, () => work.run('tidy', undefined)),
+      ]);
       return {
         searchable_s,
         settled_s: since(),

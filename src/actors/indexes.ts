@@ -243,10 +243,16 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     const tending = setInterval(() => {
       if (changedAt === null || monotonic() - changedAt < quietMs) return;
       changedAt = null;
-      Promise.all([sparse.consolidate(), spaces.tend(activeModel()?.space ?? null)]).catch((error) => {
-        log.error({ err: error }, 'the index could not be saved: it is tried again');
-        changedAt ??= monotonic();
-      });
+      Promise.all([sparse.consolidate(), spaces.tend(activeModel()?.space ?? null)])
+        .catch((error) => {
+          log.error({ err: error }, 'the index could not be saved: it is tried again');
+          changedAt ??= monotonic();
+        })
+        // One task for each work thread: it takes some tens of ms, so that none gets two.
+        .then(() =>
+          Promise.all(searchers.flatMap((searcher) => [searcher.run('tidy', undefined), work.run('tidy', undefined)])),
+        )
+        .catch((error) => log.warn({ err: error }, 'a thread could not be tidied'));
     }, quietMs);
 
     const handlers: Handlers<IndexMessages> = {

@@ -5,6 +5,7 @@
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type QueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
+import { collectGarbage } from './collect-garbage.ts';
 import { type CandidateReranker, type CandidateScores, createCandidateReranker } from './rerank-candidates.ts';
 import {
   createSparseSearcher,
@@ -15,7 +16,11 @@ import {
 } from './sparse-searcher.ts';
 import { threadData } from './thread-pool.ts';
 
+/** Segments that may be kept in vain: at full speed of indexing they are collected every few seconds. */
+const MAX_DROPPED_BYTES = 48 * 2 ** 20;
+
 const sparse = createSparseSearcher();
+let collectedBytes = 0;
 let tools: { analyze: QueryAnalyzer; rerank: CandidateReranker | null } | undefined;
 
 /** What there is to search for in a query: the dense side can be asked as soon as this is known. */
@@ -49,7 +54,15 @@ export function warmUp(): void {
 }
 
 export function publish(update: SnapshotUpdate): number[] {
-  return sparse.publish(update);
+  const lacking = sparse.publish(update);
+  if (sparse.droppedBytes - collectedBytes > MAX_DROPPED_BYTES) tidy();
+  return lacking;
+}
+
+/** For quiet times: give back what is not in use. */
+export function tidy(): void {
+  collectedBytes = sparse.droppedBytes;
+  collectGarbage();
 }
 
 function openTools() {

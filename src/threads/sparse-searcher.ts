@@ -42,6 +42,8 @@ export interface SparseSearcher {
   search(query: SparseQuery): SparseResult;
   /** The segments of the snapshot. */
   snapshot(): readonly CorpusSegment[];
+  /** Bytes of the segments that publications have dropped. */
+  readonly droppedBytes: number;
 }
 
 /** The thread is new and has no snapshot yet; an answer would be empty and wrong. Publish again, then ask again. */
@@ -55,6 +57,7 @@ export function createSparseSearcher(): SparseSearcher {
   const held = new Map<number, CorpusSegment>();
   const scratch = createScratch();
   let published: CorpusSegment[] | undefined;
+  let droppedBytes = 0;
   const snapshot = (): CorpusSegment[] => {
     if (published === undefined) throw new NoSnapshotError('this searcher has no snapshot yet');
     return published;
@@ -65,12 +68,19 @@ export function createSparseSearcher(): SparseSearcher {
         held.set(id, corpusSegment(id, openSegment(segment), openTombstones(tombstones)));
       }
       const named = new Set(ids);
-      for (const id of held.keys()) if (!named.has(id)) held.delete(id);
+      for (const [id, { segment }] of held) {
+        if (named.has(id)) continue;
+        held.delete(id);
+        droppedBytes += segment.buffer.byteLength;
+      }
       // The largest first: the threshold it leaves spares most of the work in the others.
       published = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
       return ids.filter((id) => !held.has(id));
     },
     snapshot,
+    get droppedBytes() {
+      return droppedBytes;
+    },
     search({ terms, k, allow }) {
       const corpus = snapshot();
       const plan = planQuery(corpus, terms);

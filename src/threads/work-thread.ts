@@ -7,6 +7,7 @@ import type { ChunkingSettings } from '../compute/chunk-text.ts';
 import { createEmbedderShelf } from '../compute/embed-local.ts';
 import { lookupTerm } from '../compute/term-table.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
+import { collectGarbage } from './collect-garbage.ts';
 import {
   type ChunkedText,
   embedChunkedTexts as embed,
@@ -63,4 +64,9 @@ export function modelChunkedText(page: ChunkedText): SharedArrayBuffer {
 /** Load the language model and the word vectors, so that the first page does not wait for them. */
 export function warmUp(): void {
   tools ??= openTools();
+}
+
+/** For quiet times: give back what the last texts have left behind. */
+export function tidy(): void {
+  collectGarbage();
 }

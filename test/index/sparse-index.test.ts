@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomStream } from '../../bench/workload.ts';
+import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
 import { IndexClosedError } from '../../src/index/sparse-index.ts';
 import { modelSegment } from '../../src/threads/model-segment.ts';
 import { createSparseSearcher, NoSnapshotError } from '../../src/threads/sparse-searcher.ts';
@@ -173,6 +174,16 @@ test('a searcher that nothing was published to refuses instead of finding nothin
   assert.throws(() => searcher.snapshot(), NoSnapshotError);
   assert.deepEqual(searcher.publish({ ids: [4], added: [] }), [4]);
   assert.equal(searcher.search({ terms: ['ant'], k: 1 }).known, 0);
+});
+
+test('a searcher knows how much memory publications have made it drop', () => {
+  const searcher = createSparseSearcher();
+  const { buffer } = modelSegment([documentOf('ant')]);
+  const tombstones = createTombstones(1).buffer;
+  searcher.publish({ ids: [1, 2], added: [1, 2].map((id) => ({ id, segment: buffer, tombstones })) });
+  assert.equal(searcher.droppedBytes, 0);
+  searcher.publish({ ids: [2], added: [] });
+  assert.equal(searcher.droppedBytes, buffer.byteLength);
 });
 
 test('after a purge no file and no segment holds a term of a removed document', async () => {

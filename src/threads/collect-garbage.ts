@@ -1,0 +1,18 @@
+/**
+ * Collects a thread's garbage at a moment of our choosing. V8 counts no shared memory: a thread that allocates little, as a
+ * searcher does while pages are indexed, keeps the merged segments it was shown for as long as it likes, hundreds of MB.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+let collect: (() => void) | undefined;
+
+/** A full collection: 10 to 40 ms for a thread with the language model. */
+export function collectGarbage(): void {
+  if (collect === undefined) {
+    // The flag is read when a context is made; nothing else changes by it.
+    setFlagsFromString('--expose-gc');
+    collect = runInNewContext('gc') as () => void;
+  }
+  collect();
+}
