@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createBreakers } from './actors/breakers.ts';
+import { type Breakers, createBreakers } from './actors/breakers.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { textReaders } from './actors/content-readers.ts';
 import { openExtractor } from './actors/extract-page.ts';
@@ -17,6 +17,7 @@ import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic } from './actors/intake.ts';
 import type { JobHandler } from './actors/job-actor.ts';
 import { journalLogic } from './actors/journal.ts';
+import { openOutsideReranker } from './actors/outside-reranker.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { queryVectorAsker } from './actors/query-vector.ts';
 import { recordsLogic } from './actors/records.ts';
@@ -28,9 +29,11 @@ import { commitThrough } from './actors/system-messages.ts';
 import { writerLogic } from './actors/writer.ts';
 import { installModel } from './commands/install-model.ts';
 import { localFloor } from './compute/calibrate-floor.ts';
-import { type EmbeddingModel, localDim } from './domain/model.ts';
+import { type EmbeddingModel, localDim, localProvider } from './domain/model.ts';
+import type { ChatClient } from './providers/chat-client.ts';
 import { systemClock } from './providers/clock.ts';
 import { openEmbedders } from './providers/embedders.ts';
+import { chatClientOf, rerankerOf } from './providers/open-from-settings.ts';
 import { createWebFetch } from './providers/web-fetch.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
@@ -55,6 +58,10 @@ export interface AppOptions {
 export interface App {
   ask: Supervisor['ask'];
   ended: Supervisor['ended'];
+  /** The language model of `llm.*`, or null where none is set. */
+  chat: ChatClient | null;
+  /** Every outside provider that was called, and whether it is called now. */
+  breakerStates: Breakers['states'];
   /** Stop in order and let go of the data folder. */
   close(): Promise<void>;
 }
@@ -87,7 +94,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   async function startIn(folder: DataFolder, undo: (() => unknown)[]): Promise<App> {
     const store = Store.open(folder.path, randomUUID);
     undo.push(() => store.close());
-    const model = await activeModel(store, settings);
+    const model = await activeModel(store, settings, log);
     const wordVectors = await embeddedVectors(store, model, options);
     const cores = availableParallelism();
     const threads = Math.max(2, cores);
@@ -121,13 +128,23 @@ export async function startApp(options: AppOptions): Promise<App> {
       monotonic,
       log,
     });
+    const surroundings = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
     const embedders = openEmbedders({
       settings,
-      breakers,
-      clock: { ...systemClock, monotonic, wall: now },
-      random,
+      ...surroundings,
       onError: (provider) => metrics.embeddingErrors.inc({ provider }),
     });
+
+    const outsideReranker =
+      settings.reranker.kind === 'api'
+        ? openOutsideReranker({
+            ...rerankerOf(settings, surroundings),
+            reader: store.reader,
+            deadlineMs: settings.search.rerank_deadline_s * 1000,
+            log,
+          })
+        : null;
+    const chat = chatClientOf(settings, surroundings);
 
     const feed = new CommitFeed();
     const queue = new QueryLogQueue(() => metrics.queryLogDropped.inc());
@@ -190,6 +207,8 @@ export async function startApp(options: AppOptions): Promise<App> {
           canonicalize: settings.canonicalize,
           queue,
           localReranker: settings.reranker.kind === 'local',
+          outsideReranker,
+          onRerankDegraded: () => metrics.rerankDegraded.inc(),
           recencyHalfLifeDays: settings.search.recency_half_life_days,
           newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
           newCompareId: () => `cp_${randomBytes(12).toString('hex')}`,
@@ -230,6 +249,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     return {
       ask: supervisor.ask,
       ended: supervisor.ended,
+      chat,
+      breakerStates: breakers.states,
       close: async () => {
         supervisor.stop();
         await supervisor.ended;
@@ -241,11 +262,17 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** The store's active model; at the first start the one that the settings name. */
-async function activeModel(store: Store, { embedder }: Settings): Promise<EmbeddingModel | null> {
+async function activeModel(store: Store, { embedder }: Settings, log: Logger): Promise<EmbeddingModel | null> {
   const activeId = store.reader.models.activeId();
   const active = activeId === null ? undefined : store.reader.models.get(activeId);
   if (active !== undefined) return active;
   if (embedder.provider === 'none') return null;
+  if (embedder.provider !== localProvider && embedder.model === 'wink') {
+    log.warn(
+      { provider: embedder.provider },
+      'embedder.model is not set: the provider is asked for a model called wink',
+    );
+  }
   const { results, flushed } = await store.transact([
     installModel({
       id: `${embedder.provider}-${embedder.model}-${embedder.dim}`,

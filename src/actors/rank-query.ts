@@ -1,6 +1,6 @@
 /**
  * Ranks pages for a query: the index gives both sides' hits, which are fused, or ordered by the
- * local reranker where it is wanted and has scored them, then rolled up to pages, faded with age and ordered
+ * reranker where one is wanted and has scored them, then rolled up to pages, faded with age and ordered
  * (exact title or URL first, then score). What a search, a comparison and a replay have in common; it presents nothing.
  */
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
@@ -14,6 +14,7 @@ import { instantOf } from '../domain/ids.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchFilters, SearchRequest } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
+import type { OutsideReranker } from './outside-reranker.ts';
 import type { RankedChunks, Retrieved, SystemAsk } from './system-messages.ts';
 
 export interface RankDependencies {
@@ -22,6 +23,10 @@ export interface RankDependencies {
   canonicalize: CanonicalizeSettings;
   /** Whether the local reranker gives the final order where a request wants one. */
   localReranker: boolean;
+  /** Gives the final order then in its place; null for none. */
+  outsideReranker: OutsideReranker | null;
+  /** Told of each search that wanted a reranker's order and did not get it. */
+  onRerankDegraded: () => void;
   /** Half-life where a request names none; null: nothing fades. */
   recencyHalfLifeDays: number | null;
   /** Wall clock, ms. */
@@ -63,7 +68,8 @@ const maxExactPages = 100;
  * Errors: DomainError `no_active_model`; `not_found` for an entity filter that names none; `invalid` for a filter that cannot be.
  */
 export function queryRanker(dependencies: RankDependencies) {
-  const { ask, reader, canonicalize, localReranker, recencyHalfLifeDays, now, monotonic } = dependencies;
+  const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
+    dependencies;
 
   /** Pages whose title or URL the query is, the filters not yet asked. */
   const exactPages = (query: string): number[] => {
@@ -103,15 +109,29 @@ export function queryRanker(dependencies: RankDependencies) {
     const filters = pageFiltersOf(request.filters);
     const { query, candidates } = request;
     const noCluster = request.filters?.cluster_id == null;
-    const rerank = request.rerank && localReranker && noCluster;
+    const wanted = request.rerank && noCluster;
+    const rerank = wanted && localReranker && outsideReranker === null;
     const retrieved = await ask('index.retrieve', { query, candidates, filters, model: used, rerank }, { signal });
     const began = monotonic();
     const nothing = !retrieved.known || !noCluster;
     const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], request.rrf_k);
-    const reranked = nothing || retrieved.reranked === null ? null : hitsOf(retrieved.reranked);
+    const fusedAt = monotonic();
+    const outside = wanted && fused.length > 0 ? outsideReranker : null;
+    const local = nothing || retrieved.reranked === null ? null : hitsOf(retrieved.reranked);
+    const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
+    const rerankedAt = monotonic();
     const pages = noCluster ? order(request, retrieved, reranked ?? fused) : [];
-    const timing_ms = { ...retrieved.timing_ms, fuse: monotonic() - began };
-    return { model: used, reranker: reranked === null ? null : LOCAL_RERANKER, retrieved, fused, pages, timing_ms };
+    const timing_ms: Record<string, number> = {
+      ...retrieved.timing_ms,
+      fuse: fusedAt - began + monotonic() - rerankedAt,
+      ...(outside === null ? {} : { rerank: rerankedAt - fusedAt }),
+    };
+    if (reranked === null && fused.length > 0 && (rerank || outside !== null)) {
+      timing_ms.degraded_rerank = 1;
+      dependencies.onRerankDegraded();
+    }
+    const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
+    return { model: used, reranker, retrieved, fused, pages, timing_ms };
   };
 }
 

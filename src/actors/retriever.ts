@@ -3,7 +3,7 @@
  * present-page.ts); here they become a reply. It holds no state.
  */
 import { quotedPhrases } from '../compute/exact-query.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, JobError } from '../domain/errors.ts';
 import type { SearchBatchItem, SearchBatchRequest, SearchRequest, SearchResponse } from '../domain/search.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
@@ -19,10 +19,13 @@ export interface RetrieverDependencies extends RankDependencies {
   queue: QueryLogQueue;
 }
 
+/** When a measurement that a provider did not take part in is tried again: a breaker's usual cooldown, ms. */
+const retryAfterMs = 30_000;
+
 type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar' | 'search.compare' | 'search.rank';
 
 export function retrieverLogic(dependencies: RetrieverDependencies) {
-  const { reader, newQueryId, queue, now, monotonic } = dependencies;
+  const { reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
   const { suggest, similar } = mediation(dependencies);
 
@@ -85,7 +88,14 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     'search.batch': searchBatch,
     'search.similar': similar,
     'search.compare': modelComparer({ ...dependencies, rank }),
-    'search.rank': async ({ request, model }, signal) => rankedPages(await rank(request, { model, signal })),
+    'search.rank': async ({ request, model }, signal) => {
+      const ranking = await rank(request, { model, signal });
+      const { degraded_dense, degraded_rerank } = ranking.timing_ms;
+      if (degraded_dense === 1 || (outsideReranker !== null && degraded_rerank === 1)) {
+        throw new JobError('a provider did not answer: what was to be measured is not this ranking', { retryAfterMs });
+      }
+      return rankedPages(ranking);
+    },
   };
   return serviceLogic<RetrieverMessages>('retriever', async () => ({ handlers }));
 }

@@ -87,7 +87,7 @@ export interface InternalMessages {
   /** Forget a space and delete its files; answered when they are gone. */
   'index.dropSpace': { request: { space: number }; reply: undefined };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
-  /** Rank without answering or logging; a model that is not the active one must be ready. */
+  /** Rank without answering or logging; a model that is not the active one must be ready. JobError where a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
   /** Answered when nothing that was lost is still being brought back. */

@@ -19,8 +19,8 @@ export interface Reranker {
 
 export interface RerankerOptions {
   endpoint: Endpoint;
-  /** Not sent to `tei`, whose server has one model. */
-  model: string;
+  /** Null: the server has one. Not sent to `tei`, which always has. */
+  model: string | null;
   /** What each request goes through. */
   call: ProviderCall;
   /** Wall clock, ms. */
@@ -45,7 +45,7 @@ const wires = {
     body: (query, texts) => ({ model, query, documents: texts, top_k: texts.length, truncation: true }),
   }),
   others: (model) => ({ maxTexts, body: (query, texts) => ({ model, query, documents: texts, top_n: texts.length }) }),
-} satisfies Record<string, (model: string) => RerankWire>;
+} satisfies Record<string, (model: string | undefined) => RerankWire>;
 
 const scored = z.object({ index: z.int(), relevance_score: z.number().optional(), score: z.number().optional() });
 const answerShape = z.union([
@@ -76,7 +76,9 @@ function readScores(answer: unknown, count: number): Float64Array | { problem: s
 
 export function openReranker({ endpoint, model, call, wall }: RerankerOptions): Reranker {
   const { provider } = endpoint;
-  const wire: RerankWire = (provider === 'tei' || provider === 'voyage' ? wires[provider] : wires.others)(model);
+  const wire: RerankWire = (provider === 'tei' || provider === 'voyage' ? wires[provider] : wires.others)(
+    model ?? undefined,
+  );
   const score = (query: string, texts: readonly string[], options: CallOptions | undefined) => {
     const body = wire.body(query.toWellFormed(), texts);
     const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);

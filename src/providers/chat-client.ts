@@ -23,7 +23,8 @@ export interface ChatClient {
 
 export interface ChatClientOptions {
   endpoint: Endpoint;
-  model: string;
+  /** Null: the server has one. */
+  model: string | null;
   /** What each request goes through. */
   call: ProviderCall;
   /** Wall clock, ms. */
@@ -40,7 +41,10 @@ const answerShape = z.object({
 export function openChatClient({ endpoint, model, call, wall }: ChatClientOptions): ChatClient {
   return {
     complete(messages, options) {
-      const body = { model, messages: messages.map((each) => ({ ...each, content: each.content.toWellFormed() })) };
+      const body = {
+        model: model ?? undefined,
+        messages: messages.map((each) => ({ ...each, content: each.content.toWellFormed() })),
+      };
       return call(async (signal) => {
         const request = { path: '/chat/completions', body, maxBytes: maxAnswerBytes, signal, wall };
         const { data } = answerShape.safeParse(await postJson(endpoint, request));

@@ -41,8 +41,11 @@ export const chunking = z.object({
 });
 
 export const embedder = z.object({
-  provider: text('local', 'Who computes vectors: `local` (built in), `none`, or the name of a provider.'),
-  model: text('wink', 'Name of the model at that provider.'),
+  provider: text(
+    'local',
+    'Who computes vectors of the model made active at the first start: `local` (built in), `none`, or the name of a provider (docs/providers.md).',
+  ),
+  model: text('wink', 'Name of the model at that provider; `wink` is the built-in one.'),
   base_url: addressOrNone('Address of the provider; `providers.<name>.base_url` where none.'),
   api_key: secretOrNone('Key for it; `providers.<name>.api_key` where none.'),
   dim: integer(1024, 1, 'Length of a vector. The built-in model takes 100, or 200 and more.'),
@@ -51,10 +54,12 @@ export const embedder = z.object({
 
 export const reranker = z.object({
   kind: choice(['none', 'api', 'local'], 'local', 'Who gives results their final order.'),
-  provider: textOrNone('Name of the provider for kind `api`.'),
+  provider: textOrNone(
+    'Provider for kind `api`, which decides the wire format: `cohere`, `voyage`, `jina`, `tei`, or any other name.',
+  ),
   base_url: addressOrNone('Address for kind `api`; `providers.<name>.base_url` where none.'),
   api_key: secretOrNone('Key for kind `api`; `providers.<name>.api_key` where none.'),
-  model: textOrNone('Name of the model for kind `api`.'),
+  model: textOrNone('Name of the model for kind `api`; the server’s own where none.'),
 });
 
 export const indexing = z.object({
@@ -101,7 +106,7 @@ export const cluster = z.object({
 export const llm = z.object({
   base_url: addressOrNone('Address of a compatible chat endpoint, for labels of clusters.'),
   api_key: secretOrNone('Key for it.'),
-  model: textOrNone('Name of the model.'),
+  model: textOrNone('Name of the model; the server’s own where none.'),
   timeout_s: aboveZero(30, 'Seconds that one call may take.'),
 });
 

@@ -56,8 +56,8 @@ export const resilience = z.object({
   retry_attempts: integer(3, 1, 'Tries of one call to a provider.'),
   retry_base_delay_s: aboveZero(0.25, 'Seconds before the second try; doubled each time.'),
   retry_max_delay_s: aboveZero(2, 'Seconds between two tries at most.'),
-  embed_timeout_s: aboveZero(60, 'Seconds that one call for vectors may take.'),
-  rerank_timeout_s: aboveZero(15, 'Seconds that one call for an order may take.'),
+  embed_timeout_s: aboveZero(60, 'Seconds that one try of a call for vectors may take.'),
+  rerank_timeout_s: aboveZero(15, 'Seconds that one try of a call to a reranker may take.'),
 });
 
 export const forget = z.object({

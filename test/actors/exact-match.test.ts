@@ -31,6 +31,8 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
     reader: shelf.reader,
     canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
     localReranker: true,
+    outsideReranker: null,
+    onRerankDegraded: () => {},
     recencyHalfLifeDays: null,
     now: () => 1000,
     monotonic: () => 0,

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openOutsideReranker } from '../../src/actors/outside-reranker.ts';
 import { QueryLogQueue } from '../../src/actors/query-log-queue.ts';
 import { type RetrieverDependencies, retrieverLogic } from '../../src/actors/retriever.ts';
 import { compareRequest, compareResponse } from '../../src/domain/compare.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../src/domain/search.ts';
+import { BreakerOpenError, ProviderError } from '../../src/providers/provider-error.ts';
+import { keptLog } from './quiet-log.ts';
 import { Shelf } from './shelf.ts';
 
 const day = 86_400_000;
@@ -18,6 +21,8 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
       reader: shelf.reader,
       canonicalize: { tracking_params: [], keep_params: {} },
       localReranker: true,
+      outsideReranker: null,
+      onRerankDegraded: () => {},
       recencyHalfLifeDays: null,
       queue: new QueryLogQueue(() => {}),
       newQueryId: () => `qr_${++queries}`,
@@ -296,4 +301,77 @@ test('the local reranker gives the order and the scores where it is wanted and h
     ['local', null, null, null],
   );
   assert.deepEqual(runs[0].fused, runs[1].fused);
+});
+
+test('an outside reranker is asked about the fused candidates and gives their order, or is done without', async () => {
+  await using shelf = await Shelf.open();
+  const trees = await shelf.add({ title: 'Trees', text: 'oak elm' });
+  const boats = await shelf.add({ title: 'Boats', text: 'keel' });
+  shelf.finds.m1 = { sparse: [trees, trees + 1, boats], dense: [], reranked: [[trees, 1]] };
+  const queue = new QueryLogQueue(() => {});
+  const asked: string[][] = [];
+  let answer: (texts: readonly string[]) => Promise<Float64Array> = async () => Float64Array.of(0, 0.5, 1);
+  let degraded = 0;
+  const { log, lines } = keptLog();
+  const service = retriever(shelf, {
+    queue,
+    outsideReranker: openOutsideReranker({
+      name: 'cohere/a-model',
+      reader: shelf.reader,
+      deadlineMs: 1234,
+      log,
+      reranker: {
+        rerank: (query, texts, options) => {
+          asked.push([query, `${options?.deadlineMs}`, ...texts]);
+          return answer(texts);
+        },
+      },
+    }),
+    onRerankDegraded: () => degraded++,
+  });
+  const search = async (changes: object = {}) => {
+    const { results, timing_ms } = await service.ask('search.query', request({ query: 'wood', ...changes }));
+    return { order: results.map(({ title, score }) => [title, score]), degraded: timing_ms.degraded_rerank };
+  };
+
+  const reranked = [
+    ['Boats', 1],
+    ['Trees', 0.01 + 0.99 / 2],
+  ];
+  assert.deepEqual(await search(), { order: reranked, degraded: undefined });
+  assert.deepEqual(asked, [['wood', '1234', 'Trees\noak', 'Trees\nelm', 'Boats\nkeel']]);
+  assert.equal(shelf.retrievals[0].rerank, false, 'the local one is not asked besides');
+
+  const fused = {
+    order: [
+      ['Trees', 1 / 61],
+      ['Boats', 1 / 63],
+    ],
+    degraded: undefined,
+  };
+  assert.deepEqual(await search({ rerank: false }), fused);
+  assert.equal(asked.length, 1);
+
+  answer = () => Promise.reject(new ProviderError('cohere', 'failing', 'answered 500'));
+  assert.deepEqual(await search(), { ...fused, degraded: 1 });
+  answer = () => Promise.reject(new BreakerOpenError('cohere-rerank', 1000));
+  assert.deepEqual(await search(), { ...fused, degraded: 1 });
+  assert.equal(degraded, 2);
+  assert.deepEqual(
+    lines.map(({ level }) => level).filter((level) => level > 30),
+    [40],
+  );
+  await assert.rejects(service.ask('search.rank', { request: request(), model: null }), {
+    name: 'JobError',
+    permanent: false,
+  });
+
+  answer = () => Promise.reject(new TypeError('a bug'));
+  await assert.rejects(search(), TypeError);
+  shelf.finds.m1 = { sparse: [], dense: [] };
+  assert.deepEqual(await search(), { order: [], degraded: undefined }, 'nobody is asked about nothing');
+  assert.deepEqual(
+    queue.take(10).map(({ reranker_model }) => reranker_model),
+    ['cohere/a-model', null, null, null, null],
+  );
 });

@@ -39,6 +39,14 @@ export class WholeSystem {
     return this.#app.ask;
   }
 
+  get chat(): App['chat'] {
+    return this.#app?.chat ?? null;
+  }
+
+  breakerStates(): ReturnType<App['breakerStates']> {
+    return this.#app?.breakerStates() ?? [];
+  }
+
   async start(): Promise<void> {
     const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
     const settings = readSettings({

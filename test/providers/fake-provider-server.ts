@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 
 export type Fault =
@@ -166,11 +167,7 @@ async function send(response: ServerResponse, answer: unknown, fault: Fault | un
       return;
     case 'huge':
       response.writeHead(200, json);
-      for await (const chunk of spaces(fault.bytes)) {
-        if (response.destroyed) return;
-        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-      }
-      response.end();
+      await pipeline(spaces(fault.bytes), response).catch(() => response.destroy()); // the caller has had enough
       return;
     case 'gzipBomb':
       response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(bombOf(fault.bytes));

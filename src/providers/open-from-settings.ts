@@ -1,0 +1,42 @@
+/** The reranker and the chat client that the settings name, each with a breaker and retries of its own. Embedders: embedders.ts. */
+import { openReranker, type Reranker } from './api-reranker.ts';
+import { type ChatClient, openChatClient } from './chat-client.ts';
+import { endpointOf } from './endpoint.ts';
+import { type CallSurroundings, callsThrough, type ProviderSettings, sharedSource } from './provider-settings.ts';
+
+export interface NamedReranker {
+  reranker: Reranker;
+  /** Model and provider, as far as they are set. */
+  name: string;
+}
+
+/** How a provider is called where `reranker.provider` does not say; its wire format is the one most servers speak. */
+const unnamed = 'api';
+
+/**
+ * The reranker of `reranker.*`, for kind `api`. Breaker: `<provider>-rerank`.
+ * Errors: TypeError where no address is set, which reading the settings has refused.
+ */
+export function rerankerOf(settings: ProviderSettings, { breakers, clock, random }: CallSurroundings): NamedReranker {
+  const { reranker, secrets, resilience } = settings;
+  const provider = reranker.provider ?? unnamed;
+  const own = { base_url: reranker.base_url, credentials: secrets.reranker };
+  const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
+  if (endpoint === null) throw new TypeError('reranker.kind api without an address');
+  const breaker = breakers.of(`${provider}-rerank`);
+  const call = callsThrough(provider, breaker, resilience.rerank_timeout_s, settings, { clock, random });
+  const name = [provider, reranker.model].filter((part) => part !== null).join('/');
+  return { reranker: openReranker({ endpoint, model: reranker.model, call, wall: clock.wall }), name };
+}
+
+/** The client of `llm.*`, or null where no address is set. Breaker: `llm`. */
+export function chatClientOf(
+  settings: ProviderSettings,
+  { breakers, clock, random }: CallSurroundings,
+): ChatClient | null {
+  const { llm, secrets } = settings;
+  if (llm.base_url === null) return null;
+  const endpoint = { provider: 'llm', baseUrl: llm.base_url, credentials: secrets.llm };
+  const call = callsThrough('llm', breakers.of('llm'), llm.timeout_s, settings, { clock, random });
+  return openChatClient({ endpoint, model: llm.model, call, wall: clock.wall });
+}
