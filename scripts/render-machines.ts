@@ -4,6 +4,7 @@ import { breakerMachine } from '../src/machines/breaker.ts';
 import { jobMachine } from '../src/machines/job.ts';
 import { pageMachine } from '../src/machines/page.ts';
 import { supervisorMachine } from '../src/machines/supervisor.ts';
+import { watchMachine } from '../src/machines/watch.ts';
 import { createWriterMachine } from '../src/machines/writer.ts';
 
 const head = ['| State | Event | Only if | Next state | Actions |', '| --- | --- | --- | --- | --- |'];
@@ -103,6 +104,11 @@ export function renderMachines(): string {
       'A page follows the job that indexes it, in the same transaction (`src/machines/page.ts`).',
       tableOf(pageMachine),
     ),
+    section(
+      'Watch',
+      'When a source is polled and how its latest poll ended (`src/machines/watch.ts`, docs/watches.md). Events of a poll carry its job and are refused under another one. `due` and `runNow` start a poll, or only move the schedule where one is in flight.',
+      tableOf(watchMachine),
+    ),
     section('Breaker', 'One per outside provider (`src/machines/breaker.ts`).', tableOf(breakerMachine)),
     section(
       'Writer',
@@ -111,7 +117,7 @@ export function renderMachines(): string {
     ),
     section(
       'Supervisor',
-      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `records`, `retriever`, `scheduler` (`src/machines/supervisor.ts`). The region of `records` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
+      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `records`, `retriever`, `journal`, `watches`, `scheduler` (`src/machines/supervisor.ts`). The region of `records` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
       supervisorTable(),
     ),
   ].join('\n\n')}\n`;

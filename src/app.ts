@@ -236,7 +236,7 @@ export async function startApp(options: AppOptions): Promise<App> {
             backoffBaseMs: settings.jobs.backoff_base_s * 1000,
             graceMs: drainGraceMs,
           },
-          capacity: { suspect: 1, index: 16 * cores, fetch: 8, background: 1 },
+          capacity: { suspect: 1, index: 16 * cores, fetch: 8, poll: 4, background: 1 },
           incarnation: randomUUID(),
           now,
           random,

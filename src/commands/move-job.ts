@@ -1,10 +1,11 @@
 /**
- * The two ways a job row comes about: created, or moved by an event of its machine. Both keep the job's page in step, in the
- * same transaction. Every other command goes through these.
+ * The two ways a job row comes about: created, or moved by an event of its machine. Both keep the job's page or watch in step, in
+ * the same transaction. Every other command goes through these.
  */
 import type { Job, JobKind, JobStatus } from '../domain/job.ts';
 import { type JobEvent, nextJob } from '../machines/job.ts';
 import { nextPage, type PageEvent } from '../machines/page.ts';
+import { nextWatch } from '../machines/watch.ts';
 import type { Transaction } from '../store/store.ts';
 
 export interface NewJob {
@@ -48,8 +49,23 @@ export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Jo
   return moved;
 }
 
-/** Contract "Page status": the page follows the job that indexes it. */
 function followJob(transaction: Transaction, job: Job, at: number): void {
+  if (job.kind === 'poll_watch') followPoll(transaction, job, at);
+  else followIndexJob(transaction, job, at);
+}
+
+/** A watch shows how its latest poll failed. How one succeeded, its handler says when it completes the job. */
+function followPoll({ watches }: Transaction, job: Job, at: number): void {
+  if (job.status !== 'failed' && job.status !== 'dead') return;
+  const watch = watches.ofJob(job.no);
+  if (watch === undefined) return;
+  const message = job.last_error ?? 'the poll failed';
+  const moved = nextWatch(watch, { type: 'pollFailed', at, job: job.no, message });
+  if (moved !== null) watches.put({ ...moved, identity: watch.identity }, watch);
+}
+
+/** Contract "Page status": the page follows the job that indexes it. */
+function followIndexJob(transaction: Transaction, job: Job, at: number): void {
   const page = job.page_no === null ? undefined : transaction.pages.get(job.page_no);
   if (page === undefined || page.index_job !== job.no) return;
   const moved = nextPage(page, pageEventOf(job.status, at));

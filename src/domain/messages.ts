@@ -38,6 +38,13 @@ import type {
   SimilarQuery,
   SimilarResponse,
 } from './search.ts';
+import type {
+  CreateWatchRequest,
+  UpdateWatchRequest,
+  WatchListResponse,
+  WatchResponse,
+  WatchRunAccepted,
+} from './watch.ts';
 
 export type IngestOutcome =
   | ({ outcome: 'accepted' } & z.infer<typeof ingestAcceptedResponse>)
@@ -71,6 +78,13 @@ export interface Messages {
   'eval.score': { request: EvalScoreRequest; reply: ScoreReport };
   'eval.startReplay': { request: EvalReplayRequest; reply: EvalReplayAccepted };
   'eval.replay': { request: { job_id: string }; reply: EvalReplayResult };
+  'watch.list': { request: Record<string, never>; reply: WatchListResponse };
+  'watch.get': { request: { watch_id: string }; reply: WatchResponse };
+  /** A known URL: the watch that is there, unchanged. */
+  'watch.create': { request: CreateWatchRequest; reply: WatchResponse };
+  'watch.update': { request: UpdateWatchRequest & { watch_id: string }; reply: WatchResponse };
+  'watch.delete': { request: { watch_id: string }; reply: null };
+  'watch.run': { request: { watch_id: string }; reply: WatchRunAccepted };
   'system.readiness': { request: Record<string, never>; reply: Readiness };
 }
 

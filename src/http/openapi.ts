@@ -12,6 +12,7 @@ import * as job from '../domain/job.ts';
 import * as page from '../domain/page.ts';
 import * as queryLog from '../domain/query-log.ts';
 import * as search from '../domain/search.ts';
+import * as watch from '../domain/watch.ts';
 import { errorResponse } from './errors.ts';
 import type { HttpApp, RouteScope } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
@@ -21,6 +22,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   CompareRequest: compare.compareRequest,
   CompareResponse: compare.compareResponse,
   ErrorResponse: errorResponse,
+  CreateWatchRequest: watch.createWatchRequest,
   EvalReplayAcceptedResponse: evaluation.evalReplayAcceptedResponse,
   EvalReplayRequest: evaluation.evalReplayRequest,
   EvalReplayResultResponse: evaluation.evalReplayResultResponse,
@@ -52,6 +54,10 @@ const components: Readonly<Record<string, z.ZodType>> = {
   SearchResponse: search.searchResponse,
   SimilarResponse: search.similarResponse,
   Suggestion: search.suggestion,
+  UpdateWatchRequest: watch.updateWatchRequest,
+  WatchListResponse: watch.watchListResponse,
+  WatchResponse: watch.watchResponse,
+  WatchRunAcceptedResponse: watch.watchRunAcceptedResponse,
   WhoAmIResponse: whoAmIResponse,
 };
 

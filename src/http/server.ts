@@ -24,6 +24,7 @@ import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/pages.ts';
 import { queryLogRoutes } from './routes/query-log.ts';
 import { searchRoutes } from './routes/search.ts';
+import { watchRoutes } from './routes/watches.ts';
 import { whoAmIRoutes } from './routes/whoami.ts';
 import { takeUnreadBodies } from './unread-body.ts';
 
@@ -48,6 +49,7 @@ const routeGroups: readonly RouteGroup[] = [
   searchRoutes,
   queryLogRoutes,
   evaluationRoutes,
+  watchRoutes,
   openapiRoutes,
 ];
 

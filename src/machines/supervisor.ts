@@ -9,6 +9,7 @@
  *      ├─ records
  *      ├─ retriever
  *      ├─ journal
+ *      ├─ watches
  *      └─ scheduler
  *   breakers
  *
@@ -26,6 +27,7 @@ export const childNames = [
   'records',
   'retriever',
   'journal',
+  'watches',
   'scheduler',
 ] as const;
 export type ChildName = (typeof childNames)[number];
@@ -34,11 +36,12 @@ export type ChildName = (typeof childNames)[number];
 const dependants: Record<ChildName, readonly ChildName[]> = {
   breakers: [],
   writer: ['indexes'],
-  indexes: ['intake', 'records', 'retriever', 'journal', 'scheduler'],
+  indexes: ['intake', 'records', 'retriever', 'journal', 'watches', 'scheduler'],
   intake: [],
   records: [],
   retriever: [],
   journal: [],
+  watches: [],
   scheduler: [],
 };
 

@@ -1,10 +1,8 @@
 /** Settings of where pages come from: fetching, video and audio, PDF, watches. */
 import { z } from 'zod';
 import { isHostRule } from '../compute/address-policy.ts';
+import { maxIntervalHours } from '../domain/watch.ts';
 import { aboveZero, addressOrNone, flag, integer, secretOrNone, text, textList, textOrNone } from './declare.ts';
-
-/** The design's answer to the contract's unnamed "maximum interval": one year. */
-export const maxWatchIntervalHours = 8760;
 
 export const fetch = z.object({
   timeout_s: aboveZero(
@@ -54,12 +52,7 @@ export const pdf = z.object({
 });
 
 export const watch = z.object({
-  default_interval_hours: integer(
-    24,
-    1,
-    'Hours between two polls of a watch that does not say.',
-    maxWatchIntervalHours,
-  ),
+  default_interval_hours: integer(24, 1, 'Hours between two polls of a watch that does not say.', maxIntervalHours),
   poll_tick_enabled: flag(true, 'Poll due watches every minute.'),
   max_due_per_tick: integer(20, 1, 'Watches polled in one minute.'),
   max_items_per_poll: integer(200, 1, 'Items taken from one poll.'),

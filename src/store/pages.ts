@@ -1,7 +1,8 @@
 /**
  * Page rows, their texts and chunks, and the two ways to find a page by a key: its canonical URL and its title.
  *
- * Databases: `pages` no → row; `bodies` no → text; `chunks` no → chunk list; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
+ * Databases: `pages` no → row; `bodies` no → text; `chunks` no → chunk list; `feed_contents` no → HTML that stands in for a page
+ * which cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
  * `page_by_title` [hash of the folded title, no]. URLs are keyed by hash because LMDB keys are short and URLs are not.
  */
 import { createHash } from 'node:crypto';
@@ -17,6 +18,7 @@ export class PageReader {
   protected readonly rows: Database<StoredPage, number>;
   protected readonly texts: Database<string, number>;
   protected readonly chunkLists: Database<Chunk[], number>;
+  protected readonly feedContents: Database<string, number>;
   protected readonly byUrl: Database<number, Buffer>;
   protected readonly byTitle: Database<number, [string, number]>;
 
@@ -24,6 +26,7 @@ export class PageReader {
     this.rows = environment.openDatabase('pages', { keyEncoding: 'uint32' });
     this.texts = environment.openDatabase('bodies', { keyEncoding: 'uint32', encoding: 'string' });
     this.chunkLists = environment.openDatabase('chunks', { keyEncoding: 'uint32' });
+    this.feedContents = environment.openDatabase('feed_contents', { keyEncoding: 'uint32', encoding: 'string' });
     this.byUrl = environment.openDatabase('page_by_url', { keyEncoding: 'binary' });
     this.byTitle = environment.openDatabase('page_by_title', {});
   }
@@ -65,6 +68,11 @@ export class PageReader {
     return this.texts.get(no);
   }
 
+  /** What the feed that brought the page says of it: HTML, as long as the page is still to be fetched. */
+  feedContent(no: number): string | undefined {
+    return this.feedContents.get(no);
+  }
+
   chunks(no: number): Chunk[] {
     return this.chunkLists.get(no) ?? [];
   }
@@ -102,6 +110,14 @@ export class PageTransactor extends PageReader {
     this.texts.put(no, text);
   }
 
+  putFeedContent(no: number, html: string): void {
+    this.feedContents.put(no, html);
+  }
+
+  removeFeedContent(no: number): void {
+    this.feedContents.remove(no);
+  }
+
   putChunks(no: number, chunks: Chunk[]): void {
     this.chunkLists.put(no, chunks);
   }
@@ -119,7 +135,7 @@ export class PageTransactor extends PageReader {
   /** Delete texts and chunk lists of no page: repair only. Gives how many. */
   dropOrphans(): number {
     let dropped = 0;
-    for (const database of [this.texts, this.chunkLists]) {
+    for (const database of [this.texts, this.chunkLists, this.feedContents]) {
       for (const no of [...database.getKeys()]) {
         if (this.rows.doesExist(no)) continue;
         database.remove(no);

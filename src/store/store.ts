@@ -18,6 +18,7 @@ import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { ReplayReader, ReplayTransactor } from './replays.ts';
 import { type Tombstone, TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
+import { WatchReader, WatchTransactor } from './watches.ts';
 
 export interface StoreReader {
   readonly pages: PageReader;
@@ -28,6 +29,7 @@ export interface StoreReader {
   readonly queryLog: QueryLogReader;
   readonly replays: ReplayReader;
   readonly tombstones: TombstoneReader;
+  readonly watches: WatchReader;
   readonly counters: Pick<Counters, 'peek'>;
 }
 
@@ -41,6 +43,7 @@ export interface Transaction extends StoreReader {
   readonly queryLog: QueryLogTransactor;
   readonly replays: ReplayTransactor;
   readonly tombstones: TombstoneTransactor;
+  readonly watches: WatchTransactor;
   readonly counters: Counters;
 }
 
@@ -95,6 +98,7 @@ export class Store {
       queryLog: new QueryLogReader(environment),
       replays: new ReplayReader(environment),
       tombstones: new TombstoneReader(environment),
+      watches: new WatchReader(environment),
       counters,
     };
     this.#transaction = {
@@ -106,6 +110,7 @@ export class Store {
       queryLog: new QueryLogTransactor(environment),
       replays: new ReplayTransactor(environment),
       tombstones: new TombstoneTransactor(environment),
+      watches: new WatchTransactor(environment),
       counters,
     };
   }

@@ -26,6 +26,7 @@ const echoes = (): ChildLogics => ({
   records: echo('records'),
   retriever: echo('retriever'),
   journal: echo('journal'),
+  watches: echo('watches'),
   scheduler: echo('scheduler'),
 });
 
@@ -56,6 +57,12 @@ test('each message is answered by the child that it belongs to', async () => {
     ['eval.score', 'journal'],
     ['eval.startReplay', 'journal'],
     ['eval.replay', 'journal'],
+    ['watch.list', 'watches'],
+    ['watch.get', 'watches'],
+    ['watch.create', 'watches'],
+    ['watch.update', 'watches'],
+    ['watch.delete', 'watches'],
+    ['watch.run', 'watches'],
     ['store.commit', 'writer'],
     ['index.add', 'indexes'],
     ['index.retrieve', 'indexes'],

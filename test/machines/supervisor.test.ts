@@ -25,6 +25,7 @@ class System {
       records: 'ready',
       retriever: 'ready',
       journal: 'ready',
+      watches: 'ready',
       scheduler: 'ready',
       ...behaviour,
     };
@@ -75,9 +76,9 @@ class System {
   }
 }
 
-const inner = ['intake', 'records', 'retriever', 'journal', 'scheduler'];
 /** What goes on while the indexes are away. */
 const beside = ['breakers', 'writer'];
+const inner = ['intake', 'records', 'retriever', 'journal', 'watches', 'scheduler'];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 

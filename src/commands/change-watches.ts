@@ -1,0 +1,120 @@
+/**
+ * What people and the clock do to watches: create, edit, delete, run now, and start the polls that are due. A poll is started in the
+ * transaction that moves the schedule on, so that a crash can neither lose it nor start it twice.
+ */
+import type { Job } from '../domain/job.ts';
+import type { Watch } from '../domain/watch.ts';
+import { nextWatch, type WatchChanges, type WatchEvent } from '../machines/watch.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import type { StoredWatch } from '../store/watches.ts';
+import { createJob, moveJob } from './move-job.ts';
+
+export interface NewWatch extends Pick<Watch, 'url' | 'kind' | 'title' | 'enabled' | 'interval_hours' | 'config'> {
+  /** The form of the URL under which the watch exists once. */
+  identity: string;
+  at: number;
+}
+
+export interface PollPolicy {
+  at: number;
+  max_attempts: number;
+}
+
+/** A new watch, due at once; of a known URL the watch that is there. */
+export function createWatch({ at, ...given }: NewWatch): Command<Watch> {
+  return ({ watches, counters }) => {
+    const known = watches.find(given.identity);
+    if (known !== undefined) return known;
+    const watch: StoredWatch = {
+      ...given,
+      no: counters.take('watch'),
+      next_run_at: at,
+      last_run_at: null,
+      status: 'pending',
+      last_error: null,
+      last_item_count: null,
+      created_at: at,
+      poll_job: 0,
+      validators: null,
+      feed_url: null,
+    };
+    watches.put(watch, undefined);
+    return watch;
+  };
+}
+
+/** Null for an unknown watch. */
+export function editWatch(no: number, changes: WatchChanges): Command<Watch | null> {
+  return (transaction) => {
+    const watch = transaction.watches.get(no);
+    if (watch === undefined) return null;
+    return moveWatch(transaction, watch, { type: 'edit', changes }) ?? watch;
+  };
+}
+
+/** Cancels its poll; its pages stay. False for an unknown watch. */
+export function deleteWatch(no: number, at: number): Command<boolean> {
+  return (transaction) => {
+    const watch = transaction.watches.get(no);
+    if (watch === undefined) return false;
+    const job = transaction.jobs.get(watch.poll_job);
+    if (job !== undefined && isInFlight(job)) {
+      moveJob(transaction, job, { type: 'cancel', at, reason: 'cancelled: watch deleted' });
+    }
+    transaction.watches.remove(watch);
+    return true;
+  };
+}
+
+/** Poll now. Gives the number of the new job, or of the one in flight; null for an unknown watch. */
+export function runWatch(no: number, policy: PollPolicy): Command<number | null> {
+  return (transaction) => {
+    const watch = transaction.watches.get(no);
+    if (watch === undefined) return null;
+    return startPoll(transaction, watch, 'runNow', policy)?.poll_job ?? watch.poll_job;
+  };
+}
+
+/** Start the polls that are due, at most `limit`; gives how many watches were looked at. */
+export function startDuePolls(limit: number, policy: PollPolicy): Command<number> {
+  return (transaction) => {
+    const due = transaction.watches.dueAt(policy.at, limit);
+    for (const watch of due) startPoll(transaction, watch, 'due', policy);
+    return due.length;
+  };
+}
+
+/** After the clock was set: no poll further ahead than an interval. Looks at `limit` watches behind `after`; null at the end. */
+export function drawInSchedules(at: number, after: number, limit: number): Command<number | null> {
+  return (transaction) => {
+    const some = transaction.watches.list(after, limit);
+    for (const watch of some) moveWatch(transaction, watch, { type: 'clockSet', at });
+    return some.at(-1)?.no ?? null;
+  };
+}
+
+/** Apply an event; null, and nothing written, where the watch does not accept it. */
+export function moveWatch(transaction: Transaction, watch: StoredWatch, event: WatchEvent): StoredWatch | null {
+  const moved = nextWatch(watch, event);
+  if (moved === null) return null;
+  const stored = { ...moved, identity: watch.identity };
+  transaction.watches.put(stored, watch);
+  return stored;
+}
+
+/** One poll of a watch is in flight at a time. */
+function startPoll(
+  transaction: Transaction,
+  watch: StoredWatch,
+  type: 'due' | 'runNow',
+  { at, max_attempts }: PollPolicy,
+) {
+  const latest = transaction.jobs.get(watch.poll_job);
+  const isPolled = latest !== undefined && isInFlight(latest);
+  const job = isPolled ? null : createJob(transaction, { kind: 'poll_watch', page_no: null, max_attempts, at }).no;
+  return moveWatch(transaction, watch, { type, at, job });
+}
+
+function isInFlight({ status }: Job): boolean {
+  return status === 'pending' || status === 'running' || status === 'failed';
+}

@@ -1,0 +1,314 @@
+/**
+ * RSS 0.9x, 1.0 and 2.0 and Atom, and the links of an HTML page to its feeds, read as a stream of tags. Well-formedness is not asked
+ * for: what cannot be understood is passed over. Elements are known by prefix and local name; the prefix is the usual one of its
+ * namespace where that is declared, else the one that is written.
+ */
+import { decodeHTMLStrict } from 'entities';
+import { Parser } from 'htmlparser2';
+import { EntryBuilder } from './entry-builder.ts';
+import { type FeedItem, type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
+import { escapeAttribute, escapeHtml, textOfTitle } from './feed-html.ts';
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** Namespaces by the beginning of their address, as feeds write them; '' is the format's own. */
+const prefixes: readonly (readonly [string, string])[] = [
+  ['http://www.w3.org/2005/atom', 'atom'],
+  ['http://purl.org/atom/', 'atom'],
+  ['http://purl.org/rss/1.0/modules/content', 'content'],
+  ['http://purl.org/rss/1.0/', ''],
+  ['http://my.netscape.com/rdf/simple/0.9', ''],
+  ['http://channel.netscape.com/rdf/simple/0.9', ''],
+  ['http://backend.userland.com/rss', ''],
+  ['http://blogs.law.harvard.edu/tech/rss', ''],
+  ['http://www.w3.org/1999/02/22-rdf-syntax-ns', 'rdf'],
+  ['http://purl.org/dc/elements/', 'dc'],
+  ['http://purl.org/dc/terms/', 'dcterms'],
+  ['http://www.w3.org/1999/xhtml', 'xhtml'],
+  ['http://rssnamespace.org/feedburner/', 'feedburner'],
+];
+
+/** Elements of an entry whose text is kept. */
+const entryTexts = new Set([
+  'title',
+  'link',
+  'guid',
+  'id',
+  'description',
+  'content',
+  'content:encoded',
+  'summary',
+  'xhtml:body',
+  'body',
+  'fullitem',
+  'pubdate',
+  'published',
+  'issued',
+  'created',
+  'updated',
+  'modified',
+  'dc:date',
+  'dcterms:issued',
+  'dcterms:created',
+  'dcterms:modified',
+  'feedburner:origlink',
+  'dc:title',
+]);
+/** Elements of the feed itself whose text is kept. */
+const feedTexts = new Set(['title', 'link']);
+const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
+/** Between two looks whether enough entries were read, in characters. */
+const sliceLength = 65_536;
+/** Open elements; no feed comes near, and closing tags that fit none cost as many steps. */
+const maxDepth = 256;
+
+interface Element {
+  name: string;
+  base: string | null;
+}
+
+/** A text that is being gathered: of the element at this depth. */
+interface Capture {
+  name: string;
+  depth: number;
+  attributes: Attributes;
+  /** As the document says it: with what is escaped in it unescaped once. */
+  text: string;
+  /** The same with the tags inside it. */
+  markup: string;
+  hasTags: boolean;
+}
+
+export function readXmlFeed(text: string, address: string): FeedReading {
+  const reader = new XmlFeedReader(address);
+  for (let from = 0, to = 0; from < text.length && !reader.isFull; from = to) {
+    // Behind the end of a tag: no entity is cut in two.
+    to = text.indexOf('>', from + sliceLength) + 1 || text.length;
+    reader.write(text.slice(from, to));
+  }
+  return reader.end();
+}
+
+class XmlFeedReader {
+  readonly #address: string;
+  readonly #parser: Parser;
+  readonly #stack: Element[] = [];
+  readonly #declared = new Map<string, string>();
+  #isTooDeep = false;
+  #format: 'rss' | 'atom' | 'html' | null = null;
+  #inCdata = false;
+  #capture: Capture | null = null;
+  #entry: EntryBuilder | null = null;
+  #entryDepth = 0;
+  readonly #entries: EntryBuilder[] = [];
+  #title: string | null = null;
+  #home: string | null = null;
+  readonly #links: { href: string; isComments: boolean }[] = [];
+
+  constructor(address: string) {
+    this.#address = address;
+    this.#parser = new Parser(
+      {
+        onopentag: (name, attributes) => this.#open(name, attributes),
+        onclosetag: () => this.#close(),
+        ontext: (text) => this.#text(text),
+        oncdatastart: () => {
+          this.#inCdata = true;
+        },
+        oncdataend: () => {
+          this.#inCdata = false;
+        },
+      },
+      { xmlMode: true, decodeEntities: false },
+    );
+  }
+
+  get isFull(): boolean {
+    return this.#entries.length >= maxEntries || this.#isTooDeep;
+  }
+
+  write(text: string): void {
+    this.#parser.write(text);
+  }
+
+  end(): FeedReading {
+    this.#parser.end();
+    if (this.#isTooDeep) return { kind: 'none', reason: `not a feed: nested deeper than ${maxDepth} elements` };
+    if (this.#format === 'html') return this.#announced();
+    if (this.#format === null) return { kind: 'none', reason: 'not a feed: neither RSS, Atom nor JSON Feed' };
+    const home = this.#home === null ? null : itemUrl(this.#home, [this.#address]);
+    const items: FeedItem[] = [];
+    for (const entry of this.#entries.slice(0, maxEntries)) {
+      const item = entry.build([home, this.#address]);
+      if (item !== null) items.push(item);
+    }
+    return { kind: 'feed', title: this.#title, items };
+  }
+
+  #announced(): FeedReading {
+    const sorted = this.#links.toSorted((a, b) => Number(a.isComments) - Number(b.isComments));
+    const urls = sorted.flatMap(({ href }) => itemUrl(href, [this.#address]) ?? []);
+    return urls.length > 0
+      ? { kind: 'links', urls: [...new Set(urls)] }
+      : { kind: 'none', reason: 'not a feed: an HTML page that announces none' };
+  }
+
+  #open(tag: string, raw: Attributes): void {
+    if (this.#stack.length >= maxDepth) {
+      this.#isTooDeep = true;
+    }
+    if (this.#isTooDeep) return;
+    const attributes = lowerCased(raw);
+    this.#declare(attributes);
+    const name = this.#nameOf(tag, attributes.xmlns);
+    const base = this.#baseOf(attributes['xml:base']);
+    this.#stack.push({ name, base });
+    if (this.#capture !== null && this.#entryRestarts(name)) this.#dropCapture();
+    if (this.#capture !== null) {
+      this.#capture.hasTags = true;
+      const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeAttribute(value)}"`);
+      this.#capture.markup += `<${localName(name)}${written.join('')}>`;
+      return;
+    }
+    if (this.#format === null) this.#format = formatOf(name);
+    if (this.#format === 'html') this.#openHtml(name, attributes);
+    else if (this.#format !== null) this.#openFeed(name, attributes, base);
+  }
+
+  #openHtml(name: string, { rel = '', type = '', href, title = '' }: Attributes): void {
+    if (name !== 'link' || href === undefined || !/\balternate\b/i.test(rel) || !feedTypes.test(type)) return;
+    this.#links.push({ href, isComments: /\bcomments?\b/i.test(`${title} ${href}`) });
+  }
+
+  #openFeed(name: string, attributes: Attributes, base: string | null): void {
+    if (name === 'item' || name === 'entry') {
+      this.#finishEntry();
+      this.#entry = new EntryBuilder(this.#format === 'atom');
+      this.#entry.about = attributes['rdf:about'] ?? null;
+      this.#entryDepth = this.#stack.length;
+    } else if (this.#entry !== null) {
+      if (this.#stack.length !== this.#entryDepth + 1) return;
+      if (name === 'link' || name === 'atom:link') this.#entry.link(attributes, base);
+      if (name === 'content' && attributes.src !== undefined) this.#entry.source = { href: attributes.src, base };
+      if (entryTexts.has(name)) this.#startCapture(name, attributes);
+    } else if (feedTexts.has(name) && this.#isOfFeed()) {
+      const { rel = 'alternate', href } = attributes;
+      if (name === 'link' && href !== undefined && rel === 'alternate') this.#home ??= href;
+      this.#startCapture(name, attributes);
+    }
+  }
+
+  /** Titles and links of images, text inputs and authors are not the feed's own. */
+  #isOfFeed(): boolean {
+    const parent = this.#stack.at(-2)?.name;
+    return parent === 'channel' || parent === 'feed' || parent === 'rss';
+  }
+
+  /** An entry inside a text can only be the next one: the text was never ended. Quoted feeds in content are escaped. */
+  #entryRestarts(name: string): boolean {
+    return (name === 'item' || name === 'entry') && this.#capture?.name !== 'fullitem';
+  }
+
+  #startCapture(name: string, attributes: Attributes): void {
+    this.#capture = { name, depth: this.#stack.length, attributes, text: '', markup: '', hasTags: false };
+  }
+
+  #text(raw: string): void {
+    if (this.#capture === null) return;
+    const text = this.#inCdata ? raw : decodeHTMLStrict(raw);
+    this.#capture.text += text;
+    this.#capture.markup += escapeHtml(text);
+  }
+
+  #close(): void {
+    if (this.#isTooDeep) return;
+    const capture = this.#capture;
+    if (capture !== null && this.#stack.length > capture.depth) {
+      capture.markup += `</${localName(this.#stack.at(-1)?.name ?? '')}>`;
+    } else if (capture !== null) {
+      this.#capture = null;
+      this.#keep(capture);
+    }
+    if (this.#entry !== null && this.#stack.length === this.#entryDepth) this.#finishEntry();
+    this.#stack.pop();
+  }
+
+  #keep({ name, attributes, text, markup, hasTags }: Capture): void {
+    if (this.#entry !== null)
+      this.#entry.text(name, attributes, { text, markup, hasTags }, this.#stack.at(-1)?.base ?? null);
+    else if (name === 'title') this.#title ??= oneLine(textOfTitle(text));
+    else if (text.trim() !== '') this.#home ??= text.trim();
+  }
+
+  #dropCapture(): void {
+    this.#capture = null;
+  }
+
+  #finishEntry(): void {
+    if (this.#entry !== null) this.#entries.push(this.#entry);
+    this.#entry = null;
+  }
+
+  #declare(attributes: Attributes): void {
+    for (const key in attributes) {
+      if (key.startsWith('xmlns:')) this.#declared.set(key.slice(6), usualPrefix(attributes[key]) ?? key.slice(6));
+    }
+  }
+
+  /** `dc:date` of whatever prefix; elements of the document's own format without one. */
+  #nameOf(tag: string, ownNamespace: string | undefined): string {
+    const colon = tag.indexOf(':');
+    const local = tag.slice(colon + 1).toLowerCase();
+    const written = tag.slice(0, Math.max(0, colon)).toLowerCase();
+    const prefix =
+      colon > 0
+        ? (this.#declared.get(written) ?? written)
+        : ownNamespace !== undefined && usualPrefix(ownNamespace) === 'xhtml'
+          ? 'xhtml'
+          : '';
+    const isOwn =
+      prefix === '' || (prefix === 'atom' && this.#format !== 'rss') || (prefix === 'rdf' && local === 'rdf');
+    return isOwn ? local : `${prefix}:${local}`;
+  }
+
+  #baseOf(given: string | undefined): string | null {
+    const outer = this.#stack.at(-1)?.base ?? null;
+    if (given === undefined) return outer;
+    return URL.canParse(given, outer ?? this.#address) ? new URL(given, outer ?? this.#address).href : outer;
+  }
+}
+
+function formatOf(name: string): 'rss' | 'atom' | 'html' | null {
+  switch (name) {
+    case 'rss':
+    case 'rdf':
+    case 'channel':
+      return 'rss';
+    case 'feed':
+    case 'entry':
+      return 'atom';
+    case 'html':
+    case 'xhtml:html':
+    case 'head':
+    case 'body':
+      return 'html';
+    default:
+      return null;
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+/** Names in lower case, values unescaped. */
+function lowerCased(attributes: Attributes): Attributes {
+  const result: Record<string, string> = Object.create(null);
+  for (const key in attributes) result[key.toLowerCase()] = decodeHTMLStrict(attributes[key]);
+  return result;
+}
+
+function usualPrefix(namespace: string): string | undefined {
+  const lower = namespace.trim().toLowerCase();
+  return prefixes.find(([start]) => lower.startsWith(start))?.[1];
+}

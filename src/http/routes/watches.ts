@@ -1,0 +1,113 @@
+/** Watches: contract "Watches". */
+import { z } from 'zod';
+import * as watch from '../../domain/watch.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+const watchParams = z.object({ watch_id: z.string() });
+
+function readRoutes(app: HttpApp, { ask }: RouteContext): void {
+  app.get(
+    '/v1/watches',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_watches',
+        summary: 'All watches, oldest first',
+        tags: ['watches'],
+        response: { 200: watch.watchListResponse, ...errorAnswers('read') },
+      },
+    },
+    async (_request, reply) => ask('watch.list', {}, { signal: clientSignal(reply) }),
+  );
+
+  app.get(
+    '/v1/watches/:watch_id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_watch',
+        summary: 'A watch and how its latest poll ended',
+        tags: ['watches'],
+        params: watchParams,
+        response: { 200: watch.watchResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params }, reply) => ask('watch.get', params, { signal: clientSignal(reply) }),
+  );
+}
+
+function writeRoutes(app: HttpApp, { ask }: RouteContext): void {
+  app.post(
+    '/v1/watches',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'create_watch',
+        summary: 'Poll a source for new pages',
+        description: 'Of a URL that is watched already, the watch that is there is answered, unchanged.',
+        tags: ['watches'],
+        body: watch.createWatchRequest,
+        response: { 201: watch.watchResponse, ...errorAnswers('write', 422, 503) },
+      },
+    },
+    async ({ body }, reply) => reply.code(201).send(await ask('watch.create', body, { signal: clientSignal(reply) })),
+  );
+
+  app.patch(
+    '/v1/watches/:watch_id',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'update_watch',
+        summary: 'Change a watch',
+        description:
+          'What is left out stays. `null` clears `title` and `config`. A new interval counts from the last run.',
+        tags: ['watches'],
+        params: watchParams,
+        body: watch.updateWatchRequest,
+        response: { 200: watch.watchResponse, ...errorAnswers('write', 404, 422, 503) },
+      },
+    },
+    async ({ params, body }, reply) => ask('watch.update', { ...body, ...params }, { signal: clientSignal(reply) }),
+  );
+
+  app.delete(
+    '/v1/watches/:watch_id',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'delete_watch',
+        summary: 'Stop watching; pages stay',
+        tags: ['watches'],
+        params: watchParams,
+        response: { 204: z.null(), ...errorAnswers('write', 404, 503) },
+      },
+    },
+    async ({ params }, reply) => {
+      await ask('watch.delete', params, { signal: clientSignal(reply) });
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/v1/watches/:watch_id/run',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'run_watch',
+        summary: 'Poll now; the next scheduled poll comes an interval from now',
+        tags: ['watches'],
+        params: watchParams,
+        response: { 202: watch.watchRunAcceptedResponse, ...errorAnswers('write', 404, 503) },
+      },
+    },
+    async ({ params }, reply) => reply.code(202).send(await ask('watch.run', params, { signal: clientSignal(reply) })),
+  );
+}
+
+export const watchRoutes: RouteGroup = (app, context) => {
+  readRoutes(app, context);
+  writeRoutes(app, context);
+};

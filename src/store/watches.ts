@@ -1,0 +1,80 @@
+/**
+ * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(identity of the URL) → no; `watch_by_job` job → watch,
+ * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones. `put` is the only way a row changes.
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from 'lmdb';
+import type { Watch } from '../domain/watch.ts';
+import type { Environment } from './environment.ts';
+
+/** As stored: the form of the URL under which the watch exists once is kept with it. */
+export interface StoredWatch extends Watch {
+  identity: string;
+}
+
+export class WatchReader {
+  protected readonly rows: Database<StoredWatch, number>;
+  protected readonly byUrl: Database<number, Buffer>;
+  protected readonly byJob: Database<number, number>;
+  protected readonly due: Database<number, [number, number]>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('watches', { keyEncoding: 'uint32' });
+    this.byUrl = environment.openDatabase('watch_by_url', { keyEncoding: 'binary' });
+    this.byJob = environment.openDatabase('watch_by_job', { keyEncoding: 'uint32' });
+    this.due = environment.openDatabase('watches_due', {});
+  }
+
+  get(no: number): StoredWatch | undefined {
+    return this.rows.get(no);
+  }
+
+  find(identity: string): StoredWatch | undefined {
+    const no = this.byUrl.get(urlKey(identity));
+    return no === undefined ? undefined : this.rows.get(no);
+  }
+
+  /** The watch whose latest poll this job is. */
+  ofJob(jobNo: number): StoredWatch | undefined {
+    const no = this.byJob.get(jobNo);
+    return no === undefined ? undefined : this.rows.get(no);
+  }
+
+  /** Oldest first, from the one after `after`. */
+  list(after = 0, limit = Number.MAX_SAFE_INTEGER): StoredWatch[] {
+    return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
+  }
+
+  /** Enabled watches due at `now`, the longest due first. */
+  dueAt(now: number, limit: number): StoredWatch[] {
+    return [...this.due.getKeys({ end: [now, Number.MAX_SAFE_INTEGER], limit })].flatMap(
+      ([, no]) => this.get(no) ?? [],
+    );
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class WatchTransactor extends WatchReader {
+  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new watch. */
+  put(watch: StoredWatch, before: StoredWatch | undefined): void {
+    if (before === undefined) this.byUrl.put(urlKey(watch.identity), watch.no);
+    if (before?.enabled) this.due.remove([before.next_run_at, before.no]);
+    if (watch.enabled) this.due.put([watch.next_run_at, watch.no], 0);
+    if (before?.poll_job !== watch.poll_job) {
+      if (before !== undefined) this.byJob.remove(before.poll_job);
+      if (watch.poll_job !== 0) this.byJob.put(watch.poll_job, watch.no);
+    }
+    this.rows.put(watch.no, watch);
+  }
+
+  remove(watch: StoredWatch): void {
+    this.rows.remove(watch.no);
+    this.byUrl.remove(urlKey(watch.identity));
+    this.byJob.remove(watch.poll_job);
+    this.due.remove([watch.next_run_at, watch.no]);
+  }
+}
+
+function urlKey(identity: string): Buffer {
+  return createHash('sha256').update(identity).digest().subarray(0, 16);
+}

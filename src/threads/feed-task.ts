@@ -1,0 +1,7 @@
+/** Thread task: what a feed says. Run in a pool of its own, with a time limit and a heap limit. */
+import type { FeedReading } from '../compute/feed/feed.ts';
+import { type FeedBytes, readFeed } from '../compute/feed/read-feed.ts';
+
+export function read(feed: FeedBytes): FeedReading {
+  return readFeed(feed);
+}
