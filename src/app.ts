@@ -11,13 +11,16 @@ import { type Breakers, createBreakers } from './actors/breakers.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { textReaders } from './actors/content-readers.ts';
 import { openExtractor } from './actors/extract-page.ts';
+import { openFeedReader } from './actors/feed-reader.ts';
 import { fetchAndIndexHandler } from './actors/fetch-and-index.ts';
 import { indexPageHandler } from './actors/index-page.ts';
 import { indexesLogic, type WorkPool } from './actors/indexes.ts';
-import { intakeLogic } from './actors/intake.ts';
+import { intakeLogic, overQuota } from './actors/intake.ts';
 import type { JobHandler } from './actors/job-actor.ts';
 import { journalLogic } from './actors/journal.ts';
 import { openOutsideReranker } from './actors/outside-reranker.ts';
+import { feedPoller } from './actors/poll-feed.ts';
+import { type Pollers, pollWatchHandler } from './actors/poll-watch.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { queryVectorAsker } from './actors/query-vector.ts';
 import { recordsLogic } from './actors/records.ts';
@@ -26,6 +29,7 @@ import { retrieverLogic } from './actors/retriever.ts';
 import { schedulerLogic } from './actors/scheduler.ts';
 import { type Supervisor, startSupervisor } from './actors/supervisor.ts';
 import { commitThrough } from './actors/system-messages.ts';
+import { watchesLogic } from './actors/watches.ts';
 import { writerLogic } from './actors/writer.ts';
 import { installModel } from './commands/install-model.ts';
 import { localFloor } from './compute/calibrate-floor.ts';
@@ -118,6 +122,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       maxBytes: settings.fetch.max_bytes,
       userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
     });
+    const feeds = openFeedReader();
+    undo.push(() => feeds.close());
+    /** One for each kind of watch; a kind without one cannot be watched. */
+    const pollers: Pollers = { rss: feedPoller({ fetch, read: feeds.read }) };
 
     const { resilience } = settings;
     const breakers = createBreakers({
@@ -201,6 +209,18 @@ export async function startApp(options: AppOptions): Promise<App> {
           log,
           now,
         }),
+        watches: watchesLogic({
+          reader: store.reader,
+          commit,
+          pollers,
+          canonicalize: settings.canonicalize,
+          defaultIntervalHours: settings.watch.default_interval_hours,
+          tickEnabled: settings.watch.poll_tick_enabled,
+          maxDuePerTick: settings.watch.max_due_per_tick,
+          maxAttempts: settings.jobs.max_attempts,
+          log,
+          now,
+        }),
         retriever: retrieverLogic({
           ask,
           reader: store.reader,
@@ -220,6 +240,17 @@ export async function startApp(options: AppOptions): Promise<App> {
           feed,
           handlers: {
             index_page: indexPage,
+            poll_watch: pollWatchHandler({
+              reader: store.reader,
+              commit,
+              pollers,
+              canonicalize: settings.canonicalize,
+              maxAttempts: settings.jobs.max_attempts,
+              maxItemsPerPoll: settings.watch.max_items_per_poll,
+              overQuota: () => overQuota(settings.storage.max_bytes, () => store.usedBytes()),
+              metrics,
+              now,
+            }),
             eval_replay: replayHandler({ ask, reader: store.reader }),
             fetch_and_index: fetchAndIndexHandler({
               reader: store.reader,
@@ -254,7 +285,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       close: async () => {
         supervisor.stop();
         await supervisor.ended;
-        await Promise.all([work.close(), extractor.close()]);
+        await Promise.all([work.close(), extractor.close(), feeds.close()]);
         folder.release();
       },
     };

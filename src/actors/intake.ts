@@ -29,14 +29,20 @@ export interface IntakeDependencies {
   now: () => number;
 }
 
+/** Why nothing new is taken in, or null. */
+export function overQuota(quotaBytes: number | null, usedBytes: () => number): string | null {
+  if (quotaBytes === null || usedBytes() < quotaBytes) return null;
+  return `the store has reached storage.max_bytes, ${quotaBytes} bytes`;
+}
+
 const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
 
 export function intakeLogic(dependencies: IntakeDependencies) {
   const { commit, extract, canonicalize, maxAttempts, quotaBytes, usedBytes, metrics, now } = dependencies;
 
   const refuseOverQuota = () => {
-    if (quotaBytes === null || usedBytes() < quotaBytes) return;
-    throw new DomainError('over_quota', `the store has reached storage.max_bytes, ${quotaBytes} bytes`);
+    const reason = overQuota(quotaBytes, usedBytes);
+    if (reason !== null) throw new DomainError('over_quota', reason);
   };
 
   const prepare = async (request: IngestPageRequest): Promise<PageSubmission> => {

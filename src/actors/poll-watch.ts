@@ -62,8 +62,8 @@ export interface PollWatchDependencies {
   canonicalize: CanonicalizeSettings;
   maxAttempts: number;
   maxItemsPerPoll: number;
-  /** Errors: where nothing new is taken in. */
-  refuseOverQuota: () => void;
+  /** Why nothing new is taken in now, or null. */
+  overQuota: () => string | null;
   metrics: Metrics;
   now: () => number;
 }
@@ -74,8 +74,7 @@ const itemsPerCommit = 20;
 const sliceItems = 50;
 
 export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandler {
-  const { reader, commit, pollers, canonicalize, maxAttempts, maxItemsPerPoll, refuseOverQuota, metrics, now } =
-    dependencies;
+  const { reader, commit, pollers, canonicalize, maxAttempts, maxItemsPerPoll, overQuota, metrics, now } = dependencies;
 
   /** The items that are new, in order: at most `limit`, and whether there are more. */
   const newItems = async (items: readonly SourceItem[], limit: number, signal: AbortSignal) => {
@@ -103,17 +102,17 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
       throw new JobError('the watch was deleted, or polled again since', { permanent: true });
     }
     const poller = pollers[watch.kind];
-    const policy = poller?.policyOf(watch.config);
-    if (poller === undefined || policy === undefined || 'invalid' in policy) {
-      throw new JobError(policy?.invalid ?? `this version cannot poll kind ${watch.kind}`, { permanent: true });
-    }
+    if (poller === undefined) throw new JobError(`this version cannot poll kind ${watch.kind}`, { permanent: true });
+    const policy = poller.policyOf(watch.config);
+    if ('invalid' in policy) throw new JobError(policy.invalid, { permanent: true });
     const { items, ...reading } = await poller.poll(watch, signal);
     if (items === null) return notePolled(job.no, now(), { items: null, ...reading });
 
     const at = now();
     const limit = Math.min(maxItemsPerPoll, policy.maxItems ?? maxItemsPerPoll);
     const { found, areMore } = await newItems(items, limit, signal);
-    if (found.length > 0) refuseOverQuota();
+    const refusal = found.length > 0 ? overQuota() : null;
+    if (refusal !== null) throw new JobError(refusal);
     const submissions = found.map(
       ({ item, canonical_url, domain }): ItemSubmission => ({
         submission: {

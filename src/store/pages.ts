@@ -102,6 +102,7 @@ export class PageTransactor extends PageReader {
     if (page.title !== null) this.byTitle.remove(titleKey(page.title, page.no));
     this.chunkLists.remove(page.no);
     this.texts.remove(page.no);
+    this.feedContents.remove(page.no);
     this.rows.remove(page.no);
     this.removed.push(page.no);
   }

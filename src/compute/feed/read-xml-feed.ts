@@ -94,7 +94,8 @@ class XmlFeedReader {
   readonly #parser: Parser;
   readonly #stack: Element[] = [];
   readonly #declared = new Map<string, string>();
-  #isTooDeep = false;
+  /** Nothing behind this place is looked at. */
+  #isOver = false;
   #format: 'rss' | 'atom' | 'html' | null = null;
   #inCdata = false;
   #capture: Capture | null = null;
@@ -112,6 +113,9 @@ class XmlFeedReader {
         onopentag: (name, attributes) => this.#open(name, attributes),
         onclosetag: () => this.#close(),
         ontext: (text) => this.#text(text),
+        onprocessinginstruction: (_name, data) => {
+          if (this.#format === null && /^!doctype\s+html\b/i.test(data)) this.#format = 'html';
+        },
         oncdatastart: () => {
           this.#inCdata = true;
         },
@@ -124,7 +128,7 @@ class XmlFeedReader {
   }
 
   get isFull(): boolean {
-    return this.#entries.length >= maxEntries || this.#isTooDeep;
+    return this.#entries.length >= maxEntries || this.#isOver;
   }
 
   write(text: string): void {
@@ -133,7 +137,8 @@ class XmlFeedReader {
 
   end(): FeedReading {
     this.#parser.end();
-    if (this.#isTooDeep) return { kind: 'none', reason: `not a feed: nested deeper than ${maxDepth} elements` };
+    if (this.#isOver && this.#format !== 'html')
+      return { kind: 'none', reason: `not a feed: nested deeper than ${maxDepth} elements` };
     if (this.#format === 'html') return this.#announced();
     if (this.#format === null) return { kind: 'none', reason: 'not a feed: neither RSS, Atom nor JSON Feed' };
     const home = this.#home === null ? null : itemUrl(this.#home, [this.#address]);
@@ -155,9 +160,9 @@ class XmlFeedReader {
 
   #open(tag: string, raw: Attributes): void {
     if (this.#stack.length >= maxDepth) {
-      this.#isTooDeep = true;
+      this.#isOver = true;
     }
-    if (this.#isTooDeep) return;
+    if (this.#isOver) return;
     const attributes = lowerCased(raw);
     this.#declare(attributes);
     const name = this.#nameOf(tag, attributes.xmlns);
@@ -175,7 +180,9 @@ class XmlFeedReader {
     else if (this.#format !== null) this.#openFeed(name, attributes, base);
   }
 
+  /** Feeds are announced before the page begins; what comes then may be long, and ends few of its tags. */
   #openHtml(name: string, { rel = '', type = '', href, title = '' }: Attributes): void {
+    if (name === 'body' || name === 'xhtml:body') this.#isOver = true;
     if (name !== 'link' || href === undefined || !/\balternate\b/i.test(rel) || !feedTypes.test(type)) return;
     this.#links.push({ href, isComments: /\bcomments?\b/i.test(`${title} ${href}`) });
   }
@@ -221,7 +228,7 @@ class XmlFeedReader {
   }
 
   #close(): void {
-    if (this.#isTooDeep) return;
+    if (this.#isOver) return;
     const capture = this.#capture;
     if (capture !== null && this.#stack.length > capture.depth) {
       capture.markup += `</${localName(this.#stack.at(-1)?.name ?? '')}>`;
@@ -289,6 +296,8 @@ function formatOf(name: string): 'rss' | 'atom' | 'html' | null {
       return 'atom';
     case 'html':
     case 'xhtml:html':
+    case 'meta':
+    case 'title':
     case 'head':
     case 'body':
       return 'html';

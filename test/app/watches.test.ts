@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { idOf } from '../../src/domain/ids.ts';
+import type { PageResponse } from '../../src/domain/page.ts';
+import { createWatchRequest, type WatchResponse } from '../../src/domain/watch.ts';
+import { until } from '../process/service.ts';
+import { FeedServer, rss } from './feed-server.ts';
+import { WholeSystem } from './whole-system.ts';
+
+const feedsDir = join(import.meta.dirname, '../../../shared/data/feeds');
+
+/** A system that may fetch from this machine's own address, polls nothing by itself, and gives a poll up at its first failure. */
+async function startSystem(t: TestContext, env: NodeJS.ProcessEnv = {}) {
+  const web = await FeedServer.start(t);
+  const system = await WholeSystem.start(t, {
+    SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
+    SERVICE_WATCH__POLL_TICK_ENABLED: 'false',
+    SERVICE_JOBS__MAX_ATTEMPTS: '1',
+    ...env,
+  });
+  const create = (url: string, more: object = {}): Promise<WatchResponse> =>
+    system.ask('watch.create', createWatchRequest.parse({ url, ...more }));
+  /** Poll and wait for the end of it. */
+  const poll = async (watch_id: string): Promise<WatchResponse> => {
+    const { job_id } = await system.ask('watch.run', { watch_id });
+    const ended = async () =>
+      (await system.ask('job.list', { kind: 'poll_watch', limit: 1000 })).jobs.some(
+        (job) => job.job_id === job_id && (job.status === 'done' || job.status === 'dead'),
+      );
+    await until(ended, 'the poll has ended');
+    return system.ask('watch.get', { watch_id });
+  };
+  const pages = async (): Promise<PageResponse[]> => {
+    const { jobs } = await system.ask('job.list', { kind: 'fetch_and_index', limit: 1000 });
+    return Promise.all(jobs.map((_, i) => system.ask('page.get', { page_id: idOf('page', i + 1) })));
+  };
+  return { web, system, create, poll, pages };
+}
+
+test('a poll ingests what is new, the next one asks only for what has changed and counts no visit', async (t) => {
+  const { web, create, poll, pages } = await startSystem(t);
+  const items = [
+    { link: '/one?utm_source=feed', title: 'One', extra: '<pubDate>Fri, 20 Nov 2026 10:00:00 +0100</pubDate>' },
+    { link: '/two', title: 'Two &amp;amp; a half' },
+  ];
+  let version = 1;
+  web.serve('/feed', ({ headers }) =>
+    headers['if-none-match'] === `"${version}"`
+      ? { status: 304 }
+      : { ...rss(items), headers: { 'content-type': 'text/xml', etag: `"${version}"` } },
+  );
+  const { id, ...fresh } = await create(`${web.url}/feed`, { config: { source: 'my feeds' } });
+  assert.deepEqual([fresh.last_status, fresh.last_run_at, fresh.next_run_at], ['pending', null, fresh.created_at]);
+
+  const first = await poll(id);
+  assert.deepEqual([first.last_status, first.last_error, first.last_item_count], ['ok', null, 2]);
+  const [one, two] = await pages();
+  assert.deepEqual(
+    [one.canonical_url, one.original_url, one.title, one.source, one.visit_count],
+    [`${web.url}/one`, `${web.url}/one?utm_source=feed`, 'One', 'my feeds', 1],
+  );
+  assert.deepEqual(one.metadata, {
+    watch_id: id,
+    feed_url: `${web.url}/feed`,
+    feed_title: 'A feed',
+    published_at: '2026-11-20T09:00:00.000Z',
+  });
+  assert.equal(two.title, 'Two & a half');
+
+  const second = await poll(id);
+  assert.deepEqual([second.last_status, second.last_item_count], ['ok', 2]);
+  assert.equal(
+    web.asked.filter(({ path, headers }) => path === '/feed' && headers['if-none-match'] === '"1"').length,
+    1,
+  );
+  version = 2;
+  items.push({ link: '/three', title: 'Three' });
+  assert.equal((await poll(id)).last_item_count, 3);
+  assert.deepEqual(
+    (await pages()).map(({ canonical_url, visit_count }) => [canonical_url, visit_count]),
+    ['one', 'two', 'three'].map((path) => [`${web.url}/${path}`, 1]),
+  );
+});
+
+test('a 304 from another address than the one that gave the validators is no answer', async (t) => {
+  const { web, create, poll, pages } = await startSystem(t);
+  let target = '/old';
+  web.serve('/feed', () => ({ status: 302, headers: { location: target } }));
+  web.serve('/old', { ...rss([{ link: '/a' }]), headers: { etag: '"x"' } });
+  web.serve('/new', ({ headers }) =>
+    headers['if-none-match'] === undefined ? rss([{ link: '/a' }, { link: '/b' }]) : { status: 304 },
+  );
+  const { id } = await create(`${web.url}/feed`);
+  await poll(id);
+  target = '/new';
+  assert.equal((await poll(id)).last_item_count, 2);
+  assert.equal((await pages()).length, 2);
+});
+
+test('one watch of a URL, one page of an item, however many forms of them come at once', async (t) => {
+  const { web, system, create, poll, pages } = await startSystem(t);
+  const copies = await Promise.all(
+    Array.from({ length: 100 }, (_, i) =>
+      create(`${web.url}/feed?utm_campaign=${i}&fbclid=${i}`, { title: `No ${i}` }),
+    ),
+  );
+  assert.equal(new Set(copies.map(({ id }) => id)).size, 1);
+  assert.deepEqual(new Set(copies.map(({ title }) => title)).size, 1, 'the existing watch is unchanged');
+
+  const watches: WatchResponse[] = [];
+  for (let i = 0; i < 10; i++) {
+    const forms = Array.from({ length: 10 }, (_, j) => ({ link: `/item?utm_source=${i}&amp;gclid=${j}` }));
+    web.serve(`/feed${i}`, rss(forms));
+    watches.push(await create(`${web.url}/feed${i}`));
+  }
+  await Promise.all(watches.map(({ id }) => poll(id)));
+  const found = await pages();
+  assert.deepEqual(
+    found.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]),
+    [[`${web.url}/item`, 1]],
+  );
+  const { jobs } = await system.ask('job.list', { kind: 'fetch_and_index', limit: 10 });
+  assert.equal(jobs.length, 1);
+});
+
+test('a page that announces a feed is watched by its feed, and asked again when that is gone', async (t) => {
+  const { web, create, poll } = await startSystem(t);
+  const announcing = (path: string) => ({
+    headers: { 'content-type': 'text/html' },
+    body: `<!doctype html><meta charset=utf-8><link rel=alternate type=application/rss+xml title="Comments" href=/comments>
+      <LINK rel="alternate" type="application/atom+xml" href="${path}"><p>Welcome <b>here`,
+  });
+  web.serve('/', announcing('/atom'));
+  web.serve('/atom', rss([{ link: '/a' }]));
+  const { id, url } = await create(`${web.url}/`);
+  assert.equal((await poll(id)).last_status, 'ok');
+  await poll(id);
+  assert.equal(web.countOf('/'), 1, 'the feed is remembered');
+  assert.equal(web.countOf('/atom'), 2);
+  web.serve('/', announcing('/moved'));
+  web.serve('/atom', { status: 410 });
+  web.serve('/moved', rss([{ link: '/a' }, { link: '/b' }]));
+  const after = await poll(id);
+  assert.deepEqual([after.last_status, after.last_item_count, after.url], ['ok', 2, url]);
+  assert.equal(web.countOf('/comments'), 0);
+});
+
+test('what fails says why, keeps the schedule, and mends at the next poll', async (t) => {
+  const { web, create, poll } = await startSystem(t);
+  web.serve('/html', { headers: { 'content-type': 'text/html' }, body: '<html><body>nothing</body></html>' });
+  web.serve('/broken', { status: 500 });
+  web.serve('/empty', { body: ' ' });
+  web.serve('/json', { body: '{"items": [' });
+  web.serve('/deep', { body: `<rss><channel>${'<a>'.repeat(10_000)}` });
+  web.serve('/loop', { status: 301, headers: { location: '/loop' } });
+  const cases: [url: string, error: RegExp][] = [
+    [`${web.url}/missing`, /^HTTP 404$/],
+    [`${web.url}/broken`, /^HTTP 500$/],
+    [`${web.url}/html`, /an HTML page that announces none/],
+    [`${web.url}/empty`, /the answer is empty/],
+    [`${web.url}/json`, /JSON that cannot be parsed/],
+    [`${web.url}/deep`, /nested deeper/],
+    [`${web.url}/loop`, /too many redirects/],
+    ['http://169.254.169.254/feed', /^blocked address$/],
+    ['http://[::ffff:a9fe:a9fe]/feed', /^blocked address$/],
+    ['http://localhost.:1/feed', /^blocked address$|DNS failure/],
+  ];
+  for (const [url, error] of cases) {
+    const { id } = await create(url);
+    const watch = await poll(id);
+    assert.equal(watch.last_status, 'error', url);
+    assert.match(watch.last_error ?? '', error, url);
+    assert.ok(Date.parse(watch.next_run_at) > Date.now() + 23 * 3_600_000, 'the schedule goes on');
+  }
+  web.serve('/broken', rss([{ link: '/a' }]));
+  const [mended] = await Promise.all([create(`${web.url}/broken`).then(({ id }) => poll(id))]);
+  assert.deepEqual([mended.last_status, mended.last_error], ['ok', null]);
+});
+
+test('items over the cap come with the next polls, and the cap of the settings counts', async (t) => {
+  const { web, create, poll, pages } = await startSystem(t, { SERVICE_WATCH__MAX_ITEMS_PER_POLL: '30' });
+  const many = Array.from({ length: 70 }, (_, i) => ({ link: `/item/${i}` }));
+  web.serve('/feed', ({ headers }) =>
+    headers['if-none-match'] === '"1"' ? { status: 304 } : { ...rss(many), headers: { etag: '"1"' } },
+  );
+  const { id } = await create(`${web.url}/feed`, { config: { max_items: '1000' } });
+  const counts: unknown[] = [];
+  for (let i = 0; i < 4; i++) counts.push([(await poll(id)).last_item_count, (await pages()).length]);
+  assert.deepEqual(counts, [
+    [30, 30],
+    [30, 60],
+    [30, 70],
+    [30, 70],
+  ]);
+});
+
+test('a deleted watch leaves its pages; its poll and its id are gone', async (t) => {
+  const { web, system, create, poll, pages } = await startSystem(t);
+  web.serve('/feed', rss([{ link: '/a' }]));
+  const { id } = await create(`${web.url}/feed`);
+  await poll(id);
+  await system.ask('watch.delete', { watch_id: id });
+  await assert.rejects(system.ask('watch.get', { watch_id: id }), { code: 'not_found' });
+  assert.deepEqual((await system.ask('watch.list', {})).watches, []);
+  assert.equal((await pages()).length, 1);
+  assert.notEqual((await create(`${web.url}/feed`)).id, id, 'the URL is free again');
+});
+
+test('a new watch is polled at once where polls are scheduled', async (t) => {
+  const { web, system, create } = await startSystem(t, { SERVICE_WATCH__POLL_TICK_ENABLED: 'true' });
+  web.serve('/feed', rss([{ link: '/a' }]));
+  const { id, created_at } = await create(`${web.url}/feed`, { interval_hours: 6 });
+  await until(async () => (await system.ask('watch.get', { watch_id: id })).last_status === 'ok', 'it is polled');
+  const watch = await system.ask('watch.get', { watch_id: id });
+  assert.equal(Date.parse(watch.next_run_at) - Date.parse(created_at), 6 * 3_600_000);
+});
+
+test('every public feed is read or fails with a reason', {
+  skip: !existsSync(feedsDir) && 'no ../shared/data',
+}, async (t) => {
+  const { web, system, create, pages } = await startSystem(t);
+  const names = readdirSync(feedsDir);
+  for (const name of names) web.serve(`/${name}`, { body: readFileSync(join(feedsDir, name)) });
+  for (const name of names) {
+    const { id } = await create(`${web.url}/${name}`);
+    await system.ask('watch.run', { watch_id: id });
+  }
+  const open = async () =>
+    (await system.ask('watch.list', {})).watches.filter(({ last_status }) => last_status === 'pending');
+  await until(async () => (await open()).length === 0, 'every feed was polled', 120_000);
+  const { watches } = await system.ask('watch.list', {});
+  assert.equal(watches.length, names.length);
+  const failed = watches.filter(({ last_status }) => last_status === 'error');
+  for (const { last_error } of failed) assert.match(last_error ?? '', /^not a feed: /);
+  // It is no feed, but XML of another kind.
+  assert.equal(failed.length, 1, failed.map(({ url, last_error }) => `${url}: ${last_error}`).join('\n'));
+  const found = await pages();
+  t.diagnostic(`${watches.length} feeds, ${failed.length} failed, ${found.length} pages`);
+  assert.ok(found.length > 50, `${found.length} pages`);
+  assert.ok(found.every(({ canonical_url }) => /^https?:/.test(canonical_url)));
+});
