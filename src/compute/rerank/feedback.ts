@@ -29,23 +29,26 @@ export function feedbackScores(
 ): Float64Array {
   const { labels, starts, words, bodyCounts, titleCounts, table } = candidates;
   const weights = new Float64Array(table.stemCount);
+  const frequencies = new Float64Array(table.stemCount);
   const asked = terms.map(({ stem, weight }) => [stem, weight] as const);
   addVector(weights, asked, 1);
-  addVector(weights, feedbackStems(candidates, first, statistics), BETA);
+  addVector(weights, feedbackStems(candidates, first, statistics, frequencies), BETA);
   const scores = new Float64Array(labels.length);
   const { base, slope } = saturation(statistics.meanLength);
-  const frequencies = new Float64Array(table.stemCount);
+  /** The weighted stems of the candidate, as they are met. */
+  const met: number[] = [];
   for (let i = 0; i < labels.length; i++) {
     for (let at = starts[i]; at < starts[i + 1]; at++) {
-      frequencies[table.stems[words[at]]] += occurrences(bodyCounts[at], titleCounts[at]);
-    }
-    for (let at = starts[i]; at < starts[i + 1]; at++) {
       const stem = table.stems[words[at]];
-      if (weights[stem] > 0 && frequencies[stem] > 0) {
-        scores[i] += contribution(weights[stem], frequencies[stem], lengths[i], base, slope);
-      }
+      if (weights[stem] === 0) continue;
+      if (frequencies[stem] === 0) met.push(stem);
+      frequencies[stem] += occurrences(bodyCounts[at], titleCounts[at]);
+    }
+    for (const stem of met) {
+      scores[i] += contribution(weights[stem], frequencies[stem], lengths[i], base, slope);
       frequencies[stem] = 0;
     }
+    met.length = 0;
   }
   return scores;
 }
@@ -58,39 +61,55 @@ function addVector(weights: Float64Array, vector: StemVector, length: number): v
   if (norm > 0) for (const [stem, weight] of vector) if (stem >= 0) weights[stem] += (length * weight) / norm;
 }
 
-/** The heaviest stems of the best chunks: the weighted sum of their unit tf-idf vectors. */
-function feedbackStems(candidates: Candidates, first: Float64Array, statistics: CollectionStatistics): StemVector {
-  const { labels } = candidates;
+/**
+ * The heaviest stems of the best chunks: the weighted sum of their unit vectors of (1 + ln frequency) · idf. `frequencies` is
+ * all 0 before and after.
+ */
+function feedbackStems(
+  candidates: Candidates,
+  first: Float64Array,
+  statistics: CollectionStatistics,
+  frequencies: Float64Array,
+): StemVector {
+  const { labels, starts, words, bodyCounts, titleCounts, table } = candidates;
   const order = Array.from(labels.keys()).sort((a, b) => first[b] - first[a] || labels[a] - labels[b]);
   const spread = standardDeviation(first);
-  const sum = new Map<number, number>();
-  const weights = new Map<number, number>();
+  const sums = new Float64Array(table.stemCount);
+  const idfs = new Float64Array(table.stemCount);
+  /** Stems with a sum, and those of one chunk. */
+  const summed: number[] = [];
+  const met: number[] = [];
   for (const i of order.slice(0, FEEDBACK_CHUNKS)) {
+    for (let at = starts[i]; at < starts[i + 1]; at++) {
+      const stem = table.stems[words[at]];
+      if (frequencies[stem] === 0) met.push(stem);
+      frequencies[stem] += occurrences(bodyCounts[at], titleCounts[at]);
+    }
+    let squares = 0;
+    for (const stem of met) {
+      if (idfs[stem] === 0) {
+        idfs[stem] = termWeight(statistics.docs, statistics.documentFrequency(stem));
+        summed.push(stem);
+      }
+      frequencies[stem] = (1 + Math.log(frequencies[stem])) * idfs[stem];
+      squares += frequencies[stem] ** 2;
+    }
     const voice = spread > 0 ? Math.exp((STEEPNESS * (first[i] - first[order[0]])) / spread) : 1;
-    const vector = tfIdf(candidates, i, statistics, weights);
-    const norm = Math.hypot(...vector.values());
-    if (norm > 0) for (const [stem, weight] of vector) sum.set(stem, (sum.get(stem) ?? 0) + (voice * weight) / norm);
+    for (const stem of met) {
+      sums[stem] += (voice * frequencies[stem]) / Math.sqrt(squares);
+      frequencies[stem] = 0;
+    }
+    met.length = 0;
   }
-  return [...sum].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, FEEDBACK_STEMS);
+  return heaviest(summed, sums, FEEDBACK_STEMS).map((stem) => [stem, sums[stem]] as const);
 }
 
-/** (1 + ln frequency) · idf of the stems of one candidate. `weights` remembers the idf. */
-function tfIdf(candidates: Candidates, i: number, statistics: CollectionStatistics, weights: Map<number, number>) {
-  const { starts, words, bodyCounts, titleCounts, table } = candidates;
-  const vector = new Map<number, number>();
-  for (let at = starts[i]; at < starts[i + 1]; at++) {
-    const stem = table.stems[words[at]];
-    vector.set(stem, (vector.get(stem) ?? 0) + occurrences(bodyCounts[at], titleCounts[at]));
-  }
-  for (const [stem, frequency] of vector) {
-    let weight = weights.get(stem);
-    if (weight === undefined) {
-      weight = termWeight(statistics.docs, statistics.documentFrequency(stem));
-      weights.set(stem, weight);
-    }
-    vector.set(stem, (1 + Math.log(frequency)) * weight);
-  }
-  return vector;
+/** The `count` stems of the largest sums, equal ones by number. */
+function heaviest(stems: readonly number[], sums: Float64Array, count: number): number[] {
+  const ascending = Float64Array.from(stems, (stem) => sums[stem]).sort();
+  const least = ascending[Math.max(0, ascending.length - count)];
+  const enough = stems.filter((stem) => sums[stem] >= least);
+  return enough.sort((a, b) => sums[b] - sums[a] || a - b).slice(0, count);
 }
 
 function standardDeviation(values: Float64Array): number {

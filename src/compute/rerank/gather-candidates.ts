@@ -24,7 +24,7 @@ export interface Gathered {
   readonly stemNumbers: Uint32Array;
 }
 
-/** Gathers by one numbering; keeps working arrays from call to call. */
+/** Gathers by one numbering. What it gives holds until it is called again: it keeps its arrays. */
 export type CandidateGatherer = (
   parts: readonly ForwardPart[],
   labels: Uint32Array,
@@ -36,6 +36,7 @@ export type CandidateGatherer = (
 export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer {
   const wordPlaces = new Renumbering();
   const stemPlaces = new Renumbering();
+  let room = makeRoom(1024);
 
   const gather: CandidateGatherer = (parts, labels, places, forms) => {
     const starts = new Uint32Array(labels.length + 1);
@@ -43,9 +44,11 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
       const { index } = parts[part];
       starts[i + 1] = starts[i] + index.starts[chunk + 1] - index.starts[chunk];
     });
-    const words = new Uint32Array(starts[labels.length]);
-    const bodyCounts = new Uint8Array(words.length);
-    const titleCounts = new Uint8Array(words.length);
+    const entries = starts[labels.length];
+    if (entries > room.words.length) room = makeRoom(2 * entries);
+    const words = room.words.subarray(0, entries);
+    const bodyCounts = room.bodyCounts.subarray(0, entries);
+    const titleCounts = room.titleCounts.subarray(0, entries);
     places.forEach(({ part, chunk }, i) => {
       const { index } = parts[part];
       const known = numbers.knownOf(index);
@@ -91,6 +94,14 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
     wordPlaces.clear();
     stemPlaces.clear();
     return gather(parts, labels, places, forms);
+  };
+}
+
+function makeRoom(entries: number) {
+  return {
+    words: new Uint32Array(entries),
+    bodyCounts: new Uint8Array(entries),
+    titleCounts: new Uint8Array(entries),
   };
 }
 

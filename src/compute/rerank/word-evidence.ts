@@ -12,10 +12,6 @@ import type { WordSimilarity } from './word-similarity.ts';
 const MAX_SOFT_TERMS = 16;
 /** Words less alike than this are not related: at 0.4 one counts 1 in 244, and there are hundreds of them in every text. */
 const LEAST_COSINE = 0.4;
-/** A word with this cosine counts cosine^12 of an occurrence (0.7: 1 in 72) or cosine^6 (0.7: 1 in 8); an equal stem counts 1. */
-const NEAR_POWER = 12;
-const WIDE_POWER = 6;
-
 /** A stem of the query. */
 export interface QueryTerm {
   stem: number;
@@ -124,7 +120,10 @@ export function wordEvidence(
   return evidence;
 }
 
-/** For each word of the candidates the query terms it stands for, and how much of an occurrence it is. */
+/**
+ * For each word of the candidates the query terms it stands for, and how much of an occurrence it is: cosine^12 for `near`
+ * (0.7: 1 in 72), cosine^6 for `wide` (0.7: 1 in 8); an equal stem is 1.
+ */
 interface Relations {
   /** Shape: words + 1; a word's relations are starts[w] .. starts[w + 1]. */
   starts: Uint32Array;
@@ -141,10 +140,15 @@ function relate(terms: readonly QueryTerm[], { table }: Candidates, similarity: 
       .sort((a, b) => terms[b].weight - terms[a].weight || a - b)
       .slice(0, MAX_SOFT_TERMS),
   );
-  const found: { word: number; term: number; cosine: number }[] = [];
+  /** Of each relation its word, its term and its cosine. */
+  const words: number[] = [];
+  const found: number[] = [];
+  const cosines: number[] = [];
   const starts = new Uint32Array(count + 1);
   const relation = (term: number, word: number, cosine: number) => {
-    found.push({ word, term, cosine });
+    words.push(word);
+    found.push(term);
+    cosines.push(cosine);
     starts[word + 1]++;
   };
   const termOf = new Int32Array(table.stemCount).fill(-1);
@@ -163,15 +167,15 @@ function relate(terms: readonly QueryTerm[], { table }: Candidates, similarity: 
   const next = starts.slice(0, -1);
   const relations = {
     starts,
-    terms: new Uint16Array(found.length),
-    near: new Float32Array(found.length),
-    wide: new Float32Array(found.length),
+    terms: new Uint16Array(words.length),
+    near: new Float32Array(words.length),
+    wide: new Float32Array(words.length),
   };
-  for (const { word, term, cosine } of found) {
-    const at = next[word]++;
-    relations.terms[at] = term;
-    relations.near[at] = cosine ** NEAR_POWER;
-    relations.wide[at] = cosine ** WIDE_POWER;
+  for (let i = 0; i < words.length; i++) {
+    const at = next[words[i]]++;
+    relations.terms[at] = found[i];
+    relations.wide[at] = (cosines[i] * cosines[i] * cosines[i]) ** 2;
+    relations.near[at] = relations.wide[at] ** 2;
   }
   return relations;
 }
