@@ -2,11 +2,13 @@
  * Ranking quality of the default pipeline and its parts over the collections of ../shared/data/ir, as JSON: nDCG@10, recall@100
  * and time per query of BM25 alone, dense alone, their fusion, and fusion with the local reranker, which is what the service
  * answers with; paired randomisation tests against BM25 alone. In process and exact (no graph), deterministic but for times.
- * Usage: npm run bench:quality [-- collection …]
+ * With --leave-one-out also: feedback's two numbers chosen on all collections but one and measured on that one, for each.
+ * Usage: npm run bench:quality [-- --leave-one-out] [collection …]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/word-vectors.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 import { collectionNames, prepareCollection } from './quality/collections.ts';
@@ -29,7 +31,15 @@ const REFERENCES: Readonly<Record<string, number>> = {
 };
 
 const root = join(import.meta.dirname, '../../shared/data/ir');
-const names = collectionNames(root).filter((name) => process.argv.length < 3 || process.argv.includes(name));
+const { values, positionals } = parseArgs({
+  options: { 'leave-one-out': { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const names = collectionNames(root).filter((name) => positionals.length === 0 || positionals.includes(name));
+/** The grid that the feedback's weights were chosen from (docs/ranking.md). */
+const settings = values['leave-one-out']
+  ? [1, 1.5, 2, 3].flatMap((steepness) => [0.5, 0.75, 1].map((beta) => ({ steepness, beta })))
+  : [];
 const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
 const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));
 rmSync(cacheDir, { recursive: true });
@@ -38,7 +48,7 @@ const tools = createQueryTools(wordVectors, DIM);
 const measured = names.map((name) => {
   const collection = prepareCollection(root, name, MAX_QUERIES, tools);
   const { starts, wordStems } = collection.forward.index;
-  const runs = collection.queries.map(({ text }) => runQuery(collection, text, tools));
+  const runs = collection.queries.map(({ text }) => runQuery(collection, text, tools, settings));
   const values = (arm: Arm) => runs.map(({ ranked }, q) => ndcg(ranked[arm], collection.queries[q].grades, 10));
   const found = (arm: Arm) => runs.map(({ ranked }, q) => recall(ranked[arm], collection.queries[q].grades, 100));
   const perQuery = Object.fromEntries(ARMS.map((arm) => [arm, values(arm)])) as Record<Arm, number[]>;
@@ -48,6 +58,10 @@ const measured = names.map((name) => {
     chunks: collection.chunks,
     queries: collection.queries.length,
     perQuery,
+    /** Mean nDCG@10 by setting. */
+    perSetting: settings.map((_, at) =>
+      mean(runs.map(({ rankedBy }, q) => ndcg(rankedBy[at], collection.queries[q].grades, 10))),
+    ),
     ndcg_10: { reference: REFERENCES[name], ...byArm((arm) => round(mean(perQuery[arm]))) },
     recall_100: byArm((arm) => round(mean(found(arm)))),
     default_against_bm25: roundAll(pairedTest(perQuery.bm25, perQuery.default, SEED)),
@@ -68,12 +82,13 @@ console.log(
       bench: 'quality',
       machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
       seed: SEED,
-      collections: measured.map(({ perQuery: _, ...rest }) => rest),
+      collections: measured.map(({ perQuery: _, perSetting: __, ...rest }) => rest),
       mean_ndcg_10: { best_bm25: round(mean(bar)), ...byArm((arm) => round(meanOf(arm))) },
       relative_to_best_bm25: byArm((arm) => round(meanOf(arm) / mean(bar) - 1)),
       relative_to_own_bm25: byArm((arm) => round(meanOf(arm) / meanOf('bm25') - 1)),
       below_best_bm25: measured.filter(({ ndcg_10 }, i) => ndcg_10.default <= bar[i]).map(({ name }) => name),
       all_queries: roundAll(pairedTest(pooled('bm25'), pooled('default'), SEED)),
+      ...(settings.length === 0 ? {} : { leave_one_out: leaveOneOut() }),
     },
     null,
     1,
@@ -82,6 +97,28 @@ console.log(
 
 function byArm(value: (arm: Arm) => number): Record<Arm, number> {
   return { bm25: value('bm25'), dense: value('dense'), rrf: value('rrf'), default: value('default') };
+}
+
+/** What the setting that is best for all other collections gives on each. */
+function leaveOneOut() {
+  const folds = measured.map(({ name, perSetting }) => {
+    const others = measured.filter((other) => other.name !== name);
+    const onOthers = settings.map((_, at) => mean(others.map((other) => other.perSetting[at])));
+    const chosen = onOthers.indexOf(Math.max(...onOthers));
+    return { name, ...settings[chosen], ndcg_10: round(perSetting[chosen]) };
+  });
+  const left = mean(folds.map(({ ndcg_10 }) => ndcg_10));
+  const means = settings.map((setting, at) => ({
+    ...setting,
+    mean_ndcg_10: round(mean(measured.map(({ perSetting }) => perSetting[at]))),
+  }));
+  return {
+    settings: means,
+    folds,
+    mean_ndcg_10: round(left),
+    relative_to_best_bm25: round(left / mean(bar) - 1),
+    relative_to_own_bm25: round(left / meanOf('bm25') - 1),
+  };
 }
 
 function times(runs: readonly QueryRun[]) {

@@ -11,6 +11,7 @@ import { localFloor } from '../../src/compute/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder } from '../../src/compute/embed-local.ts';
 import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
 import { contentTerms } from '../../src/compute/query-terms.ts';
+import type { FeedbackWeights } from '../../src/compute/rerank/feedback.ts';
 import { type CandidateGatherer, createCandidateGatherer } from '../../src/compute/rerank/gather-candidates.ts';
 import { rerank } from '../../src/compute/rerank/rerank.ts';
 import { WordNumbers } from '../../src/compute/rerank/word-numbers.ts';
@@ -59,13 +60,21 @@ export function createQueryTools(wordVectors: WordVectors, dim: number): QueryTo
 export interface QueryRun {
   /** Ranked document ids by arm. */
   ranked: Record<Arm, string[]>;
+  /** Ranked document ids by each of the settings asked for. */
+  rankedBy: string[][];
   /** Score of each document that the default ranks, best first. */
   scores: Map<string, number>;
   candidates: number;
   times_ms: { analyse: number; sparse: number; gather: number; rerank: number };
 }
 
-export function runQuery(collection: PreparedCollection, text: string, tools: QueryTools): QueryRun {
+/** `settings`: those of the feedback that the query is ranked by beside the default. */
+export function runQuery(
+  collection: PreparedCollection,
+  text: string,
+  tools: QueryTools,
+  settings: readonly FeedbackWeights[] = [],
+): QueryRun {
   const { corpus, documentOf, forward } = collection;
   const started = performance.now();
   const all = tools.analyzer.terms(text);
@@ -102,10 +111,13 @@ export function runQuery(collection: PreparedCollection, text: string, tools: Qu
       return segment.starts[term + 1] - segment.starts[term];
     },
   };
-  const scored = fastest(() => rerank(query, { ...words, bm25f, cosine, wordCosine }, statistics, tools.similarity));
-  const reranked = Array.from(labels, (label, i) => ({ label, score: scored.value[i] })).sort(
-    (a, b) => b.score - a.score || a.label - b.label,
-  );
+  const candidates = { ...words, bm25f, cosine, wordCosine };
+  const scored = fastest(() => rerank(query, candidates, statistics, tools.similarity));
+  const inOrderOf = (scores: Float64Array) =>
+    Array.from(labels, (label, i) => ({ label, score: scores[i] })).sort(
+      (a, b) => b.score - a.score || a.label - b.label,
+    );
+  const reranked = inOrderOf(scored.value);
 
   const numbers = new Map<string, number>();
   const pageOf = (label: number) => {
@@ -124,6 +136,9 @@ export function runQuery(collection: PreparedCollection, text: string, tools: Qu
       rrf: documents(fused),
       default: documents(reranked),
     },
+    rankedBy: settings.map((setting) =>
+      documents(inOrderOf(rerank(query, candidates, statistics, tools.similarity, setting))),
+    ),
     scores: new Map(
       rollUpPages(reranked, pageOf, ROLL_UP).map(({ score, hits: [{ label }] }) => [documentOf[label], score]),
     ),

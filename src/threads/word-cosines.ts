@@ -1,18 +1,24 @@
 /**
  * `WordSimilarity` by the SIMD kernel, for one thread. The rows of the words it has met are copied into a WebAssembly memory,
  * each with its scale and norm, and stay there: at most the whole vocabulary (38 MB), mostly the part that the corpus uses.
- * Measured against the plain loop over 14,000 words: 12 times faster (bench/rerank-stage.ts).
  *
- *   query       i16 × stride
+ *   queries     i16 × stride × MAX_QUERIES
  *   addresses   u32 × BLOCK
- *   sums        i32 × BLOCK
+ *   sums        i32 × BLOCK × MAX_QUERIES
  *   rows        stride bytes each, by slot
  */
-import { centreRow, inverseNorm, type WordSimilarity } from '../compute/rerank/word-similarity.ts';
+import {
+  type CentredRow,
+  centreRow,
+  type FoundPair,
+  inverseNorm,
+  type WordSimilarity,
+} from '../compute/rerank/word-similarity.ts';
 import type { WordVectors } from '../compute/word-vectors.ts';
-import { LANES, openDots } from './dot-kernel.ts';
+import { LANES } from './dot-kernel.ts';
+import { MAX_QUERIES, type ManyDots, openManyDots } from './many-dots-kernel.ts';
 
-const BLOCK = 16_384;
+const BLOCK = 8192;
 const WASM_PAGE_BYTES = 65_536;
 /** Rows of the first memory, which doubles. */
 const FIRST_ROWS = 4096;
@@ -22,12 +28,13 @@ export function createWordCosines(vectors: WordVectors): WordSimilarity {
   const { dim, rows, scales, count } = vectors;
   if (!(rows instanceof Int8Array)) throw new RangeError('rows must be int8');
   const stride = Math.ceil(dim / LANES) * LANES;
-  const addressesAt = 2 * stride;
+  const addressesAt = 2 * stride * MAX_QUERIES;
   const sumsAt = addressesAt + 4 * BLOCK;
-  const rowsAt = sumsAt + 4 * BLOCK;
+  const rowsAt = sumsAt + 4 * BLOCK * MAX_QUERIES;
   const pagesFor = (slots: number) => Math.ceil((rowsAt + slots * stride) / WASM_PAGE_BYTES);
   const memory = new WebAssembly.Memory({ initial: pagesFor(FIRST_ROWS) });
-  const dots = openDots(memory);
+  /** By number of queries. */
+  const kernels = new Map<number, ManyDots>();
   /** By row its slot + 1, 0: not here yet. */
   const slots = new Uint32Array(count);
   let used = 0;
@@ -71,27 +78,58 @@ export function createWordCosines(vectors: WordVectors): WordSimilarity {
     return { next, filled };
   }
 
+  function kernelFor(queries: number): ManyDots {
+    const known = kernels.get(queries);
+    if (known !== undefined) return known;
+    const opened = openManyDots(memory, stride, queries);
+    kernels.set(queries, opened);
+    return opened;
+  }
+
+  /** Tell of the pairs of the block's words with at most MAX_QUERIES rows. */
+  function comparePart(part: readonly ComparedRow[], filled: number, least: number, found: FoundPair): void {
+    const queries = part.length;
+    part.forEach(({ components }, q) => {
+      new Int16Array(memory.buffer, 2 * stride * q, stride).set(components);
+    });
+    kernelFor(queries)(addressesAt, filled, 0, sumsAt);
+    const sums = new Int32Array(memory.buffer, sumsAt, filled * queries);
+    for (let q = 0; q < queries; q++) {
+      const { place, quantum, withMean, norm } = part[q];
+      for (let i = 0, at = q; i < filled; i++, at += queries) {
+        const slot = blockSlots[i];
+        const cosine = (quantum * slotScales[slot] * sums[at] - withMean) * norm * slotNorms[slot];
+        if (cosine >= least) found(place, blockPlaces[i], cosine);
+      }
+    }
+  }
+
   return {
     pairs(of, others, least, found) {
+      const compared: ComparedRow[] = [];
+      of.forEach((row, place) => {
+        if (row < 0) return;
+        const components = new Int16Array(stride);
+        const centred = centreRow(vectors, row, components);
+        compared.push({ ...centred, place, components, norm: inverseNorm(vectors, row) });
+      });
+      if (compared.length === 0) return;
       for (let from = 0; from < others.length; ) {
         const { next, filled } = fillBlock(others, from);
         from = next;
-        for (let place = 0; place < of.length; place++) {
-          const row = of[place];
-          if (row < 0) continue;
-          const norm = slotNorms[slotOf(row)];
-          const { quantum, withMean } = centreRow(vectors, row, new Int16Array(memory.buffer, 0, stride));
-          dots(addressesAt, filled, stride, 0, sumsAt);
-          const sums = new Int32Array(memory.buffer, sumsAt, filled);
-          for (let i = 0; i < filled; i++) {
-            const slot = blockSlots[i];
-            const cosine = (quantum * slotScales[slot] * sums[i] - withMean) * norm * slotNorms[slot];
-            if (cosine >= least) found(place, blockPlaces[i], cosine);
-          }
+        for (let part = 0; part < compared.length; part += MAX_QUERIES) {
+          comparePart(compared.slice(part, part + MAX_QUERIES), filled, least, found);
         }
       }
     },
   };
+}
+
+/** A row to compare others with: its place in the list, its whole components, and 1 / its length. */
+interface ComparedRow extends CentredRow {
+  place: number;
+  components: Int16Array;
+  norm: number;
 }
 
 function longer(list: Float32Array, length: number): Float32Array<ArrayBuffer> {

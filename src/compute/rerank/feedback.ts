@@ -10,14 +10,19 @@ import { occurrences, type QueryTerm, saturation } from './word-evidence.ts';
 /** Chunks that give feedback, and stems taken from them; measured (docs/ranking.md): 5 to 20 and 25 to 200 are alike. */
 const FEEDBACK_CHUNKS = 10;
 const FEEDBACK_STEMS = 50;
-/** A chunk one standard deviation below the best has e^-1.5 of its voice; measured (docs/ranking.md): 1 to 2 are alike. */
-const STEEPNESS = 1.5;
-/** Length of the feedback's vector beside the query's; the usual value (Salton & Buckley 1990). */
-const BETA = 0.75;
+export interface FeedbackWeights {
+  /** A chunk one standard deviation below the best has e^-steepness of its voice. */
+  steepness: number;
+  /** Length of the feedback's vector beside the query's. */
+  beta: number;
+}
+
+/** Steepness measured (docs/ranking.md): 1 to 2 are alike; beta is the usual value (Salton & Buckley 1990). */
+export const FEEDBACK: FeedbackWeights = { steepness: 1.5, beta: 0.75 };
 
 /**
  * Score the candidates by the query and its feedback together: BM25 where each stem weighs what it has in the query's unit
- * vector plus BETA times what it has in the feedback's.
+ * vector plus beta times what it has in the feedback's.
  * Shapes: `first` one score per candidate, any scale; `lengths` as `candidateLengths` gives. Result: one per candidate, >= 0.
  */
 export function feedbackScores(
@@ -26,13 +31,14 @@ export function feedbackScores(
   first: Float64Array,
   lengths: Float64Array,
   statistics: CollectionStatistics,
+  { steepness, beta }: FeedbackWeights = FEEDBACK,
 ): Float64Array {
   const { labels, starts, words, bodyCounts, titleCounts, table } = candidates;
   const weights = new Float64Array(table.stemCount);
   const frequencies = new Float64Array(table.stemCount);
   const asked = terms.map(({ stem, weight }) => [stem, weight] as const);
   addVector(weights, asked, 1);
-  addVector(weights, feedbackStems(candidates, first, statistics, frequencies), BETA);
+  addVector(weights, feedbackStems(candidates, first, statistics, frequencies, steepness), beta);
   const scores = new Float64Array(labels.length);
   const { base, slope } = saturation(statistics.meanLength);
   /** The weighted stems of the candidate, as they are met. */
@@ -70,6 +76,7 @@ function feedbackStems(
   first: Float64Array,
   statistics: CollectionStatistics,
   frequencies: Float64Array,
+  steepness: number,
 ): StemVector {
   const { labels, starts, words, bodyCounts, titleCounts, table } = candidates;
   const order = Array.from(labels.keys()).sort((a, b) => first[b] - first[a] || labels[a] - labels[b]);
@@ -94,7 +101,7 @@ function feedbackStems(
       frequencies[stem] = (1 + Math.log(frequencies[stem])) * idfs[stem];
       squares += frequencies[stem] ** 2;
     }
-    const voice = spread > 0 ? Math.exp((STEEPNESS * (first[i] - first[order[0]])) / spread) : 1;
+    const voice = spread > 0 ? Math.exp((steepness * (first[i] - first[order[0]])) / spread) : 1;
     for (const stem of met) {
       sums[stem] += (voice * frequencies[stem]) / Math.sqrt(squares);
       frequencies[stem] = 0;

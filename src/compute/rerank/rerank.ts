@@ -6,7 +6,7 @@
  *
  * Nothing is learned: the views weigh the same. Why these and what they bring: docs/ranking.md. Pure; called by the searcher threads and by bench/quality.ts.
  */
-import { feedbackScores } from './feedback.ts';
+import { FEEDBACK, type FeedbackWeights, feedbackScores } from './feedback.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
 import { candidateLengths, queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
@@ -23,13 +23,14 @@ export function rerank(
   candidates: Candidates,
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
+  feedback: FeedbackWeights = FEEDBACK,
 ): Float64Array {
   const terms = queryTerms(query, statistics);
   const lengths = candidateLengths(candidates);
   const { surface, near, wide, title } = wordEvidence(query, terms, candidates, lengths, statistics, similarity);
   const { bm25f, cosine, wordCosine } = candidates;
   const first = meanOfViews(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
-  const scores = feedbackScores(terms, candidates, first, lengths, statistics);
+  const scores = feedbackScores(terms, candidates, first, lengths, statistics, feedback);
   return meanOfViews(scores.length, [scores]);
 }
 
