@@ -1,0 +1,136 @@
+/**
+ * A filter gives what filtering afterwards over everything gives: for the sparse side, the dense side by exact scan, and their
+ * fusion exactly, over any corpus, deletions and share of labels allowed; through a graph as nearly as it finds anything.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
+import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
+import { ordinalOf } from '../../src/compute/bm25/segment.ts';
+import { createTombstones, markDeleted } from '../../src/compute/bm25/tombstones.ts';
+import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
+import { addLabel, createLabelSet, hasLabel, type LabelSet } from '../../src/compute/label-set.ts';
+import { Shard } from '../../src/threads/shard.ts';
+import { segmentOf, someDocument, someTerm } from '../compute/bm25/small-corpus.ts';
+import { DIM, range, setOf, vectorOf, vectorsOf } from '../index/space-harness.ts';
+
+const rrfK = 60;
+const scratch = createScratch();
+
+interface Ranked {
+  labels: Uint32Array;
+  scores: Float32Array | Float64Array;
+}
+
+/** The first k of those that are allowed. */
+function filtered({ labels, scores }: Ranked, allow: LabelSet, k: number): [number, number][] {
+  return [...labels.keys()]
+    .filter((i) => hasLabel(allow, labels[i]))
+    .slice(0, k)
+    .map((i) => [labels[i], scores[i]]);
+}
+
+const pairs = ({ labels, scores }: Ranked): [number, number][] => [...labels].map((label, i) => [label, scores[i]]);
+
+/** Which of `count` labels a filter allows: none, few, half, most or all, and perhaps a set that ends before the last label. */
+const someFilter = (count: number) =>
+  fc
+    .record({
+      share: fc.constantFrom(0, 0.02, 0.1, 0.5, 0.9, 1),
+      seed: fc.nat(),
+      end: fc.integer({ min: 0, max: count }),
+    })
+    .map(({ share, seed, end }) => {
+      const allow = createLabelSet(end);
+      for (let label = 0; label < end; label++) {
+        if ((Math.imul(label + seed, 0x9e3779b1) >>> 0) / 2 ** 32 < share) addLabel(allow, label);
+      }
+      return allow;
+    });
+
+const shardOf = (labels: Uint32Array, graphFromRows: number) => {
+  const shard = new Shard({ dim: DIM, graphFromRows, now: () => performance.now() });
+  shard.add(labels, vectorsOf(labels));
+  while (shard.maintain(1000).behind > 0);
+  return shard;
+};
+
+test('filtered searches by words, by vectors and by both are those that were filtered afterwards', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(someDocument, { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 4 }),
+      fc.array(fc.nat(), { maxLength: 15 }),
+      fc.array(someTerm, { minLength: 1, maxLength: 5 }),
+      someFilter(130),
+      fc.integer({ min: 1, max: 20 }),
+      fc.nat({ max: 1000 }),
+      (segments, removals, query, allow, k, seed) => {
+        let label = 0;
+        const corpus = segments.map((documents, id) => {
+          const segment = segmentOf(new Map(documents.map((document) => [label++, document])));
+          return corpusSegment(id, segment, createTombstones(segment.docs));
+        });
+        const shard = shardOf(range(0, label), Number.POSITIVE_INFINITY);
+        for (const removal of removals) {
+          const removed = removal % label;
+          shard.remove(Uint32Array.of(removed));
+          for (const { segment, tombstones } of corpus) {
+            const ordinal = ordinalOf(segment, removed);
+            if (ordinal >= 0) markDeleted(tombstones, ordinal, segment.lengths[ordinal]);
+          }
+        }
+        const plan = planQuery(corpus, query);
+        const vector = vectorOf(2000 + seed);
+        const dense = { vector, minScore: -1 };
+        const allSparse = searchSegments(corpus, plan, label, scratch);
+        const allDense = shard.search({ ...dense, k: label });
+
+        const sparse = searchSegments(corpus, plan, k, scratch, allow);
+        assert.deepEqual(pairs(sparse), filtered(allSparse, allow, k));
+        const near = shard.search({ ...dense, k, allow });
+        assert.deepEqual(pairs(near), filtered(allDense, allow, k));
+
+        const afterwards = [allSparse, allDense].map((hits) => filtered(hits, allow, k).map(([each]) => each));
+        assert.deepEqual(
+          fuseRrf([sparse.labels, near.labels], rrfK),
+          fuseRrf(
+            afterwards.map((labels) => Uint32Array.from(labels)),
+            rrfK,
+          ),
+        );
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('through a graph a filter of any share gives allowed labels only, as many as there are, and nearly the nearest', () => {
+  const count = 4000;
+  const k = 25;
+  const live = range(0, count).filter((label) => label % 9 !== 0);
+  const shard = shardOf(range(0, count), 500);
+  shard.remove(range(0, count).filter((label) => label % 9 === 0));
+  const exact = shardOf(live, Number.POSITIVE_INFINITY);
+  assert.ok(shard.stats().nodes > 0 && exact.stats().nodes === 0);
+  let found = 0;
+  let wanted = 0;
+  fc.assert(
+    fc.property(someFilter(count), fc.nat({ max: 5000 }), (allow, seed) => {
+      const search = { vector: vectorOf(10_000 + seed), k, minScore: -1, allow };
+      const near = pairs(shard.search(search));
+      const truth = pairs(exact.search(search));
+      assert.equal(near.length, truth.length);
+      assert.ok(near.every(([label]) => hasLabel(allow, label) && label % 9 !== 0));
+      assert.deepEqual(
+        near.map(([, score]) => score),
+        near.map(([, score]) => score).sort((a, b) => b - a),
+      );
+      const nearest = setOf(truth.map(([label]) => label));
+      found += near.filter(([label]) => hasLabel(nearest, label)).length;
+      wanted += truth.length;
+    }),
+    { numRuns: 200 },
+  );
+  assert.ok(wanted > 0 && found / wanted >= 0.98, `recall ${found / wanted}`);
+});
