@@ -11,7 +11,7 @@ import type { SearchResponse, SimilarResponse } from '../../src/domain/search.ts
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { RunningService, until } from '../process/service.ts';
 
-const pages = 120;
+const pages = 60;
 const topics = [
   'heron egret stork wading bird river nest fish feather beak',
   'flour yeast dough oven bread rolls crust knead rise bake',
@@ -139,7 +139,7 @@ test('index files that are damaged in any way are set aside and rebuilt, whichev
       for (const side of sides) damage(library, side);
     },
   ]);
-  for (let seed = 1; seed <= 6; seed++) {
+  for (let seed = 1; seed <= 3; seed++) {
     const side = sides[seed % sides.length];
     cases.push([
       `one bit of the ${side} side, seed ${seed}`,

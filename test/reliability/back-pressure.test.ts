@@ -1,0 +1,97 @@
+/**
+ * When more comes than can be indexed: pages are still acknowledged at once (the ledger is durable), searches go on, what is too
+ * much is refused in so many words, and memory does not grow with what waits.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { JobListResponse } from '../../src/domain/job.ts';
+import type { SearchResponse } from '../../src/domain/search.ts';
+import { RunningService } from '../process/service.ts';
+
+const words = 'ledger quay ferry timber cargo crane tide pilot beacon buoy winch hull keel rudder bosun galley'.split(
+  ' ',
+);
+
+function textOf(no: number): string {
+  return Array.from({ length: 400 }, (_, i) => words[(i * (1 + (no % 13)) + no * 5) % words.length] + (i % 50)).join(
+    ' ',
+  );
+}
+
+/** Resident memory of the service, MB. */
+function residentMb(service: RunningService): number {
+  const kb = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1];
+  return Number(kb) / 1024;
+}
+
+test('while indexing lags behind, pages are acknowledged and searches answered, and memory stays', async (t) => {
+  const service = await RunningService.start(t);
+  const batches = 20;
+  const each = 100;
+  const ids: string[] = [];
+  const ack: number[] = [];
+  let feeding = true;
+  const searches: number[] = [];
+  const searching = (async () => {
+    while (feeding) {
+      const began = performance.now();
+      const { status } = await service.call<SearchResponse>('POST', '/v1/search', { query: 'ferry cargo', k: 5 });
+      assert.equal(status, 200);
+      searches.push(performance.now() - began);
+    }
+  })();
+  const memory: number[] = [];
+  for (let batch = 0; batch < batches; batch++) {
+    const pages = Array.from({ length: each }, (_, i) => {
+      const no = batch * each + i;
+      return { url: `https://quay.example/${no}`, body_extracted: textOf(no) };
+    });
+    const began = performance.now();
+    const { status, body } = await service.call<{ results: { page_id: string; status: string }[] }>(
+      'POST',
+      '/v1/pages/batch',
+      { pages },
+    );
+    ack.push(performance.now() - began);
+    assert.ok(status === 200 || status === 202, `${status}`);
+    ids.push(...body.results.map(({ page_id }) => page_id));
+    memory.push(residentMb(service));
+  }
+  const waiting = await service.call<JobListResponse>('GET', '/v1/jobs?status=pending&limit=1000');
+  assert.ok(waiting.body.jobs.length > 0, 'indexing lags');
+  feeding = false;
+  await searching;
+  assert.equal(new Set(ids).size, batches * each);
+  assert.ok(searches.length > 0);
+  assert.deepEqual(new Set(await service.settled(ids, 180_000)), new Set(['indexed']));
+  // What waits are rows on the disk: the second half of the flood costs what its index takes, not its texts many times over.
+  const growth = memory[batches - 1] - memory[batches / 2];
+  t.diagnostic(
+    `${Math.max(...ack).toFixed(0)} ms the slowest batch, ${searches.length} searches, ${growth.toFixed(0)} MB`,
+  );
+  assert.ok(growth < 200, `${growth} MB for 1,000 pages`);
+});
+
+test('a flood of searches is answered or refused with a time to come back, and then everything is as before', async (t) => {
+  const service = await RunningService.start(t);
+  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+    url: 'https://quay.example/',
+    body_extracted: textOf(1),
+  });
+  assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
+  const before = residentMb(service);
+  const search = () => service.call<SearchResponse>('POST', '/v1/search', { query: 'ferry cargo crane tide', k: 10 });
+  await search();
+  const answers = await Promise.all(Array.from({ length: 2500 }, search));
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const { status, headers } of refused) {
+    assert.equal(status, 503);
+    assert.ok(Number(headers.get('retry-after')) > 0);
+  }
+  assert.ok(refused.length > 0 && refused.length < answers.length, `${refused.length} of ${answers.length} refused`);
+  const { status } = await search();
+  assert.equal(status, 200);
+  t.diagnostic(`${refused.length} of ${answers.length} refused, ${(residentMb(service) - before).toFixed(0)} MB more`);
+  assert.ok(residentMb(service) - before < 300);
+});
