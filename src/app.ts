@@ -13,6 +13,7 @@ import { textReaders } from './actors/content-readers.ts';
 import { openExtractor } from './actors/extract-page.ts';
 import { openFeedReader } from './actors/feed-reader.ts';
 import { fetchAndIndexHandler } from './actors/fetch-and-index.ts';
+import { forgettingLogic } from './actors/forgetting.ts';
 import { indexPageHandler } from './actors/index-page.ts';
 import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic, overQuota } from './actors/intake.ts';
@@ -21,6 +22,7 @@ import { journalLogic } from './actors/journal.ts';
 import { openOutsideReranker } from './actors/outside-reranker.ts';
 import { feedPoller } from './actors/poll-feed.ts';
 import { type Pollers, pollWatchHandler } from './actors/poll-watch.ts';
+import { purgeVectorsHandler } from './actors/purge-vectors.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { queryVectorAsker } from './actors/query-vector.ts';
 import { recordsLogic } from './actors/records.ts';
@@ -221,6 +223,16 @@ export async function startApp(options: AppOptions): Promise<App> {
           log,
           now,
         }),
+        forgetting: forgettingLogic({
+          ask,
+          reader: store.reader,
+          feed,
+          canonicalize: settings.canonicalize,
+          maxAttempts: settings.jobs.max_attempts,
+          compactAfterMs: settings.forget.compact_after_s * 1000,
+          log,
+          now,
+        }),
         retriever: retrieverLogic({
           ask,
           reader: store.reader,
@@ -251,6 +263,7 @@ export async function startApp(options: AppOptions): Promise<App> {
               metrics,
               now,
             }),
+            purge_vectors: purgeVectorsHandler({ reader: store.reader, commit }),
             eval_replay: replayHandler({ ask, reader: store.reader }),
             fetch_and_index: fetchAndIndexHandler({
               reader: store.reader,
@@ -267,7 +280,7 @@ export async function startApp(options: AppOptions): Promise<App> {
             backoffBaseMs: settings.jobs.backoff_base_s * 1000,
             graceMs: drainGraceMs,
           },
-          capacity: { suspect: 1, index: 16 * cores, fetch: 8, poll: 4, background: 1 },
+          capacity: { suspect: 1, index: 16 * cores, fetch: 8, poll: 4, purge: 1, background: 1 },
           incarnation: randomUUID(),
           now,
           random,

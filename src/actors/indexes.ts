@@ -68,7 +68,10 @@ type IndexMessages =
   | 'index.dropSpace'
   | 'index.retrieve'
   | 'index.nearPages'
-  | 'index.settled';
+  | 'index.settled'
+  | 'index.pagesUnder'
+  | 'index.remove'
+  | 'index.purge';
 
 const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
@@ -100,9 +103,14 @@ export function indexesLogic(dependencies: IndexesDependencies) {
   /** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */
   const open = async (undo: (() => unknown)[]) => {
     const catalog = new Catalog();
+    const hideForgotten = () =>
+      catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
+    hideForgotten();
     for (const page of reader.pages.all()) catalog.apply(page);
-    const unsubscribe = feed.subscribe(({ pages }) => {
+    const unsubscribe = feed.subscribe(({ pages, removedPages, rules }) => {
+      if (rules.length > 0) hideForgotten();
       for (const page of pages) catalog.apply(page);
+      for (const no of removedPages) catalog.remove(no);
     });
     undo.push(unsubscribe);
 
@@ -287,6 +295,20 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       'index.dropSpace': async ({ space }) => {
         await spaces.drop(space);
         return undefined;
+      },
+      'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
+      'index.remove': async ({ pages }) => {
+        changedAt = monotonic();
+        sparse.remove(labelsOf(pages));
+        await orOverloaded(() => spaces.update([], pages, new Map()));
+        return undefined;
+      },
+      'index.purge': async () => {
+        await Promise.all([recovery.settled(), rebuilding]);
+        await sparse.purge();
+        await orOverloaded(() => spaces.purge());
+        const { tombstones, waiting } = sparse.stats();
+        return { clean: tombstones === 0 && waiting === 0 };
       },
       'index.settled': async () => {
         await Promise.all([recovery.settled(), spaces.settled()]);

@@ -67,7 +67,7 @@ export const jobActor = setup({
   types: {
     context: {} as Context,
     input: {} as JobActorInput,
-    events: {} as { type: 'stop' },
+    events: {} as { type: 'stop' } | { type: 'cancelled' },
   },
   actors: {
     handle: fromPromise<Completion, JobActorInput>(async ({ input: { job, handler }, signal }) => {
@@ -110,6 +110,7 @@ export const jobActor = setup({
           initial: 'working',
           states: {
             working: {
+              on: { cancelled: { target: 'settling', actions: { type: 'noteOutcome', params: { kind: 'lost' } } } },
               invoke: {
                 src: 'handle',
                 input: ({ context }) => context,

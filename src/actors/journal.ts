@@ -8,7 +8,7 @@ import { appendRuns, giveFeedback, purgeRunsBefore } from '../commands/log-queri
 import { DomainError } from '../domain/errors.ts';
 import { idOf, instantOf } from '../domain/ids.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../domain/query-log.ts';
-import type { NumberedRun } from '../store/query-log.ts';
+import { type NumberedRun, withoutPages } from '../store/query-log.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type EvaluationDependencies, evaluation } from './evaluation.ts';
 import { type QueryLogQueue, queryRunOf } from './query-log-queue.ts';
@@ -141,7 +141,9 @@ export function journalLogic(dependencies: JournalDependencies) {
 }
 
 /** The contract's view of a run. */
-function runResponseOf(run: NumberedRun, reader: StoreReader): QueryLogRunResponse {
+function runResponseOf(logged: NumberedRun, reader: StoreReader): QueryLogRunResponse {
+  const stays = (pageNo: number) => reader.pages.has(pageNo); // a forgotten page is taken out of the log a little later
+  const run = { ...logged, ...withoutPages(logged, stays) };
   const { no, ts, candidate_set, dense_hits, sparse_hits, final_pages, ...rest } = run;
   return {
     ...rest,
@@ -151,7 +153,9 @@ function runResponseOf(run: NumberedRun, reader: StoreReader): QueryLogRunRespon
     sparse_hits: hitsOf(sparse_hits),
     final_pages: final_pages.map(({ page_no, score, rank }) => ({ page_id: idOf('page', page_no), score, rank })),
     feedback: Object.fromEntries(
-      [...reader.queryLog.feedback(no)].map(([pageNo, relevant]) => [idOf('page', pageNo), relevant]),
+      [...reader.queryLog.feedback(no)]
+        .filter(([pageNo]) => stays(pageNo))
+        .map(([pageNo, relevant]) => [idOf('page', pageNo), relevant]),
     ),
   };
 }

@@ -46,7 +46,12 @@ interface Context {
   nextDueAt: number | null;
 }
 
-type Event = { type: 'wake' } | { type: 'stop' } | { type: `xstate.done.actor.job.${string}`; actorId: string };
+type Event =
+  | { type: 'wake' }
+  /** A job was cancelled: whoever works on it stops. */
+  | { type: 'cancelled'; id: string }
+  | { type: 'stop' }
+  | { type: `xstate.done.actor.job.${string}`; actorId: string };
 
 /** Longest time between two looks while jobs run: how late an expired lease is noticed. */
 const sweepMs = 1000;
@@ -77,6 +82,9 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       }),
       listen: fromCallback<Event>(({ sendBack }) =>
         feed.subscribe(({ jobs }) => {
+          for (const { status, no, claim } of jobs) {
+            if (status === 'done') sendBack({ type: 'cancelled', id: actorIdOf({ no, claim }) });
+          }
           if (jobs.some((job) => job.status === 'pending' || job.status === 'failed')) sendBack({ type: 'wake' });
         }),
       ),
@@ -93,7 +101,7 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       work: assign(({ context, spawn }, { jobs, nextDueAt }: Claimed) => {
         const running = new Map(context.running);
         for (const job of jobs) {
-          const id = `job.${job.no}.${job.claim}`;
+          const id = actorIdOf(job);
           const input = { job, handler: handlers[job.kind], commit, now, random, limits, log };
           running.set(id, { lane: laneOf(job), actor: spawn('job', { id, input }) });
         }
@@ -106,6 +114,10 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       }),
       /** An actor that has ended stays among the children until it is stopped. */
       bury: stopChild(({ event }) => ('actorId' in event ? event.actorId : '')),
+      /** One that has reported its own end takes no notice. */
+      cancel: ({ context, event }) => {
+        if ('id' in event) context.running.get(event.id)?.actor.send({ type: 'cancelled' });
+      },
       askAllToStop: ({ context }) => {
         for (const { actor } of context.running.values()) actor.send({ type: 'stop' });
       },
@@ -120,6 +132,7 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
     invoke: { src: 'listen' },
     initial: 'recovering',
     on: {
+      cancelled: { actions: 'cancel' },
       stop: { target: '.draining', actions: 'askAllToStop' },
       'xstate.done.actor.job.*': { actions: ['forget', 'bury'] },
     },
@@ -188,4 +201,9 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       stopped: { type: 'final' },
     },
   });
+}
+
+/** The id of the actor that works on a claimed job. */
+function actorIdOf({ no, claim }: { no: number; claim: number }): string {
+  return `job.${no}.${claim}`;
 }

@@ -18,6 +18,9 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'page.chunks': 'records',
   'page.status': 'records',
   'page.statusBatch': 'records',
+  'page.forget': 'forgetting',
+  'blacklist.list': 'forgetting',
+  'blacklist.remove': 'forgetting',
   'job.list': 'records',
   'job.retry': 'records',
   'job.retryBatch': 'records',
@@ -40,6 +43,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'watch.delete': 'watches',
   'watch.run': 'watches',
   'store.commit': 'writer',
+  'store.compact': 'writer',
   'index.add': 'indexes',
   'index.addVectors': 'indexes',
   'index.openSpace': 'indexes',
@@ -47,6 +51,9 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'index.retrieve': 'indexes',
   'index.nearPages': 'indexes',
   'index.settled': 'indexes',
+  'index.pagesUnder': 'indexes',
+  'index.remove': 'indexes',
+  'index.purge': 'indexes',
 };
 
 /** Five crashes within a minute are no accident any more. */

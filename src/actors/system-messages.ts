@@ -63,6 +63,14 @@ export interface NearPagesRequest {
 }
 
 export interface InternalMessages {
+  /** Rewrite the store's file without what was deleted. Reads go on, writes wait. Errors: of the file system. */
+  'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
+  /** Numbers of the pages of a domain and those below it, as of the last commit that was answered. */
+  'index.pagesUnder': { request: { domain: string }; reply: number[] };
+  /** Let go of pages' content: no search that starts afterwards finds it. */
+  'index.remove': { request: { pages: readonly LabelRange[] }; reply: undefined };
+  /** Rewrite index files and delete set-aside ones, so that nothing removed is left in them; `clean`: nothing came meanwhile. */
+  'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
   /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
   'store.commit': { request: { command: Command<unknown> }; reply: unknown };
   /**

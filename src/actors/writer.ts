@@ -14,7 +14,7 @@ import type { CommitFeed } from './commit-feed.ts';
 import { type ServiceHooks, serviceLogic } from './service.ts';
 
 export interface WriterDependencies {
-  store: Pick<Store, 'transact' | 'close'>;
+  store: Pick<Store, 'transact' | 'compact' | 'close'>;
   feed: CommitFeed;
   log: Logger;
 }
@@ -83,6 +83,7 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
             actor.send({ type: 'write', write: { command, resolve, reject } });
           }).finally(() => waiting--);
         },
+        'store.compact': () => store.compact(),
       },
       stop: async () => {
         await Promise.all(flushes);
@@ -91,5 +92,5 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
       },
     };
   };
-  return serviceLogic<'store.commit'>('writer', start);
+  return serviceLogic<'store.commit' | 'store.compact'>('writer', start);
 }

@@ -5,6 +5,7 @@
  */
 import type { Command } from '../store/store.ts';
 import { commitContent, type LabelRange, type PageContent } from './commit-content.ts';
+import { reopenTombstone } from './forget.ts';
 import type { Attempt } from './settle-job.ts';
 
 export interface PagesCommit {
@@ -23,6 +24,7 @@ export function commitPages(pages: readonly { attempt: Attempt; content: PageCon
       const stored = commitContent(attempt, content)(transaction);
       const count = content.chunks.length;
       const labels = stored?.labels ?? { first: count === 0 ? 0 : transaction.counters.take('label', count), count };
+      if (stored === null) reopenTombstone(transaction, content.page_no, labels.first, count);
       commit.stored.push(stored !== null);
       if (count > 0) commit.pages.push(labels);
       const obsolete = stored?.obsolete ?? labels;

@@ -4,6 +4,7 @@
  * a rejected ask is a DomainError.
  */
 import type { z } from 'zod';
+import type { BlacklistResponse, ForgetRequest, ForgetResponse } from './blacklist.ts';
 import type { CompareRequest, CompareResponse } from './compare.ts';
 import type {
   EvalReplayAccepted,
@@ -64,6 +65,10 @@ export interface Messages {
   'page.chunks': { request: { page_id: string }; reply: PageChunksResponse };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };
+  /** Forget a page or a domain for good. Answered when all of it is gone from every answer. */
+  'page.forget': { request: ForgetRequest; reply: ForgetResponse };
+  'blacklist.list': { request: Record<string, never>; reply: BlacklistResponse };
+  'blacklist.remove': { request: { blacklist_id: string }; reply: undefined };
   'job.list': { request: JobListQuery; reply: JobListResponse };
   'job.retry': { request: { job_id: string }; reply: JobResponse };
   'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };

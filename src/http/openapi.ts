@@ -6,6 +6,7 @@ import swagger from '@fastify/swagger';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { whoAmIResponse } from '../domain/access.ts';
+import * as blacklist from '../domain/blacklist.ts';
 import * as compare from '../domain/compare.ts';
 import * as evaluation from '../domain/evaluation.ts';
 import * as job from '../domain/job.ts';
@@ -18,6 +19,8 @@ import type { HttpApp, RouteScope } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
 
 const components: Readonly<Record<string, z.ZodType>> = {
+  BlacklistEntry: blacklist.blacklistEntry,
+  BlacklistResponse: blacklist.blacklistResponse,
   BlacklistedResponse: page.blacklistedResponse,
   CompareRequest: compare.compareRequest,
   CompareResponse: compare.compareResponse,
@@ -28,6 +31,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   EvalReplayResultResponse: evaluation.evalReplayResultResponse,
   EvalScoreRequest: evaluation.evalScoreRequest,
   FeedbackRequest: queryLog.feedbackRequest,
+  ForgetRequest: blacklist.forgetRequest,
+  ForgetResponse: blacklist.forgetResponse,
   HTTPValidationError: httpValidationError,
   IngestAcceptedResponse: page.ingestAcceptedResponse,
   IngestBatchRequest: page.ingestBatchRequest,

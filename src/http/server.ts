@@ -16,6 +16,7 @@ import type { HttpApp, RouteContext, RouteGroup } from './http-app.ts';
 import { acceptJsonOnly, bodyLimit } from './json-body.ts';
 import { describeRoutes } from './openapi.ts';
 import { checkAgainst } from './request-invalid.ts';
+import { blacklistRoutes } from './routes/blacklist.ts';
 import { evaluationRoutes } from './routes/evaluation.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
@@ -45,6 +46,7 @@ const routeGroups: readonly RouteGroup[] = [
   metricsRoutes,
   whoAmIRoutes,
   pageRoutes,
+  blacklistRoutes,
   jobRoutes,
   searchRoutes,
   queryLogRoutes,

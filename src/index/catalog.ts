@@ -28,6 +28,8 @@ export class Catalog {
   #pages = 0;
   #labels = 0;
   #liveLabels = 0;
+  /** Domains whose pages are being forgotten: none of them has labels here. */
+  #hidden: readonly string[] = [];
 
   /** Number of labels that belong to a page now. */
   get liveLabels(): number {
@@ -43,16 +45,33 @@ export class Catalog {
   apply(page: PageColumns): void {
     const { no } = page;
     this.#growPages(no + 1);
-    if (this.#firstLabel[no] !== page.first_label || this.#chunkCount[no] !== page.chunk_count) {
-      this.#assign(this.#firstLabel[no], this.#chunkCount[no], 0);
-      this.#assign(page.first_label, page.chunk_count, no);
-      this.#liveLabels += page.chunk_count - this.#chunkCount[no];
-      this.#firstLabel[no] = page.first_label;
-      this.#chunkCount[no] = page.chunk_count;
-    }
+    if (this.#hidden.some((domain) => domainMatches(page.domain, domain))) this.#relabel(no, 0, 0);
+    else this.#relabel(no, page.first_label, page.chunk_count);
     this.#firstSeen[no] = page.first_seen_at;
     this.#lastSeen[no] = page.last_seen_at;
     this.#domainOfPage[no] = this.#domainNumber(page.domain);
+  }
+
+  /** The page is gone. */
+  remove(no: number): void {
+    if (no >= this.#pages) return;
+    this.#relabel(no, 0, 0);
+    this.#domainOfPage[no] = 0;
+  }
+
+  /** These domains are being forgotten, and no others: from now on no label belongs to a page of theirs. */
+  hide(domains: readonly string[]): void {
+    const added = domains.filter((domain) => !this.#hidden.includes(domain));
+    this.#hidden = domains;
+    for (const domain of added) for (const no of this.pagesUnder(domain)) this.#relabel(no, 0, 0);
+  }
+
+  /** The pages of a domain and those below it, ascending; hidden ones, too. */
+  pagesUnder(domain: string): number[] {
+    const wanted = this.#domains.map((name) => domainMatches(name, domain));
+    const found: number[] = [];
+    for (let no = 0; no < this.#pages; no++) if (wanted[this.#domainOfPage[no]]) found.push(no);
+    return found;
   }
 
   /** The page that a label belongs to, or 0 when it belongs to none any more. */
@@ -105,6 +124,15 @@ export class Catalog {
       count += chunks;
     }
     return { labels, count };
+  }
+
+  #relabel(no: number, first: number, count: number): void {
+    if (this.#firstLabel[no] === first && this.#chunkCount[no] === count) return;
+    this.#assign(this.#firstLabel[no], this.#chunkCount[no], 0);
+    this.#assign(first, count, no);
+    this.#liveLabels += count - this.#chunkCount[no];
+    this.#firstLabel[no] = first;
+    this.#chunkCount[no] = count;
   }
 
   #assign(first: number, count: number, page: number): void {

@@ -127,6 +127,12 @@ export class ModelSpace {
     await Promise.all([this.#recovery.settled(), this.pages.settled()]);
   }
 
+  /** No byte of what was removed stays in memory or on disk. */
+  async purge(): Promise<void> {
+    await this.settled();
+    await Promise.all([this.chunks.purge(), this.pages.purge()]);
+  }
+
   async saveIfWorthIt(): Promise<void> {
     await Promise.all([this.chunks.saveIfWorthIt(), this.pages.saveIfWorthIt()]);
   }

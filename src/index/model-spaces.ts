@@ -8,7 +8,7 @@
  * - A space is used, not held: it is closed or dropped when its last user is gone.
  * - A space that is dropped is gone from the first moment on; a later model of the same id waits until its files are deleted.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../domain/errors.ts';
@@ -93,6 +93,15 @@ export class ModelSpaces {
   /** Pages that open spaces still lack. */
   async settled(): Promise<void> {
     for (const { complete } of this.#entries.values()) await (await complete).settled();
+  }
+
+  /** Let go of removed content for good, in memory and in the files of every model, open or not. */
+  async purge(): Promise<void> {
+    for (const model of this.#options.reader.models.all()) {
+      const { chunks, pages } = spaceFolders(this.#options.dir, model.space);
+      if (this.#dropped.has(model.space) || !(existsSync(chunks) || existsSync(pages))) continue;
+      await this.use(model, (space) => space.purge());
+    }
   }
 
   /** Save what is worth it, close what nobody uses; `keep` is the active model's. */

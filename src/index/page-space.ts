@@ -117,6 +117,11 @@ export class PageSpace {
     return this.#space.save();
   }
 
+  /** No byte of a removed page's vector stays in memory or on disk. */
+  purge(): Promise<void> {
+    return this.#space.purge();
+  }
+
   saveIfWorthIt(): Promise<void> {
     return this.#space.saveIfWorthIt();
   }

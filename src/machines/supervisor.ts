@@ -10,6 +10,7 @@
  *      ├─ retriever
  *      ├─ journal
  *      ├─ watches
+ *      ├─ forgetting
  *      └─ scheduler
  *   breakers
  *
@@ -28,6 +29,7 @@ export const childNames = [
   'retriever',
   'journal',
   'watches',
+  'forgetting',
   'scheduler',
 ] as const;
 export type ChildName = (typeof childNames)[number];
@@ -36,12 +38,13 @@ export type ChildName = (typeof childNames)[number];
 const dependants: Record<ChildName, readonly ChildName[]> = {
   breakers: [],
   writer: ['indexes'],
-  indexes: ['intake', 'records', 'retriever', 'journal', 'watches', 'scheduler'],
+  indexes: ['intake', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'],
   intake: [],
   records: [],
   retriever: [],
   journal: [],
   watches: [],
+  forgetting: [],
   scheduler: [],
 };
 

@@ -1,9 +1,8 @@
 /** Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no. */
 import { createHash } from 'node:crypto';
 import type { Database } from 'lmdb';
+import type { RuleKind } from '../domain/blacklist.ts';
 import type { Environment } from './environment.ts';
-
-export type RuleKind = 'url' | 'domain';
 
 export interface BlacklistRule {
   no: number;

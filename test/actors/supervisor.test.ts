@@ -27,6 +27,7 @@ const echoes = (): ChildLogics => ({
   retriever: echo('retriever'),
   journal: echo('journal'),
   watches: echo('watches'),
+  forgetting: echo('forgetting'),
   scheduler: echo('scheduler'),
 });
 
@@ -51,6 +52,9 @@ test('each message is answered by the child that it belongs to', async () => {
     ['search.similar', 'retriever'],
     ['search.compare', 'retriever'],
     ['search.rank', 'retriever'],
+    ['page.forget', 'forgetting'],
+    ['blacklist.list', 'forgetting'],
+    ['blacklist.remove', 'forgetting'],
     ['queryLog.list', 'journal'],
     ['queryLog.get', 'journal'],
     ['feedback.give', 'journal'],

@@ -10,7 +10,7 @@ import { TemporaryStore } from '../store/temporary-store.ts';
 import { Hosted } from './hosted.ts';
 import { keptLog } from './quiet-log.ts';
 
-type WritableStore = Pick<Store, 'transact' | 'close'>;
+type WritableStore = Pick<Store, 'transact' | 'compact' | 'close'>;
 
 async function startWriter(store: WritableStore) {
   const feed = new CommitFeed();
@@ -38,6 +38,10 @@ class SlowDisk implements WritableStore {
       this.break.push(() => reject(new Error('I/O error')));
     });
     return { ...commit, flushed };
+  }
+
+  compact() {
+    return this.#store.compact();
   }
 
   async close(): Promise<void> {
@@ -123,6 +127,7 @@ test('a store that cannot be written refuses, is logged, and is tried again with
   let full = true;
   const { hosted, lines, commit } = await startWriter({
     transact: (commands) => (full ? Promise.reject(new Error('no space')) : temporary.store.transact(commands)),
+    compact: () => temporary.store.compact(),
     close: async () => {},
   });
   await assert.rejects(commit(page('a')), unavailable);

@@ -26,6 +26,7 @@ class System {
       retriever: 'ready',
       journal: 'ready',
       watches: 'ready',
+      forgetting: 'ready',
       scheduler: 'ready',
       ...behaviour,
     };
@@ -78,7 +79,7 @@ class System {
 
 /** What goes on while the indexes are away. */
 const beside = ['breakers', 'writer'];
-const inner = ['intake', 'records', 'retriever', 'journal', 'watches', 'scheduler'];
+const inner = ['intake', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 

@@ -1,0 +1,218 @@
+/**
+ * Forgetting: puts rules and takes them away, erases what they match, and later has every file rewritten without it. Forgets run
+ * one after the other. What a crash interrupts is taken up at the next start, from the rules that are still purging and the
+ * tombstones that are not verified. docs/forgetting.md has the states and what holds between the steps.
+ *
+ * resting  nothing forgotten is left in a file
+ * due      something is: a rewrite follows when nothing was forgotten for `compactAfterMs`
+ * rewrite  index files, then the store's file, then the check; when it fails (no room on the disk) it is due again
+ */
+import type { Logger } from 'pino';
+import {
+  beginForget,
+  type ErasedPage,
+  endForget,
+  erasePages,
+  type ForgetTarget,
+  markVerified,
+  orphanPurges,
+  queuePurge,
+  removeRule,
+} from '../commands/forget.ts';
+import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
+import { isPublicSuffix, normalizeDomain } from '../compute/domain-match.ts';
+import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../domain/blacklist.ts';
+import { DomainError } from '../domain/errors.ts';
+import { idOf, numberOf } from '../domain/ids.ts';
+import type { BlacklistRule } from '../store/blacklist.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { CommitFeed } from './commit-feed.ts';
+import { type Handlers, serviceLogic } from './service.ts';
+import { commitThrough, type SystemAsk } from './system-messages.ts';
+
+export interface ForgettingDependencies {
+  ask: SystemAsk;
+  reader: StoreReader;
+  feed: CommitFeed;
+  canonicalize: CanonicalizeSettings;
+  maxAttempts: number;
+  compactAfterMs: number;
+  log: Logger;
+  now: () => number;
+}
+
+type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
+
+/** Pages erased in one transaction: some ms. */
+const slicePages = 100;
+/** Tombstones verified in one transaction: some ms. */
+const sliceTombstones = 500;
+/** Longest that a timer can wait. */
+const maxTimerMs = 2 ** 31 - 1;
+/** Before the index is asked again when too much waits for it, ms. */
+const busyMs = 200;
+
+export function forgettingLogic(dependencies: ForgettingDependencies) {
+  const { ask, reader, feed, canonicalize, maxAttempts, compactAfterMs, log, now } = dependencies;
+  const commit = commitThrough(ask);
+
+  const targetOf = ({ url, domain, reason }: ForgetRequest): ForgetTarget => {
+    const rest = { reason: reason ?? null, at: now() };
+    if (url != null) {
+      const canonical = canonicalizeUrl(url, canonicalize);
+      if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
+      return { kind: 'url', pattern: canonical.canonical_url, ...rest };
+    }
+    const pattern = normalizeDomain(domain ?? '');
+    if (typeof pattern !== 'string') throw new DomainError('invalid', pattern.invalid);
+    if (isPublicSuffix(pattern)) {
+      throw new DomainError('invalid', `anybody may have a domain under ${pattern}: name the one that is meant`);
+    }
+    return { kind: 'domain', pattern, ...rest };
+  };
+
+  const start = async () => {
+    let stopping = false;
+    let timer: NodeJS.Timeout | undefined;
+    let tail: Promise<unknown> = Promise.resolve();
+    let tidying: Promise<void> | undefined;
+
+    /** Forgets and removals of rules, one at a time. */
+    const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+      const done = tail.then(work);
+      tail = done.catch(() => undefined);
+      return done;
+    };
+
+    /** The index lets go of pages; what it lacks room for now it is asked again. */
+    const removeFromIndex = async (pages: readonly ErasedPage[]): Promise<void> => {
+      const indexed = pages.filter(({ count }) => count > 0);
+      while (indexed.length > 0) {
+        try {
+          return await ask('index.remove', { pages: indexed });
+        } catch (error) {
+          if (stopping || !(error instanceof DomainError && error.code === 'overloaded')) throw error;
+          await new Promise((resolve) => setTimeout(resolve, busyMs));
+        }
+      }
+    };
+
+    /** Erase everything that a rule matches, and queue what is left to do. May be done again at any time. */
+    const purge = async (rule: BlacklistRule): Promise<{ pages: number; jobs: number }> => {
+      const pageNos =
+        rule.kind === 'domain'
+          ? await ask('index.pagesUnder', { domain: rule.pattern })
+          : [reader.pages.numberByUrl(rule.pattern) ?? 0].filter((no) => no !== 0);
+      let pages = 0;
+      for (let at = 0; at < pageNos.length; at += slicePages) {
+        const erased = await commit(erasePages(pageNos.slice(at, at + slicePages), now()));
+        await removeFromIndex(erased);
+        pages += erased.length;
+      }
+      let jobs = 0;
+      while ((await commit(queuePurge(now(), maxAttempts))) !== null) jobs++;
+      await commit(endForget(rule.no));
+      return { pages, jobs };
+    };
+
+    const arm = () => {
+      clearTimeout(timer);
+      if (stopping) return;
+      timer = setTimeout(
+        () => {
+          tidying = (tidying ?? Promise.resolve()).then(tidy);
+        },
+        Math.min(maxTimerMs, compactAfterMs),
+      );
+    };
+
+    /** Rewrite every file, if one may hold what was forgotten. */
+    const tidy = async (): Promise<void> => {
+      const pageNos = reader.tombstones.pageNumbers('deleted');
+      if (stopping || pageNos.length === 0) return;
+      try {
+        const { clean } = await ask('index.purge', {});
+        const sizes = await ask('store.compact', {});
+        if (!clean) return arm(); // something was indexed meanwhile
+        for (let at = 0; at < pageNos.length; at += sliceTombstones) {
+          await commit(markVerified(pageNos.slice(at, at + sliceTombstones)));
+        }
+        log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');
+      } catch (error) {
+        if (stopping) return;
+        log.warn(
+          { err: error, pages: pageNos.length },
+          'files that hold forgotten text could not be rewritten: tried again',
+        );
+        arm();
+      }
+    };
+
+    const unsubscribe = feed.subscribe(({ tombstones }) => {
+      if (tombstones.some(({ state }) => state !== 'verified')) arm();
+    });
+
+    /** What the last process left undone. */
+    const resume = async (): Promise<void> => {
+      try {
+        await commit(orphanPurges());
+        for (const rule of reader.blacklist.purging()) await purge(rule);
+        while ((await commit(queuePurge(now(), maxAttempts))) !== null);
+        arm();
+      } catch (error) {
+        if (stopping) return;
+        log.warn({ err: error }, 'a purge that was interrupted could not be taken up: tried again');
+        setTimeout(() => void inTurn(resume), busyMs).unref();
+      }
+    };
+    void inTurn(resume);
+
+    const handlers: Handlers<ForgettingMessages> = {
+      'page.forget': async (request): Promise<ForgetResponse> => {
+        const target = targetOf(request);
+        return inTurn(async () => {
+          const rule = await commit(beginForget(target));
+          const { pages, jobs } = await purge(rule);
+          return {
+            blacklist_id: idOf('blacklist', rule.no),
+            pattern: rule.pattern,
+            kind: rule.kind,
+            pages_purged: pages,
+            vector_deletes_queued: jobs,
+          };
+        });
+      },
+      'blacklist.list': (): BlacklistResponse => ({
+        entries: reader.blacklist.list().map(({ no, pattern, kind, reason, created_at }) => ({
+          id: idOf('blacklist', no),
+          pattern,
+          kind,
+          reason,
+          created_at: new Date(created_at).toISOString(),
+        })),
+      }),
+      'blacklist.remove': async ({ blacklist_id }) =>
+        inTurn(async () => {
+          const no = numberOf('blacklist', blacklist_id);
+          const rule = no === null ? undefined : reader.blacklist.get(no);
+          if (rule?.purging) await purge(rule); // what it forgets is not saved by taking it away
+          if (rule === undefined || !(await commit(removeRule(rule.no)))) {
+            throw new DomainError('not_found', `unknown blacklist id: ${blacklist_id.slice(0, 64)}`);
+          }
+          return undefined;
+        }),
+    };
+
+    return {
+      handlers,
+      stop: async () => {
+        stopping = true;
+        clearTimeout(timer);
+        unsubscribe();
+        await tail;
+        await tidying;
+      },
+    };
+  };
+  return serviceLogic<ForgettingMessages>('forgetting', start);
+}

@@ -1,0 +1,41 @@
+/**
+ * The handler of `purge_vectors` jobs: what is left of erased pages in the store goes, in slices. The query log is looked
+ * through once for all pages that wait at that time, not once for each job.
+ */
+import { markDeleted, purgeSlice } from '../commands/forget.ts';
+import { purgePages } from '../commands/log-queries.ts';
+import { JobError } from '../domain/errors.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { JobHandler } from './job-actor.ts';
+import type { CommitCommand } from './system-messages.ts';
+
+export interface PurgeDependencies {
+  reader: StoreReader;
+  commit: CommitCommand;
+}
+
+/** Pages of one transaction: some ms. */
+const slicePages = 100;
+
+export function purgeVectorsHandler({ reader, commit }: PurgeDependencies): JobHandler {
+  /** Pages that the log does not know any more. */
+  let unlogged: ReadonlySet<number> = new Set();
+
+  return async (job, { attempt, signal }) => {
+    const pageNos = reader.tombstones.pageNumbers('pending', { job_no: job.no });
+    for (let at = 0; at < pageNos.length; at += slicePages) {
+      signal.throwIfAborted();
+      const owned = await commit(purgeSlice(attempt, pageNos.slice(at, at + slicePages)));
+      if (!owned) throw new JobError('another attempt has taken over');
+    }
+    if (pageNos.some((no) => !unlogged.has(no))) {
+      const waiting = reader.tombstones.pageNumbers('pending');
+      await purgePages((command) => {
+        signal.throwIfAborted();
+        return commit(command);
+      }, waiting);
+      unlogged = new Set(waiting);
+    }
+    return (transaction) => markDeleted(transaction, job.no);
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * What a page owns, in one place: whoever adds a record that belongs to a page, or that says something of it, adds its line to
+ * one of the two functions here. The first runs while somebody waits for the answer to a forget, so it takes what can be read
+ * through the API; the second runs in a job soon after and takes what is big and cannot.
+ */
+import type { Job } from '../domain/job.ts';
+import type { Page } from '../domain/page.ts';
+import type { Transaction } from '../store/store.ts';
+import { moveJob } from './move-job.ts';
+
+/** The `last_error` of a job whose page was forgotten. */
+export const CANCELLED = 'cancelled: page forgotten';
+
+/** Take a page out of everything that is answered. Its vectors and log entries are left for its tombstone's purge job. */
+export function erasePage(transaction: Transaction, page: Page, at: number): void {
+  for (const no of [page.index_job, page.entity_job]) if (no !== null) silenceJob(transaction, no, at);
+  transaction.pages.remove(page);
+  transaction.tombstones.put({
+    page_no: page.no,
+    state: 'pending',
+    job_no: 0,
+    first_label: page.first_label,
+    chunk_count: page.chunk_count,
+    forgotten_at: at,
+  });
+}
+
+/** Delete what is left of an erased page in the store but its entries in the query log, which are looked for together. */
+export function purgeErased({ vectors, models }: Transaction, pageNo: number): void {
+  for (const { space } of models.all()) vectors.remove(space, pageNo);
+}
+
+/** Cancel a job of a forgotten page; what a finished one said of its failures goes, for it may name a URL. */
+function silenceJob(transaction: Transaction, no: number, at: number): void {
+  const job: Job | undefined = transaction.jobs.get(no);
+  if (job === undefined) return;
+  if (moveJob(transaction, job, { type: 'cancel', at, reason: CANCELLED }) !== null) return;
+  if (job.last_error !== null) transaction.jobs.put({ ...job, last_error: CANCELLED }, job);
+}

@@ -1,0 +1,140 @@
+/**
+ * Forgetting, step by step; docs/forgetting.md says what holds between them. A rule is put first, and from then on nothing of it
+ * can come in; while it is `purging`, its pages are erased in slices and their purge jobs queued; the last step ends that. Every
+ * step may be done again.
+ */
+import type { RuleKind } from '../domain/blacklist.ts';
+import type { Job } from '../domain/job.ts';
+import type { BlacklistRule } from '../store/blacklist.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { erasePage, purgeErased } from './erase-page.ts';
+import { createJob } from './move-job.ts';
+import type { Attempt } from './settle-job.ts';
+
+/** Pages of one purge job: design, "forget of a known target". */
+export const pagesPerJob = 500;
+
+export interface ForgetTarget {
+  kind: RuleKind;
+  /** Canonical URL, or domain in its comparable form. */
+  pattern: string;
+  reason: string | null;
+  at: number;
+}
+
+/** Put the rule, or take the one that is there, and begin its purge. */
+export function beginForget({ kind, pattern, reason, at }: ForgetTarget): Command<BlacklistRule> {
+  return ({ blacklist, counters }) => {
+    const known = blacklist.find(kind, pattern);
+    const fresh = () => ({ no: counters.take('blacklist'), kind, pattern, reason, created_at: at });
+    const rule = { ...(known ?? fresh()), purging: true };
+    blacklist.put(rule);
+    return rule;
+  };
+}
+
+/** The labels of an erased page. */
+export interface ErasedPage {
+  page_no: number;
+  first: number;
+  count: number;
+}
+
+/** Erase a slice of pages; those that are gone already are passed over. */
+export function erasePages(pageNos: readonly number[], at: number): Command<ErasedPage[]> {
+  return (transaction) =>
+    pageNos.flatMap((no) => {
+      const page = transaction.pages.get(no);
+      if (page === undefined) return [];
+      erasePage(transaction, page, at);
+      return [{ page_no: no, first: page.first_label, count: page.chunk_count }];
+    });
+}
+
+/** Queue one purge job for up to 500 erased pages that have none; null when there are none. */
+export function queuePurge(at: number, max_attempts: number): Command<Job | null> {
+  return (transaction) => {
+    const pageNos = transaction.tombstones.pageNumbers('pending', { job_no: 0, limit: pagesPerJob });
+    if (pageNos.length === 0) return null;
+    const job = createJob(transaction, { kind: 'purge_vectors', page_no: null, max_attempts, at });
+    moveTombstones(transaction, pageNos, { job_no: job.no });
+    return job;
+  };
+}
+
+/** Give pages whose purge job is dead or gone to new jobs: at a start. */
+export function orphanPurges(): Command<number> {
+  return (transaction) => {
+    const stuck = transaction.tombstones.pageNumbers('pending').filter((no) => {
+      const jobNo = transaction.tombstones.get(no)?.job_no ?? 0;
+      const status = jobNo === 0 ? undefined : transaction.jobs.get(jobNo)?.status;
+      return jobNo !== 0 && (status === undefined || status === 'dead' || status === 'done');
+    });
+    moveTombstones(transaction, stuck, { job_no: 0 });
+    return stuck.length;
+  };
+}
+
+/** All pages of the rule are gone. */
+export function endForget(ruleNo: number): Command<void> {
+  return ({ blacklist }) => {
+    const rule = blacklist.get(ruleNo);
+    if (rule !== undefined) blacklist.put({ ...rule, purging: false });
+  };
+}
+
+/** Take a rule away; false for an unknown one. What it forgot does not come back. */
+export function removeRule(ruleNo: number): Command<boolean> {
+  return ({ blacklist }) => {
+    const rule = blacklist.get(ruleNo);
+    if (rule !== undefined) blacklist.remove(rule);
+    return rule !== undefined;
+  };
+}
+
+/** Delete what is left of a slice of a purge job's pages; false where the attempt no longer owns the job. */
+export function purgeSlice({ job_no, claim }: Attempt, pageNos: readonly number[]): Command<boolean> {
+  return (transaction) => {
+    const job = transaction.jobs.get(job_no);
+    if (job?.status !== 'running' || job.claim !== claim) return false;
+    for (const no of pageNos) purgeErased(transaction, no);
+    return true;
+  };
+}
+
+/** The purge job is done: its pages are out of the store. Runs in the transaction that completes it. */
+export function markDeleted(transaction: Transaction, jobNo: number): void {
+  moveTombstones(transaction, transaction.tombstones.pageNumbers('pending', { job_no: jobNo }), { state: 'deleted' });
+}
+
+/** The files were rewritten and checked after these pages were deleted. */
+export function markVerified(pageNos: readonly number[]): Command<void> {
+  return (transaction) => {
+    const still = pageNos.filter((no) => transaction.tombstones.get(no)?.state === 'deleted');
+    moveTombstones(transaction, still, { state: 'verified' });
+  };
+}
+
+/** A late result of a forgotten page was refused, but the index had a part of it under these labels: its files are due again. */
+export function reopenTombstone(
+  { tombstones }: Transaction,
+  pageNo: number,
+  first_label: number,
+  chunk_count: number,
+): void {
+  const tombstone = tombstones.get(pageNo);
+  if (tombstone === undefined) return;
+  const state = tombstone.state === 'pending' ? 'pending' : 'deleted';
+  tombstones.put({ ...tombstone, first_label, chunk_count, state });
+}
+
+function moveTombstones(
+  { tombstones }: Transaction,
+  pageNos: readonly number[],
+  change: { state?: 'deleted' | 'verified'; job_no?: number },
+): void {
+  for (const no of pageNos) {
+    const tombstone = tombstones.get(no);
+    if (tombstone !== undefined) tombstones.put({ ...tombstone, ...change });
+  }
+}

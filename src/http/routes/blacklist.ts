@@ -1,0 +1,55 @@
+/** Forgetting and its rules: contract "Forget and blacklist". */
+import { z } from 'zod';
+import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/blacklist.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+export const blacklistRoutes: RouteGroup = (app, { ask }) => {
+  app.post(
+    '/v1/forget',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'forget',
+        summary: 'Forget a page or a domain for good',
+        tags: ['forget'],
+        body: forgetRequest,
+        response: { 200: forgetResponse, ...errorAnswers('write', 422, 503) },
+      },
+    },
+    async ({ body }, reply) => ask('page.forget', body, { signal: clientSignal(reply) }),
+  );
+
+  app.get(
+    '/v1/blacklist',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_blacklist',
+        summary: 'What was forgotten and is not taken in again, newest first',
+        tags: ['forget'],
+        response: { 200: blacklistResponse, ...errorAnswers('read') },
+      },
+    },
+    async (_, reply) => ask('blacklist.list', {}, { signal: clientSignal(reply) }),
+  );
+
+  app.delete(
+    '/v1/blacklist/:blacklist_id',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'delete_blacklist_rule',
+        summary: 'Take a rule away: its target may be handed in again',
+        tags: ['forget'],
+        params: z.object({ blacklist_id: z.string() }),
+        response: { 204: z.null(), ...errorAnswers('write', 404, 503) },
+      },
+    },
+    async ({ params }, reply) => {
+      await ask('blacklist.remove', params, { signal: clientSignal(reply) });
+      return reply.code(204).send(null);
+    },
+  );
+};
