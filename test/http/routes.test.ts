@@ -277,6 +277,7 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/pages': { url: 'https://a.example/' },
     '/v1/pages/batch': { pages: [{}] },
     '/v1/pages/status/batch': { page_ids: ['pg_1'] },
+    '/v1/forget': { domain: 'a.example' },
     '/v1/jobs/retry': {},
     '/v1/search': { query: 'x' },
     '/v1/search/batch': { queries: ['x'] },
