@@ -191,7 +191,7 @@ function compareOnOneShard(): object {
     while (graph.covered < count) graph.coverNext(store);
   });
   const widths = Object.fromEntries(
-    WIDTHS.map((width) => [width, measure(() => Uint32Array.from(graph.near(store.queryUnit(), width)))]),
+    WIDTHS.map((width) => [width, measure(() => Uint32Array.from(graph.near(store.queryUnit(), width, width)))]),
   );
   graph.dispose();
   return { ...compared, graph: { addsPerS: Math.round(count / growS), widths } };

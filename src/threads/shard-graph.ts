@@ -58,11 +58,11 @@ export class ShardGraph {
     if (row < this.covered) this.#index.markDelete(row);
   }
 
-  /** Rows near a unit vector, at most `width`, found by a search of that width; best first as far as the graph knows. */
-  near(unit: number[], width: number): number[] {
-    const wanted = Math.min(width, this.nodes);
+  /** The nearest `count` of the rows found by a search of that width, which is at least as large; best first. */
+  near(unit: number[], width: number, count: number): number[] {
+    const wanted = Math.min(count, this.nodes);
     if (wanted === 0) return [];
-    this.#index.setEf(wanted);
+    this.#index.setEf(Math.max(width, wanted));
     return this.#index.searchKnn(unit, wanted).neighbors;
   }
 

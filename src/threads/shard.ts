@@ -56,9 +56,12 @@ export interface Upkeep {
 /** Width of a graph search, at least, and per hit asked for: recall@100 in docs/vector-spaces.md. */
 const MIN_WIDTH = 300;
 const WIDTH_PER_HIT = 2;
+/** Rows beyond k that are taken from the graph, whose sums are rounded otherwise than the rows'. */
+const SPARE_HITS = 16;
 /** Holes are dropped when they are more than this share of the rows, and more than a few. */
 const MAX_HOLE_SHARE = 0.3;
 const MIN_HOLES = 256;
+
 export class Shard {
   readonly dim: number;
   rows: VectorRows;
@@ -176,7 +179,9 @@ export class Shard {
     const share = allow === undefined ? 1 : scanned.length / rows.live;
     const width = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
     if (scanned.length < this.#graphFromRows * (width / MIN_WIDTH)) return undefined;
-    const found = graph.near(rows.queryUnit(), Math.ceil(width));
+    // The graph has the rows as they are kept, so its order is theirs but for rounding; each row handed over costs.
+    const count = allow === undefined ? k + SPARE_HITS : width;
+    const found = graph.near(rows.queryUnit(), Math.ceil(width), Math.ceil(count));
     const near = allow === undefined ? found : found.filter((row) => isAllowed(allow, rows.labelOf(row)));
     if (near.length < Math.min(k, scanned.length)) return undefined;
     const rest = allow === undefined ? this.#allRows(graph.covered) : scanned.filter((row) => row >= graph.covered);

@@ -24,7 +24,7 @@ export interface SnapshotUpdate {
 }
 
 export interface SparseQuery {
-  /** Stems; repeated ones count once, '' is none. */
+  /** Stems; one named several times weighs more, with saturation (corpus.ts). '' is in no segment. */
   readonly terms: readonly string[];
   readonly k: number;
   /** Only these labels may be found; without it, all. */

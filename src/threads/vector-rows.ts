@@ -161,7 +161,10 @@ export class VectorRows {
 
   /** The query's unit vector, as `unit` gives those of rows. */
   queryUnit(): number[] {
-    return Array.from(new Int16Array(this.#memory.buffer, QUERY_AT, this.dim), (value) => value * this.#queryInverse);
+    const query = new Int16Array(this.#memory.buffer, QUERY_AT, this.dim);
+    const unit: number[] = [];
+    for (let i = 0; i < this.dim; i++) unit.push(query[i] * this.#queryInverse);
+    return unit;
   }
 
   /** About `wanted` of the candidates, those that a first look takes for the nearest; all where there is no first look. */

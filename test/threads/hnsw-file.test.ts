@@ -61,7 +61,7 @@ test('a file with a flipped bit has a fault or is loaded and searched without ha
     }
     writeFileSync(path, bytes);
     const graph = ShardGraph.load(path, 4, 300);
-    const found = graph.near([0.5, 0.5, 0.5, 0.5], 300);
+    const found = graph.near([0.5, 0.5, 0.5, 0.5], 300, 300);
     assert.ok(found.every((row) => row < 300));
     graph.dispose();
   }
