@@ -32,6 +32,8 @@ export interface FetchAndIndexDependencies {
 
 const accept = 'text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
 const longestType = 100;
+/** Of the pages of one host one is fetched, as many wait, and the others let pages of other hosts go first. */
+const maxAhead = 1;
 
 export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
   const { reader, commit, fetch, readers, indexPage, canonicalize } = dependencies;
@@ -39,6 +41,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   const fill = async (page: Page, { attempt, signal }: JobContext): Promise<void> => {
     const answer = await fetch(page.canonical_url, {
       signal,
+      maxAhead,
       headers: { accept },
       admit: (head) => admit(readers, head),
     });

@@ -16,6 +16,7 @@ import { type Attempt, beatJob, completeJob, failJob, releaseJob } from '../comm
 import { backoffDelayMs } from '../compute/backoff.ts';
 import { DomainError, JobError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
+import { FetchError } from '../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import type { CommitCommand } from './system-messages.ts';
@@ -212,8 +213,10 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
       return null;
     case 'failed': {
       const error = outcome.error;
-      // The attempt has not been made: the provider it needs is not called for now.
-      if (error instanceof BreakerOpenError) return releaseJob(attempt, now(), now() + error.retryAfterMs);
+      // The attempt has not been made: the provider or the host it needs is not called for now.
+      if (error instanceof BreakerOpenError || (error instanceof FetchError && error.code === 'host_waits')) {
+        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0));
+      }
       const known = error instanceof JobError || error instanceof ProviderError ? error : undefined;
       if (known === undefined) log.error({ err: error, job_no: job.no, kind: job.kind }, 'a job failed unexpectedly');
       const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());

@@ -98,7 +98,7 @@ const all: readonly Signs[] = [
   {
     wall: 'login_wall',
     certain: null,
-    hint: /<input\b[^>]{0,300}\btype\s*=\s*["']?password/i,
+    hint: /<input\b[^<>]{0,300}\btype\s*=\s*["']?password/i,
     heading: [
       '(?:please )?(?:log|sign)[ -]?(?:in|on)(?: (?:or (?:sign up|register|create an account)|to (?:continue|your account|view this page)|required))?',
       'log ?in(?: (?:page|required))?',
@@ -191,13 +191,21 @@ export function recognizeWall({ title, text, html }: AnsweredPage): Wall | null 
   }
   if (shareOf(said, needsScript) >= ownShare) return 'needs_script';
   if (length > loading) return null;
-  const hidden = [...source.matchAll(/<noscript\b[^>]*>([\s\S]{0,5000}?)<\/noscript/gi)].map(([, inner]) => inner);
-  return hidden
-    .join(' ')
-    .replace(/<[^>]*>/g, ' ')
-    .search(needsScript) === -1
-    ? null
-    : 'needs_script';
+  return wordsWithoutScript(source).search(needsScript) === -1 ? null : 'needs_script';
+}
+
+/** What the first elements `noscript` say. */
+function wordsWithoutScript(source: string): string {
+  const said: string[] = [];
+  let at = 0;
+  while (said.length < 20) {
+    const start = source.indexOf('<noscript', at);
+    const end = start === -1 ? -1 : source.indexOf('</noscript', start);
+    if (end === -1) break;
+    said.push(source.slice(start, Math.min(end, start + 5000)).replace(/<[^<>]*>/g, ' '));
+    at = end;
+  }
+  return said.join(' ');
 }
 
 /** The title, its parts without the site's name, and the first line of the text. */

@@ -24,7 +24,7 @@ export type FetchFault =
   | 'too_large'
   | 'timeout'
   | 'http_status'
-  /** The host has asked, by Retry-After, not to be called for now. */
+  /** Not called: the host has asked, by Retry-After, to be left alone for now, or enough others wait for it. An attempt that ends so does not count. */
   | 'host_waits'
   /** What was answered is not the page: a captcha, a question before it, an error in words (src/compute/recognize-wall.ts). */
   | 'challenge'

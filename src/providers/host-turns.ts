@@ -20,11 +20,15 @@ interface Host {
   freeAt: number;
   /** Monotonic, ms: the end of what the host asked for; 0 where it has asked for nothing. */
   wishedUntil: number;
+  /** Monotonic, ms: the end of the time that those who were sent away have been told to come back in. */
+  bookedUntil: number;
   waiting: Waiter[];
   cancelTimer: () => void;
 }
 
 const maxHosts = 1000;
+/** Whoever is sent away comes back no sooner: a few requests of those who wait. */
+const leastComebackMs = 1000;
 
 export class HostTurns {
   readonly #hosts = new Map<string, Host>();
@@ -49,12 +53,17 @@ export class HostTurns {
     this.#advance(name, host);
   }
 
-  /** Resolves, when the turn has come, with what ends it. Errors: FetchError `host_waits`; the signal's reason. */
-  take(name: string, signal: AbortSignal): Promise<() => void> {
+  /**
+   * Resolves, when the turn has come, with what ends it. Where more than `maxAhead` wait already, whoever asks is sent away with a
+   * time of their own to come back at, so that many pages of one host do not hold up those of others.
+   * Errors: FetchError `host_waits`; the signal's reason.
+   */
+  take(name: string, signal: AbortSignal, maxAhead: number): Promise<() => void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const host = this.#hostOf(name);
       if (host.wishedUntil > this.#clock.monotonic()) throw this.#sentAway(host);
+      if (host.busy && host.waiting.length > maxAhead) throw this.#booked(host);
       const leave = () => {
         host.waiting.splice(host.waiting.indexOf(waiter), 1);
         this.#advance(name, host);
@@ -87,11 +96,17 @@ export class HostTurns {
     return new FetchError('host_waits', 'the host has asked to wait', { retryAfterMs });
   }
 
+  #booked(host: Host): FetchError {
+    const now = this.#clock.monotonic();
+    host.bookedUntil = Math.max(host.bookedUntil, now + leastComebackMs) + this.#gapMs;
+    return new FetchError('host_waits', 'others wait for the host', { retryAfterMs: host.bookedUntil - now });
+  }
+
   #hostOf(name: string): Host {
     const known = this.#hosts.get(name);
     if (known !== undefined) return known;
     this.#makeRoom();
-    const host: Host = { busy: false, freeAt: 0, wishedUntil: 0, waiting: [], cancelTimer: () => {} };
+    const host: Host = { busy: false, freeAt: 0, wishedUntil: 0, bookedUntil: 0, waiting: [], cancelTimer: () => {} };
     this.#hosts.set(name, host);
     return host;
   }

@@ -46,6 +46,8 @@ export interface WebRequest {
   headers?: Readonly<Record<string, string>>;
   maxBytes?: number;
   timeoutMs?: number;
+  /** How many may wait for a host's turn before this request; where more do, it fails with `host_waits` (default: any number). */
+  maxAhead?: number;
   /** Looks at an answer before its body is read; what it throws ends the fetch. Not asked about redirects. */
   admit?: (head: AnswerHead) => void;
 }
@@ -144,7 +146,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     for (;;) {
       const addresses = await timed(() => resolve(url.hostname));
       const isPolite = !policy.lists(url.hostname);
-      const endTurn = isPolite ? await turns.take(url.hostname, signal) : () => {};
+      const endTurn = isPolite ? await turns.take(url.hostname, signal, request.maxAhead ?? Infinity) : () => {};
       let result: WebAnswer | URL;
       try {
         result = await timed((limited) => hop(limited, addresses));

@@ -4,6 +4,7 @@ import { createActor, SimulatedClock } from 'xstate';
 import { type JobHandler, jobActor } from '../../src/actors/job-actor.ts';
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
 import { JobError } from '../../src/domain/errors.ts';
+import { FetchError } from '../../src/providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../src/providers/provider-error.ts';
 import { jobRow } from '../machines/rows.ts';
 import { keptLog } from './quiet-log.ts';
@@ -87,6 +88,15 @@ test('an attempt that a breaker refused is given back, uncounted, until the prov
     assert.deepEqual([workshop.job(no).status, workshop.job(no).attempts], ['running', 1]);
   }
   assert.deepEqual(workshop.lines, []);
+});
+
+test('an attempt that a host’s turn was not given to is given back, uncounted, until it may come', async () => {
+  const { workshop, no } = await working(1);
+  await using _ = workshop;
+  workshop.work(no).fail(new FetchError('host_waits', 'others wait for the host', { retryAfterMs: 30_000 }));
+  await workshop.settle();
+  const { status, attempts, run_at, last_error } = workshop.job(no);
+  assert.deepEqual([status, attempts, run_at - workshop.now, last_error], ['pending', 0, 30_000, null]);
 });
 
 test('a provider’s error counts and says when to come back, or that this is of no use', async () => {

@@ -14,6 +14,7 @@ const maxBytes = 200_000;
 const env = {
   SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: JSON.stringify(['127.0.0.1']),
   SERVICE_FETCH__TIMEOUT_S: '3',
+  SERVICE_FETCH__PER_HOST_GAP_MS: '100',
   SERVICE_FETCH__MAX_BYTES: String(maxBytes),
   SERVICE_JOBS__MAX_ATTEMPTS: '2',
   SERVICE_JOBS__BACKOFF_BASE_S: '0.05',
@@ -260,4 +261,26 @@ test('a dead page is fetched again when its job is retried', async (t) => {
   const { job_id } = await newestJob();
   assert.equal((await service.call('POST', `/v1/jobs/${job_id}/retry`)).status, 200);
   assert.deepEqual(await service.settled([id]), ['indexed']);
+});
+
+test('many pages of one host are fetched one by one, and do not hold up those of others', async (t) => {
+  let running = 0;
+  const ended: string[] = [];
+  const page: Page = (request, response) => {
+    const host = request.headers.host?.split(':')[0] ?? '';
+    if (host === 'localhost') assert.equal(++running, 1);
+    setTimeout(() => {
+      if (host === 'localhost') running--;
+      ended.push(host);
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(`Page ${request.url} of ${host}.`);
+    }, 20);
+  };
+  const one = await Site.open(t, { '*': page });
+  // A name that is not listed itself but leads to a listed address has turns.
+  const many = await Promise.all(Array.from({ length: 15 }, (_, at) => add(one.url(`/${at}`, 'localhost'))));
+  const other = await add(one.url('/other'));
+  assert.deepEqual(await service.settled([other]), ['indexed']);
+  assert.ok(ended.indexOf('127.0.0.1') < 12, ended.join());
+  assert.deepEqual(new Set(await service.settled(many)), new Set(['indexed']));
+  assert.equal(one.asked.length, 16);
 });
