@@ -17,6 +17,7 @@ import type { Embedders } from '../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { PageText, PreparedPages } from '../threads/prepare-page.ts';
+import { floorCalibrator } from './calibrate-outside.ts';
 import type { JobHandler } from './job-actor.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
 import { commitThrough, type SystemAsk } from './system-messages.ts';
@@ -28,7 +29,7 @@ export interface IndexPageDependencies {
   prepare: (pages: readonly PageText[], dims: readonly number[], signal: AbortSignal) => Promise<PreparedPages>;
   /** Work threads that prepare. */
   threads: number;
-  embedders: Pick<Embedders, 'documentVectors' | 'breakerOf'>;
+  embedders: Embedders;
 }
 
 interface PageToIndex extends BatchedPage {
@@ -66,6 +67,7 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
     };
     return { chunks, segment, models, vectors: new Map(models.flatMap(rowsOf)) };
   };
+  const calibrate = floorCalibrator({ embedders, reader, commit });
   const embedOutside = async (
     pages: readonly PageToIndex[],
     texts: readonly string[],
@@ -74,6 +76,7 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
   ): Promise<EmbeddedPages> => {
     const outside = prepared.models.filter(isOutside);
     if (outside.length === 0) return { vectors, ...prepared };
+    for (const model of outside) await calibrate(model, signal);
     const passages = pages.flatMap(({ page }, at) => embeddingTexts(page.title, texts[at], prepared.chunks[at]));
     const rowsOf = async (model: EmbeddingModel): Promise<[number, Float32Array]> => [
       model.space,

@@ -35,13 +35,23 @@ export function calibrateFloor(embedder: LocalEmbedder, terms: (text: string) =>
     embedder.embedDocument(words, stems, 0, words.length, row, 0);
     return row;
   });
-  const cosines = FLOOR_SAMPLE.flatMap(({ queries }, subject) =>
-    queries.flatMap((query) => {
+  const queries = FLOOR_SAMPLE.map((subject) =>
+    subject.queries.map((query) => {
       const { words, stems } = terms(query);
-      const { vector } = embedder.embedQuery(words, stems);
-      return passages.filter((_, other) => other !== subject).map((passage) => dot(vector, passage));
+      return embedder.embedQuery(words, stems).vector;
     }),
-  ).sort((a, b) => a - b);
+  );
+  return floorOfSample(passages, queries);
+}
+
+/** The floor from the unit vectors of the sample's passages, and of its queries by subject. */
+export function floorOfSample(passages: readonly Float32Array[], queries: readonly Float32Array[][]): number {
+  const cosines = queries
+    .flatMap((ofSubject, subject) => {
+      const others = passages.filter((_, other) => other !== subject);
+      return ofSubject.flatMap((query) => others.map((passage) => dot(query, passage)));
+    })
+    .sort((a, b) => a - b);
   return cosines[Math.floor(cosines.length * FLOOR_QUANTILE)];
 }
 

@@ -31,6 +31,8 @@ export interface Embedders {
    * Errors: as above; nothing of the texts is given then.
    */
   documentVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
+  /** Vectors of queries, none of them blank; shapes and errors as of passages. */
+  queryVectors(model: ModelOfProvider, texts: readonly string[], signal?: AbortSignal): Promise<Float32Array>;
   /** The breaker that all calls for vectors to the model's provider go through. */
   breakerOf(model: Pick<EmbeddingModel, 'provider'>): ProviderBreaker;
 }
@@ -90,6 +92,7 @@ export function openEmbedders({ settings, onError, ...surroundings }: EmbeddersO
       for (const [row, at] of filled.entries()) all.set(rows.subarray(row * dim, (row + 1) * dim), at * dim);
       return all;
     },
+    queryVectors: (model, texts, signal) => embed(model, texts, 'query', { signal }),
     breakerOf: ({ provider }) => surroundings.breakers.of(provider),
   };
 }

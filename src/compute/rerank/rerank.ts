@@ -12,6 +12,12 @@ import { candidateLengths, queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
 
 /**
+ * Part of the first pass in the final score, that of feedback being 1, where the cosine is an outside model's (it has no part from
+ * the word vectors). Feedback goes by words alone and would drown what such a model knows beyond them. Not measured: docs/ranking.md.
+ */
+const OUTSIDE_FIRST_PASS = 0.5;
+
+/**
  * Score the candidates of a query.
  * Shapes: any number of candidates; result one score per candidate, in their order.
  * Units:  0..1, the best is 1 (all 0 where nothing fits at all); compare within one query only.
@@ -31,7 +37,9 @@ export function rerank(
   const { bm25f, cosine, wordCosine } = candidates;
   const first = meanOfViews(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
   const scores = feedbackScores(terms, candidates, first, lengths, statistics, feedback);
-  return meanOfViews(scores.length, [scores]);
+  const last = meanOfViews(scores.length, [scores]);
+  if (cosine === null || wordCosine !== null) return last;
+  return meanOfViews(scores.length, [last.map((score, i) => score + OUTSIDE_FIRST_PASS * Math.max(0, first[i]))]);
 }
 
 /** The mean of views, each divided by its maximum; one that is absent or nowhere above 0 says nothing and has no part. */

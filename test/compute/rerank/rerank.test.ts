@@ -186,3 +186,17 @@ test('neither the scale of the given scores nor the order of the candidates matt
     }),
   );
 });
+
+test('what an outside model’s cosine says has a part in the final score; the embedded model’s goes through the first pass only', () => {
+  const bags: Bag[] = [[[0, 3, 0]], [[0, 3, 0]], [[4, 3, 0]]];
+  const given = { bm25f: [1, 1, 0], cosine: Float32Array.of(0.2, 0.9, 0.8) };
+  const scoresOf = (wordCosine: Float32Array | null) => [
+    ...rerank(query, candidatesOf(bags, { ...given, wordCosine }), statistics, similarity),
+  ];
+  const outside = scoresOf(null);
+  assert.equal(outside[1], 1);
+  assert.ok(outside[0] < 1, 'of two passages with the same words the one nearer in meaning is first');
+  assert.ok(outside[2] > 0 && outside[2] < outside[0], 'a passage that is near without any word of it has a score');
+  const [first, second] = scoresOf(new Float32Array(3));
+  assert.equal(first, second, 'feedback goes by words');
+});
