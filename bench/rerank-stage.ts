@@ -1,4 +1,8 @@
-/** The reranking stage of a searcher thread alone, in process, over segments as a running service has them: ms per query. */
+/**
+ * The reranking stage of a searcher thread alone, in process, over segments as a running service has them: ms per query, wall
+ * and processor. Prints JSON; `checksum` is equal while the scores are.
+ * `node --import ./scripts/tsx-in-threads.mjs bench/rerank-stage.ts english|invented`
+ */
 import { cpus } from 'node:os';
 import { createTextAnalyzer } from '../src/compute/analyze-text.ts';
 import { corpusSegment, planQuery } from '../src/compute/bm25/corpus.ts';
@@ -81,6 +85,8 @@ let sum = 0;
 for (const { scores } of cold) for (const [i, score] of scores?.entries() ?? []) sum += score * ((i % 7) + 1);
 console.log(
   JSON.stringify({
+    bench: 'rerank-stage',
+    seed,
     words,
     cpu: cpus()[0].model,
     node: process.version,

@@ -76,18 +76,28 @@ export function searchSegments(
 /** The BM25F of given labels, in their order; 0 for one that is not live or holds no query term. */
 export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): Float64Array {
   const scores = new Float64Array(labels.length);
+  const ascending = Array.from(labels.keys()).sort((a, b) => labels[a] - labels[b]);
   for (const { segment, tombstones } of corpus) {
-    const lists = listsOf(segment, plan);
-    labels.forEach((label, i) => {
-      const ordinal = ordinalOf(segment, label);
-      if (ordinal < 0 || isDeleted(tombstones, ordinal)) return;
-      for (const list of lists) {
-        const at = seekPosting(segment.postings, list.start, list.end, ordinal);
+    const places: number[] = [];
+    const ordinals: number[] = [];
+    for (const place of ascending) {
+      const ordinal = ordinalOf(segment, labels[place]);
+      if (ordinal < 0 || isDeleted(tombstones, ordinal)) continue;
+      places.push(place);
+      ordinals.push(ordinal);
+    }
+    if (places.length === 0) continue;
+    for (const list of listsOf(segment, plan)) {
+      let at = list.start;
+      for (let i = 0; i < ordinals.length && at < list.end; i++) {
+        const ordinal = ordinals[i];
+        at = seekPosting(segment.postings, at, list.end, ordinal);
         if (at === list.end || segment.postings[at] >>> 16 !== ordinal) continue;
         const frequency = segment.postings[at] & 0xffff;
-        scores[i] += contribution(list.weight, frequency, segment.lengths[ordinal], plan.norm.base, plan.norm.slope);
+        const { base, slope } = plan.norm;
+        scores[places[i]] += contribution(list.weight, frequency, segment.lengths[ordinal], base, slope);
       }
-    });
+    }
   }
   return scores;
 }
