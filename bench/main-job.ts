@@ -2,10 +2,11 @@
  * The main job over HTTP, the load generator on the same cores: accepted pages/s, pages/s until indexed, search latency, health
  * while indexing, resident memory, start-up. Prints JSON.
  *
- *   npm run bench                      10,000 chunks
- *   npm run bench -- --chunks 2000     smaller
+ *   npm run bench                      10,000 chunks of local-wink-1024
+ *   npm run bench -- --chunks 100000   the size that the search target is for
+ *   npm run bench -- --dim 100         local-wink-100
  */
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { allIndexed, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
 import { type RunningService, runService } from './running-service.ts';
@@ -14,8 +15,11 @@ import { openWorkload } from './workload.ts';
 const seed = 42;
 const wordsPerPage = 1000;
 
-const { values } = parseArgs({ options: { chunks: { type: 'string', default: '10000' } } });
+const { values } = parseArgs({
+  options: { chunks: { type: 'string', default: '10000' }, dim: { type: 'string', default: '1024' } },
+});
 const wantedChunks = Number(values.chunks);
+const dim = Number(values.dim);
 
 const pageWords = openWorkload({ seed, wordsPerChunk: wordsPerPage });
 const queries = Array.from({ length: 300 }, (_, number) => pageWords.query(number).words.join(' '));
@@ -31,7 +35,14 @@ async function untilIndexed(service: RunningService, health: number[], searches:
   }
 }
 
-const service = await runService();
+/** What was seen beside its target. */
+const against = (seen: number, target: { atMost: number } | { atLeast: number }) => ({
+  seen,
+  ...target,
+  met: 'atMost' in target ? seen <= target.atMost : seen >= target.atLeast,
+});
+
+const service = await runService({ SERVICE_EMBEDDER__DIM: String(dim) });
 try {
   const emptyMb = service.residentMb();
   const small = openWorkload({ seed: seed + 1, wordsPerChunk: 120 });
@@ -52,7 +63,8 @@ try {
   const fullMb = service.residentMb();
   const metrics = String((await service.call('GET', '/metrics')).body);
   const restartMs = await service.restart();
-  const acceptedSmall = await pushPages(service, smallPages);
+  const acceptedSmall = Math.round(await pushPages(service, smallPages));
+  const meanwhile = latency(searchesMeanwhile);
 
   const [cpu] = cpus();
   console.log(
@@ -65,11 +77,19 @@ try {
           cores: cpus().length,
           memory_gb: Math.round(totalmem() / 2 ** 30),
           node: process.version,
+          load_after: loadavg().map((load) => Math.round(load * 100) / 100),
+        },
+        model: `local-wink-${dim}`,
+        targets: {
+          accepted_pages_per_s: against(acceptedSmall, { atLeast: 5000 }),
+          indexed_pages_per_s: against(Math.round(indexedPerS), { atLeast: 200 }),
+          search_while_indexing_p95_ms: against(meanwhile.p95, { atMost: 20 }),
+          ...(wantedChunks >= 100_000 && dim === 1024 ? { search_p50_ms: against(fused.ms.p50, { atMost: 5 }) } : {}),
         },
         pages: pages.length,
         words_per_page: wordsPerPage,
         accepted_pages_per_s: {
-          pages_of_1_kb: Math.round(acceptedSmall),
+          pages_of_1_kb: acceptedSmall,
           pages_of_1000_words: Math.round(acceptedLong),
         },
         indexed_pages_per_s: Math.round(indexedPerS * 10) / 10,
@@ -77,7 +97,7 @@ try {
         search_stages_ms: fused.stages,
         search_reranked_ms: reranked.ms,
         search_reranked_stages_ms: reranked.stages,
-        search_while_indexing_ms: latency(searchesMeanwhile),
+        search_while_indexing_ms: meanwhile,
         healthz_while_indexing_ms: latency(health),
         resident_mb: { empty: emptyMb, full: fullMb },
         start_ms: { empty: Math.round(service.startMs), full: Math.round(restartMs) },
