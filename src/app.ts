@@ -11,6 +11,7 @@ import { type Breakers, createBreakers } from './actors/breakers.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { textReaders } from './actors/content-readers.ts';
 import { openExtractor } from './actors/extract-page.ts';
+import { withFeedContent } from './actors/feed-content.ts';
 import { openFeedReader } from './actors/feed-reader.ts';
 import { fetchAndIndexHandler } from './actors/fetch-and-index.ts';
 import { forgettingLogic } from './actors/forgetting.ts';
@@ -265,14 +266,17 @@ export async function startApp(options: AppOptions): Promise<App> {
             }),
             purge_vectors: purgeVectorsHandler({ reader: store.reader, commit }),
             eval_replay: replayHandler({ ask, reader: store.reader }),
-            fetch_and_index: fetchAndIndexHandler({
-              reader: store.reader,
-              commit,
-              fetch,
-              readers: textReaders(extractor.readFetched),
-              indexPage,
-              canonicalize: settings.canonicalize,
-            }),
+            fetch_and_index: withFeedContent(
+              fetchAndIndexHandler({
+                reader: store.reader,
+                commit,
+                fetch,
+                readers: textReaders(extractor.readFetched),
+                indexPage,
+                canonicalize: settings.canonicalize,
+              }),
+              { reader: store.reader, commit, extract: extractor.extract, indexPage },
+            ),
           },
           limits: {
             leaseMs,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { idOf } from '../../src/domain/ids.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
+import { searchRequest } from '../../src/domain/search.ts';
 import { createWatchRequest, type WatchResponse } from '../../src/domain/watch.ts';
 import { until } from '../process/service.ts';
 import { FeedServer, rss } from './feed-server.ts';
@@ -240,4 +241,42 @@ test('every public feed is read or fails with a reason', {
   t.diagnostic(`${watches.length} feeds, ${failed.length} failed, ${found.length} pages`);
   assert.ok(found.length > 50, `${found.length} pages`);
   assert.ok(found.every(({ canonical_url }) => /^https?:/.test(canonical_url)));
+});
+
+test('what a feed says of a page stands in for it only when it cannot be fetched', async (t) => {
+  const { web, system, create, poll, pages } = await startSystem(t);
+  const said = '&lt;p&gt;The feed itself says that herons wade in shallow rivers and wait for fish.&lt;/p&gt;';
+  const html = { 'content-type': 'text/html' };
+  web.serve('/there', {
+    headers: html,
+    body: '<title>T</title><article><p>The page says much more of it.</p></article>',
+  });
+  web.serve(
+    '/feed',
+    rss(['/there', '/gone', '/bare'].map((link) => ({ link, title: link, description: link === '/bare' ? '' : said }))),
+  );
+  web.serve('/other', rss([{ link: '/gone-too', description: said }]));
+  const { id } = await create(`${web.url}/feed`);
+  await poll(id);
+  await poll((await create(`${web.url}/other`, { config: { feed_content: 'never' } })).id);
+  const settled = async () => (await pages()).every(({ status }) => status === 'indexed' || status === 'dead');
+  await until(settled, 'every page is indexed or dead');
+  assert.deepEqual(
+    (await pages()).map(({ canonical_url, status, body_text }) => [
+      canonical_url.slice(web.url.length),
+      status,
+      body_text,
+    ]),
+    [
+      ['/there', 'indexed', 'The page says much more of it.'],
+      ['/gone', 'indexed', 'The feed itself says that herons wade in shallow rivers and wait for fish.'],
+      ['/bare', 'dead', null],
+      ['/gone-too', 'dead', null],
+    ],
+  );
+  const found = await system.ask('search.query', searchRequest.parse({ query: 'herons in rivers' }));
+  assert.deepEqual(
+    found.results.map(({ title }) => title),
+    ['/gone'],
+  );
 });
