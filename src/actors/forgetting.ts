@@ -76,6 +76,8 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     let timer: NodeJS.Timeout | undefined;
     let tail: Promise<unknown> = Promise.resolve();
     let tidying: Promise<void> | undefined;
+    /** Files of an older time were found, which may hold what was forgotten and verified since. */
+    let olderFiles = false;
 
     /** Forgets and removals of rules, one at a time. */
     const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -129,7 +131,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     /** Rewrite every file, if one may hold what was forgotten. */
     const tidy = async (): Promise<void> => {
       const pageNos = reader.tombstones.pageNumbers('deleted');
-      if (stopping || pageNos.length === 0) return;
+      if (stopping || (pageNos.length === 0 && !olderFiles)) return;
       try {
         const { clean } = await ask('index.purge', {});
         const sizes = await ask('store.compact', {});
@@ -137,6 +139,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
         for (let at = 0; at < pageNos.length; at += sliceTombstones) {
           await commit(markVerified(pageNos.slice(at, at + sliceTombstones)));
         }
+        olderFiles = false;
         log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');
       } catch (error) {
         if (stopping) return;
@@ -158,6 +161,8 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
         await commit(orphanPurges());
         for (const rule of reader.blacklist.purging()) await purge(rule);
         while ((await commit(queuePurge(now(), maxAttempts))) !== null);
+        const { dropped, setAside } = await ask('index.heldAtStart', {});
+        olderFiles = (dropped > 0 || setAside) && reader.tombstones.any();
         arm();
       } catch (error) {
         if (stopping) return;

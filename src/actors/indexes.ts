@@ -71,6 +71,7 @@ type IndexMessages =
   | 'index.settled'
   | 'index.pagesUnder'
   | 'index.remove'
+  | 'index.heldAtStart'
   | 'index.purge';
 
 const noLabels = new Uint32Array(0);
@@ -303,6 +304,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         await orOverloaded(() => spaces.update([], pages, new Map()));
         return undefined;
       },
+      'index.heldAtStart': () => ({
+        dropped: opened[0].dropped + (first?.dropped ?? 0),
+        setAside: opened[0].lost || first?.lost === true,
+      }),
       'index.purge': async () => {
         await Promise.all([recovery.settled(), rebuilding]);
         await sparse.purge();

@@ -53,6 +53,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'index.settled': 'indexes',
   'index.pagesUnder': 'indexes',
   'index.remove': 'indexes',
+  'index.heldAtStart': 'indexes',
   'index.purge': 'indexes',
 };
 

@@ -69,6 +69,8 @@ export interface InternalMessages {
   'index.pagesUnder': { request: { domain: string }; reply: number[] };
   /** Let go of pages' content: no search that starts afterwards finds it. */
   'index.remove': { request: { pages: readonly LabelRange[] }; reply: undefined };
+  /** What the files held at the start beyond what is live, and whether one was set aside: a crash, or older files put back. */
+  'index.heldAtStart': { request: Record<string, never>; reply: { dropped: number; setAside: boolean } };
   /** Rewrite index files and delete set-aside ones, so that nothing removed is left in them; `clean`: nothing came meanwhile. */
   'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
   /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */

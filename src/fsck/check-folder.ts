@@ -40,7 +40,7 @@ export async function checkFolder(dataDir: string): Promise<FolderReport> {
     chunks: store.labels.length,
     store: store.findings,
     index: audits
-      .map(({ dir, audit }) => ({ dir, findings: audit.findings }))
+      .map(({ dir, audit }) => ({ dir, findings: [...audit.findings, ...forgottenIn(audit, store.verifiedLabels)] }))
       .filter(({ findings }) => findings.length > 0),
     missing: audits.reduce((sum, { audit }) => sum + audit.missing.length, 0),
     obsolete: audits.reduce((sum, { audit }) => sum + audit.obsolete.length, 0),
@@ -50,4 +50,10 @@ export async function checkFolder(dataDir: string): Promise<FolderReport> {
 /** Whether there is anything to repair; what a start settles by itself is not. */
 export function isClean(report: FolderReport): boolean {
   return report.store.length === 0 && report.index.length === 0;
+}
+
+/** What was forgotten and found to be gone is there again: an older file was put back. */
+function forgottenIn({ obsolete }: FilesAudit, verified: ReadonlySet<number>): string[] {
+  const held = obsolete.filter((label) => verified.has(label)).length;
+  return held === 0 ? [] : [`${held} chunks of forgotten pages are in the files`];
 }

@@ -38,11 +38,13 @@ export class ModelSpace {
   /** Labels with stored vectors that the files did not hold, and whether files were there once and cannot be used. */
   readonly missing: Uint32Array;
   readonly lost: boolean;
+  /** Rows of the files that were not live when they were loaded. */
+  readonly dropped: number;
   readonly #recovery: IndexRecovery;
 
   private constructor(
     model: EmbeddingModel,
-    opened: { space: VectorSpace; missing: Uint32Array; lost: boolean },
+    opened: { space: VectorSpace; missing: Uint32Array; lost: boolean; dropped: number },
     pages: PageSpace,
     recovery: (chunks: VectorSpace) => IndexRecovery,
   ) {
@@ -51,6 +53,7 @@ export class ModelSpace {
     this.pages = pages;
     this.missing = opened.missing;
     this.lost = opened.lost;
+    this.dropped = opened.dropped + pages.dropped;
     this.#recovery = recovery(opened.space);
   }
 

@@ -49,6 +49,8 @@ export class PageSpace {
   readonly #space: VectorSpace;
   #recovering: Promise<void> = Promise.resolve();
   #closing = false;
+  /** Rows of the files that were not live when they were loaded. */
+  dropped = 0;
 
   private constructor(options: PageSpaceOptions, space: VectorSpace) {
     this.#options = options;
@@ -66,6 +68,7 @@ export class PageSpace {
     let lost: (labels: Uint32Array) => void = () => {};
     const opened = await VectorSpace.open({ ...spaceOptions, onMissing: (labels) => lost(labels) }, live);
     const pages = new PageSpace(options, opened.space);
+    pages.dropped = opened.dropped;
     lost = (labels) => pages.#recover(labels);
     pages.#recover(opened.missing);
     return pages;

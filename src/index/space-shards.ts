@@ -53,9 +53,8 @@ export class SpaceShards {
   }
 
   /** Have every thread load its shard; of what the files hold only `keep` comes in. Gives each shard's labels. */
-  async loadAll(keep: LabelSet): Promise<Uint32Array[]> {
-    const reports = await Promise.all(this.#options.pools.map((_, shard) => this.#load(shard, keep)));
-    return reports.map(({ labels }) => labels);
+  async loadAll(keep: LabelSet): Promise<LoadReport[]> {
+    return Promise.all(this.#options.pools.map((_, shard) => this.#load(shard, keep)));
   }
 
   /** A task on one shard. Errors: those of the task and its thread; ShardLostError if the shard is lost again meanwhile. */

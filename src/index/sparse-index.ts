@@ -70,6 +70,8 @@ export interface OpenedIndex {
   missing: Uint32Array;
   /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
   lost: boolean;
+  /** Documents of the files that are not live: their terms stay there until a purge. */
+  dropped: number;
 }
 
 /** The index is closing and takes nothing more. */
@@ -115,11 +117,12 @@ export class SparseIndex {
   static async open(options: SparseIndexOptions, live: LabelSet): Promise<OpenedIndex> {
     const index = new SparseIndex(options);
     const indexed = createLabelSet(live.length * 32);
+    let dropped = 0;
     for (const { id, segment } of await index.#files.load()) {
       const member = createMember(id, segment);
       for (const label of segment.labels) {
         if (hasLabel(live, label) && !hasLabel(indexed, label)) addLabel(indexed, label);
-        else deleteLabel(member, label);
+        else if (deleteLabel(member, label)) dropped++;
       }
       index.#members.push(member);
       index.#nextId = Math.max(index.#nextId, id + 1);
@@ -128,7 +131,7 @@ export class SparseIndex {
     if (fresh) await index.#files.save(index.#members);
     await index.#publish();
     index.#mergeSoon();
-    return { index, missing: labelsNotIn(live, indexed), lost: index.#files.lost && !fresh };
+    return { index, missing: labelsNotIn(live, indexed), lost: index.#files.lost && !fresh, dropped };
   }
 
   /**

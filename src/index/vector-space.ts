@@ -63,6 +63,8 @@ export interface OpenedSpace {
   missing: Uint32Array;
   /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
   lost: boolean;
+  /** Rows of the files that are not live: they stay there until a purge or a save. */
+  dropped: number;
 }
 
 export interface SpaceSearchOptions {
@@ -121,12 +123,18 @@ export class VectorSpace {
     const files = await SpaceGenerations.open({ ...options, shards: options.shards.length });
     const space = new VectorSpace(options, files);
     const fresh = !files.adopted && live.every((word) => word === 0);
-    for (const labels of await space.#shards.loadAll(live)) for (const label of labels) space.#held.add(label);
+    const reports = await space.#shards.loadAll(live);
+    for (const { labels } of reports) for (const label of labels) space.#held.add(label);
     if (fresh) await files.begin();
     else await files.sweep();
     space.#upkeep.ask();
     const lost = files.rowsLost || !(files.adopted || fresh);
-    return { space, missing: labelsNotIn(live, space.#held.set), lost };
+    return {
+      space,
+      missing: labelsNotIn(live, space.#held.set),
+      lost,
+      dropped: reports.reduce((sum, each) => sum + each.dropped, 0),
+    };
   }
 
   /**

@@ -8,6 +8,7 @@ import { meanPageVector } from '../compute/pool-vectors.ts';
 import type { Job } from '../domain/job.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
+import { BlacklistAuditor, TombstoneAuditor } from './audit-forgetting.ts';
 import { QueryLogAuditor } from './audit-query-log.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment } from './environment.ts';
@@ -32,6 +33,8 @@ export interface StoreAudit {
   labels: number[];
   /** Of these, per model id, the labels whose vector is not all zeros: the ones that a vector space holds. */
   vectorLabels: Map<string, number[]>;
+  /** Labels of forgotten chunks that no index file may hold any more. */
+  verifiedLabels: ReadonlySet<number>;
   /** Per model id, the first labels of pages with a page vector: the ones that its space of page vectors holds. */
   pageLabels: Map<string, number[]>;
 }
@@ -49,8 +52,13 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
     const pages = new PageAuditor(environment);
     const models = new ModelReader(environment).all().filter(({ status }) => status === 'ready');
     const vectors = new VectorAuditor(environment);
+    const tombstones = new TombstoneAuditor(environment);
     const { findings: ofLabels, labels } = pages.auditLabels(counters.peek('label'));
-    const { findings: ofVectors, vectorLabels, pageLabels } = vectors.audit(pages, models);
+    const {
+      findings: ofVectors,
+      vectorLabels,
+      pageLabels,
+    } = vectors.audit(pages, models, (no) => tombstones.get(no)?.state === 'pending');
     return {
       findings: [
         ...jobs.audit(counters.peek('job')),
@@ -58,6 +66,8 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
         ...pages.auditJobs(jobs),
         ...ofLabels,
         ...ofVectors,
+        ...new BlacklistAuditor(environment).audit(counters.peek('blacklist'), pages),
+        ...tombstones.audit(pages, jobs),
         ...new QueryLogAuditor(environment).audit(counters.peek('query'), counters.peek('page')),
       ],
       storeId: environment.storeId,
@@ -67,6 +77,7 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
       labels,
       vectorLabels,
       pageLabels,
+      verifiedLabels: tombstones.verifiedLabels(),
     };
   } finally {
     await environment.root.close();
@@ -170,6 +181,7 @@ class VectorAuditor extends VectorReader {
   audit(
     pages: PageReader,
     models: readonly EmbeddingModel[],
+    awaitsPurge: (pageNo: number) => boolean,
   ): Pick<StoreAudit, 'findings' | 'vectorLabels' | 'pageLabels'> {
     const findings: Finding[] = [];
     const vectorLabels = new Map<string, number[]>();
@@ -189,7 +201,7 @@ class VectorAuditor extends VectorReader {
         if (isWhole && meanPageVector(rows, dim) !== null) firstLabels.push(page.first_label);
       }
       for (const no of this.pageNumbers(space)) {
-        if (pages.get(no) === undefined) findings.push(`vectors of ${id} of no page: ${no}`);
+        if (pages.get(no) === undefined && !awaitsPurge(no)) findings.push(`vectors of ${id} of no page: ${no}`);
       }
       vectorLabels.set(
         id,

@@ -39,6 +39,11 @@ export class TombstoneReader {
     return this.rows.get(pageNo);
   }
 
+  /** Whether anything was ever forgotten. */
+  any(): boolean {
+    return this.rows.getKeysCount({ limit: 1 }) > 0;
+  }
+
   all(): Tombstone[] {
     return [...this.rows.getRange()].map(({ value }) => value);
   }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { forgetRequest } from '../../src/domain/blacklist.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
@@ -89,4 +92,101 @@ test('a forgotten page is gone from every answer at once, and from every file so
   await assert.rejects(system.ask('blacklist.remove', { blacklist_id: forgotten.blacklist_id }), { code: 'not_found' });
   await assert.rejects(system.ask('page.get', { page_id }), { code: 'not_found' });
   assert.equal((await system.ask('page.ingest', again)).outcome, 'accepted');
+});
+
+test('a domain is forgotten with all below it, whatever its pages are doing, and its jobs say nothing of them', async (t) => {
+  const system = await WholeSystem.start(t, quick);
+  const host = (name: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      url: `https://${name}/zqxverbork/${i}`,
+      title: `Zqxtitulk ${i}`,
+      body_extracted: `zqxverbork brontok ${i} ${'heron fish river '.repeat(60)}`,
+    }));
+  const handIn = async (pages: { url: string }[]) => {
+    const results = await system.ask('page.ingestBatch', { pages });
+    return results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
+  };
+  const ids = await system.read(library);
+  const gone = [...(await handIn(host('goes.example', 40))), ...(await handIn(host('a.b.goes.example', 40)))];
+  const notFetched = await handIn([{ url: 'https://goes.example/unfetched' }]);
+  const stays = await handIn([
+    { url: 'https://notgoes.example/x', title: 'brontok stays', body_extracted: 'brontok stays' } as { url: string },
+  ]);
+  // Some are indexed, some are being indexed, most wait.
+  const reply = await system.ask('page.forget', { domain: 'Goes.Example.' });
+  assert.deepEqual(
+    [reply.kind, reply.pattern, reply.pages_purged, reply.vector_deletes_queued],
+    ['domain', 'goes.example', 81, 1],
+  );
+  const { results } = await system.ask('page.statusBatch', { page_ids: [...gone, ...notFetched] });
+  assert.ok(results.every(({ found }) => !found));
+  await until(
+    async () => (await system.ask('page.status', { page_id: stays[0] })).status === 'indexed',
+    'the other is indexed',
+  );
+  assert.deepEqual(
+    (await ask(system, 'brontok')).results.map(({ page_id }) => page_id),
+    stays,
+  );
+  const { jobs } = await system.ask('job.list', { kind: 'index_page', limit: 200 });
+  for (const { status, last_error } of jobs) {
+    assert.equal(status, 'done');
+    assert.ok(last_error === null || last_error === 'cancelled: page forgotten', String(last_error));
+  }
+  assert.ok(
+    jobs.some(({ last_error }) => last_error !== null),
+    'some had to be cancelled',
+  );
+  const known = await system.ask('page.forget', { domain: 'goes.example', reason: 'again' });
+  assert.deepEqual(known, { ...reply, pages_purged: 0, vector_deletes_queued: 0 });
+  assert.deepEqual(
+    (await system.ask('blacklist.list', {})).entries.map(({ id, reason }) => [id, reason]),
+    [[reply.blacklist_id, null]],
+  );
+  await erased(system);
+  assert.ok((await ask(system, 'sourdough')).results.some(({ page_id }) => page_id === ids.bread));
+  await system.stop();
+  const report = await checkFolder(system.dataDir);
+  assert.deepEqual([report.store, report.index, report.missing], [[], [], 0]);
+});
+
+test('index files of an older time that are put back do not bring a forgotten page back, and are rewritten', async (t) => {
+  const system = await WholeSystem.start(t, quick);
+  await system.read(library);
+  await readSecret(system);
+  await system.stop();
+  const index = join(system.dataDir, 'index');
+  cpSync(index, `${index}-old`, { recursive: true });
+  await system.start();
+  await system.ask('page.forget', { url: secret.url });
+  await until(() => Object.keys(filesHolding(index, canaries)).length === 0, 'the index files are clean');
+  await until(() => Object.keys(filesHolding(join(system.dataDir, 'store'), canaries)).length === 0, 'and the store');
+  await system.stop();
+  rmSync(index, { recursive: true });
+  renameSync(`${index}-old`, index);
+  assert.deepEqual(areas(system), ['index']);
+  const report = await checkFolder(system.dataDir);
+  assert.ok(!isClean(report), 'fsck finds them');
+
+  await system.start();
+  assert.deepEqual((await ask(system, 'brontok')).results, []);
+  await erased(system);
+});
+
+test('what can be no target is refused in words', async (t) => {
+  const system = await WholeSystem.start(t);
+  const refused = async (target: object, words: RegExp) =>
+    assert.rejects(system.ask('page.forget', target), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'invalid');
+      assert.match(error.message, words);
+      return true;
+    });
+  await refused({ domain: 'co.uk' }, /anybody may have a domain under co\.uk/);
+  await refused({ domain: 'com' }, /under com/);
+  await refused({ domain: 'https://a.example/x' }, /without scheme/);
+  await refused({ domain: '' }, /must not be empty/);
+  await refused({ url: 'nothing' }, /scheme and a host/);
+  assert.equal(forgetRequest.safeParse({}).success, false);
+  assert.equal(forgetRequest.safeParse({ url: 'https://a.example/', domain: 'a.example' }).success, false);
+  assert.equal(forgetRequest.safeParse({ url: null, domain: 'a.example' }).success, true);
 });
