@@ -172,6 +172,9 @@ class PageAuditor extends PageReader {
     for (const no of this.chunkLists.getKeys())
       if (this.get(no) === undefined) findings.push(`chunks of no page: ${no}`);
     for (const no of this.texts.getKeys()) if (this.get(no) === undefined) findings.push(`text of no page: ${no}`);
+    for (const no of this.feedContents.getKeys()) {
+      if (this.get(no) === undefined) findings.push(`content of a feed of no page: ${no}`);
+    }
     return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
   }
 }

@@ -280,3 +280,22 @@ test('what a feed says of a page stands in for it only when it cannot be fetched
     ['/gone'],
   );
 });
+
+test('what was forgotten does not come back by a watch, under whatever form', async (t) => {
+  const { web, system, create, poll, pages } = await startSystem(t);
+  const links = ['/kept', '/forgotten'].map((link) => ({ link, description: 'Said by the feed.' }));
+  web.serve('/feed', rss(links));
+  const { id } = await create(`${web.url}/feed`);
+  await poll(id);
+  const before = await pages();
+  assert.equal(before.length, 2);
+  await system.ask('page.forget', { url: `${web.url}/forgotten` });
+  web.serve('/feed', rss([...links, { link: '/forgotten?utm_source=again' }, { link: '/new' }]));
+  const after = await poll(id);
+  assert.deepEqual([after.last_status, after.last_error], ['ok', null]);
+  await assert.rejects(system.ask('page.get', { page_id: before[1].page_id }), { code: 'not_found' });
+  const { jobs } = await system.ask('job.list', { kind: 'fetch_and_index', limit: 10 });
+  assert.equal(jobs.length, 3, 'one new page, /new');
+  const again = await system.ask('page.ingest', { url: `${web.url}/forgotten`, body_extracted: 'x' });
+  assert.equal(again.outcome, 'blacklisted');
+});

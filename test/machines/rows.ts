@@ -1,6 +1,8 @@
 /** Rows for tests: a job and a page as they are when new, with what the test changes. */
+
 import type { Job } from '../../src/domain/job.ts';
 import type { Page } from '../../src/domain/page.ts';
+import type { Watch } from '../../src/domain/watch.ts';
 
 export function jobRow(changes: Partial<Job> = {}): Job {
   return {
@@ -42,6 +44,29 @@ export function pageRow(changes: Partial<Page> = {}): Page {
     entity_job: null,
     first_label: 0,
     chunk_count: 0,
+    ...changes,
+  };
+}
+
+/** A watch that is due at noon of some day. */
+export function watchRow(changes: Partial<Watch> = {}): Watch {
+  return {
+    no: 3,
+    url: 'https://example.com/feed',
+    kind: 'rss',
+    title: null,
+    enabled: true,
+    interval_hours: 24,
+    config: null,
+    next_run_at: 1_800_000_000_000,
+    last_run_at: null,
+    status: 'pending',
+    last_error: null,
+    last_item_count: null,
+    created_at: 1_800_000_000_000,
+    poll_job: 0,
+    validators: null,
+    feed_url: null,
     ...changes,
   };
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Watch, type WatchStatus, watchStatuses } from '../../src/domain/watch.ts';
 import { nextWatch, type WatchEvent, watchMachine } from '../../src/machines/watch.ts';
+import { watchRow } from './rows.ts';
 
 type EventType = WatchEvent['type'];
 
@@ -18,28 +19,6 @@ interface Case {
 const hour = 3_600_000;
 /** Noon of some day. */
 const noon = 1_800_000_000_000;
-
-export function watchRow(changes: Partial<Watch> = {}): Watch {
-  return {
-    no: 3,
-    url: 'https://example.com/feed',
-    kind: 'rss',
-    title: null,
-    enabled: true,
-    interval_hours: 24,
-    config: null,
-    next_run_at: noon,
-    last_run_at: null,
-    status: 'pending',
-    last_error: null,
-    last_item_count: null,
-    created_at: noon,
-    poll_job: 0,
-    validators: null,
-    feed_url: null,
-    ...changes,
-  };
-}
 
 const validators = { url: 'https://example.com/feed', etag: '"1"', last_modified: null };
 const rows: Record<WatchStatus, Watch> = {

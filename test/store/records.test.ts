@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { installModel } from '../../src/commands/install-model.ts';
+import { watchRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
 const model = {
@@ -70,4 +71,25 @@ test('numbers are taken in a row, and never twice, over restarts', async () => {
   await temporary.reopen();
   assert.equal(await take(), 13);
   assert.equal(temporary.store.reader.counters.peek('page'), 1);
+});
+
+test('a watch is found by its URL, by its latest poll and, enabled, when it is due', async () => {
+  await using temporary = await TemporaryStore.open();
+  const row = { ...watchRow({ no: 1, next_run_at: 5000, poll_job: 4 }), identity: 'https://example.com/feed' };
+  await temporary.commit(({ watches }) => watches.put(row, undefined));
+  const moved = { ...row, next_run_at: 9000, poll_job: 6 };
+  await temporary.commit(({ watches }) => watches.put(moved, row));
+  await temporary.reopen();
+  const { watches } = temporary.store.reader;
+  assert.deepEqual([watches.find(row.identity), watches.ofJob(6), watches.ofJob(4)], [moved, moved, undefined]);
+  assert.deepEqual([watches.dueAt(8999, 10), watches.dueAt(9000, 10)], [[], [moved]]);
+  const resting = { ...moved, enabled: false };
+  await temporary.commit((transaction) => transaction.watches.put(resting, moved));
+  assert.deepEqual(
+    [temporary.store.reader.watches.dueAt(9000, 10), temporary.store.reader.watches.list()],
+    [[], [resting]],
+  );
+  await temporary.commit((transaction) => transaction.watches.remove(resting));
+  const left = temporary.store.reader.watches;
+  assert.deepEqual([left.find(row.identity), left.ofJob(6), left.list()], [undefined, undefined, []]);
 });
