@@ -1,6 +1,7 @@
 /** The contract's rules of pages, batches, status, jobs and search, as a client meets them over HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { BlacklistResponse, ForgetResponse } from '../../src/domain/blacklist.ts';
 import type { JobListResponse, JobResponse, JobRetryBatchResponse } from '../../src/domain/job.ts';
 import type {
   IngestBatchResult,
@@ -637,4 +638,43 @@ test('bodies: broken JSON is 422, too large ones 413, and text comes back exactl
   const id = await addIndexed({ url: 'https://exact.example/text', title: exact, body_extracted: exact, metadata });
   const { body } = await get<PageResponse>(`/v1/pages/${id}`);
   assert.deepEqual([body.title, body.body_text, body.metadata], [exact, exact, metadata]);
+});
+
+test('a forget answers with its rule, which is listed, refuses its target, and can be taken away', async () => {
+  const url = 'https://forget.example/one';
+  const id = await addIndexed({ url, body_extracted: 'Soon nobody knows this.' });
+  const { status, body } = await post<ForgetResponse>('/v1/forget', { url: `${url}?utm_source=x`, reason: 'private' });
+  const { blacklist_id, ...rest } = body;
+  assert.equal(status, 200);
+  assert.match(blacklist_id, /^bl_/);
+  assert.deepEqual(rest, { pattern: url, kind: 'url', pages_purged: 1, vector_deletes_queued: 1 });
+  assert.equal((await get(`/v1/pages/${id}`)).status, 404);
+  assert.equal((await get(`/v1/pages/${id}/chunks`)).status, 404);
+  const domain = await post<ForgetResponse>('/v1/forget', { domain: 'Other.Forget.example' });
+  const { entries } = (await get<BlacklistResponse>('/v1/blacklist')).body;
+  assert.deepEqual(
+    entries.slice(0, 2).map(({ created_at, ...entry }) => [entry, Number.isNaN(Date.parse(created_at))]),
+    [
+      [{ id: domain.body.blacklist_id, pattern: 'other.forget.example', kind: 'domain', reason: null }, false],
+      [{ id: blacklist_id, pattern: url, kind: 'url', reason: 'private' }, false],
+    ],
+  );
+  const refused = await post('/v1/pages', { url, body_extracted: 'again' });
+  assert.deepEqual([refused.status, refused.body], [403, { error: 'blacklisted', pattern: url }]);
+  assert.equal((await post('/v1/pages', { url: `${url}/below`, body_extracted: 'another page' })).status, 202);
+  for (const wrong of [
+    {},
+    { url, domain: 'a.example' },
+    { url: null, domain: null },
+    { domain: 'co.uk' },
+    { url, x: 1 },
+  ]) {
+    assert.equal((await post('/v1/forget', wrong)).status, 422, JSON.stringify(wrong));
+  }
+  const take = () => service.call('DELETE', `/v1/blacklist/${blacklist_id}`);
+  const taken = await take();
+  assert.deepEqual([taken.status, taken.body], [204, '']);
+  assert.equal((await take()).status, 404);
+  assert.equal((await get(`/v1/pages/${id}`)).status, 404);
+  assert.equal((await post('/v1/pages', { url, body_extracted: 'Read again.' })).status, 202);
 });

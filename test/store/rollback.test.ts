@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { open } from 'lmdb';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
+import { beginForget, erasePages, queuePurge } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/install-model.ts';
 import { appendRuns, giveFeedback, purgeRunsBefore } from '../../src/commands/log-queries.ts';
@@ -79,6 +80,12 @@ const commands: Record<string, Command<unknown>> = {
   'deletion of old runs': purgeRunsBefore(2000),
   'removal of a page from the log': ({ queryLog }) => queryLog.removePages(new Set([1]), 0, 10),
   'start of a replay': startReplay(replay, { at: 500, max_attempts: 3 }),
+  'erasure of forgotten pages': erasePages([1, 2, 3, 4], 500),
+  'queueing of their purge': (transaction) => {
+    erasePages([1], 500)(transaction);
+    return queuePurge(500, 3)(transaction);
+  },
+  'begin of a forget': beginForget({ kind: 'domain', pattern: 'x.example', reason: null, at: 1 }),
   'a new rule': (transaction) =>
     transaction.blacklist.put({
       no: transaction.counters.take('blacklist'),
