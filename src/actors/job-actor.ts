@@ -2,7 +2,8 @@
  * One attempt at one job, alive while it is worked: runs the handler, renews the lease, keeps the time limit, and reports how
  * it ended. The row is the truth: a report that comes too late is refused by the ledger and changes nothing.
  *
- * work  working   the handler runs; beside it the lease is renewed every third of its length
+ * work  working   the handler runs; beside it the lease is renewed every third of its length, and the time limit counts, from the
+ *                 last checkpoint on
  *       settling  the outcome goes to the ledger
  *       retrying  the store could not be written: it is told again after a while
  * stay  open      until the scheduler asks to stop
@@ -12,7 +13,7 @@
  */
 import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
-import { type Attempt, beatJob, completeJob, failJob, releaseJob } from '../commands/settle-job.ts';
+import { type Attempt, beatJob, checkpointJob, completeJob, failJob, releaseJob } from '../commands/settle-job.ts';
 import { backoffDelayMs } from '../compute/backoff.ts';
 import { DomainError, JobError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
@@ -27,6 +28,12 @@ export type Completion = ((transaction: Transaction) => void) | undefined;
 export interface JobContext {
   attempt: Attempt;
   signal: AbortSignal;
+  /**
+   * For long jobs: store what a slice came to, renew the lease and begin the time limit anew, all if the attempt still owns its job.
+   * Attempts before it, and a crash, do not count against the job any more. A job that ran alone after a crash steps back here, so
+   * that the others need not wait for its end. Errors: JobError where another attempt has taken over.
+   */
+  checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
 }
 
 export type JobHandler = (job: Job, context: JobContext) => Promise<Completion>;
@@ -59,6 +66,14 @@ interface Context extends JobActorInput {
   outcome: Outcome;
 }
 
+interface HandleInput extends JobActorInput {
+  /** The attempt has come a step further. */
+  progressed: () => void;
+}
+
+/** Ends an attempt that is to be given back. */
+class SteppedBack extends Error {}
+
 /** Longest that a timer can wait; longer ones would fire at once. */
 const maxTimerMs = 2 ** 31 - 1;
 /** How long to wait before the ledger is told again, when it could not be written. */
@@ -68,13 +83,26 @@ export const jobActor = setup({
   types: {
     context: {} as Context,
     input: {} as JobActorInput,
-    events: {} as { type: 'stop' } | { type: 'cancelled' },
+    events: {} as { type: 'stop' } | { type: 'cancelled' } | { type: 'checkpoint' },
   },
   actors: {
-    handle: fromPromise<Completion, JobActorInput>(async ({ input: { job, handler }, signal }) => {
+    handle: fromPromise<Completion, HandleInput>(async ({ input, signal }) => {
+      const { job, handler, commit, now, limits, progressed } = input;
       if (handler === undefined)
         throw new JobError(`this version has no worker for ${job.kind} jobs`, { permanent: true });
-      return handler(job, { attempt: attemptOf(job), signal });
+      const attempt = attemptOf(job);
+      return handler(job, {
+        attempt,
+        signal,
+        checkpoint: async (command) => {
+          signal.throwIfAborted();
+          const kept = await commit(checkpointJob(attempt, now(), limits.leaseMs, command));
+          if (kept === null) throw new JobError('another attempt has taken over');
+          if (job.suspect) throw new SteppedBack('let the others be tried');
+          progressed();
+          return kept.reply;
+        },
+      });
     }),
     beat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
       commit(beatJob(attemptOf(job), now(), limits.leaseMs)),
@@ -114,26 +142,14 @@ export const jobActor = setup({
               on: { cancelled: { target: 'settling', actions: { type: 'noteOutcome', params: { kind: 'lost' } } } },
               invoke: {
                 src: 'handle',
-                input: ({ context }) => context,
+                input: ({ context, self }) => ({ ...context, progressed: () => self.send({ type: 'checkpoint' }) }),
                 onDone: {
                   target: 'settling',
                   actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'done', completion: event.output }) },
                 },
                 onError: {
                   target: 'settling',
-                  actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'failed', error: event.error }) },
-                },
-              },
-              after: {
-                timeout: {
-                  target: 'settling',
-                  actions: {
-                    type: 'noteOutcome',
-                    params: ({ context }) => ({
-                      kind: 'failed',
-                      error: new JobError(`the attempt took longer than ${context.limits.timeoutMs / 1000} s`),
-                    }),
-                  },
+                  actions: { type: 'noteOutcome', params: ({ event }) => outcomeOf(event.error) },
                 },
               },
               always: {
@@ -141,22 +157,47 @@ export const jobActor = setup({
                 target: 'settling',
                 actions: { type: 'noteOutcome', params: { kind: 'released' } },
               },
-              initial: 'held',
+              type: 'parallel',
               states: {
-                held: { after: { beatInterval: 'renewing' } },
-                renewing: {
-                  invoke: {
-                    src: 'beat',
-                    input: ({ context }) => context,
-                    onDone: [
-                      {
-                        guard: 'leaseIsLost',
-                        target: '#job.active.work.settling',
-                        actions: { type: 'noteOutcome', params: { kind: 'lost' } },
+                lease: {
+                  initial: 'held',
+                  states: {
+                    held: { after: { beatInterval: 'renewing' } },
+                    renewing: {
+                      invoke: {
+                        src: 'beat',
+                        input: ({ context }) => context,
+                        onDone: [
+                          {
+                            guard: 'leaseIsLost',
+                            target: '#job.active.work.settling',
+                            actions: { type: 'noteOutcome', params: { kind: 'lost' } },
+                          },
+                          { target: 'held' },
+                        ],
+                        onError: 'held',
                       },
-                      { target: 'held' },
-                    ],
-                    onError: 'held',
+                    },
+                  },
+                },
+                limit: {
+                  initial: 'running',
+                  states: {
+                    running: {
+                      on: { checkpoint: { target: 'running', reenter: true } },
+                      after: {
+                        timeout: {
+                          target: '#job.active.work.settling',
+                          actions: {
+                            type: 'noteOutcome',
+                            params: ({ context }) => ({
+                              kind: 'failed',
+                              error: new JobError(`the attempt took longer than ${context.limits.timeoutMs / 1000} s`),
+                            }),
+                          },
+                        },
+                      },
+                    },
                   },
                 },
               },
@@ -196,6 +237,10 @@ export const jobActor = setup({
     ended: { type: 'final' },
   },
 });
+
+function outcomeOf(error: unknown): Outcome {
+  return error instanceof SteppedBack ? { kind: 'released' } : { kind: 'failed', error };
+}
 
 function attemptOf(job: Job): Attempt {
   return { job_no: job.no, claim: job.claim };

@@ -16,7 +16,7 @@ import { type SearchRequest, searchRequest } from '../domain/search.ts';
 import type { NumberedRun } from '../store/query-log.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { JobHandler } from './job-actor.ts';
-import { commitThrough, type SystemAsk } from './system-messages.ts';
+import type { SystemAsk } from './system-messages.ts';
 
 export interface ReplayDependencies {
   ask: SystemAsk;
@@ -29,8 +29,6 @@ const sliceQueries = 8;
 const sliceRuns = 100;
 
 export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
-  const commit = commitThrough(ask);
-
   const makePlan = async (limit: number | null): Promise<number[][]> => {
     const byQuery = new Map<string, number[]>();
     for (let after = 0; ; ) {
@@ -69,7 +67,7 @@ export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
     }
   };
 
-  return async (job, { attempt, signal }) => {
+  return async (job, { attempt, signal, checkpoint }) => {
     const replay = reader.replays.get(job.no);
     if (replay === undefined) throw new JobError('nobody asked for this replay', { permanent: true });
     for (const id of [replay.model_a, replay.model_b]) {
@@ -77,8 +75,7 @@ export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
         throw new JobError(`model ${id} is not ready`, { permanent: true });
     }
     const keep = async (command: ReturnType<typeof planReplay>) => {
-      signal.throwIfAborted();
-      if (!(await commit(command))) throw new JobError('another attempt has taken over');
+      if (!(await checkpoint(command))) throw new JobError('another attempt has taken over');
     };
     const plan = replay.plan ?? (await makePlan(replay.limit));
     if (replay.plan === null) await keep(planReplay(attempt, plan));

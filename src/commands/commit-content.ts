@@ -3,7 +3,8 @@
  * Refused (null) when the attempt no longer owns its job, so a late worker cannot overwrite newer content.
  */
 import type { Chunk } from '../domain/page.ts';
-import type { Command } from '../store/store.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { leaveGap, type StartBackfill } from './backfill-model.ts';
 import type { Attempt } from './settle-job.ts';
 
 export interface PageContent {
@@ -34,10 +35,26 @@ export function commitContent(attempt: Attempt, content: PageContent): Command<C
     const obsolete = { first: page.first_label, count: page.chunk_count };
     transaction.pages.put({ ...page, first_label: first, chunk_count: count }, page);
     transaction.pages.putChunks(page.no, content.chunks);
-    for (const [space, vectors] of content.vectors) {
-      if (count === 0) transaction.vectors.remove(space, page.no);
-      else transaction.vectors.put(space, page.no, vectors);
-    }
+    storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
     return { labels: { first, count }, obsolete };
   };
+}
+
+/**
+ * Every model gets the vectors of this content and of no other. A model that began to take pages after the content was embedded, or
+ * whose provider could not be reached, is left a gap; a deleted one gets nothing.
+ */
+function storeVectors(
+  transaction: Transaction,
+  { page_no, chunks, vectors }: PageContent,
+  options: StartBackfill,
+): void {
+  for (const model of transaction.models.all()) {
+    const rows = vectors.get(model.space);
+    if (chunks.length > 0 && rows !== undefined) transaction.vectors.put(model.space, page_no, rows);
+    else transaction.vectors.remove(model.space, page_no);
+    if (chunks.length > 0 && rows === undefined) {
+      if (model.status !== 'registered') leaveGap(transaction, model, page_no, options);
+    } else transaction.backfills.closeGap(model.space, page_no);
+  }
 }

@@ -1,9 +1,11 @@
 /**
- * The two ways a job row comes about: created, or moved by an event of its machine. Both keep the job's page or watch in step, in
+ * The two ways a job row comes about: created, or moved by an event of its machine. Both keep the job's page, watch or backfill in step, in
  * the same transaction. Every other command goes through these.
  */
 import type { Job, JobKind, JobStatus } from '../domain/job.ts';
+import { type BackfillEvent, nextBackfill } from '../machines/backfill.ts';
 import { type JobEvent, nextJob } from '../machines/job.ts';
+import { nextModel } from '../machines/model.ts';
 import { nextPage, type PageEvent } from '../machines/page.ts';
 import { nextWatch } from '../machines/watch.ts';
 import type { Transaction } from '../store/store.ts';
@@ -49,8 +51,31 @@ export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Jo
   return moved;
 }
 
+/** A backfill fails with its job, and goes on when that is retried. */
+function followBackfillJob({ backfills, models }: Transaction, job: Job, at: number): void {
+  const backfill = backfills.ofJob(job.no);
+  const model = backfill && models.get(backfill.model_id);
+  if (backfill === undefined || model === undefined) return;
+  const message = job.last_error ?? 'the job is dead';
+  const event: BackfillEvent | null =
+    job.status === 'dead'
+      ? { type: 'fail', at, message }
+      : job.status === 'failed'
+        ? { type: 'stumble', at, message }
+        : job.status === 'pending'
+          ? { type: 'start', at, job_no: job.no, afresh: false, lastPage: backfill.last_page }
+          : null;
+  const moved = event && nextBackfill(backfill, event);
+  if (moved === null) return;
+  backfills.put(moved);
+  if (moved.status === backfill.status) return;
+  const next = nextModel(model, { type: moved.status === 'failed' ? 'backfillFailed' : 'backfillStarted' });
+  if (next !== null) models.put(next);
+}
+
 function followJob(transaction: Transaction, job: Job, at: number): void {
-  if (job.kind === 'poll_watch') followPoll(transaction, job, at);
+  if (job.kind === 'backfill_model') followBackfillJob(transaction, job, at);
+  else if (job.kind === 'poll_watch') followPoll(transaction, job, at);
   else followIndexJob(transaction, job, at);
 }
 

@@ -49,6 +49,21 @@ export function releaseJob(attempt: Attempt, at: number, runAt: number): Command
   };
 }
 
+/** Run a command as a checkpoint of an attempt, in one transaction; null, and nothing changes, where it no longer owns its job. */
+export function checkpointJob<Reply>(
+  attempt: Attempt,
+  at: number,
+  leaseMs: number,
+  command: Command<Reply>,
+): Command<{ reply: Reply } | null> {
+  return (transaction) => {
+    const job = transaction.jobs.get(attempt.job_no);
+    const owned =
+      job !== undefined && moveJob(transaction, job, { type: 'progress', at, claim: attempt.claim, leaseMs }) !== null;
+    return owned ? { reply: command(transaction) } : null;
+  };
+}
+
 /** Renew an attempt's lease; false: it is not its owner any more and must stop. */
 export function beatJob(attempt: Attempt, at: number, leaseMs: number): Command<boolean> {
   return (transaction) => {

@@ -1,4 +1,7 @@
-/** Embedding models: contract "Embedding models". */
+/** Embedding models: the contract's bodies, and the rows of the registry and of backfills. */
+import { z } from 'zod';
+import { datetime } from './ids.ts';
+
 export const modelStatuses = ['registered', 'backfilling', 'ready', 'failed'] as const;
 export type ModelStatus = (typeof modelStatuses)[number];
 
@@ -27,3 +30,85 @@ export function localDim({ provider, dim }: Pick<EmbeddingModel, 'provider' | 'd
 export function takesPages({ status }: Pick<EmbeddingModel, 'status'>): boolean {
   return status === 'backfilling' || status === 'ready';
 }
+
+export const backfillStatuses = ['running', 'complete', 'failed'] as const;
+
+/** How far the vectors of a model are: one row a model, kept from its first backfill on. */
+export interface Backfill {
+  space: number;
+  model_id: string;
+  /** The job that works on it, or did. */
+  job_no: number;
+  status: (typeof backfillStatuses)[number];
+  /** Pages up to this number are done. */
+  cursor: number;
+  /** The last page there was at the start: later ones are embedded when they are indexed. */
+  last_page: number;
+  /** Counted at the start: chunks and tokens of all pages; null until then. */
+  total_chunks: number | null;
+  total_tokens: number | null;
+  /** Chunks of the pages up to the cursor that have their vectors. */
+  embedded_chunks: number;
+  /** Of these, the ones that this backfill embedded, and how long that took, ms: its speed. */
+  made_chunks: number;
+  busy_ms: number;
+  started_at: number;
+  updated_at: number;
+  finished_at: number | null;
+  last_error: string | null;
+}
+
+export const modelInfo = z.strictObject({
+  id: z.string(),
+  provider: z.string(),
+  model_name: z.string(),
+  dim: z.int(),
+  max_input_tokens: z.int(),
+  is_active: z.boolean(),
+  status: z.string(),
+});
+export type ModelInfo = z.infer<typeof modelInfo>;
+
+export const modelListResponse = z.strictObject({ models: z.array(modelInfo) });
+export type ModelListResponse = z.infer<typeof modelListResponse>;
+
+/** Ids stand in paths and in the query log. */
+const name = z.string().min(1).max(200);
+export const registerModelRequest = z.strictObject({
+  provider: name,
+  model_name: name,
+  dim: z.int().min(1).max(8192),
+  max_input_tokens: z.int().min(1),
+  id: name.nullable().optional(),
+});
+export type RegisterModelRequest = z.infer<typeof registerModelRequest>;
+
+export const backfillRequest = z.strictObject({ confirm: z.boolean().default(false) });
+export type BackfillRequest = z.infer<typeof backfillRequest>;
+
+export const backfillEstimateResponse = z.strictObject({
+  model_id: z.string(),
+  n_chunks: z.int(),
+  total_tokens: z.int(),
+  est_cost_usd: z.number().nullable(),
+  est_duration_s: z.number().nullable(),
+  confirm_required: z.boolean().default(true),
+});
+export type BackfillEstimateResponse = z.infer<typeof backfillEstimateResponse>;
+
+export const backfillStartedResponse = z.strictObject({ model_id: z.string(), status: z.literal('backfilling') });
+export type BackfillStartedResponse = z.infer<typeof backfillStartedResponse>;
+
+export const modelBackfillResponse = z.strictObject({
+  model_id: z.string(),
+  status: z.enum(['not_started', ...backfillStatuses]),
+  total_chunks: z.int(),
+  embedded_chunks: z.int(),
+  total_tokens: z.int(),
+  cursor_page_id: z.string().nullable(),
+  started_at: datetime.nullable(),
+  updated_at: datetime.nullable(),
+  finished_at: datetime.nullable(),
+  last_error: z.string().nullable(),
+});
+export type ModelBackfillResponse = z.infer<typeof modelBackfillResponse>;

@@ -15,6 +15,8 @@ import type { Job } from '../domain/job.ts';
 export type JobEvent =
   | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
   | { type: 'beat'; at: number; claim: number; leaseMs: number }
+  /** A checkpoint: something durable came of the attempt, so that neither the attempts before nor a crash speak against the job. */
+  | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
   | { type: 'fail'; at: number; claim: number; message: string; permanent: boolean; delayMs: number }
   /** Given back unfinished and uncounted: a drain, or a provider's open breaker. */
@@ -57,6 +59,10 @@ export const jobMachine = setup({
     renewLease: assign(({ event }) => {
       const { at, leaseMs } = event as EventOf<'beat'>;
       return { lease_until: at + leaseMs };
+    }),
+    noteProgress: assign(({ event }) => {
+      const { at, leaseMs } = event as EventOf<'progress'>;
+      return { lease_until: at + leaseMs, attempts: 1, suspect: false, updated_at: at };
     }),
     finish: assign(({ event }) => ({ lease_until: 0, suspect: false, last_error: null, updated_at: event.at })),
     noteFailure: assign(({ event }) => {
@@ -104,6 +110,7 @@ export const jobMachine = setup({
     running: {
       on: {
         beat: { guard: 'owner', actions: 'renewLease' },
+        progress: { guard: 'owner', actions: 'noteProgress' },
         complete: { guard: 'owner', target: 'done', actions: 'finish' },
         fail: [
           { guard: 'ownerGivesUp', target: 'dead', actions: 'noteFailure' },

@@ -1,4 +1,7 @@
-/** Embedding models known to the store. Databases: `models` id → row; `active_model` 'id' → id. */
+/**
+ * Embedding models known to the store. Databases: `models` id → row; `active_model` 'id' → id; `dropped_spaces` space → 0 while
+ * vectors of a deleted model are still there.
+ */
 import type { Database } from 'lmdb';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { Environment } from './environment.ts';
@@ -6,10 +9,12 @@ import type { Environment } from './environment.ts';
 export class ModelReader {
   protected readonly rows: Database<EmbeddingModel, string>;
   protected readonly active: Database<string, string>;
+  protected readonly dropped: Database<number, number>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('models', {});
     this.active = environment.openDatabase('active_model', {});
+    this.dropped = environment.openDatabase('dropped_spaces', { keyEncoding: 'uint32' });
   }
 
   get(id: string): EmbeddingModel | undefined {
@@ -23,12 +28,28 @@ export class ModelReader {
   activeId(): string | null {
     return this.active.get('id') ?? null;
   }
+
+  /** Spaces of deleted models whose vectors are not all deleted yet. */
+  droppedSpaces(): number[] {
+    return [...this.dropped.getKeys()];
+  }
 }
 
 /** Writer only: valid inside a transaction. */
 export class ModelTransactor extends ModelReader {
   put(model: EmbeddingModel): void {
     this.rows.put(model.id, model);
+  }
+
+  /** Delete a model's row; its space is to be emptied. */
+  remove({ id, space }: EmbeddingModel): void {
+    this.rows.remove(id);
+    this.dropped.put(space, 0);
+  }
+
+  /** The space is empty. */
+  forgetDropped(space: number): void {
+    this.dropped.remove(space);
   }
 
   activate(id: string): void {

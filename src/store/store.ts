@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { DomainError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
+import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, type BlacklistRule, BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
 import { type Environment, openEnvironment } from './environment.ts';
@@ -25,6 +26,7 @@ export interface StoreReader {
   readonly jobs: JobReader;
   readonly blacklist: BlacklistReader;
   readonly models: ModelReader;
+  readonly backfills: BackfillReader;
   readonly vectors: VectorReader;
   readonly queryLog: QueryLogReader;
   readonly replays: ReplayReader;
@@ -39,6 +41,7 @@ export interface Transaction extends StoreReader {
   readonly jobs: JobTransactor;
   readonly blacklist: BlacklistTransactor;
   readonly models: ModelTransactor;
+  readonly backfills: BackfillTransactor;
   readonly vectors: VectorTransactor;
   readonly queryLog: QueryLogTransactor;
   readonly replays: ReplayTransactor;
@@ -94,6 +97,7 @@ export class Store {
       jobs: new JobReader(environment),
       blacklist: new BlacklistReader(environment),
       models: new ModelReader(environment),
+      backfills: new BackfillReader(environment),
       vectors: new VectorReader(environment),
       queryLog: new QueryLogReader(environment),
       replays: new ReplayReader(environment),
@@ -106,6 +110,7 @@ export class Store {
       jobs: new JobTransactor(environment),
       blacklist: new BlacklistTransactor(environment),
       models: new ModelTransactor(environment),
+      backfills: new BackfillTransactor(environment),
       vectors: new VectorTransactor(environment),
       queryLog: new QueryLogTransactor(environment),
       replays: new ReplayTransactor(environment),

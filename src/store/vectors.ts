@@ -21,6 +21,10 @@ export class VectorReader {
     return new Float32Array(buffer, byteOffset, bytes.byteLength / 4);
   }
 
+  has(space: number, pageNo: number): boolean {
+    return this.rows.doesExist([space, pageNo]);
+  }
+
   /** Number of pages with vectors in the space. */
   count(space: number): number {
     return this.rows.getKeysCount({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] });
@@ -39,6 +43,13 @@ export class VectorTransactor extends VectorReader {
 
   remove(space: number, pageNo: number): void {
     this.rows.remove([space, pageNo]);
+  }
+
+  /** Delete the vectors of up to `limit` pages in a space. Gives how many. */
+  dropSome(space: number, limit: number): number {
+    const keys = [...this.rows.getKeys({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER], limit })];
+    for (const key of keys) this.rows.remove(key);
+    return keys.length;
   }
 
   /** Delete the vectors of pages that are not there: repair only. Gives how many. */

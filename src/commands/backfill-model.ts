@@ -1,0 +1,145 @@
+/**
+ * What happens to a backfill: started together with its job, planned, taken forward slice by slice, sealed. The slices and the seal
+ * come from the attempt that owns the job, as parts of its checkpoints.
+ */
+import type { Backfill, EmbeddingModel } from '../domain/model.ts';
+import { firstBackfill, nextBackfill } from '../machines/backfill.ts';
+import { nextModel } from '../machines/model.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import type { LabelRange } from './commit-content.ts';
+import { createJob } from './move-job.ts';
+
+export interface StartBackfill {
+  at: number;
+  max_attempts: number;
+}
+
+/** Null for an unknown model. A backfill that runs is left alone; one that failed goes on; a finished one looks at every page again. */
+export function startBackfill(modelId: string, options: StartBackfill): Command<Backfill | null> {
+  return (transaction) => {
+    const model = transaction.models.get(modelId);
+    if (model === undefined) return null;
+    const before = transaction.backfills.get(model.space);
+    return before?.status === 'running' ? before : begin(transaction, model, before?.status !== 'failed', options);
+  };
+}
+
+/** Note that a page lacks a model's vectors, and see to it that they are made. */
+export function leaveGap(
+  transaction: Transaction,
+  model: EmbeddingModel,
+  pageNo: number,
+  options: StartBackfill,
+): void {
+  transaction.backfills.openGap(model.space, pageNo);
+  if (model.status !== 'ready') return; // its backfill runs, or somebody has to start it
+  const before = transaction.backfills.get(model.space);
+  if (before?.status === 'running' || before?.status === 'failed') return;
+  begin(transaction, model, false, options);
+}
+
+function begin(
+  transaction: Transaction,
+  model: EmbeddingModel,
+  afresh: boolean,
+  { at, max_attempts }: StartBackfill,
+): Backfill | null {
+  const { backfills, counters, models } = transaction;
+  const before = backfills.get(model.space);
+  const job = createJob(transaction, { kind: 'backfill_model', page_no: null, max_attempts, at });
+  const start = { at, job_no: job.no, lastPage: counters.peek('page') - 1 };
+  const started =
+    before === undefined
+      ? firstBackfill(model, { ...start, lastPage: afresh ? start.lastPage : 0 })
+      : nextBackfill(before, { type: 'start', ...start, afresh });
+  if (started === null) return null;
+  backfills.put(started);
+  const moved = nextModel(model, { type: 'backfillStarted' });
+  if (moved !== null) models.put(moved);
+  return started;
+}
+
+export interface BackfillPlan {
+  at: number;
+  chunks: number;
+  tokens: number;
+  /** The model's calibrated floor; null where it has one. */
+  floor: number | null;
+}
+
+/** False where the model is gone. */
+export function planBackfill(space: number, { floor, ...plan }: BackfillPlan): Command<boolean> {
+  return ({ backfills, models }) => {
+    const backfill = backfills.get(space);
+    const planned = backfill && nextBackfill(backfill, { type: 'plan', ...plan });
+    if (planned == null) return false;
+    backfills.put(planned);
+    const model = models.get(planned.model_id);
+    const calibrated = floor === null || model === undefined ? null : nextModel(model, { type: 'calibrated', floor });
+    if (calibrated !== null) models.put(calibrated);
+    return true;
+  };
+}
+
+/** A page's rows, made of the content that had these labels. */
+export interface EmbeddedPage extends LabelRange {
+  page_no: number;
+  rows: Float32Array;
+}
+
+export interface BackfillSlice {
+  at: number;
+  /** The last page of the slice, or null for pages of gaps. */
+  cursor: number | null;
+  /** Chunks of pages in it that had their vectors already. */
+  found: number;
+  /** Gaps that turned out to be none: their page is gone, is empty or has its vectors. */
+  closed: readonly number[];
+  pages: readonly EmbeddedPage[];
+  busyMs: number;
+}
+
+/**
+ * Store a slice; gives the pages that were stored, or null where the backfill does not run any more. A page whose content was
+ * replaced or forgotten meanwhile is passed over: its new content brought its vectors along, or left a gap.
+ */
+export function saveSlice(space: number, slice: BackfillSlice): Command<EmbeddedPage[] | null> {
+  return ({ backfills, pages, vectors }) => {
+    const backfill = backfills.get(space);
+    if (backfill === undefined) return null;
+    const stored = slice.pages.filter(({ page_no, first, count }) => {
+      const page = pages.get(page_no);
+      return page?.first_label === first && page.chunk_count === count && !vectors.has(space, page_no);
+    });
+    for (const { page_no, rows } of stored) {
+      vectors.put(space, page_no, rows);
+      backfills.closeGap(space, page_no);
+    }
+    for (const no of slice.closed) {
+      const page = pages.get(no);
+      if (page === undefined || page.chunk_count === 0 || vectors.has(space, no)) backfills.closeGap(space, no);
+    }
+    const made = stored.reduce((sum, { count }) => sum + count, 0);
+    const { at, cursor, found, busyMs } = slice;
+    const embedded = cursor === null ? 0 : found + made;
+    const advanced = nextBackfill(backfill, { type: 'advance', at, cursor, embedded, made, busyMs });
+    if (advanced === null) return null;
+    backfills.put(advanced);
+    return stored;
+  };
+}
+
+/** Finish the backfill if every page has its vectors: `ready` then, else false and nothing changes. */
+export function sealBackfill(space: number, at: number): Command<boolean> {
+  return ({ backfills, models }) => {
+    const backfill = backfills.get(space);
+    if (backfill === undefined) return true; // the model is gone
+    const sealed = nextBackfill(backfill, { type: 'finish', at, gaps: backfills.gaps(space, 1).length > 0 });
+    if (sealed === null) return false;
+    backfills.put(sealed);
+    const model = models.get(sealed.model_id);
+    const ready = model && nextModel(model, { type: 'backfillFinished' });
+    if (ready != null) models.put(ready);
+    return true;
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * The backfill machine: how a model comes to have vectors of every page. Its row is the durable cursor; the job of kind
+ * `backfill_model` moves it, and it follows that job when the job dies or is retried. Pure, like the job machine.
+ *
+ * A backfill sweeps the pages that were there when it started, in the order of their numbers. Pages that are indexed later, and
+ * content that is replaced, bring their vectors along, or leave a gap, in one transaction with their chunks. So when the
+ * cursor has come to the end and no gap is left, every page has its vectors.
+ *
+ * running   the sweep is on its way; a pause (breaker open, drain, crash) is a matter of its job
+ * complete  the cursor is at the end, no gap was left; a later gap starts it again
+ * failed    its job is dead; started again it goes on from the cursor
+ */
+import { assign, setup, transition } from 'xstate';
+import type { Backfill } from '../domain/model.ts';
+
+export type BackfillEvent =
+  /** `afresh`: from the first page to `lastPage`; else from where it is, for the sake of gaps. */
+  | { type: 'start'; at: number; job_no: number; afresh: boolean; lastPage: number }
+  | { type: 'plan'; at: number; chunks: number; tokens: number }
+  /** Pages up to `cursor` (null: pages of gaps) have their vectors; `embedded` chunks of them, of which `made` came with this slice. */
+  | { type: 'advance'; at: number; cursor: number | null; embedded: number; made: number; busyMs: number }
+  | { type: 'stumble'; at: number; message: string }
+  | { type: 'finish'; at: number; gaps: boolean }
+  | { type: 'fail'; at: number; message: string };
+
+type EventOf<Type extends BackfillEvent['type']> = Extract<BackfillEvent, { type: Type }>;
+
+const start = { target: 'running', actions: 'begin' } as const;
+
+export const backfillMachine = setup({
+  types: { context: {} as Backfill, events: {} as BackfillEvent, input: {} as Backfill },
+  guards: {
+    everythingIsThere: ({ context, event }) =>
+      context.cursor >= context.last_page && !(event as EventOf<'finish'>).gaps,
+    goesOn: ({ context, event }) => {
+      const { cursor } = event as EventOf<'advance'>;
+      return cursor === null || cursor >= context.cursor;
+    },
+  },
+  actions: {
+    begin: assign(({ context, event }) => {
+      const { at, job_no, afresh, lastPage } = event as EventOf<'start'>;
+      const again = { job_no, finished_at: null, last_error: null, updated_at: at };
+      if (!afresh) return again;
+      const counts = { total_chunks: null, total_tokens: null, embedded_chunks: 0, made_chunks: 0, busy_ms: 0 };
+      return { ...context, ...again, ...counts, cursor: 0, last_page: lastPage, started_at: at };
+    }),
+    notePlan: assign(({ event }) => {
+      const { at, chunks, tokens } = event as EventOf<'plan'>;
+      return { total_chunks: chunks, total_tokens: tokens, updated_at: at };
+    }),
+    advance: assign(({ context, event }) => {
+      const { at, cursor, embedded, made, busyMs } = event as EventOf<'advance'>;
+      return {
+        cursor: cursor ?? context.cursor,
+        embedded_chunks: context.embedded_chunks + embedded,
+        made_chunks: context.made_chunks + made,
+        busy_ms: context.busy_ms + busyMs,
+        last_error: null,
+        updated_at: at,
+      };
+    }),
+    noteError: assign(({ event }) => {
+      const { at, message } = event as EventOf<'stumble'> | EventOf<'fail'>;
+      return { last_error: message, updated_at: at };
+    }),
+    /** Pages that were forgotten or came meanwhile make the count at the start another one. */
+    close: assign(({ context, event }) => ({
+      total_chunks: context.embedded_chunks,
+      finished_at: event.at,
+      last_error: null,
+      updated_at: event.at,
+    })),
+  },
+}).createMachine({
+  id: 'backfill',
+  context: ({ input }) => input,
+  initial: 'running',
+  states: {
+    running: {
+      on: {
+        plan: { actions: 'notePlan' },
+        advance: { guard: 'goesOn', actions: 'advance' },
+        stumble: { actions: 'noteError' },
+        finish: { guard: 'everythingIsThere', target: 'complete', actions: 'close' },
+        fail: { target: 'failed', actions: 'noteError' },
+      },
+    },
+    complete: { on: { start } },
+    failed: { on: { start } },
+  },
+});
+
+/** The row after an event, or null where the backfill's state does not accept it. */
+export function nextBackfill(backfill: Backfill, event: BackfillEvent): Backfill | null {
+  const before = backfillMachine.resolveState({ value: backfill.status, context: backfill });
+  const [after] = transition(backfillMachine, before, event);
+  return after === before ? null : { ...after.context, status: after.value };
+}
+
+/** The row of a model's first backfill. */
+export function firstBackfill(
+  model: { id: string; space: number },
+  { at, job_no, lastPage }: Pick<EventOf<'start'>, 'at' | 'job_no' | 'lastPage'>,
+): Backfill {
+  return {
+    space: model.space,
+    model_id: model.id,
+    job_no,
+    status: 'running',
+    cursor: 0,
+    last_page: lastPage,
+    total_chunks: null,
+    total_tokens: null,
+    embedded_chunks: 0,
+    made_chunks: 0,
+    busy_ms: 0,
+    started_at: at,
+    updated_at: at,
+    finished_at: null,
+    last_error: null,
+  };
+}

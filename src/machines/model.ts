@@ -1,0 +1,47 @@
+/**
+ * The model machine: what may be done with a registered embedding model. Which model is active is a pointer beside the rows, moved
+ * in one transaction, so that a search which reads it once works with one model. Pure, like the job machine.
+ *
+ * registered   known, without vectors; nothing is embedded for it
+ * backfilling  its backfill runs; every page that is indexed from now on is embedded for it
+ * ready        every page has its vectors, or a gap that a backfill is going to fill: may be searched and activated
+ * failed       its backfill's job is dead; a new backfill goes on where that one stopped
+ */
+import { assign, setup, transition } from 'xstate';
+import type { EmbeddingModel } from '../domain/model.ts';
+
+export type ModelEvent =
+  | { type: 'backfillStarted' }
+  | { type: 'calibrated'; floor: number }
+  | { type: 'backfillFinished' }
+  | { type: 'backfillFailed' }
+  /** Asked before the pointer is moved to it. */
+  | { type: 'activate' };
+
+export const modelMachine = setup({
+  types: { context: {} as EmbeddingModel, events: {} as ModelEvent, input: {} as EmbeddingModel },
+  actions: {
+    noteFloor: assign(({ event }) => ({ floor: (event as Extract<ModelEvent, { type: 'calibrated' }>).floor })),
+    /** The pointer is the command's. */
+    takePointer: assign(() => ({})),
+  },
+}).createMachine({
+  id: 'model',
+  context: ({ input }) => input,
+  initial: 'registered',
+  states: {
+    registered: { on: { backfillStarted: 'backfilling' } },
+    backfilling: {
+      on: { calibrated: { actions: 'noteFloor' }, backfillFinished: 'ready', backfillFailed: 'failed' },
+    },
+    ready: { on: { activate: { actions: 'takePointer' } } },
+    failed: { on: { backfillStarted: 'backfilling' } },
+  },
+});
+
+/** The row after an event, or null where the model's state does not accept it. */
+export function nextModel(model: EmbeddingModel, event: ModelEvent): EmbeddingModel | null {
+  const before = modelMachine.resolveState({ value: model.status, context: model });
+  const [after] = transition(modelMachine, before, event);
+  return after === before ? null : { ...after.context, status: after.value };
+}
