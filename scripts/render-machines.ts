@@ -1,7 +1,9 @@
 // docs/machines.md from the machines' definitions. A test compares the file with what this returns.
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { backfillMachine } from '../src/machines/backfill.ts';
 import { breakerMachine } from '../src/machines/breaker.ts';
 import { jobMachine } from '../src/machines/job.ts';
+import { modelMachine } from '../src/machines/model.ts';
 import { pageMachine } from '../src/machines/page.ts';
 import { supervisorMachine } from '../src/machines/supervisor.ts';
 import { watchMachine } from '../src/machines/watch.ts';
@@ -109,6 +111,16 @@ export function renderMachines(): string {
       'When a source is polled and how its latest poll ended (`src/machines/watch.ts`, docs/watches.md). Events of a poll carry its job and are refused under another one. `due` and `runNow` start a poll, or only move the schedule where one is in flight.',
       tableOf(watchMachine),
     ),
+    section(
+      'Model',
+      'What may be done with an embedding model of the registry (`src/machines/model.ts`). Which one is active is a pointer beside the rows.',
+      tableOf(modelMachine),
+    ),
+    section(
+      'Backfill',
+      'How a model comes to have vectors of every page (`src/machines/backfill.ts`); without a row it is `not_started`. It follows its job when that dies or is retried.',
+      tableOf(backfillMachine),
+    ),
     section('Breaker', 'One per outside provider (`src/machines/breaker.ts`).', tableOf(breakerMachine)),
     section(
       'Writer',
@@ -117,7 +129,7 @@ export function renderMachines(): string {
     ),
     section(
       'Supervisor',
-      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `records`, `retriever`, `journal`, `watches`, `scheduler` (`src/machines/supervisor.ts`). The region of `records` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
+      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `models`, `records`, `retriever`, `journal`, `watches`, `scheduler` (`src/machines/supervisor.ts`). The region of `records` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
       supervisorTable(),
     ),
   ].join('\n\n')}\n`;

@@ -7,7 +7,9 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { backfillHandler } from './actors/backfill-model.ts';
 import { type Breakers, createBreakers } from './actors/breakers.ts';
+import { floorCalibrator } from './actors/calibrate-outside.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { textReaders } from './actors/content-readers.ts';
 import { openExtractor } from './actors/extract-page.ts';
@@ -20,6 +22,8 @@ import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic, overQuota } from './actors/intake.ts';
 import type { JobHandler } from './actors/job-actor.ts';
 import { journalLogic } from './actors/journal.ts';
+import { modelEmbedder } from './actors/model-embedder.ts';
+import { modelsLogic } from './actors/models.ts';
 import { openOutsideReranker } from './actors/outside-reranker.ts';
 import { feedPoller } from './actors/poll-feed.ts';
 import { type Pollers, pollWatchHandler } from './actors/poll-watch.ts';
@@ -41,6 +45,7 @@ import type { ChatClient } from './providers/chat-client.ts';
 import { systemClock } from './providers/clock.ts';
 import { openEmbedders } from './providers/embedders.ts';
 import { chatClientOf, rerankerOf } from './providers/open-from-settings.ts';
+import { isKnownProvider } from './providers/provider-settings.ts';
 import { createWebFetch } from './providers/web-fetch.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
@@ -162,6 +167,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     const leaseMs = settings.jobs.lease_minutes * 60_000;
     const supervisor = startSupervisor((ask) => {
       const commit = commitThrough(ask);
+      const embedder = modelEmbedder({
+        embedLocally: (pages, dim, signal) => work.run('embedChunkedTexts', { pages, dim }, { signal }),
+        embedders,
+        calibrateOutside: floorCalibrator({ embedders, reader: store.reader, commit }),
+      });
       const indexPage = (options.aroundIndexPage ?? ((handler) => handler))(
         indexPageHandler({
           ask,
@@ -201,6 +211,18 @@ export async function startApp(options: AppOptions): Promise<App> {
           usedBytes: () => store.usedBytes(),
           metrics,
           now,
+        }),
+        models: modelsLogic({
+          ask,
+          reader: store.reader,
+          embedder,
+          isKnownProvider: (provider) => isKnownProvider(provider, settings),
+          chunkBudget: settings.chunking.hard_max_tokens,
+          prices: settings.embedder.prices,
+          maxAttempts: settings.jobs.max_attempts,
+          log,
+          now,
+          monotonic,
         }),
         records: recordsLogic({ reader: store.reader, commit, log, now }),
         journal: journalLogic({
@@ -265,6 +287,14 @@ export async function startApp(options: AppOptions): Promise<App> {
               now,
             }),
             purge_vectors: purgeVectorsHandler({ reader: store.reader, commit }),
+            backfill_model: backfillHandler({
+              ask,
+              reader: store.reader,
+              embedder,
+              width: threads + 1,
+              now,
+              monotonic,
+            }),
             eval_replay: replayHandler({ ask, reader: store.reader }),
             fetch_and_index: withFeedContent(
               fetchAndIndexHandler({
@@ -284,7 +314,7 @@ export async function startApp(options: AppOptions): Promise<App> {
             backoffBaseMs: settings.jobs.backoff_base_s * 1000,
             graceMs: drainGraceMs,
           },
-          capacity: { suspect: 1, index: 16 * cores, fetch: 8, poll: 4, purge: 1, background: 1 },
+          capacity: { suspect: 1, index: 16 * cores, fetch: 8, poll: 4, purge: 1, background: 1, backfill: 1 },
           incarnation: randomUUID(),
           now,
           random,

@@ -76,20 +76,27 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
   ): Promise<EmbeddedPages> => {
     const outside = prepared.models.filter(isOutside);
     if (outside.length === 0) return { vectors, ...prepared };
-    for (const model of outside) await calibrate(model, signal);
     const passages = pages.flatMap(({ page }, at) => embeddingTexts(page.title, texts[at], prepared.chunks[at]));
-    const rowsOf = async (model: EmbeddingModel): Promise<[number, Float32Array]> => [
-      model.space,
-      await embedders.documentVectors(model, passages, signal),
-    ];
-    return { ...prepared, vectors: new Map([...vectors, ...(await Promise.all(outside.map(rowsOf)))]) };
+    const rowsOf = async (model: EmbeddingModel): Promise<[number, Float32Array][]> => {
+      try {
+        await calibrate(model, signal);
+        return [[model.space, await embedders.documentVectors(model, passages, signal)]];
+      } catch (error) {
+        signal.throwIfAborted();
+        // A page need not wait for a model that is not searched by: it is left a gap, which the model's backfill fills.
+        if (model.id === reader.models.activeId() || !isProviders(error)) throw error;
+        return [];
+      }
+    };
+    return { ...prepared, vectors: new Map([...vectors, ...(await Promise.all(outside.map(rowsOf))).flat()]) };
   };
   /** An attempt that would be refused in the end is not begun. */
   const refuseWhileDown = () => {
-    for (const model of reader.models.all().filter(takesPages).filter(isOutside)) {
-      const waitMs = embedders.breakerOf(model).waitMs();
-      if (waitMs > 0) throw new BreakerOpenError(model.provider, waitMs);
-    }
+    const id = reader.models.activeId();
+    const model = id === null ? undefined : reader.models.get(id);
+    if (model === undefined || !isOutside(model)) return;
+    const waitMs = embedders.breakerOf(model).waitMs();
+    if (waitMs > 0) throw new BreakerOpenError(model.provider, waitMs);
   };
   const batches = new PageBatches<PageToIndex, EmbeddedPages>({
     threads,
@@ -124,6 +131,10 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
     await batches.index({ page, attempt, signal, readText });
     return undefined;
   };
+}
+
+function isProviders(error: unknown): boolean {
+  return error instanceof BreakerOpenError || error instanceof ProviderError;
 }
 
 function isOutside(model: EmbeddingModel): boolean {

@@ -250,9 +250,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     /** In quiet times small segments are brought together, and what is worth it is saved. */
     let changedAt: number | null = null;
     const tending = setInterval(() => {
+      spaces.closeIdle(activeModel()?.space ?? null);
       if (changedAt === null || monotonic() - changedAt < quietMs) return;
       changedAt = null;
-      Promise.all([sparse.consolidate(), spaces.tend(activeModel()?.space ?? null)])
+      Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()])
         .catch((error) => {
           log.error({ err: error }, 'the index could not be saved: it is tried again');
           changedAt ??= monotonic();
@@ -282,7 +283,13 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         const model = reader.models.get(model_id);
         if (model === undefined) return undefined; // deleted meanwhile
         changedAt = monotonic();
-        await orOverloaded(() => spaces.use(model, (space) => space.add(pages, rows)));
+        try {
+          await orOverloaded(() => spaces.use(model, (space) => space.add(pages, rows)));
+        } catch (error) {
+          // Part of them may be there. What was refused by a full queue is sent again; else the space is read anew from the store.
+          if (!(error instanceof DomainError) && model.id !== reader.models.activeId()) spaces.forget(model.space);
+          throw error;
+        }
         return undefined;
       },
       'index.openSpace': async ({ model_id, save }) => {

@@ -31,7 +31,7 @@ export interface JobContext {
   /**
    * For long jobs: store what a slice came to, renew the lease and begin the time limit anew, all if the attempt still owns its job.
    * Attempts before it, and a crash, do not count against the job any more. A job that ran alone after a crash steps back here, so
-   * that the others need not wait for its end. Errors: JobError where another attempt has taken over.
+   * that the others need not wait for its end; so does one whose scheduler stops. Errors: JobError where another attempt has taken over.
    */
   checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
 }
@@ -69,6 +69,8 @@ interface Context extends JobActorInput {
 interface HandleInput extends JobActorInput {
   /** The attempt has come a step further. */
   progressed: () => void;
+  /** The scheduler has asked to stop. */
+  isLeaving: () => boolean;
 }
 
 /** Ends an attempt that is to be given back. */
@@ -87,7 +89,7 @@ export const jobActor = setup({
   },
   actors: {
     handle: fromPromise<Completion, HandleInput>(async ({ input, signal }) => {
-      const { job, handler, commit, now, limits, progressed } = input;
+      const { job, handler, commit, now, limits, progressed, isLeaving } = input;
       if (handler === undefined)
         throw new JobError(`this version has no worker for ${job.kind} jobs`, { permanent: true });
       const attempt = attemptOf(job);
@@ -98,7 +100,7 @@ export const jobActor = setup({
           signal.throwIfAborted();
           const kept = await commit(checkpointJob(attempt, now(), limits.leaseMs, command));
           if (kept === null) throw new JobError('another attempt has taken over');
-          if (job.suspect) throw new SteppedBack('let the others be tried');
+          if (job.suspect || isLeaving()) throw new SteppedBack('let the others be tried');
           progressed();
           return kept.reply;
         },
@@ -142,7 +144,11 @@ export const jobActor = setup({
               on: { cancelled: { target: 'settling', actions: { type: 'noteOutcome', params: { kind: 'lost' } } } },
               invoke: {
                 src: 'handle',
-                input: ({ context, self }) => ({ ...context, progressed: () => self.send({ type: 'checkpoint' }) }),
+                input: ({ context, self }) => ({
+                  ...context,
+                  progressed: () => self.send({ type: 'checkpoint' }),
+                  isLeaving: () => self.getSnapshot().matches({ active: { stay: 'leaving' } }),
+                }),
                 onDone: {
                   target: 'settling',
                   actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'done', completion: event.output }) },

@@ -4,6 +4,7 @@
  */
 
 import type { LabelRange } from '../commands/commit-content.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { MessageName, Messages } from '../domain/messages.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchRequest } from '../domain/search.ts';
@@ -114,6 +115,11 @@ export type SystemAsk = <Name extends SystemMessageName>(
   request: SystemRequestOf<Name>,
   options?: { signal?: AbortSignal | undefined },
 ) => Promise<SystemReplyOf<Name>>;
+
+/** Whether a message was refused because a queue was full: sent again later it may be taken. */
+export function isOverloaded(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'overloaded';
+}
 
 /** Run a command through the writer, with its reply's type. */
 export type CommitCommand = <Reply>(command: Command<Reply>) => Promise<Reply>;

@@ -63,20 +63,15 @@ export interface BackfillPlan {
   at: number;
   chunks: number;
   tokens: number;
-  /** The model's calibrated floor; null where it has one. */
-  floor: number | null;
 }
 
 /** False where the model is gone. */
-export function planBackfill(space: number, { floor, ...plan }: BackfillPlan): Command<boolean> {
-  return ({ backfills, models }) => {
+export function planBackfill(space: number, plan: BackfillPlan): Command<boolean> {
+  return ({ backfills }) => {
     const backfill = backfills.get(space);
     const planned = backfill && nextBackfill(backfill, { type: 'plan', ...plan });
     if (planned == null) return false;
     backfills.put(planned);
-    const model = models.get(planned.model_id);
-    const calibrated = floor === null || model === undefined ? null : nextModel(model, { type: 'calibrated', floor });
-    if (calibrated !== null) models.put(calibrated);
     return true;
   };
 }

@@ -26,8 +26,11 @@ export function erasePage(transaction: Transaction, page: Page, at: number): voi
 }
 
 /** Delete what is left of an erased page in the store but its entries in the query log, which are looked for together. */
-export function purgeErased({ vectors, models }: Transaction, pageNo: number): void {
-  for (const { space } of models.all()) vectors.remove(space, pageNo);
+export function purgeErased({ vectors, models, backfills }: Transaction, pageNo: number): void {
+  for (const { space } of models.all()) {
+    vectors.remove(space, pageNo);
+    backfills.closeGap(space, pageNo);
+  }
 }
 
 /** Cancel a job of a forgotten page; what a finished one said of its failures goes, for it may name a URL. */

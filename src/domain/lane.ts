@@ -1,7 +1,7 @@
 /** Lanes keep kinds of work from waiting for each other: each has its own order and its own bound of running jobs. */
 import type { Job } from './job.ts';
 
-export const lanes = ['suspect', 'index', 'fetch', 'poll', 'purge', 'background'] as const;
+export const lanes = ['suspect', 'index', 'fetch', 'poll', 'purge', 'background', 'backfill'] as const;
 export type Lane = (typeof lanes)[number];
 
 /** Suspects (given back after a crash) have a lane of their own, which runs before the others, one job at a time. */
@@ -11,5 +11,6 @@ export function laneOf(job: Job): Lane {
   if (job.kind === 'fetch_and_index') return 'fetch';
   if (job.kind === 'poll_watch') return 'poll';
   if (job.kind === 'purge_vectors') return 'purge';
+  if (job.kind === 'backfill_model') return 'backfill'; // hours, for which no other work is to wait
   return 'background';
 }

@@ -15,6 +15,14 @@ import type {
 } from './evaluation.ts';
 import type { JobListQuery, JobListResponse, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from './job.ts';
 import type {
+  BackfillEstimateResponse,
+  BackfillStartedResponse,
+  ModelBackfillResponse,
+  ModelInfo,
+  ModelListResponse,
+  RegisterModelRequest,
+} from './model.ts';
+import type {
   IngestBatchResult,
   IngestPageRequest,
   ingestAcceptedResponse,
@@ -90,6 +98,15 @@ export interface Messages {
   'watch.update': { request: UpdateWatchRequest & { watch_id: string }; reply: WatchResponse };
   'watch.delete': { request: { watch_id: string }; reply: null };
   'watch.run': { request: { watch_id: string }; reply: WatchRunAccepted };
+  'model.list': { request: Record<string, never>; reply: ModelListResponse };
+  'model.register': { request: RegisterModelRequest; reply: ModelInfo };
+  'model.activate': { request: { model_id: string }; reply: ModelInfo };
+  /** Answered when its vectors and files are gone. */
+  'model.retire': { request: { model_id: string }; reply: undefined };
+  'model.backfill': { request: { model_id: string }; reply: ModelBackfillResponse };
+  'model.estimateBackfill': { request: { model_id: string }; reply: BackfillEstimateResponse };
+  /** One that runs already goes on. */
+  'model.startBackfill': { request: { model_id: string }; reply: BackfillStartedResponse };
   'system.readiness': { request: Record<string, never>; reply: Readiness };
 }
 

@@ -10,6 +10,7 @@ import * as blacklist from '../domain/blacklist.ts';
 import * as compare from '../domain/compare.ts';
 import * as evaluation from '../domain/evaluation.ts';
 import * as job from '../domain/job.ts';
+import * as model from '../domain/model.ts';
 import * as page from '../domain/page.ts';
 import * as queryLog from '../domain/query-log.ts';
 import * as search from '../domain/search.ts';
@@ -19,6 +20,9 @@ import type { HttpApp, RouteScope } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
 
 const components: Readonly<Record<string, z.ZodType>> = {
+  BackfillEstimateResponse: model.backfillEstimateResponse,
+  BackfillRequest: model.backfillRequest,
+  BackfillStartedResponse: model.backfillStartedResponse,
   BlacklistEntry: blacklist.blacklistEntry,
   BlacklistResponse: blacklist.blacklistResponse,
   BlacklistedResponse: page.blacklistedResponse,
@@ -43,6 +47,9 @@ const components: Readonly<Record<string, z.ZodType>> = {
   JobResponse: job.jobResponse,
   JobRetryBatchRequest: job.jobRetryBatchRequest,
   JobRetryBatchResponse: job.jobRetryBatchResponse,
+  ModelBackfillResponse: model.modelBackfillResponse,
+  ModelInfo: model.modelInfo,
+  ModelListResponse: model.modelListResponse,
   PageChunksResponse: page.pageChunksResponse,
   PageResponse: page.pageResponse,
   PageResult: search.pageResult,
@@ -51,6 +58,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   PageStatusResponse: page.pageStatusResponse,
   QueryLogListResponse: queryLog.queryLogListResponse,
   QueryLogRunResponse: queryLog.queryLogRunResponse,
+  RegisterModelRequest: model.registerModelRequest,
   ScoreReport: evaluation.scoreReport,
   SearchBatchRequest: search.searchBatchRequest,
   SearchBatchResponse: search.searchBatchResponse,

@@ -21,6 +21,7 @@ import { evaluationRoutes } from './routes/evaluation.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { modelRoutes } from './routes/models.ts';
 import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/pages.ts';
 import { queryLogRoutes } from './routes/query-log.ts';
@@ -48,6 +49,7 @@ const routeGroups: readonly RouteGroup[] = [
   pageRoutes,
   blacklistRoutes,
   jobRoutes,
+  modelRoutes,
   searchRoutes,
   queryLogRoutes,
   evaluationRoutes,

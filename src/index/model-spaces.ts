@@ -104,15 +104,25 @@ export class ModelSpaces {
     }
   }
 
-  /** Save what is worth it, close what nobody uses; `keep` is the active model's. */
-  async tend(keep: number | null): Promise<void> {
+  /** Save what is worth it. Errors: those of the files. */
+  async saveIfWorthIt(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(async ({ loaded }) => (await loaded).saveIfWorthIt()));
+  }
+
+  /** Close what nobody uses; `keep` is the active model's. */
+  closeIdle(keep: number | null): void {
     const { monotonic, idleMs = defaultIdleMs } = this.#options;
-    const idle = [...this.#entries].filter(
-      ([no, { users, usedAt }]) => no !== keep && users === 0 && monotonic() - usedAt >= idleMs,
+    for (const [no, { users, usedAt }] of this.#entries) {
+      if (no !== keep && users === 0 && monotonic() - usedAt >= idleMs) this.forget(no);
+    }
+  }
+
+  /** Close a space when its last user is gone; the next one reads it anew from its files and the store. */
+  forget(no: number): void {
+    const { log } = this.#options;
+    this.#leave(no, (space) => space.close()).catch((err) =>
+      log.error({ err, space: no }, 'a vector space was not saved'),
     );
-    for (const [no] of idle) this.#leave(no, (space) => space.close());
-    const kept = [...this.#entries.values()];
-    await Promise.all(kept.map(async ({ loaded }) => (await loaded).saveIfWorthIt()));
   }
 
   /** Forget a model and delete its files. Resolves when they are gone. */

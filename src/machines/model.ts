@@ -12,7 +12,6 @@ import type { EmbeddingModel } from '../domain/model.ts';
 
 export type ModelEvent =
   | { type: 'backfillStarted' }
-  | { type: 'calibrated'; floor: number }
   | { type: 'backfillFinished' }
   | { type: 'backfillFailed' }
   /** Asked before the pointer is moved to it. */
@@ -21,7 +20,6 @@ export type ModelEvent =
 export const modelMachine = setup({
   types: { context: {} as EmbeddingModel, events: {} as ModelEvent, input: {} as EmbeddingModel },
   actions: {
-    noteFloor: assign(({ event }) => ({ floor: (event as Extract<ModelEvent, { type: 'calibrated' }>).floor })),
     /** The pointer is the command's. */
     takePointer: assign(() => ({})),
   },
@@ -31,9 +29,7 @@ export const modelMachine = setup({
   initial: 'registered',
   states: {
     registered: { on: { backfillStarted: 'backfilling' } },
-    backfilling: {
-      on: { calibrated: { actions: 'noteFloor' }, backfillFinished: 'ready', backfillFailed: 'failed' },
-    },
+    backfilling: { on: { backfillFinished: 'ready', backfillFailed: 'failed' } },
     ready: { on: { activate: { actions: 'takePointer' } } },
     failed: { on: { backfillStarted: 'backfilling' } },
   },

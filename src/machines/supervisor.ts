@@ -6,6 +6,7 @@
  *   writer
  *   └─ indexes
  *      ├─ intake
+ *      ├─ models
  *      ├─ records
  *      ├─ retriever
  *      ├─ journal
@@ -25,6 +26,7 @@ export const childNames = [
   'writer',
   'indexes',
   'intake',
+  'models',
   'records',
   'retriever',
   'journal',
@@ -38,8 +40,9 @@ export type ChildName = (typeof childNames)[number];
 const dependants: Record<ChildName, readonly ChildName[]> = {
   breakers: [],
   writer: ['indexes'],
-  indexes: ['intake', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'],
+  indexes: ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'],
   intake: [],
+  models: [],
   records: [],
   retriever: [],
   journal: [],

@@ -56,6 +56,15 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
   throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
 }
 
+/** Providers that are known by name: their address may be set after a model of theirs is registered. */
+const namedProviders: readonly string[] = ['openai', 'voyage', 'cohere'];
+
+/** Whether models of this provider may be registered: it is known by name, or the settings say something of it. */
+export function isKnownProvider(provider: string, settings: ProviderSettings): boolean {
+  const isConfigured = provider === settings.embedder.provider || sharedSource(provider, settings) !== undefined;
+  return isConfigured || namedProviders.includes(provider);
+}
+
 /** What is set under `providers.<name>`, if anything is. */
 export function sharedSource(name: string, { providers, secrets }: ProviderSettings) {
   if (!Object.hasOwn(providers, name)) return undefined;

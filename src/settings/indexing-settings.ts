@@ -50,6 +50,14 @@ export const embedder = z.object({
   api_key: secretOrNone('Key for it; `providers.<name>.api_key` where none.'),
   dim: integer(1024, 1, 'Length of a vector. The built-in model takes 100, or 200 and more.'),
   max_input_tokens: integer(32000, 1, 'Tokens that the model reads at most.'),
+  prices: z
+    .record(z.string().min(1), z.number().min(0))
+    .default(() => ({}))
+    .meta({
+      description: 'Name of a model → US dollars for a million tokens, for the estimate of what a backfill costs.',
+      rule: 'a JSON object of numbers that are not negative',
+      defaultText: '{}',
+    }),
 });
 
 export const reranker = z.object({

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evaluation } from '../../src/actors/evaluation.ts';
+import type { JobContext } from '../../src/actors/job-actor.ts';
 import { replayHandler } from '../../src/actors/replay-queries.ts';
 import { commitThrough } from '../../src/actors/system-messages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
-import { completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { type Attempt, checkpointJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { DomainError, JobError } from '../../src/domain/errors.ts';
 import { evalReplayRequest, evalReplayResultResponse, scoreReport } from '../../src/domain/evaluation.ts';
 import { idOf } from '../../src/domain/ids.ts';
@@ -80,11 +81,22 @@ test('logged runs are scored against what was said, by model, and what cannot be
 });
 
 const claim = async (shelf: Shelf) => {
-  const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, background: 1 };
+  const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, background: 1, backfill: 0 };
   const look = claimJobs({ at: 9000, incarnation: 'x', leaseMs: 1000, free, running: 0 });
   const [job] = (await shelf.temporary.commit(look)).jobs;
   return { job, attempt: { job_no: job.no, claim: job.claim } };
 };
+
+/** What an attempt's handler is given. */
+const contextOf = (shelf: Shelf, attempt: Attempt): JobContext => ({
+  attempt,
+  signal: new AbortController().signal,
+  checkpoint: async (command) => {
+    const kept = await shelf.temporary.commit(checkpointJob(attempt, 9000, 1000, command));
+    if (kept === null) throw new JobError('another attempt has taken over');
+    return kept.reply;
+  },
+});
 
 test('a replay goes on behind its last slice when an attempt is interrupted, and leaves its report', async () => {
   const runs = Array.from({ length: 20 }, (_, i) => ({ query_text: `query ${i}`, answered: [1], relevant: [1] }));
@@ -112,9 +124,8 @@ test('a replay goes on behind its last slice when an attempt is interrupted, and
   assert.deepEqual(result({ job_id }), { job_id, status: 'pending', report: null, error: null });
 
   const handle = replayHandler({ ask: shelf.ask, reader: shelf.reader });
-  const { signal } = new AbortController();
   const first = await claim(shelf);
-  await assert.rejects(handle(first.job, { attempt: first.attempt, signal }), /the provider is down/);
+  await assert.rejects(handle(first.job, contextOf(shelf, first.attempt)), /the provider is down/);
   assert.equal(shelf.reader.replays.countResults(first.job.no), 8, 'one slice is kept');
   assert.deepEqual(asked.slice(0, 2), ['query 0 m1 true', 'query 0 m1 false'], 'the newest first');
   await shelf.temporary.commit(releaseJob(first.attempt, 9000, 9000));
@@ -122,7 +133,7 @@ test('a replay goes on behind its last slice when an attempt is interrupted, and
   failAt = -1;
   asked.length = 0;
   const second = await claim(shelf);
-  const completion = await handle(second.job, { attempt: second.attempt, signal });
+  const completion = await handle(second.job, contextOf(shelf, second.attempt));
   assert.equal(asked.length, 2 * 12);
   await shelf.temporary.commit(completeJob(second.attempt, 9000, completion));
   const shown = result({ job_id });
@@ -161,14 +172,13 @@ test('an attempt that was taken over keeps nothing, and a model that has gone en
   await start(evalReplayRequest.parse({}));
   const { job, attempt } = await claim(shelf);
   const handle = replayHandler({ ask: shelf.ask, reader: shelf.reader });
-  const { signal } = new AbortController();
-  await assert.rejects(handle(job, { attempt: { ...attempt, claim: 0 }, signal }), /another attempt/);
+  await assert.rejects(handle(job, contextOf(shelf, { ...attempt, claim: 0 })), /another attempt/);
   assert.equal(shelf.reader.replays.get(job.no)?.plan, null);
   const m1 = shelf.reader.models.get('m1');
   assert.ok(m1 !== undefined);
   await shelf.temporary.commit(({ models }) => models.put({ ...m1, status: 'failed' }));
   await assert.rejects(
-    handle(job, { attempt, signal }),
+    handle(job, contextOf(shelf, attempt)),
     (error) => error instanceof JobError && error.permanent && /m1 is not ready/.test(error.message),
   );
   for (const [changes, why] of [

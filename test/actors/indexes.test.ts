@@ -126,7 +126,7 @@ test('what an unfinished attempt committed is left to its job', async () => {
   await shelf.temporary.commit(
     ingestPage(submission({ canonical_url: url, title: null, body: 'oak', seen_at: 0, at: 0 })),
   );
-  const free = { suspect: 1, index: 1, fetch: 0, poll: 0, purge: 0, background: 0 };
+  const free = { suspect: 1, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0 };
   const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free, running: 0 });
   const [job] = (await shelf.temporary.commit(look)).jobs;
   const chunks = [{ char_start: 0, char_end: 3, token_count: 1, section_title: null, section_start_s: null }];

@@ -115,7 +115,7 @@ export class Workshop implements AsyncDisposable {
       feed: this.feed,
       handlers: { index_page: this.#handler, cluster: this.#handler },
       limits: { ...limits, ...changes },
-      capacity: { suspect: 1, index: 2, fetch: 2, poll: 1, purge: 1, background: 1, ...capacity },
+      capacity: { suspect: 1, index: 2, fetch: 2, poll: 1, purge: 1, background: 1, backfill: 1, ...capacity },
       incarnation: 'this life',
       now: () => this.now,
       random: () => 0.5,

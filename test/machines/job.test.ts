@@ -37,6 +37,7 @@ const rows: Record<JobStatus, Job> = {
 const events: { [Type in EventType]: Extract<JobEvent, { type: Type }> } = {
   claim: { type: 'claim', at, claim: 41, incarnation: 'life 2', leaseMs: 600 },
   beat: { type: 'beat', at, claim: 40, leaseMs: 600 },
+  progress: { type: 'progress', at, claim: 40, leaseMs: 600 },
   complete: { type: 'complete', at, claim: 40 },
   fail: { type: 'fail', at, claim: 40, message: 'broken', permanent: false, delayMs: 250 },
   release: { type: 'release', at, claim: 40, runAt: 5100 },
@@ -71,6 +72,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
       { when: 'it is not due', job: { run_at: at + 1 }, next: null },
     ],
     beat: refused,
+    progress: refused,
     complete: refused,
     fail: refused,
     release: refused,
@@ -83,6 +85,15 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   running: {
     claim: refused,
     beat: [{ when: 'of its owner', next: 'running', row: { lease_until: at + 600 } }, anotherClaim],
+    progress: [
+      {
+        when: 'of its owner: what was before does not count any more',
+        job: { attempts: 3, suspect: true },
+        next: 'running',
+        row: { lease_until: at + 600, attempts: 1, suspect: false, updated_at: at },
+      },
+      anotherClaim,
+    ],
     complete: [
       {
         when: 'of its owner',
@@ -186,6 +197,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   failed: {
     claim: refused,
     beat: refused,
+    progress: refused,
     complete: refused,
     fail: refused,
     release: refused,
@@ -201,6 +213,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   done: {
     claim: refused,
     beat: refused,
+    progress: refused,
     complete: refused,
     fail: refused,
     release: refused,
@@ -213,6 +226,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   dead: {
     claim: refused,
     beat: refused,
+    progress: refused,
     complete: refused,
     fail: refused,
     release: refused,

@@ -22,6 +22,7 @@ class System {
       writer: 'ready',
       indexes: 'ready',
       intake: 'ready',
+      models: 'ready',
       records: 'ready',
       retriever: 'ready',
       journal: 'ready',
@@ -79,7 +80,7 @@ class System {
 
 /** What goes on while the indexes are away. */
 const beside = ['breakers', 'writer'];
-const inner = ['intake', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'];
+const inner = ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 

@@ -1,0 +1,153 @@
+/**
+ * The handler of `backfill_model` jobs: a model comes to have vectors of every page. What is done is in the row of the backfill, so
+ * that after any interruption the next attempt goes on behind the last slice that was stored.
+ *
+ * 1. plan, once: count chunks and tokens; calibrate the floor of an outside model, which also shows whether its provider answers
+ *    with vectors of its dimensions before thousands of texts are sent
+ * 2. have the model's space in memory, with what earlier attempts stored
+ * 3. sweep: slices of pages are embedded, as many at a time as there are threads, stored in the order of the pages together with
+ *    the cursor, and added to the space
+ * 4. the same for the pages of gaps; then save the space and seal; a gap that came meanwhile leads back to 4
+ *
+ * An open breaker ends the attempt, uncounted, until its cooldown is over.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type EmbeddedPage, planBackfill, saveSlice, sealBackfill } from '../commands/backfill-model.ts';
+import { JobError } from '../domain/errors.ts';
+import type { Backfill } from '../domain/model.ts';
+import type { StoreReader } from '../store/store.ts';
+import { countPages, type PageSlice, sliceOf, slicesFrom } from './backfill-slices.ts';
+import type { JobHandler } from './job-actor.ts';
+import type { ModelEmbedder } from './model-embedder.ts';
+import { isOverloaded, type SystemAsk } from './system-messages.ts';
+
+export interface BackfillDependencies {
+  ask: SystemAsk;
+  reader: StoreReader;
+  embedder: ModelEmbedder;
+  /** Slices that are embedded at a time. */
+  width: number;
+  /** Wall clock and monotonic, ms. */
+  now: () => number;
+  monotonic: () => number;
+}
+
+interface EmbeddedSlice {
+  slice: PageSlice;
+  pages: EmbeddedPage[];
+}
+
+/** Pages of gaps taken at a time. */
+const gapsAtOnce = 64;
+/** Full queues of the shards are waited for so long, ms, so often, before the attempt fails. */
+const overloadWaitMs = 250;
+const overloadWaits = 240;
+
+export function backfillHandler(dependencies: BackfillDependencies): JobHandler {
+  const { ask, reader, embedder, width, now, monotonic } = dependencies;
+
+  return async (job, { signal, checkpoint }) => {
+    const found = reader.backfills.ofJob(job.no);
+    const model = found && reader.models.get(found.model_id);
+    if (found === undefined || model === undefined) throw new JobError('there is nothing to fill', { permanent: true });
+    const { space } = model;
+
+    const plan = async () => {
+      const counts = await countPages(reader, signal);
+      await embedder.calibrate(model, signal);
+      if (!(await checkpoint(planBackfill(space, { at: now(), ...counts })))) throw gone();
+    };
+
+    const embedSlice = async (slice: PageSlice): Promise<EmbeddedSlice> => {
+      const rows = slice.pages.length === 0 ? new Float32Array(0) : await embedder.embed(model, slice.pages, signal);
+      let row = 0;
+      const pages = slice.pages.map(({ page_no, first, chunks }) => {
+        const count = chunks.length;
+        const ofPage = rows.subarray(row * model.dim, (row + count) * model.dim);
+        row += count;
+        return { page_no, first, count, rows: ofPage };
+      });
+      return { slice, pages };
+    };
+
+    /** The clock of the speed: time between two stored slices, whatever ran beside. */
+    let lapAt = monotonic();
+    const store = async ({ slice, pages }: EmbeddedSlice, cursor: number | null) => {
+      const busyMs = Math.round(monotonic() - lapAt);
+      lapAt = monotonic();
+      const { found, closed } = slice;
+      const stored = await checkpoint(saveSlice(space, { at: now(), cursor, found, closed, pages, busyMs }));
+      if (stored === null) throw gone();
+      if (stored.length > 0) await addToSpace(model.id, stored, signal);
+    };
+
+    const sweep = async ({ cursor, last_page }: Backfill) => {
+      const slices = slicesFrom(reader, space, cursor, last_page);
+      const ahead: Promise<EmbeddedSlice>[] = [];
+      try {
+        for (;;) {
+          while (ahead.length < width) {
+            const next = slices.next();
+            if (next.done === true) break;
+            const embedding = embedSlice(next.value);
+            embedding.catch(() => {}); // told when its turn comes
+            ahead.push(embedding);
+          }
+          const first = ahead.shift();
+          if (first === undefined) return;
+          const embedded = await first;
+          await store(embedded, embedded.slice.upTo);
+        }
+      } finally {
+        await Promise.allSettled(ahead);
+      }
+    };
+
+    const fillGaps = async () => {
+      for (;;) {
+        const numbers = reader.backfills.gaps(space, gapsAtOnce);
+        if (numbers.length === 0) return;
+        await store(await embedSlice(sliceOf(reader, space, numbers)), null);
+      }
+    };
+
+    if (found.status !== 'running') return undefined;
+    if (found.total_chunks === null) await plan();
+    await ask('index.openSpace', { model_id: model.id, save: false });
+    lapAt = monotonic();
+    await sweep(found);
+    do {
+      await fillGaps();
+      await ask('index.openSpace', { model_id: model.id, save: true });
+    } while (!(await checkpoint(sealBackfill(space, now()))));
+    return undefined;
+  };
+
+  /** They are in the store: what does not come in now comes when the space is opened the next time. */
+  async function addToSpace(model_id: string, pages: readonly EmbeddedPage[], signal: AbortSignal): Promise<void> {
+    const rows = joined(pages);
+    const labels = pages.map(({ first, count }) => ({ first, count }));
+    for (let waits = 0; ; waits++) {
+      try {
+        return await ask('index.addVectors', { model_id, pages: labels, rows });
+      } catch (error) {
+        if (!isOverloaded(error) || waits === overloadWaits) throw error;
+        await delay(overloadWaitMs, undefined, { signal });
+      }
+    }
+  }
+}
+
+function joined(pages: readonly EmbeddedPage[]): Float32Array {
+  const rows = new Float32Array(pages.reduce((sum, page) => sum + page.rows.length, 0));
+  let at = 0;
+  for (const page of pages) {
+    rows.set(page.rows, at);
+    at += page.rows.length;
+  }
+  return rows;
+}
+
+function gone(): JobError {
+  return new JobError('the model was deleted', { permanent: true });
+}

@@ -1,0 +1,92 @@
+/** The pages of a backfill in slices: small enough that each is read from the store, embedded and stored in some tens of ms. */
+import type { Chunk } from '../domain/page.ts';
+import type { StoreReader } from '../store/store.ts';
+
+/** A page whose content lacks vectors. */
+export interface PageToEmbed {
+  page_no: number;
+  first: number;
+  title: string | null;
+  text: string;
+  chunks: Chunk[];
+}
+
+export interface PageSlice {
+  pages: PageToEmbed[];
+  /** Chunks of pages in the slice that have their vectors. */
+  found: number;
+  /** Pages that there is nothing to be done for. */
+  closed: number[];
+  /** The last page looked at. */
+  upTo: number;
+}
+
+/** Chunks in a slice, text (UTF-16 units) and pages looked at: one of them ends it. */
+const maxChunks = 128;
+const maxLength = 262_144;
+const maxPages = 1000;
+/** Pages counted between two turns of the event loop. */
+const countedPages = 200;
+
+/** Slices of the pages after `cursor` up to `lastPage`, each read when it is asked for. */
+export function* slicesFrom(
+  reader: StoreReader,
+  space: number,
+  cursor: number,
+  lastPage: number,
+): Generator<PageSlice> {
+  for (let from = cursor + 1; from <= lastPage; ) {
+    const slice = sliceOf(reader, space, numbersBetween(from, lastPage));
+    yield slice;
+    from = slice.upTo + 1;
+  }
+}
+
+/** The first of these pages, as many as a slice takes. */
+export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<number>): PageSlice {
+  const slice: PageSlice = { pages: [], found: 0, closed: [], upTo: 0 };
+  let chunks = 0;
+  let length = 0;
+  let looked = 0;
+  for (const no of numbers) {
+    if (looked++ === maxPages || chunks >= maxChunks || length >= maxLength) break;
+    slice.upTo = no;
+    const page = reader.pages.get(no);
+    if (page === undefined || page.chunk_count === 0 || reader.vectors.has(space, no)) {
+      slice.found += page?.chunk_count ?? 0;
+      slice.closed.push(no);
+      continue;
+    }
+    const text = reader.pages.body(no) ?? '';
+    const { title, first_label: first } = page;
+    slice.pages.push({ page_no: no, first, title, text, chunks: reader.pages.chunks(no) });
+    chunks += page.chunk_count;
+    length += text.length;
+  }
+  return slice;
+}
+
+/** Chunks and tokens of all pages; of those without vectors in the space, if one is given. */
+export async function countPages(
+  reader: StoreReader,
+  signal: AbortSignal | undefined,
+  missingIn?: number,
+): Promise<{ chunks: number; tokens: number }> {
+  const counts = { chunks: 0, tokens: 0 };
+  const end = reader.counters.peek('page');
+  for (let no = 1; no < end; no++) {
+    if (no % countedPages === 0) {
+      await new Promise(setImmediate);
+      signal?.throwIfAborted();
+    }
+    if (missingIn !== undefined && reader.vectors.has(missingIn, no)) continue;
+    const chunks = reader.pages.chunks(no);
+    counts.chunks += chunks.length;
+    for (const { token_count } of chunks) counts.tokens += token_count;
+  }
+  return counts;
+}
+
+function* numbersBetween(from: number, to: number): Generator<number> {
+  for (let no = from; no <= to; no++) yield no;
+}

@@ -1,0 +1,120 @@
+/** Embedding models: contract "Models". */
+import { z } from 'zod';
+import * as model from '../../domain/model.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+const params = z.object({ model_id: z.string() });
+
+function registryRoutes(app: HttpApp, { ask }: RouteContext): void {
+  app.get(
+    '/v1/models',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_models',
+        summary: 'Registered embedding models',
+        tags: ['models'],
+        response: { 200: model.modelListResponse, ...errorAnswers('read') },
+      },
+    },
+    async (_, reply) => ask('model.list', {}, { signal: clientSignal(reply) }),
+  );
+
+  app.post(
+    '/v1/models',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'register_model',
+        summary: 'Register an embedding model',
+        description: 'It is not active and has no vectors: a backfill makes them.',
+        tags: ['models'],
+        body: model.registerModelRequest,
+        response: { 201: model.modelInfo, ...errorAnswers('write', 409, 422, 503) },
+      },
+    },
+    async ({ body }, reply) => reply.code(201).send(await ask('model.register', body, { signal: clientSignal(reply) })),
+  );
+
+  app.post(
+    '/v1/models/:model_id/activate',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'activate_model',
+        summary: 'Search by this model from now on',
+        tags: ['models'],
+        params,
+        response: { 200: model.modelInfo, ...errorAnswers('write', 404, 409, 503) },
+      },
+    },
+    async ({ params }, reply) => ask('model.activate', params, { signal: clientSignal(reply) }),
+  );
+
+  app.delete(
+    '/v1/models/:model_id',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'delete_model',
+        summary: 'Delete a model with its vectors and files',
+        tags: ['models'],
+        params,
+        response: { 204: z.null().describe('it is gone'), ...errorAnswers('write', 404, 409, 503) },
+      },
+    },
+    async ({ params }, reply) => {
+      await ask('model.retire', params);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function backfillRoutes(app: HttpApp, { ask }: RouteContext): void {
+  app.get(
+    '/v1/models/:model_id/backfill',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'model_backfill',
+        summary: 'How far the vectors of a model are',
+        tags: ['models'],
+        params,
+        response: { 200: model.modelBackfillResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params }, reply) => ask('model.backfill', params, { signal: clientSignal(reply) }),
+  );
+
+  app.post(
+    '/v1/models/:model_id/backfill',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'backfill_model',
+        summary: 'Estimate the backfill of a model, or start it',
+        description: 'Without `confirm` nothing happens but an estimate. It may call a provider that costs money.',
+        tags: ['models'],
+        params,
+        body: model.backfillRequest,
+        response: {
+          200: model.backfillEstimateResponse,
+          202: model.backfillStartedResponse,
+          ...errorAnswers('write', 404, 422, 503),
+        },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const signal = clientSignal(reply);
+      if (!body.confirm) return ask('model.estimateBackfill', params, { signal });
+      return reply.code(202).send(await ask('model.startBackfill', params, { signal }));
+    },
+  );
+}
+
+export const modelRoutes: RouteGroup = (app, context) => {
+  registryRoutes(app, context);
+  backfillRoutes(app, context);
+};
