@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evaluation } from '../../src/actors/evaluation.ts';
-import type { JobContext } from '../../src/actors/job-actor.ts';
 import { replayHandler } from '../../src/actors/replay-queries.ts';
 import { commitThrough } from '../../src/actors/system-messages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
-import { type Attempt, checkpointJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { type Attempt, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { DomainError, JobError } from '../../src/domain/errors.ts';
 import { evalReplayRequest, evalReplayResultResponse, scoreReport } from '../../src/domain/evaluation.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { QueryRun } from '../../src/domain/query-log.ts';
 import { hitsOf, queryRun } from '../store/query-runs.ts';
+import { contextOf as attemptContext } from './attempt-context.ts';
 import { Shelf } from './shelf.ts';
 
 const evaluate = (shelf: Shelf) =>
@@ -87,16 +87,7 @@ const claim = async (shelf: Shelf) => {
   return { job, attempt: { job_no: job.no, claim: job.claim } };
 };
 
-/** What an attempt's handler is given. */
-const contextOf = (shelf: Shelf, attempt: Attempt): JobContext => ({
-  attempt,
-  signal: new AbortController().signal,
-  checkpoint: async (command) => {
-    const kept = await shelf.temporary.commit(checkpointJob(attempt, 9000, 1000, command));
-    if (kept === null) throw new JobError('another attempt has taken over');
-    return kept.reply;
-  },
-});
+const contextOf = (shelf: Shelf, attempt: Attempt) => attemptContext(shelf.temporary, attempt, 9000);
 
 test('a replay goes on behind its last slice when an attempt is interrupted, and leaves its report', async () => {
   const runs = Array.from({ length: 20 }, (_, i) => ({ query_text: `query ${i}`, answered: [1], relevant: [1] }));

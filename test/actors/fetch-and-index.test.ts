@@ -13,13 +13,14 @@ import { readFetched } from '../../src/threads/extract-task.ts';
 import { submission } from '../commands/submissions.ts';
 import { redirectTo, Site, say } from '../providers/small-web.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
+import { contextOf } from './attempt-context.ts';
 
 const words = 'The lock keeper opens the gate at dawn. '.repeat(10).trim();
 const claim = claimJobs({
   at: 10_000,
   incarnation: 'life 1',
   leaseMs: 600,
-  free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9 },
+  free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9, backfill: 9 },
   running: 0,
 });
 
@@ -54,7 +55,7 @@ async function setUp(t: TestContext, site: Site, path: string) {
   const run = async (job = jobs[0]) => {
     assert.ok(job !== undefined);
     const attempt = { job_no: job.no, claim: job.claim };
-    return handler(job, { attempt, signal: new AbortController().signal });
+    return handler(job, contextOf(temporary, attempt, 10_000));
   };
   return { temporary, indexed, run };
 }

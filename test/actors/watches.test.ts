@@ -8,12 +8,13 @@ import { JobError } from '../../src/domain/errors.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
+import { contextOf } from './attempt-context.ts';
 import { Hosted } from './hosted.ts';
 import { keptLog } from './quiet-log.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-const free = { suspect: 1, index: 0, fetch: 0, poll: 50, background: 0, purge: 0 };
+const free = { suspect: 1, index: 0, fetch: 0, poll: 50, background: 0, purge: 0, backfill: 0 };
 
 /** The real service, ledger and handler over a real store; the test is the wall clock, the timer, and the sources. */
 class Station implements AsyncDisposable {
@@ -111,7 +112,7 @@ class Station implements AsyncDisposable {
     for (const job of jobs) {
       const attempt = { job_no: job.no, claim: job.claim };
       try {
-        const completion = await this.#handler(job, { attempt, signal: new AbortController().signal });
+        const completion = await this.#handler(job, contextOf(this.temporary, attempt, this.now));
         await this.temporary.commit(completeJob(attempt, this.now, completion));
       } catch (error) {
         const message = String(error instanceof JobError ? error.message : error);
