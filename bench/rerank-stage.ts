@@ -67,6 +67,7 @@ const requests = Array.from({ length: 300 }, (_, number) => {
       labels: Uint32Array.from(labels),
       cosine: Float32Array.from(labels, () => random()),
       wordCosine: Float32Array.from(labels, () => random()),
+      outsideModel: false,
     },
   };
 });

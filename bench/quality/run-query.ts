@@ -111,7 +111,7 @@ export function runQuery(
       return segment.starts[term + 1] - segment.starts[term];
     },
   };
-  const candidates = { ...words, bm25f, cosine, wordCosine };
+  const candidates = { ...words, bm25f, cosine, wordCosine, outsideModel: false };
   const scored = fastest(() => rerank(query, candidates, statistics, tools.similarity));
   const inOrderOf = (scores: Float64Array) =>
     Array.from(labels, (label, i) => ({ label, score: scores[i] })).sort(

@@ -238,8 +238,9 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
       const scored = vectors.length === 0 ? [] : await spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
       const [cosine = null, wordCosine = null] = scored.map((each) => each.map((score) => score || 0));
+      const outsideModel = localDim(model) === null;
       try {
-        const scores = await asking.rerank(forms, { labels, cosine, wordCosine });
+        const scores = await asking.rerank(forms, { labels, cosine, wordCosine, outsideModel });
         return scores === null ? null : { labels, scores };
       } catch (error) {
         log.error({ err: error }, 'the local reranker failed: the fused order is answered');

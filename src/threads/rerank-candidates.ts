@@ -22,6 +22,8 @@ export interface CandidateScores {
   /** Cosines with the query, and the part of them that comes from the word vectors; null where there is none. */
   readonly cosine: Float32Array | null;
   readonly wordCosine: Float32Array | null;
+  /** Whether the cosine is an outside model's. */
+  readonly outsideModel: boolean;
 }
 
 /**
@@ -43,7 +45,7 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
   const partOf = ({ forward, vocabulary, terms }: Segment): ForwardPart | null =>
     forward === null || vocabulary !== vectors.fingerprint ? null : { index: forward, terms };
 
-  return (corpus, forms, { labels, cosine, wordCosine }) => {
+  return (corpus, forms, { labels, ...scores }) => {
     const totals = corpusTotals(corpus);
     if (totals.docs === 0) return null;
     const found = placesOf(corpus, labels);
@@ -72,7 +74,7 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
       documentFrequency: (stem: number) => frequencies.get(stemNumbers[stem]),
     };
     const bm25f = scoreLabels(corpus, plan, labels);
-    return rerank(query, { ...words, bm25f, cosine, wordCosine }, statistics, similarity);
+    return rerank(query, { ...words, ...scores, bm25f }, statistics, similarity);
   };
 }
 

@@ -87,6 +87,16 @@ test('searches have the scores of the quality bench, also after a restart', (t) 
     { restart: true },
   ));
 
+test('so have those for a word that the word vectors do not know', (t) => {
+  const pages: Pages = {
+    one: { title: 'Herons', text: 'The zorblaxian heron of the river is a zorblaxian bird.' },
+    two: { title: 'A zorblaxian pond', text: 'There are frogs and fish and trees and an old boat in it.' },
+    three: { title: 'Storks', text: 'They nest on roofs, and no zorblaxian has seen one hunt in wet meadows.' },
+    ...library,
+  };
+  return assertSameScores(t, pages, ['zorblaxian'], { restart: false });
+});
+
 test('so have those over papers with long queries', {
   skip: existsSync(cranfield) ? false : 'the judged collections are not there',
 }, (t) => {

@@ -28,7 +28,10 @@ test('a task goes to the searcher with the least to do, whether its tasks run or
   const searchers = new Searchers([busy, idle], never, log);
   assert.equal(await searchers.analyze('ant', null), 'analyzed');
   assert.equal(await searchers.search(query), found);
-  assert.equal(await searchers.rerank([], { labels: found.labels, cosine: null, wordCosine: null }), null);
+  assert.equal(
+    await searchers.rerank([], { labels: found.labels, cosine: null, wordCosine: null, outsideModel: false }),
+    null,
+  );
   assert.deepEqual([busy.asked, idle.asked], [[], ['analyze', 'search', 'rerank']]);
 });
 

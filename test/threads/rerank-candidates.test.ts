@@ -62,7 +62,7 @@ test('the scores do not depend on how the chunks are spread over segments, nor o
       const labels = Uint32Array.from(live, ({ label }) => label);
       const cosine = Float32Array.from(labels, (label) => 1 / (label + 2));
       const scores = [[segmentOf(3, byLabel(live))], spread, half].map((corpus) =>
-        rerank(corpus, formsOf(...words), { labels, cosine, wordCosine: null }),
+        rerank(corpus, formsOf(...words), { labels, cosine, wordCosine: null, outsideModel: false }),
       );
       assert.ok(scores.every((each) => each !== null && each.length === labels.length));
       for (const each of scores) {
@@ -79,7 +79,12 @@ test('nothing is scored when a candidate is in no segment, or one has no forward
   const whole = segmentOf(1, new Map([[7, document]]));
   const other = segmentOf(2, new Map([[9, document]]), { ...vocabulary, fingerprint: vectors.fingerprint + 1 });
   const of = (labels: number[], corpus: CorpusSegment[]) =>
-    rerank(corpus, formsOf('x'), { labels: Uint32Array.from(labels), cosine: null, wordCosine: null });
+    rerank(corpus, formsOf('x'), {
+      labels: Uint32Array.from(labels),
+      cosine: null,
+      wordCosine: null,
+      outsideModel: false,
+    });
   assert.deepEqual(of([7], [whole, other]), Float64Array.of(1));
   assert.equal(of([7, 8], [whole, other]), null);
   assert.equal(of([7, 9], [whole, other]), null);
@@ -100,7 +105,12 @@ test('a candidate that was deleted a moment ago is still scored', () => {
     ]),
   );
   deleteFrom(member, 1);
-  const scores = rerank([member], formsOf('x'), { labels: Uint32Array.of(1, 2), cosine: null, wordCosine: null });
+  const scores = rerank([member], formsOf('x'), {
+    labels: Uint32Array.of(1, 2),
+    cosine: null,
+    wordCosine: null,
+    outsideModel: false,
+  });
   assert.equal(scores?.[1], 1);
   assert.ok(scores?.every((score) => score >= 0 && score <= 1));
 });

@@ -38,8 +38,10 @@ export interface Candidates {
   readonly bm25f: ArrayLike<number>;
   /** Cosine to the query in the active model, or null without one. */
   readonly cosine: ArrayLike<number> | null;
-  /** The part of that cosine that comes from the word vectors, for the embedded model only. */
+  /** The part of that cosine that comes from the word vectors; null for an outside model, and where they know no word of the query. */
   readonly wordCosine: ArrayLike<number> | null;
+  /** Whether the cosine is an outside model's. */
+  readonly outsideModel: boolean;
 }
 
 export interface CollectionStatistics {

@@ -12,8 +12,7 @@ import { candidateLengths, queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
 
 /**
- * Part of the first pass in the final score, that of feedback being 1, where the cosine is an outside model's (it has no part from
- * the word vectors). Feedback goes by words alone and would drown what such a model knows beyond them. Not measured: docs/ranking.md.
+ * Part of the first pass in the final score, that of feedback being 1, where the cosine is an outside model's. Feedback goes by words alone and would drown what such a model knows beyond them. Not measured: docs/ranking.md.
  */
 const OUTSIDE_FIRST_PASS = 0.5;
 
@@ -34,11 +33,11 @@ export function rerank(
   const terms = queryTerms(query, statistics);
   const lengths = candidateLengths(candidates);
   const { surface, near, wide, title } = wordEvidence(query, terms, candidates, lengths, statistics, similarity);
-  const { bm25f, cosine, wordCosine } = candidates;
+  const { bm25f, cosine, wordCosine, outsideModel } = candidates;
   const first = meanOfViews(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
   const scores = feedbackScores(terms, candidates, first, lengths, statistics, feedback);
   const last = meanOfViews(scores.length, [scores]);
-  if (cosine === null || wordCosine !== null) return last;
+  if (cosine === null || !outsideModel) return last;
   return meanOfViews(scores.length, [last.map((score, i) => score + OUTSIDE_FIRST_PASS * Math.max(0, first[i]))]);
 }
 

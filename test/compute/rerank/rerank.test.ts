@@ -28,6 +28,7 @@ function candidatesOf(bags: readonly Bag[], given: Partial<Candidates> = {}): Ca
     bm25f: bags.map(() => 0),
     cosine: null,
     wordCosine: null,
+    outsideModel: false,
     ...given,
   };
 }
@@ -190,13 +191,16 @@ test('neither the scale of the given scores nor the order of the candidates matt
 test('what an outside model’s cosine says has a part in the final score; the embedded model’s goes through the first pass only', () => {
   const bags: Bag[] = [[[0, 3, 0]], [[0, 3, 0]], [[4, 3, 0]]];
   const given = { bm25f: [1, 1, 0], cosine: Float32Array.of(0.2, 0.9, 0.8) };
-  const scoresOf = (wordCosine: Float32Array | null) => [
-    ...rerank(query, candidatesOf(bags, { ...given, wordCosine }), statistics, similarity),
+  const scoresOf = (model: Pick<Candidates, 'outsideModel' | 'wordCosine'>) => [
+    ...rerank(query, candidatesOf(bags, { ...given, ...model }), statistics, similarity),
   ];
-  const outside = scoresOf(null);
+  const outside = scoresOf({ outsideModel: true, wordCosine: null });
   assert.equal(outside[1], 1);
   assert.ok(outside[0] < 1, 'of two passages with the same words the one nearer in meaning is first');
   assert.ok(outside[2] > 0 && outside[2] < outside[0], 'a passage that is near without any word of it has a score');
-  const [first, second] = scoresOf(new Float32Array(3));
-  assert.equal(first, second, 'feedback goes by words');
+  // Null also of the embedded model: the word vectors may know no word of the query.
+  for (const wordCosine of [new Float32Array(3), null]) {
+    const [first, second] = scoresOf({ outsideModel: false, wordCosine });
+    assert.equal(first, second, 'feedback goes by words');
+  }
 });
