@@ -1,0 +1,75 @@
+/**
+ * A backfill killed at fifteen moments from its start to its end, each with a model of its own: every chunk has its vector once, pages
+ * that came meanwhile included. READBACK_BACKFILL_ROUNDS repeats it (3 for a soak).
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ModelBackfillResponse } from '../../src/domain/model.ts';
+import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { RunningService, until } from './service.ts';
+
+const pages = 400;
+const points = 15;
+const rounds = Number(process.env.READBACK_BACKFILL_ROUNDS ?? 1);
+const sentence = 'The river carried timber past the old mill while the keeper wrote down the height of the water.';
+
+test('a backfill that is killed anywhere embeds every chunk once', async (t) => {
+  const service = await RunningService.start(t);
+  let pushed = 0;
+  const push = async (count: number) => {
+    const batch = Array.from({ length: count }, (_, i) => {
+      const no = pushed + i;
+      const text = Array.from({ length: 40 }, (_, line) => `${sentence} Note ${no} of line ${line}.`).join(' ');
+      return { url: `https://site-${no % 7}.example/${no}`, title: `Page ${no}`, body_extracted: text };
+    });
+    pushed += count;
+    for (let at = 0; at < count; at += 100) {
+      const { status } = await service.call('POST', '/v1/pages/batch', { pages: batch.slice(at, at + 100) });
+      assert.equal(status, 200);
+    }
+  };
+  const noJobs = async () => {
+    for (const status of ['pending', 'running', 'failed']) {
+      const { body } = await service.call<{ jobs: unknown[] }>('GET', `/v1/jobs?limit=1&status=${status}`);
+      if (body.jobs.length > 0) return false;
+    }
+    return true;
+  };
+  const register = async (id: string) => {
+    const model = { provider: 'local', model_name: 'wink', dim: 300, max_input_tokens: 32_000, id };
+    assert.equal((await service.call('POST', '/v1/models', model)).status, 201);
+    assert.equal((await service.call('POST', `/v1/models/${id}/backfill`, { confirm: true })).status, 202);
+  };
+  const progress = async (id: string) =>
+    (await service.call<ModelBackfillResponse>('GET', `/v1/models/${id}/backfill`)).body;
+
+  await push(pages);
+  await until(noJobs, 'everything is indexed', 120_000);
+  const began = performance.now();
+  await register('whole');
+  await until(async () => (await progress('whole')).status === 'complete', 'a backfill is complete', 120_000);
+  const wholeMs = performance.now() - began;
+
+  const interrupted: number[] = [];
+  for (let kill = 0; kill < rounds * points; kill++) {
+    const id = `killed-${kill}`;
+    await register(id);
+    await push(1);
+    await delay(((kill % points) / points) * wholeMs);
+    await service.kill();
+    await service.start();
+    const { embedded_chunks, status } = await progress(id);
+    if (status === 'running') interrupted.push(embedded_chunks);
+    await until(async () => (await progress(id)).status === 'complete', `${id} is complete`, 120_000);
+    await until(noJobs, 'everything is indexed', 120_000);
+    const done = await progress(id);
+    assert.equal(done.embedded_chunks, done.total_chunks);
+    if (kill % 5 !== 4) assert.equal((await service.call('DELETE', `/v1/models/${id}`)).status, 204);
+  }
+  await service.stop();
+  const report = await checkFolder(service.dataDir);
+  assert.deepEqual([report.pages, report.store, report.index], [pushed, [], []]);
+  assert.ok(interrupted.length > points / 3, 'most kills came while the backfill ran');
+  t.diagnostic(`a backfill takes ${Math.round(wholeMs)} ms; chunks at the kills: ${interrupted.join(', ')}`);
+});
