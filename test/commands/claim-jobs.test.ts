@@ -47,17 +47,17 @@ test('each lane has its own places, and a full one does not call for another loo
   for (let i = 0; i < 3; i++) await add(temporary, 'index_page', 100);
   for (let i = 0; i < 3; i++) await add(temporary, 'fetch_and_index', 100);
   await add(temporary, 'cluster', 100);
-  await add(temporary, 'poll_watch', 100);
-  await add(temporary, 'poll_watch', 9000);
+  await add(temporary, 'label_clusters', 100);
+  await add(temporary, 'label_clusters', 9000);
 
   const first = await temporary.commit(
-    look({ free: { suspect: 1, index: 2, fetch: 0, poll: 0, purge: 0, background: 2, backfill: 2 } }),
+    look({ free: { suspect: 1, index: 2, fetch: 0, poll: 2, purge: 0, background: 2, backfill: 2 } }),
   );
   assert.deepEqual(numbers(first.jobs), [1, 2, 7, 8]);
   assert.equal(first.nextDueAt, null);
 
   const second = await temporary.commit(
-    look({ free: { suspect: 1, index: 0, fetch: 5, poll: 0, purge: 0, background: 5, backfill: 5 }, running: 4 }),
+    look({ free: { suspect: 1, index: 0, fetch: 5, poll: 5, purge: 0, background: 5, backfill: 5 }, running: 4 }),
   );
   assert.deepEqual(numbers(second.jobs), [4, 5, 6]);
   assert.equal(second.nextDueAt, 9000);

@@ -17,7 +17,9 @@ const laneOf = (job: Job): Lane =>
       ? 'index'
       : job.kind === 'fetch_and_index'
         ? 'fetch'
-        : 'background';
+        : job.kind === 'poll_watch'
+          ? 'poll'
+          : 'background';
 
 export class LedgerModel {
   readonly jobs: Job[] = [];
@@ -60,7 +62,12 @@ export class LedgerModel {
     const onlySuspects = free.suspect === 0 || waiting.some(({ suspect }) => suspect);
     const chosen = onlySuspects
       ? due('suspect', running === 0 ? 1 : 0)
-      : [...due('index', free.index), ...due('fetch', free.fetch), ...due('background', free.background)];
+      : [
+          ...due('index', free.index),
+          ...due('fetch', free.fetch),
+          ...due('poll', free.poll),
+          ...due('background', free.background),
+        ];
     for (const job of chosen) {
       const claim = this.attempts.length + 1;
       this.attempts.push({ job_no: job.no, claim });

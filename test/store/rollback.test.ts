@@ -22,7 +22,7 @@ import { submission } from '../commands/submissions.ts';
 import { queryRun } from './query-runs.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
-const free = { suspect: 1, index: 9, fetch: 9, poll: 0, purge: 0, background: 9, backfill: 9 };
+const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 };
 const claim = (at: number) => claimJobs({ at, incarnation: 'life 1', leaseMs: 600, free, running: 0 });
 const page = (path: string) => ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 }));
 const chunk = { char_start: 0, char_end: 4, token_count: 1, section_title: null, section_start_s: null };
