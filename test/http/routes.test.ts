@@ -279,6 +279,8 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/pages/status/batch': { page_ids: ['pg_1'] },
     '/v1/forget': { domain: 'a.example' },
     '/v1/jobs/retry': {},
+    '/v1/models': { provider: 'local', model_name: 'wink', dim: 300, max_input_tokens: 512 },
+    '/v1/watches': { url: 'https://a.example/feed', kind: 'rss' },
     '/v1/search': { query: 'x' },
     '/v1/search/batch': { queries: ['x'] },
     '/v1/compare': { query: 'x', models: ['a', 'b'] },
