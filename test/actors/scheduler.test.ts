@@ -173,9 +173,31 @@ test('a stop while outcomes cannot be written does not wait for the disk', async
   assert.deepEqual(statuses(workshop, [1, 2]), ['running', 'running']);
 });
 
-test('orphans that cannot be given back are a crash', async () => {
+test('orphans that cannot be given back for want of space are tried again, and the system is ready meanwhile', async () => {
   await using workshop = await Workshop.open();
-  const error = storeUnavailable(new Error('no space'));
+  await workshop.enqueue();
+  await workshop.commit(
+    claimJobs({
+      at: workshop.now,
+      incarnation: 'an earlier life',
+      leaseMs: 9e9,
+      free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 },
+      running: 0,
+    }),
+  );
+  workshop.breakDisk(true);
+  workshop.start();
+  await workshop.pass(2500);
+  assert.equal(workshop.hosted.events[0].type, 'ready.scheduler');
+  assert.deepEqual([workshop.works.length, workshop.lines[0].msg], [0, 'jobs could not be claimed']);
+  workshop.breakDisk(false);
+  await workshop.pass(1000);
+  assert.deepEqual([workshop.job(1).status, workshop.works.length], ['running', 1]);
+});
+
+test('orphans that cannot be given back for another reason are a crash', async () => {
+  await using workshop = await Workshop.open();
+  const error = new Error('a bug');
   workshop.gate = () => Promise.reject(error);
   workshop.start();
   assert.deepEqual(await workshop.hosted.told('crashed.scheduler'), { type: 'crashed.scheduler', error });
