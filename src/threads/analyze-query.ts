@@ -39,6 +39,8 @@ export function createQueryAnalyzer(vectors: WordVectors | null): QueryAnalyzer 
       return { forms, vector: null, wordPart: null, knownWords: 0 };
     }
     const { vector, known } = embedders(dim).embedQuery(words, stems);
+    // The model of word vectors alone knows nothing of a query without known words.
+    if (vector.every((component) => component === 0)) return { forms, vector: null, wordPart: null, knownWords: 0 };
     const wordPart = vector.slice().fill(0, vectors.dim);
     const hasWords = wordPart.some((component) => component !== 0);
     return { forms, vector, wordPart: hasWords ? wordPart : null, knownWords: known };
