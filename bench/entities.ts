@@ -1,0 +1,60 @@
+/**
+ * Entities found in the texts of ../shared/data/ner against their gold labels, as JSON: the service's recogniser, compromise alone
+ * and wink alone on the same text; all documents, and both halves: rules were chosen looking at the even ones only.
+ * Usage: npm run bench:entities [-- --errors] [-- --no-vectors]
+ */
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openWordVectors } from '../src/compute/word-vectors.ts';
+import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
+import { readSettings } from '../src/settings/read-settings.ts';
+import { collections, type GoldDocument, readGold } from './entities/gold.ts';
+import { scoreSpans } from './entities/score-spans.ts';
+import { compromiseSystem, readbackSystem, type System, winkSystem } from './entities/systems.ts';
+
+const root = join(import.meta.dirname, '../../shared/data/ner');
+const { values } = parseArgs({ options: { 'no-vectors': { type: 'boolean', default: false } } });
+const { cache_dir: cacheDir } = readSettings(process.env);
+const vectors = values['no-vectors'] ? null : openWordVectors(await loadWordVectors({ cacheDir }));
+const systems: Readonly<Record<string, System>> = {
+  readback: readbackSystem(vectors),
+  compromise: compromiseSystem(),
+  wink: winkSystem(),
+};
+
+function run(system: System, documents: readonly GoldDocument[], hasEvents: boolean) {
+  const began = performance.now();
+  const pages = documents.map(({ text, entities: gold }) => ({ gold, found: system(text, hasEvents) }));
+  const ms = performance.now() - began;
+  const words = documents.reduce((sum, { text }) => sum + text.split(/\s+/).length, 0);
+  const half = (parity: number) => scoreSpans(pages.filter((_, at) => at % 2 === parity));
+  const brief = ({ exact, names }: ReturnType<typeof half>) => ({ exact_f1: exact.f1, names_f1: names.f1 });
+  return {
+    ...scoreSpans(pages),
+    even_half: brief(half(0)),
+    odd_half: brief(half(1)),
+    ms_per_1000_words: Math.round((ms / words) * 10_000) / 10,
+  };
+}
+
+const measured = collections.map(({ name, hasEvents }) => {
+  const documents = readGold(root, name);
+  for (const system of Object.values(systems)) system(documents[0].text, hasEvents); // warm
+  return {
+    name,
+    documents: documents.length,
+    systems: Object.fromEntries(Object.entries(systems).map(([of, system]) => [of, run(system, documents, hasEvents)])),
+  };
+});
+console.log(
+  JSON.stringify(
+    {
+      machine: { cpu: cpus()[0].model, cores: cpus().length, node: process.version },
+      word_vectors: vectors !== null,
+      collections: measured,
+    },
+    null,
+    1,
+  ),
+);

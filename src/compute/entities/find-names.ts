@@ -1,0 +1,201 @@
+/**
+ * Where names are: runs of capitalised words, with the particles, numbers and joining words that belong inside names. A capital at
+ * the beginning of a sentence or in a headline counts only where the page or the lexicon knows the word as a name.
+ */
+import {
+  countingWords,
+  eventHeads,
+  honorifics,
+  listHeads,
+  nameParticles,
+  orgHeads,
+  personNouns,
+  placeHeads,
+  workHeads,
+} from './name-cues.ts';
+import {
+  bare,
+  canBeInName,
+  continues,
+  maxTokens,
+  type NameContext,
+  type NameSpan,
+  sameLine,
+  year,
+} from './name-words.ts';
+import type { TextToken } from './read-tokens.ts';
+import { electionAt, quotedTitleAt } from './special-names.ts';
+import { trimTitles } from './trim-titles.ts';
+
+const monthOfMay = /^may$/;
+const numeral = /^(?:[IVX]+|\d{1,4}(?:st|nd|rd|th)?)$/;
+const possessive = /^(?:['’]s|s?['’])$/;
+/** With a place they name a person: `Duke of Wellington`. */
+const nobility: ReadonlySet<string> = new Set([
+  'duke',
+  'duchess',
+  'earl',
+  'prince',
+  'princess',
+  'count',
+  'countess',
+  'baron',
+  'marquess',
+  'viscount',
+]);
+const initial = /^\p{Lu}\.?$/u;
+const acronym = /^(?:\p{Lu}{2,6}|(?:\p{Lu}\.){2,})$/u;
+/** Particles that may follow another one. */
+const furtherParticle = /^(?:la|le|les|der|den|las|los|al|el)$/;
+
+export function findNames(context: NameContext): NameSpan[] {
+  const { tokens } = context;
+  const spans: NameSpan[] = [];
+  for (let i = 0; i < tokens.length; ) {
+    const election = electionAt(context, i);
+    if (election > i) {
+      spans.push({ first: i, last: election, titled: false, isEvent: true });
+      i = election + 1;
+      continue;
+    }
+    const quoted = quotedTitleAt(context, i);
+    if (quoted > i) {
+      spans.push({ first: i + 1, last: quoted - 1, titled: false, isEvent: false });
+      i = quoted + 1;
+      continue;
+    }
+    if (!beginsName(context, i)) {
+      i++;
+      continue;
+    }
+    const last = endOfName(context, i);
+    spans.push(...trimTitles(context, i, last));
+    i = last + 1;
+  }
+  return spans;
+}
+
+function beginsName(context: NameContext, i: number): boolean {
+  const { tokens, evidence, kinds } = context;
+  const token = tokens[i];
+  if (token.lower === 'the' || token.lower === 'a' || token.lower === 'an') return beginsWithArticle(context, i);
+  if (countingWords.has(token.lower) && !continues(context, i + 1)) return false;
+  if (!canBeInName(context, i)) return false;
+  if (monthOfMay.test(token.lower) && /\d/.test(tokens[i + 1]?.text ?? '')) return false;
+  const isHeadline = evidence.isHeadline(token.line);
+  if (!token.isFirst && !isHeadline) return token.text.length > 1 || continues(context, i + 1);
+  if (acronym.test(token.text) && !isHeadline) return true;
+  const lowercased = evidence.lowercased(token.lower);
+  const capitalized = evidence.capitalized(token.lower);
+  if (capitalized > 0) return capitalized * 3 > lowercased;
+  if (honorifics.has(bare(token.lower)) && continues(context, i + 1)) return true;
+  const { common, ...named } = kinds.kindsOf(token.lower);
+  const asName = named.given + named.family + named.place + named.organization + named.group;
+  if (asName > 0.6 && lowercased === 0) return true;
+  if (isHeadline) return false;
+  if (lowercased > 0) return false;
+  if (token.pos === 'PROPN' && common < 0.5) return true;
+  return continues(context, i + 1) && !kinds.isCommon(token.lower) && common < 0.9;
+}
+
+/** `The Beatles` in mid-sentence: the article is a part of the name. */
+function beginsWithArticle(context: NameContext, i: number): boolean {
+  const token = context.tokens[i];
+  return (
+    token.isCapitalized && !token.isFirst && !context.evidence.isHeadline(token.line) && canBeInName(context, i + 1)
+  );
+}
+
+/** The last token of the name that begins at `first`. */
+function endOfName(context: NameContext, first: number): number {
+  const { tokens } = context;
+  let last = first;
+  while (last - first < maxTokens) {
+    const next = last + 1;
+    if (next >= tokens.length || !sameLine(context, next)) break;
+    const token = tokens[next];
+    if (canBeInName(context, next)) {
+      if (token.isFirst && tokens[last].text.length > 2) break;
+      last = next;
+      continue;
+    }
+    const lower = token.lower;
+    const [one, two] = [continues(context, next + 1), continues(context, next + 2)];
+    const previous = tokens[last].lower;
+    if (token.text === '.' && initial.test(tokens[last].text) && one) last = next + 1;
+    else if (numeral.test(token.text) && !isTimeBefore(tokens, next) && tokens[last].text.length > 1) {
+      last = next;
+      if (/^\d/.test(token.text) && !one) break;
+    } else if (lower === '&' && one) last = next + 1;
+    else if (nameParticles.has(lower) && token.pos !== 'CCONJ' && one && !token.isCapitalized) last = next + 1;
+    else if (nameParticles.has(lower) && furtherParticle.test(tokens[next + 1]?.lower ?? '') && two) last = next + 2;
+    else if (lower === 'of' && joinsByOf(context, first, last)) {
+      if (one) last = next + 1;
+      else if (tokens[next + 1]?.lower === 'the' && two) last = next + 2;
+      else break;
+    } else if (lower === 'for' && (listHeads.has(previous) || orgHeads.has(previous))) {
+      if (one) last = next + 1;
+      else if (tokens[next + 1]?.lower === 'the' && two) last = next + 2;
+      else break;
+    } else if (possessive.test(token.text) && one && isPeoples(context, last) && isHead(tokens[next + 1].lower))
+      last = next + 1;
+    else if (lower === 'and' && one && (holdsListHead(tokens, first, last) || isDoubleHead(context, first, next))) {
+      last = next + 1;
+    } else break;
+  }
+  return last;
+}
+
+function isHead(word: string): boolean {
+  return orgHeads.has(word) || placeHeads.has(word) || eventHeads.has(word) || workHeads.has(word);
+}
+
+/** Whether `of` after the run goes on with the name: `University of Amsterdam`, but not `Ehud Barak of Israel`. */
+function joinsByOf({ tokens, kinds }: NameContext, first: number, last: number): boolean {
+  const head = tokens[last].lower;
+  if (numeral.test(tokens[last].text)) return kinds.kindsOf(tokens[first].lower).given > 0.5;
+  if (nobility.has(head)) return true;
+  if (honorifics.has(bare(head)) || personNouns.has(head) || kinds.isActor(head)) return false;
+  if (placeHeads.has(head) && !orgHeads.has(head)) {
+    return tokens.slice(first, last).every(({ lower }) => kinds.kindsOf(lower).common > 0.5 || lower === 'the');
+  }
+  if (isHead(head)) return true;
+  const { common, place, group } = kinds.kindsOf(head);
+  return common > 0.5 && place < 0.3 && group < 0.3;
+}
+
+/** The name holds `X of` or `X for`, where X often has a list after it. */
+function holdsListHead(tokens: readonly TextToken[], first: number, last: number): boolean {
+  for (let i = first + 1; i <= last; i++) {
+    const { lower } = tokens[i];
+    const head = tokens[i - 1].lower;
+    if ((lower === 'of' && listHeads.has(head)) || (lower === 'for' && (listHeads.has(head) || orgHeads.has(head))))
+      return true;
+  }
+  return false;
+}
+
+/** `Social Democratic and Labour Party`: common words on both sides of `and`, and the head of an organisation at the end. */
+function isDoubleHead(context: NameContext, first: number, and: number): boolean {
+  const { tokens, kinds } = context;
+  let end = and + 1;
+  while (continues(context, end + 1) && end - and < 4) end++;
+  if (end === and + 1 || !orgHeads.has(tokens[end].lower) || orgHeads.has(tokens[and - 1].lower)) return false;
+  for (let i = first; i < end; i++) {
+    const { given, family, place } = kinds.kindsOf(tokens[i].lower);
+    if (given + family + place > 0.5) return false;
+  }
+  return true;
+}
+
+/** `People's`, `Workers'`: those whose the republic or the party is. */
+function isPeoples({ tokens, kinds }: NameContext, i: number): boolean {
+  return kinds.kindsOf(tokens[i].lower).common > 0.5;
+}
+
+const unitAfter =
+  /^(?:%|percent|per|million|billion|years?|months?|days?|hours?|minutes?|times|miles?|km|kilometers?|people|members|points|goals)$/;
+
+function isTimeBefore(tokens: readonly TextToken[], i: number): boolean {
+  return year.test(tokens[i].text) || unitAfter.test(tokens[i + 1]?.lower ?? '');
+}

@@ -1,0 +1,50 @@
+/** What the finders of names share: which tokens can be in a name, and what a found name is. */
+import { countingWords, functionWords } from './name-cues.ts';
+import type { PageEvidence } from './page-evidence.ts';
+import type { TextToken } from './read-tokens.ts';
+import type { WordKinds } from './word-kinds.ts';
+
+export interface NameContext {
+  tokens: readonly TextToken[];
+  evidence: PageEvidence;
+  kinds: WordKinds;
+}
+
+export interface NameSpan {
+  /** Token indexes, both inclusive. */
+  first: number;
+  last: number;
+  /** A title that is none of the name stands right before it: `President`. */
+  titled: boolean;
+  /** The span was found by a form that only events have. */
+  isEvent: boolean;
+}
+
+const dateWord =
+  /^(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\.?$/;
+/** Longest name, in tokens: what is longer is a headline or a list. */
+export const maxTokens = 14;
+export const year = /^(?:1[0-9]|20)\d\d$/;
+
+/** Whether a capitalised token can be a part of a name at all. */
+export function canBeInName({ tokens }: NameContext, i: number): boolean {
+  const token = tokens[i];
+  if (token === undefined || !token.isWord || !token.isCapitalized) return false;
+  if (token.lower === 'i' || dateWord.test(token.lower)) return false;
+  if (countingWords.has(token.lower)) return !token.isFirst;
+  return !functionWords.has(token.lower);
+}
+
+export function continues(context: NameContext, i: number): boolean {
+  const token = context.tokens[i];
+  return token !== undefined && canBeInName(context, i) && sameLine(context, i);
+}
+
+export function sameLine({ tokens }: NameContext, i: number): boolean {
+  return i > 0 && tokens[i].line === tokens[i - 1].line;
+}
+
+/** Without the full stop of an abbreviation. */
+export function bare(lower: string): string {
+  return lower.endsWith('.') ? lower.slice(0, -1) : lower;
+}

@@ -1,0 +1,134 @@
+/**
+ * The recogniser: names of people, organisations, places, works and products, events and peoples in an English text, with exact
+ * dates and sums of money, each with every place where it is mentioned. docs/entities.md says how it decides.
+ *
+ * A recogniser holds a language model (40 MB): one per thread. Any string is a safe input; time is linear in the text, about
+ * 15 ms for 1,000 words.
+ */
+import type { WordVectors } from '../word-vectors.ts';
+import { findNames } from './find-names.ts';
+import type { NameContext, NameSpan } from './name-words.ts';
+import { weighPage } from './page-evidence.ts';
+import { createTextReader, type TextToken } from './read-tokens.ts';
+import { addScores, bestType, type namedTypes, scoreForm, scoreMention, type TypeScores } from './type-names.ts';
+import { createWordKinds } from './word-kinds.ts';
+
+export type EntityType = (typeof namedTypes)[number] | 'date' | 'amount';
+
+export interface EntityMention {
+  /** UTF-16 offsets. */
+  start: number;
+  end: number;
+}
+
+export interface RecognizedEntity {
+  /** The fullest form that the page has of it. */
+  name: string;
+  type: EntityType;
+  /** In text order. */
+  mentions: EntityMention[];
+}
+
+/** Longer texts are read so far, UTF-16 units. */
+export const maxReadLength = 2_000_000;
+
+export type EntityRecognizer = (text: string) => RecognizedEntity[];
+
+interface Name {
+  key: string;
+  words: string[];
+  scores: TypeScores;
+  spans: NameSpan[];
+}
+
+export function createEntityRecognizer(vectors: WordVectors | null): EntityRecognizer {
+  const read = createTextReader();
+  const kinds = createWordKinds(vectors);
+  return (text) => {
+    const { tokens, values } = read(text.slice(0, maxReadLength));
+    const context: NameContext = { tokens, evidence: weighPage(tokens), kinds };
+    const names = gatherNames(context, findNames(context));
+    const found = joinNames(context, names).map(({ name, type, spans }) => ({
+      name: surfaceOf(tokens, name),
+      type,
+      mentions: spans
+        .map(({ first, last }) => ({ start: tokens[first].start, end: tokens[last].end }))
+        .sort((a, b) => a.start - b.start),
+    }));
+    return [...found, ...gatherValues(text, values)];
+  };
+}
+
+function surfaceOf(tokens: readonly TextToken[], { first, last }: NameSpan): string {
+  let surface = '';
+  for (let i = first; i <= last; i++) {
+    if (i > first && tokens[i].start > tokens[i - 1].end) surface += ' ';
+    surface += tokens[i].text;
+  }
+  return surface;
+}
+
+function gatherNames(context: NameContext, spans: readonly NameSpan[]): Map<string, Name> {
+  const names = new Map<string, Name>();
+  for (const span of spans) {
+    const words = context.tokens.slice(span.first, span.last + 1).map(({ lower }) => lower);
+    const key = words.join(' ');
+    let name = names.get(key);
+    if (name === undefined) {
+      name = { key, words, scores: scoreForm(context, span), spans: [] };
+      names.set(key, name);
+    }
+    addScores(name.scores, scoreMention(context, span));
+    name.spans.push(span);
+  }
+  return names;
+}
+
+interface JoinedName {
+  name: NameSpan;
+  type: (typeof namedTypes)[number];
+  spans: NameSpan[];
+}
+
+/** A single name that is a part of one full name of a person on the page is that person; the full name's type is also its own. */
+function joinNames({ kinds }: NameContext, names: Map<string, Name>): JoinedName[] {
+  const fullNames = new Map<string, Name | null>();
+  for (const name of names.values()) {
+    if (name.words.length < 2 || name.words.length > 5 || bestType(name.scores) !== 'person') continue;
+    for (const word of new Set([name.words[0], name.words[name.words.length - 1]])) {
+      fullNames.set(word, fullNames.has(word) ? null : name);
+    }
+  }
+  const joined = new Map<Name, JoinedName>();
+  const partOf = new Map<Name, Name>();
+  for (const name of names.values()) {
+    if (name.words.length > 1) continue;
+    const full = fullNames.get(name.words[0]);
+    if (full === undefined) continue;
+    const place = name.scores.place - name.scores.person;
+    if (place > 2 && kinds.kindsOf(name.words[0]).place > 0.5) continue;
+    if (full !== null) partOf.set(name, full);
+    else name.scores.person += 1.5;
+  }
+  for (const name of names.values()) {
+    if (partOf.has(name)) continue;
+    joined.set(name, { name: name.spans[0], type: bestType(name.scores), spans: [...name.spans] });
+  }
+  for (const [part, full] of partOf) joined.get(full)?.spans.push(...part.spans);
+  return [...joined.values()];
+}
+
+function gatherValues(
+  text: string,
+  values: readonly { type: 'date' | 'amount'; start: number; end: number }[],
+): RecognizedEntity[] {
+  const found = new Map<string, RecognizedEntity>();
+  for (const { type, start, end } of values) {
+    const name = text.slice(start, end).replace(/\s+/g, ' ').replace(/ ,/g, ',');
+    const key = `${type} ${name.toLowerCase()}`;
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { name, type, mentions: [{ start, end }] });
+    else known.mentions.push({ start, end });
+  }
+  return [...found.values()];
+}
