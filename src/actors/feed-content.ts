@@ -54,6 +54,7 @@ export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedCon
           body,
           content_hash: createHash('sha256').update(body).digest('hex'),
           sections: read.sections,
+          facts: read,
         }),
       );
       if (stored !== 'stored') throw error;

@@ -60,7 +60,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     const title = read.title?.toWellFormed() ?? null;
     const { sections } = read;
     const stored = await commit(
-      storeFetched(attempt, { page_no: page.no, final, title, body, content_hash, sections }),
+      storeFetched(attempt, { page_no: page.no, final, title, body, content_hash, sections, facts: read }),
     );
     settle(stored);
   };

@@ -11,6 +11,7 @@ import { DomainError } from '../domain/errors.ts';
 import { idOf, instantOf } from '../domain/ids.ts';
 import type { IngestOutcome } from '../domain/messages.ts';
 import { type IngestBatchResult, type IngestPageRequest, ingestPageRequest } from '../domain/page.ts';
+import { withFacts } from '../domain/page-facts.ts';
 import { prototypeKeyPath } from '../domain/prototype-key.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { serviceLogic } from './service.ts';
@@ -63,7 +64,7 @@ export function intakeLogic(dependencies: IntakeDependencies) {
       content_hash: body === null ? null : createHash('sha256').update(body).digest('hex'),
       sections: extracted?.sections ?? [],
       source: request.source ?? null,
-      metadata: request.metadata ?? null,
+      metadata: extracted === null ? (request.metadata ?? null) : withFacts(request.metadata ?? null, extracted),
       seen_at: request.fetched_at == null ? at : instantOf(request.fetched_at),
       at,
       max_attempts: maxAttempts,

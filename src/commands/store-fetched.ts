@@ -3,6 +3,7 @@
  * so it stays a page of its own where the redirect leads to another known page: both were read, and both are found.
  */
 import type { Section } from '../domain/page.ts';
+import { type PageFacts, withFacts } from '../domain/page-facts.ts';
 import type { Command } from '../store/store.ts';
 import type { Attempt } from './settle-job.ts';
 
@@ -15,6 +16,8 @@ export interface FetchedPage {
   body: string;
   content_hash: string;
   sections: Section[];
+  /** Kept in its metadata, under keys that it was submitted without. */
+  facts: PageFacts;
 }
 
 /** `refused`: the attempt does not own its job any more, or the page was forgotten. */
@@ -29,8 +32,9 @@ export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<St
     if (blacklist.match(fetched.final.canonical_url, fetched.final.domain) !== undefined) return 'blacklisted';
     // A text never changes once it is there (design "revisit").
     if (pages.body(page.no) !== undefined) return 'stored';
-    const { title, body, content_hash, sections } = fetched;
-    pages.put({ ...page, title: page.title ?? title, content_hash, sections }, page);
+    const { title, body, content_hash, sections, facts } = fetched;
+    const metadata = withFacts(page.metadata, facts);
+    pages.put({ ...page, title: page.title ?? title, metadata, content_hash, sections }, page);
     pages.putBody(page.no, body);
     return 'stored';
   };

@@ -14,6 +14,8 @@ export interface DomNode {
   readonly parentNode: DomNode | null;
   getAttribute(name: string): string | null;
   hasAttribute(name: string): boolean;
+  replaceWith(node: DomNode): void;
+  remove(): void;
 }
 
 export interface DomDocument {

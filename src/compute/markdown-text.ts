@@ -10,7 +10,15 @@ const frontMatter = /^---\n([\s\S]{0,20000}?)\n(?:---|\.\.\.)(?:\n|$)/;
 
 /** A plain text: no title, no sections. */
 export function readPlainText(given: string): ExtractedPage {
-  return { title: null, text: tidy(given), sections: [], byline: null, published_at: null, lang: null };
+  return {
+    title: null,
+    text: tidy(given),
+    sections: [],
+    author: null,
+    published_at: null,
+    lang: null,
+    site_name: null,
+  };
 }
 
 /** A Markdown document (CommonMark headings; YAML front matter is left out, its title taken). */

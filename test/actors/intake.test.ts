@@ -16,8 +16,9 @@ const extracted: ExtractedPage = {
   title: 'Title of the HTML',
   text: 'the text',
   sections: [{ char_start: 0, title: 'One' }],
-  byline: null,
+  author: null,
   published_at: null,
+  site_name: null,
   lang: null,
 };
 

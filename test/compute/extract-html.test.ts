@@ -22,9 +22,10 @@ test('an article gives title, language, text and sections, without navigation an
     title: 'A Title Of The Page',
     text: `${filler}\n\nPart one\n\n${filler}\n\n${filler}`,
     sections: [{ char_start: filler.length + 2, title: 'Part one' }],
-    byline: null,
+    author: null,
     published_at: null,
     lang: 'en-GB',
+    site_name: null,
   });
 });
 
@@ -53,7 +54,7 @@ test('author and date of publication are read from the page, the date as an inst
   });
   const page = extractHtml(article('', `<script type="application/ld+json">${data}</script>`), url);
   assert.deepEqual(
-    [page.title, page.byline, page.published_at],
+    [page.title, page.author, page.published_at],
     ['The Headline', 'Ada Example', '2024-05-01T08:00:00.000Z'],
   );
 });
@@ -65,14 +66,15 @@ test('a page without an article gives its visible text', () => {
     title: 'Shown',
     text: 'Short\n\nHead\n\nand sweet',
     sections: [{ char_start: 7, title: 'Head' }],
-    byline: null,
+    author: null,
     published_at: null,
     lang: null,
+    site_name: null,
   });
 });
 
 test('a page or fragment without text gives empty text', () => {
-  const empty = { title: null, text: '', sections: [], byline: null, published_at: null, lang: null };
+  const empty = { title: null, text: '', sections: [], author: null, published_at: null, lang: null, site_name: null };
   for (const html of ['', ' ', '<p></p>', '<img src="x.png">', '<script>x</script>', '<!-- x -->', '<html></html>']) {
     assert.deepEqual(extractHtml(html, url), empty, html);
   }

@@ -1,0 +1,135 @@
+/**
+ * What a page says of its article in JSON-LD (schema.org). Read tolerantly, because templates write it: comments around it, raw
+ * line breaks inside strings, commas before brackets. Called by extraction.
+ */
+
+export interface LinkedArticle {
+  headline: string | null;
+  authors: string[];
+  published: string | null;
+  language: string | null;
+  publisher: string | null;
+  /** The text of the whole article, where the page gives it. */
+  body: string | null;
+}
+
+type Node = Record<string, unknown>;
+
+/** Characters of one script that are read, and nodes that are looked at in all of them. */
+const longestScript = 1_000_000;
+const maxNodes = 2000;
+const maxDepth = 8;
+const articleType =
+  /(?:Article|Posting|Report|WebPage|Recipe|Review|HowTo|FAQPage|Chapter|Book|Thesis|Movie|VideoObject|PodcastEpisode|Event|Product)$/i;
+/** Types that are an article before all others. */
+const truly = /(?:Article|Posting|Report|Review|Recipe|HowTo)$/i;
+
+/** What the scripts say of one article, the first of the most telling type; null where they say nothing. */
+export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
+  const nodes = scripts.flatMap((script) => flatten(parseTolerantly(script.slice(0, longestScript))));
+  const article =
+    nodes.find((node) => typesOf(node).some((type) => truly.test(type))) ??
+    nodes.find((node) => typesOf(node).some((type) => articleType.test(type)));
+  if (article === undefined) return null;
+  const byId = new Map(nodes.filter(({ name }) => name !== undefined).map((node) => [node['@id'], node]));
+  const named = (value: unknown): string[] =>
+    (Array.isArray(value) ? value.slice(0, 20) : [value]).flatMap((each) => {
+      if (typeof each === 'string') return [each];
+      if (!isNode(each)) return [];
+      const node = each.name === undefined && each['@id'] !== undefined ? (byId.get(each['@id']) ?? each) : each;
+      return textOf(node.name) ?? [];
+    });
+  return {
+    headline: textOf(article.headline) ?? textOf(article.name),
+    authors: named(article.author ?? article.creator),
+    published: textOf(article.datePublished) ?? textOf(article.dateCreated) ?? textOf(article.uploadDate),
+    language:
+      textOf(article.inLanguage) ?? (isNode(article.inLanguage) ? textOf(article.inLanguage.alternateName) : null),
+    publisher: named(article.publisher)[0] ?? null,
+    body: textOf(article.articleBody) ?? textOf(article.text),
+  };
+}
+
+function flatten(parsed: unknown): Node[] {
+  const nodes: Node[] = [];
+  let level: unknown[] = [parsed];
+  for (let depth = 0; level.length > 0 && depth < maxDepth && nodes.length < maxNodes; depth++) {
+    const next: unknown[] = [];
+    for (const each of level) {
+      if (Array.isArray(each)) next.push(...each.slice(0, maxNodes));
+      else if (isNode(each) && nodes.length < maxNodes) {
+        nodes.push(each);
+        for (const key of [
+          '@graph',
+          'mainEntity',
+          'mainEntityOfPage',
+          'author',
+          'publisher',
+          'itemListElement',
+          'item',
+          'review',
+        ]) {
+          if (typeof each[key] === 'object' && each[key] !== null) next.push(each[key]);
+        }
+      }
+    }
+    level = next;
+  }
+  return nodes;
+}
+
+function parseTolerantly(script: string): unknown {
+  const bare = script
+    .trim()
+    .replace(/^(?:<!--|\/\/<!\[CDATA\[|\/\*\s*<!\[CDATA\[\s*\*\/|<!\[CDATA\[)/, '')
+    .replace(/(?:-->|\/\/\]\]>|\/\*\s*\]\]>\s*\*\/|\]\]>)$/, '')
+    .replace(/;\s*$/, '');
+  return parsed(bare) ?? parsed(mended(bare));
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    // What a page says of itself is a hint: one that cannot be read is as good as none.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** Control characters inside strings escaped, commas before closing brackets dropped. One pass. */
+function mended(json: string): string {
+  const out: string[] = [];
+  let inString = false;
+  for (let i = 0; i < json.length; i++) {
+    const character = json[i];
+    if (inString && character === '\\') {
+      out.push(character, json[++i] ?? '');
+    } else if (character === '"') {
+      inString = !inString;
+      out.push(character);
+    } else if (json.charCodeAt(i) < 0x20) {
+      out.push(' ');
+    } else if (!inString && (character === '}' || character === ']')) {
+      let last = out.length - 1;
+      while (last >= 0 && out[last].trim() === '') last--;
+      if (out[last] === ',') out[last] = '';
+      out.push(character);
+    } else out.push(character);
+  }
+  return out.join('');
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function typesOf(node: Node): string[] {
+  const type = node['@type'];
+  return (Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string');
+}
+
+function textOf(value: unknown): string | null {
+  if (Array.isArray(value)) return textOf(value[0]);
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

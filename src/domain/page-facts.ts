@@ -1,0 +1,21 @@
+/**
+ * What a document says of itself, as it is kept in a page's `metadata`: `published_at` (UTC, ISO 8601), `author`, `lang` (a language
+ * tag), `site_name`. Called where a page's text is read from a document.
+ */
+import type { PageMetadata } from './page.ts';
+
+export interface PageFacts {
+  published_at: string | null;
+  author: string | null;
+  lang: string | null;
+  site_name: string | null;
+}
+
+/** The metadata given by who submitted the page, and the facts under keys that are not there or hold null. */
+export function withFacts(given: PageMetadata | null, facts: PageFacts): PageMetadata | null {
+  const { published_at, author, lang, site_name } = facts;
+  const known = Object.entries({ published_at, author, lang, site_name }).flatMap(([key, value]) =>
+    value === null || (given?.[key] ?? null) !== null ? [] : [[key, value.toWellFormed()] as const],
+  );
+  return known.length === 0 ? given : { ...given, ...Object.fromEntries(known) };
+}
