@@ -9,12 +9,20 @@
  *    the cursor, and added to the space
  * 4. the same for the pages of gaps; then save the space and seal; a gap that came meanwhile leads back to 4
  *
- * An open breaker ends the attempt, uncounted, until its cooldown is over.
+ * An open breaker ends the attempt, uncounted, until its cooldown is over; so does the call that opened it, a probe that failed
+ * included: one job makes all the calls, and would soon have used its attempts up by them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EmbeddedPage, planBackfill, saveSlice, sealBackfill } from '../commands/backfill-model.ts';
+import {
+  type EmbeddedPage,
+  noteBackfillPause,
+  planBackfill,
+  saveSlice,
+  sealBackfill,
+} from '../commands/backfill-model.ts';
 import { JobError } from '../domain/errors.ts';
 import type { Backfill } from '../domain/model.ts';
+import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { StoreReader } from '../store/store.ts';
 import { countPages, type PageSlice, sliceOf, slicesFrom } from './backfill-slices.ts';
 import type { JobHandler } from './job-actor.ts';
@@ -111,15 +119,27 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
       }
     };
 
+    const fill = async () => {
+      if (found.total_chunks === null) await plan();
+      await ask('index.openSpace', { model_id: model.id, save: false });
+      lapAt = monotonic();
+      await sweep(found);
+      do {
+        await fillGaps();
+        await ask('index.openSpace', { model_id: model.id, save: true });
+      } while (!(await checkpoint(sealBackfill(space, now()))));
+    };
+
     if (found.status !== 'running') return undefined;
-    if (found.total_chunks === null) await plan();
-    await ask('index.openSpace', { model_id: model.id, save: false });
-    lapAt = monotonic();
-    await sweep(found);
-    do {
-      await fillGaps();
-      await ask('index.openSpace', { model_id: model.id, save: true });
-    } while (!(await checkpoint(sealBackfill(space, now()))));
+    try {
+      await fill();
+    } catch (error) {
+      const waitMs = error instanceof ProviderError && !error.permanent ? embedder.waitMs(model) : 0;
+      if (!(error instanceof BreakerOpenError) && waitMs === 0) throw error;
+      const { message } = error as Error;
+      if (!signal.aborted) await checkpoint(noteBackfillPause(space, now(), message));
+      throw error instanceof BreakerOpenError ? error : new BreakerOpenError(model.provider, waitMs);
+    }
     return undefined;
   };
 

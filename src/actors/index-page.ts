@@ -19,6 +19,7 @@ import type { StoreReader } from '../store/store.ts';
 import type { PageText, PreparedPages } from '../threads/prepare-page.ts';
 import { floorCalibrator } from './calibrate-outside.ts';
 import type { JobHandler } from './job-actor.ts';
+import { isOutside, outsideVectors } from './outside-vectors.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
 import { commitThrough, type SystemAsk } from './system-messages.ts';
 
@@ -46,6 +47,9 @@ interface EmbeddedPages {
   vectors: ReadonlyMap<number, Float32Array>;
 }
 
+/** Pages wait so long, ms, for a model that is not the active one. */
+const outsidePatienceMs = 5000;
+
 export function indexPageHandler({ ask, reader, prepare, threads, embedders }: IndexPageDependencies): JobHandler {
   const commit = commitThrough(ask);
   const prepareBatch = async (
@@ -67,28 +71,22 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
     };
     return { chunks, segment, models, vectors: new Map(models.flatMap(rowsOf)) };
   };
-  const calibrate = floorCalibrator({ embedders, reader, commit });
+  const vectorsOutside = outsideVectors({
+    embedders,
+    reader,
+    calibrate: floorCalibrator({ embedders, reader, commit }),
+    patienceMs: outsidePatienceMs,
+  });
   const embedOutside = async (
     pages: readonly PageToIndex[],
     texts: readonly string[],
     { vectors, ...prepared }: EmbeddedPages,
     signal: AbortSignal,
   ): Promise<EmbeddedPages> => {
-    const outside = prepared.models.filter(isOutside);
-    if (outside.length === 0) return { vectors, ...prepared };
+    if (!prepared.models.some(isOutside)) return { vectors, ...prepared };
     const passages = pages.flatMap(({ page }, at) => embeddingTexts(page.title, texts[at], prepared.chunks[at]));
-    const rowsOf = async (model: EmbeddingModel): Promise<[number, Float32Array][]> => {
-      try {
-        await calibrate(model, signal);
-        return [[model.space, await embedders.documentVectors(model, passages, signal)]];
-      } catch (error) {
-        signal.throwIfAborted();
-        // A page need not wait for a model that is not searched by: it is left a gap, which the model's backfill fills.
-        if (model.id === reader.models.activeId() || !isProviders(error)) throw error;
-        return [];
-      }
-    };
-    return { ...prepared, vectors: new Map([...vectors, ...(await Promise.all(outside.map(rowsOf))).flat()]) };
+    const outside = await vectorsOutside(prepared.models, passages, signal);
+    return { ...prepared, vectors: new Map([...vectors, ...outside]) };
   };
   /** An attempt that would be refused in the end is not begun. */
   const refuseWhileDown = () => {
@@ -131,14 +129,6 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
     await batches.index({ page, attempt, signal, readText });
     return undefined;
   };
-}
-
-function isProviders(error: unknown): boolean {
-  return error instanceof BreakerOpenError || error instanceof ProviderError;
-}
-
-function isOutside(model: EmbeddingModel): boolean {
-  return localDim(model) === null;
 }
 
 /** That a provider is down or refuses its key is no page's fault: asking again for each page would only add to it. */

@@ -13,12 +13,14 @@ export interface ModelEmbedder {
   embed(model: EmbeddingModel, pages: readonly ChunkedText[], signal: AbortSignal): Promise<Float32Array>;
   /** Make sure that the model has a floor. Errors: of the provider. */
   calibrate(model: EmbeddingModel, signal: AbortSignal): Promise<void>;
+  /** How long the breaker of the model's provider refuses calls, ms; 0: it lets them through. */
+  waitMs(model: EmbeddingModel): number;
 }
 
 export interface ModelEmbedderDependencies {
   /** Embeds by the embedded model of so many dimensions. */
   embedLocally: (pages: readonly ChunkedText[], dim: number, signal: AbortSignal) => Promise<Float32Array>;
-  embedders: Pick<Embedders, 'documentVectors'>;
+  embedders: Pick<Embedders, 'documentVectors' | 'breakerOf'>;
   calibrateOutside: CalibrateOutside;
 }
 
@@ -36,5 +38,6 @@ export function modelEmbedder({ embedLocally, embedders, calibrateOutside }: Mod
     async calibrate(model, signal) {
       if (localDim(model) === null) await calibrateOutside(model, signal);
     },
+    waitMs: (model) => (localDim(model) === null ? embedders.breakerOf(model).waitMs() : 0),
   };
 }

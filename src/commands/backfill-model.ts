@@ -124,6 +124,17 @@ export function saveSlice(space: number, slice: BackfillSlice): Command<Embedded
   };
 }
 
+/** Note what holds a backfill up; it goes on by itself. False where the model is gone. */
+export function noteBackfillPause(space: number, at: number, message: string): Command<boolean> {
+  return ({ backfills }) => {
+    const backfill = backfills.get(space);
+    const noted = backfill && nextBackfill(backfill, { type: 'stumble', at, message });
+    if (noted == null) return false;
+    backfills.put(noted);
+    return true;
+  };
+}
+
 /** Finish the backfill if every page has its vectors: `ready` then, else false and nothing changes. */
 export function sealBackfill(space: number, at: number): Command<boolean> {
   return ({ backfills, models }) => {

@@ -1,0 +1,207 @@
+/** Backfills to a model of an outside provider beside the built-in one: its breaker, its gaps, its refusals, and what is forgotten meanwhile. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { compareRequest } from '../../src/domain/compare.ts';
+import { jobListQuery } from '../../src/domain/job.ts';
+import type { ModelBackfillResponse } from '../../src/domain/model.ts';
+import { searchRequest } from '../../src/domain/search.ts';
+import { checkFolder } from '../../src/fsck/check-folder.ts';
+import { until } from '../process/service.ts';
+import { type Fault, type ReceivedCall, startFakeProvider } from '../providers/fake-provider-server.ts';
+import { library, WholeSystem } from './whole-system.ts';
+
+const dim = 32;
+const id = 'openai-words-32';
+const down: Fault = { kind: 'status', status: 503 };
+
+async function start(t: TestContext, env: NodeJS.ProcessEnv = {}) {
+  const server = await startFakeProvider({ dim });
+  t.after(() => server.close());
+  const system = await WholeSystem.start(t, {
+    SERVICE_RERANKER__KIND: 'none',
+    SERVICE_PROVIDERS__OPENAI__BASE_URL: `${server.url}/v1`,
+    SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
+    SERVICE_RESILIENCE__BREAKER_FAILURE_THRESHOLD: '3',
+    SERVICE_RESILIENCE__BREAKER_COOLDOWN_S: '0.3',
+    SERVICE_JOBS__BACKOFF_BASE_S: '0.05',
+    ...env,
+  });
+  const register = () =>
+    system.ask('model.register', { provider: 'openai', model_name: 'words-32', dim, max_input_tokens: 8192, id });
+  const progress = () => system.ask('model.backfill', { model_id: id });
+  const untilIs = async (status: ModelBackfillResponse['status']) => {
+    await until(async () => (await progress()).status === status, `the backfill is ${status}`);
+    return progress();
+  };
+  const fill = async () => {
+    await register();
+    await system.ask('model.startBackfill', { model_id: id });
+    return untilIs('complete');
+  };
+  return { server, system, register, progress, untilIs, fill };
+}
+
+const notes = (count: number, prefix = 'note') =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [
+      `${prefix}-${n}`,
+      { title: `Note ${n}`, text: `The ${prefix} number ${n}.` },
+    ]),
+  );
+
+/** Texts of the pages that were sent, without the sample that the floor is measured with. */
+const sentTexts = (calls: readonly ReceivedCall[]) =>
+  calls.flatMap(({ body }) => (body.input as string[]).filter((text) => text.startsWith('Note ')));
+
+const jobsOf = async (system: WholeSystem) =>
+  (await system.ask('job.list', jobListQuery.parse({ kind: 'backfill_model' }))).jobs;
+
+const statusOf = async (system: WholeSystem) =>
+  (await system.ask('model.list', {})).models.find((model) => model.id === id)?.status;
+
+async function assertSound(system: WholeSystem): Promise<void> {
+  await system.stop();
+  const { store, index } = await checkFolder(system.dataDir);
+  assert.deepEqual([store, index], [[], []]);
+}
+
+test('a breaker that opens in the middle of a backfill pauses it: it goes on where it was, and no attempt is counted', async (t) => {
+  const { server, system, register, progress, untilIs } = await start(t);
+  const count = 600;
+  await system.read(notes(count));
+  await register();
+  const isPage = ({ body }: ReceivedCall) => sentTexts([{ path: '', headers: {}, body }]).length > 0;
+  let answered = 0;
+  let isDown = true;
+  server.faultOf = (call) => (isPage(call) && ++answered > 16 && isDown ? down : undefined);
+  await system.ask('model.startBackfill', { model_id: id });
+  const paused = async () => {
+    const [job] = await jobsOf(system);
+    return job.status === 'pending' && system.breakerStates()[0]?.state === 'open';
+  };
+  await until(paused, 'the breaker is open and the job waits');
+  const [waiting] = await jobsOf(system);
+  assert.ok(waiting.attempts <= 1, `${waiting.attempts} attempts`);
+  const probes = server.calls.length + 6; // more than the attempts that a job has
+  await until(() => server.calls.length >= probes, 'it is probed again and again');
+  const half = await progress();
+  assert.equal(half.status, 'running');
+  assert.match(half.last_error ?? '', /^provider openai/, 'it says what it waits for');
+  assert.equal(await statusOf(system), 'backfilling');
+  assert.ok(half.embedded_chunks > 0 && half.embedded_chunks < count, `${half.embedded_chunks} chunks`);
+  assert.ok(half.cursor_page_id !== null);
+  const before = server.calls.length;
+  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'note number', k: 3 }));
+  assert.equal(results.length, 3, 'searches go on');
+
+  isDown = false;
+  const done = await untilIs('complete');
+  assert.deepEqual([done.embedded_chunks, done.total_chunks, done.last_error], [count, count, null]);
+  const [job] = await jobsOf(system);
+  assert.equal(job.attempts, 1, 'no refused attempt and no failed probe counts');
+  const later = sentTexts(server.calls.slice(before));
+  assert.ok(later.length <= count - half.embedded_chunks + 1, 'what was stored is not sent again');
+  assert.equal(new Set(sentTexts(server.calls)).size, count, 'every page was sent');
+  await assertSound(system);
+});
+
+test('a page that comes while the provider is down is indexed, and its gap is filled when the provider is back', async (t) => {
+  const { server, system, untilIs, fill } = await start(t);
+  await system.read(library);
+  await fill();
+  server.faultOf = () => down;
+  const late = { toad: { title: 'Toads', text: 'Toads are amphibians that hide by day and hunt beetles at night.' } };
+  const { toad } = await system.read(late);
+  assert.equal(await statusOf(system), 'ready');
+  await untilIs('running');
+  const request = (models: string[]) => compareRequest.parse({ query: 'amphibians hunting beetles', models, k: 1 });
+  server.faultOf = () => undefined;
+  await untilIs('complete');
+  const { runs } = await system.ask('search.compare', request(['local-wink-1024', id]));
+  assert.deepEqual(
+    runs.map(({ results }) => results[0].page_id),
+    [toad, toad],
+  );
+  const jobs = await jobsOf(system);
+  assert.deepEqual(
+    jobs.map(({ status }) => status),
+    ['done', 'done'],
+    'one job more, started by itself',
+  );
+  await assertSound(system);
+});
+
+test('a model whose provider refuses its key harms no page: all are indexed, and their gaps filled once the key is right', async (t) => {
+  const { server, system, untilIs, fill } = await start(t);
+  await system.read(library);
+  await fill();
+  server.faultOf = () => ({ kind: 'status', status: 401 });
+  const ids = Object.values(await system.read(notes(40)));
+  const failed = await untilIs('failed');
+  assert.match(failed.last_error ?? '', /^provider openai: .*answered 401$/);
+  const { jobs: pageJobs } = await system.ask('job.list', jobListQuery.parse({ kind: 'index_page', limit: 1000 }));
+  assert.ok(pageJobs.every(({ status, attempts }) => status === 'done' && attempts === 1));
+  assert.equal(await statusOf(system), 'ready', 'what it has may be searched');
+  // Pages that come later are indexed, too, and nobody calls again until somebody says so.
+  await system.read(notes(3, 'later'));
+
+  server.faultOf = () => undefined;
+  const dead = (await jobsOf(system)).find(({ status }) => status === 'dead');
+  assert.ok(dead !== undefined);
+  await system.ask('job.retry', { job_id: dead.job_id });
+  await untilIs('complete');
+  await system.ask('model.activate', { model_id: id });
+  const found = await system.ask('search.query', searchRequest.parse({ query: 'The note number 7.', k: 40 }));
+  assert.ok(found.results.some(({ page_id }) => page_id === ids[7]));
+  await assertSound(system);
+});
+
+test('a provider that hangs holds no page of another model', async (t) => {
+  const { server, system, untilIs, fill } = await start(t, { SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '60' });
+  await system.read(library);
+  await fill();
+  server.faultOf = () => ({ kind: 'hang' });
+  const began = performance.now();
+  await system.read(notes(10));
+  assert.ok(performance.now() - began < 20_000, 'far from the minute that a call may take');
+  const before = server.calls.length;
+  await system.read(notes(10, 'later'));
+  assert.equal(sentTexts(server.calls.slice(before)).length, 0, 'it is not waited for again before it has caught up');
+  server.faultOf = () => undefined;
+  await system.stop();
+  await system.start();
+  await untilIs('complete');
+  await assertSound(system);
+});
+
+test('what is forgotten during a backfill has no vector and no gap of it', async (t) => {
+  const { server, system, register, untilIs } = await start(t);
+  const count = 300;
+  await system.read(notes(count));
+  await register();
+  let held = 0;
+  let released = false;
+  server.faultOf = (call) => {
+    if (released || sentTexts([call]).length === 0 || ++held <= 4) return undefined;
+    return { kind: 'status', status: 429, headers: { 'retry-after': '0' } };
+  };
+  await system.ask('model.startBackfill', { model_id: id });
+  await until(() => held > 4, 'the backfill is under way');
+  for (const n of [0, 1, 150, 298, 299]) {
+    const { pages_purged } = await system.ask('page.forget', { url: `https://example.com/note-${n}` });
+    assert.equal(pages_purged, 1);
+  }
+  released = true;
+  const done = await untilIs('complete');
+  assert.equal(done.embedded_chunks, done.total_chunks);
+  const purged = async () =>
+    (await system.ask('job.list', jobListQuery.parse({ kind: 'purge_vectors' }))).jobs.every(
+      ({ status }) => status === 'done',
+    );
+  await until(purged, 'the forgotten pages are purged');
+  await system.ask('model.activate', { model_id: id });
+  const found = await system.ask('search.query', searchRequest.parse({ query: 'The note number 150.', k: 100 }));
+  assert.ok(found.results.length > 0);
+  assert.ok(found.results.every(({ title }) => title !== 'Note 150'));
+  await assertSound(system);
+});
