@@ -1,0 +1,148 @@
+/** The registry and the backfill over HTTP: every status and every field (contract "Models"), with a provider that is an HTTP server. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ModelBackfillResponse } from '../../src/domain/model.ts';
+import { startFakeProvider } from '../providers/fake-provider-server.ts';
+import { RunningService, until } from './service.ts';
+
+const dim = 32;
+const price = 0.02;
+const datetime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+test('the routes of models answer as the contract says', async (t) => {
+  const server = await startFakeProvider({ dim });
+  t.after(() => server.close());
+  const service = await RunningService.start(t, {
+    SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${server.url}/v1`,
+    SERVICE_EMBEDDER__PRICES: JSON.stringify({ 'words-32': price }),
+  });
+  const call = async (method: string, path: string, body?: unknown) => {
+    const { status, body: answer } = await service.call<unknown>(method, path, body);
+    return [status, answer] as const;
+  };
+  const pages = Array.from({ length: 5 }, (_, n) => ({
+    url: `https://example.com/${n}`,
+    title: `Note ${n}`,
+    body_extracted: `The note number ${n} says that herons hunt fish.`,
+  }));
+  const { body: taken } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
+  const pageIds = taken.results.map(({ page_id }) => page_id);
+  await service.settled(pageIds);
+  let tokens = 0;
+  for (const id of pageIds) {
+    const { body } = await service.call<{ chunks: { token_count: number }[] }>('GET', `/v1/pages/${id}/chunks`);
+    for (const { token_count } of body.chunks) tokens += token_count;
+  }
+
+  const active = {
+    ...{ id: 'local-wink-1024', provider: 'local', model_name: 'wink', dim: 1024, max_input_tokens: 32_000 },
+    ...{ is_active: true, status: 'ready' },
+  };
+  const request = { provider: 'ollama', model_name: 'words-32', dim, max_input_tokens: 512 };
+  const registered = { id: 'ollama-words-32-32', ...request, is_active: false, status: 'registered' };
+  const { id } = registered;
+  assert.deepEqual(await call('GET', '/v1/models'), [200, { models: [active] }]);
+  assert.deepEqual(await call('POST', '/v1/models', request), [201, registered]);
+  assert.deepEqual(await call('GET', '/v1/models'), [200, { models: [active, registered] }]);
+  assert.deepEqual(await call('POST', '/v1/models', request), [
+    409,
+    { detail: `the model ${id} is registered already` },
+  ]);
+
+  for (const [changes, says] of [
+    [{ id: 'x', max_input_tokens: 511 }, /^max_input_tokens: 511 is less than a chunk may have, 512 tokens$/],
+    [{ id: 'x', provider: 'nobody' }, /^provider: "nobody" is unknown; set its address as "SERVICE_PROVIDERS__NOBODY/],
+  ] as const) {
+    const [status, body] = await call('POST', '/v1/models', { ...request, ...changes });
+    assert.equal(status, 422);
+    assert.match((body as { detail: string }).detail, says);
+  }
+  for (const changes of [{ dim: 0 }, { dim: 8193 }, { max_input_tokens: 0 }, { provider: undefined }, { extra: 1 }]) {
+    const [status, body] = await call('POST', '/v1/models', { ...request, ...changes });
+    assert.deepEqual([status, Array.isArray((body as { detail: unknown }).detail)], [422, true]);
+  }
+  const unknown = [404, { detail: 'unknown model id: nobody' }];
+  for (const [method, path, body] of [
+    ['POST', 'activate', undefined],
+    ['GET', 'backfill', undefined],
+    ['POST', 'backfill', {}],
+    ['POST', 'backfill', { confirm: true }],
+  ] as const) {
+    assert.deepEqual(await call(method, `/v1/models/nobody/${path}`, body), unknown);
+  }
+  assert.deepEqual(await call('DELETE', '/v1/models/nobody'), unknown);
+  assert.equal((await call('POST', `/v1/models/${id}/backfill`, { confirm: 'yes please' }))[0], 422);
+  assert.equal((await call('POST', `/v1/models/${id}/backfill`, { confirmed: true }))[0], 422);
+
+  const none = { cursor_page_id: null, started_at: null, updated_at: null, finished_at: null, last_error: null };
+  const zero = { total_chunks: 0, embedded_chunks: 0, total_tokens: 0 };
+  assert.deepEqual(await call('GET', `/v1/models/${id}/backfill`), [
+    200,
+    { model_id: id, status: 'not_started', ...zero, ...none },
+  ]);
+  const [status, estimate] = await call('POST', `/v1/models/${id}/backfill`, {});
+  assert.equal(status, 200);
+  const { est_cost_usd, ...counts } = estimate as Record<string, unknown>;
+  assert.ok(Math.abs(Number(est_cost_usd) - (tokens / 1e6) * price) < 1e-12);
+  assert.deepEqual(counts, {
+    ...{ model_id: id, n_chunks: 5, total_tokens: tokens },
+    est_duration_s: null,
+    confirm_required: true,
+  });
+  assert.equal(server.calls.length, 0, 'an estimate calls nobody');
+  const notReady = { detail: 'the model is registered; only ready models can be activated' };
+  assert.deepEqual(await call('POST', `/v1/models/${id}/activate`), [409, notReady]);
+
+  const started = [202, { model_id: id, status: 'backfilling' }];
+  assert.deepEqual(await call('POST', `/v1/models/${id}/backfill`, { confirm: true }), started);
+  assert.deepEqual(await call('POST', `/v1/models/${id}/backfill`, { confirm: true }), started);
+  const progress = async () => (await service.call<ModelBackfillResponse>('GET', `/v1/models/${id}/backfill`)).body;
+  await until(async () => (await progress()).status === 'complete', 'the backfill is complete');
+  const { started_at, updated_at, finished_at, ...done } = await progress();
+  assert.deepEqual(done, {
+    ...{ model_id: id, status: 'complete', total_chunks: 5, embedded_chunks: 5, total_tokens: tokens },
+    ...{ cursor_page_id: pageIds.at(-1), last_error: null },
+  });
+  for (const time of [started_at, updated_at, finished_at]) assert.match(String(time), datetime);
+
+  assert.deepEqual(await call('POST', `/v1/models/${id}/activate`), [
+    200,
+    { ...registered, is_active: true, status: 'ready' },
+  ]);
+  const [, { models }] = (await call('GET', '/v1/models')) as unknown as [number, { models: object[] }];
+  assert.deepEqual(models, [
+    { ...active, is_active: false },
+    { ...registered, is_active: true, status: 'ready' },
+  ]);
+  assert.deepEqual(await call('DELETE', `/v1/models/${id}`), [409, { detail: 'the active model cannot be deleted' }]);
+  assert.equal((await call('POST', `/v1/models/${active.id}/activate`))[0], 200);
+  assert.deepEqual(await call('DELETE', `/v1/models/${id}`), [204, '']);
+  assert.deepEqual(await call('GET', '/v1/models'), [200, { models: [active] }]);
+  assert.deepEqual(await call('GET', `/v1/models/${id}/backfill`), [404, { detail: `unknown model id: ${id}` }]);
+});
+
+test('a words-only model answers a query whose words it does not know by the words of the pages', async (t) => {
+  const service = await RunningService.start(t, { SERVICE_EMBEDDER__DIM: '100' });
+  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+    url: 'https://example.com/x',
+    title: 'Zyxqvort manual',
+    body_extracted: 'How to calibrate a zyxqvort before the qwrtplk is switched on.',
+  });
+  await service.settled([body.page_id]);
+  for (const [query, found] of [
+    ['zyxqvort qwrtplk', 1],
+    ['xyzzyplughqq', 0],
+  ] as const) {
+    for (const rerank of [true, false]) {
+      const answer = await service.call<{ results: unknown[] }>('POST', '/v1/search', { query, rerank });
+      assert.deepEqual([answer.status, answer.body.results.length], [200, found], query);
+    }
+  }
+  const models = ['local-wink-100', 'local-wink-300'];
+  await service.call('POST', '/v1/models', { provider: 'local', model_name: 'wink', dim: 300, max_input_tokens: 512 });
+  await service.call('POST', `/v1/models/${models[1]}/backfill`, { confirm: true });
+  const filled = async () =>
+    (await service.call<ModelBackfillResponse>('GET', `/v1/models/${models[1]}/backfill`)).body.status === 'complete';
+  await until(filled, 'the other model is filled');
+  assert.equal((await service.call('POST', '/v1/compare', { query: 'xyzzyplughqq', models })).status, 200);
+});
