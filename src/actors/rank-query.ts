@@ -90,11 +90,11 @@ export function queryRanker(dependencies: RankDependencies) {
       for (const page of ranked) page.score *= recencyFactor(retrieved.lastSeenAt(page.page_no), at, halfLife);
     }
     const exact = new Set(exactPages(request.query).filter((no) => retrieved.passes(no)));
-    const outsidePool = [...exact].filter((no) => !ranked.some((page) => page.page_no === no));
-    const pages = [...ranked, ...outsidePool.map((page_no) => ({ page_no, score: 0, hits: [] }))];
-    return pages
-      .map((page) => ({ ...page, exact: exact.has(page.page_no) }))
-      .sort((a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || a.page_no - b.page_no);
+    const pages = ranked.map(({ page_no, score, hits }) => ({ page_no, score, hits, exact: exact.has(page_no) }));
+    if (exact.size === 0 && halfLife === null) return pages; // in order as they are rolled up
+    const pooled = new Set(ranked.map(({ page_no }) => page_no));
+    for (const page_no of exact) if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact: true });
+    return pages.sort((a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || a.page_no - b.page_no);
   };
 
   return async (
@@ -137,7 +137,8 @@ export function queryRanker(dependencies: RankDependencies) {
 
 /** Best first, ties by label. */
 function hitsOf({ labels, scores }: RankedChunks): FusedHit[] {
-  const hits = Array.from(labels, (label, i) => ({ label, score: scores[i] }));
+  const hits: FusedHit[] = [];
+  for (let i = 0; i < labels.length; i++) hits.push({ label: labels[i], score: scores[i] });
   return hits.sort((a, b) => b.score - a.score || a.label - b.label);
 }
 

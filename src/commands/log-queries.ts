@@ -14,7 +14,14 @@ const sliceRuns = 200;
 export function appendRuns(runs: readonly QueryRun[]): Command<void> {
   return ({ queryLog, pages, counters }) => {
     const first = counters.take('query', runs.length);
-    for (const [i, run] of runs.entries()) queryLog.append(first + i, withoutPages(run, (no) => pages.has(no)) ?? run);
+    /** Whether a page is there, looked up once: a run names each of its pages several times, and so do runs like it. */
+    const there = new Map<number, boolean>();
+    const stays = (no: number) => {
+      const known = there.get(no) ?? pages.has(no);
+      there.set(no, known);
+      return known;
+    };
+    for (const [i, run] of runs.entries()) queryLog.append(first + i, withoutPages(run, stays) ?? run);
   };
 }
 

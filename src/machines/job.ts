@@ -9,8 +9,9 @@
  * done     finished, or cancelled (then last_error says why)
  * dead     attempts used up or a permanent error; only a retry leads out
  */
-import { assign, setup, transition } from 'xstate';
+import { assign, setup } from 'xstate';
 import type { Job } from '../domain/job.ts';
+import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type JobEvent =
   | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
@@ -145,11 +146,7 @@ export const jobMachine = setup({
 });
 
 /** The row after an event, or null where the job's state does not accept it. */
-export function nextJob(job: Job, event: JobEvent): Job | null {
-  const before = jobMachine.resolveState({ value: job.status, context: job });
-  const [after] = transition(jobMachine, before, event);
-  return after === before ? null : { ...after.context, status: after.value };
-}
+export const nextJob: NextRow<Job, JobEvent> = nextRowBy(jobMachine);
 
 function released(at: number) {
   return { lease_until: 0, suspect: false, updated_at: at };

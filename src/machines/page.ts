@@ -7,8 +7,9 @@
  * failed    an attempt failed, another will follow
  * dead      the job is dead; a retry of the job leads back to queued
  */
-import { assign, setup, transition } from 'xstate';
+import { assign, setup } from 'xstate';
 import type { Page } from '../domain/page.ts';
+import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type PageEvent =
   | { type: 'jobStarted' }
@@ -44,8 +45,4 @@ export const pageMachine = setup({
 });
 
 /** The row after an event, or null where the page's state does not accept it. */
-export function nextPage(page: Page, event: PageEvent): Page | null {
-  const before = pageMachine.resolveState({ value: page.status, context: page });
-  const [after] = transition(pageMachine, before, event);
-  return after === before ? null : { ...after.context, status: after.value };
-}
+export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine);

@@ -121,10 +121,20 @@ function openNamed(root: RootDatabase, name: string, options: TypedDatabaseOptio
 
 /** Passes everything on to the slot's database of the moment. */
 function steadyHandle(slot: Slot): Database<unknown, Key> {
+  /** Bound methods by the method: to bind one for each call would cost more than a small read. */
+  let bound = new Map<unknown, unknown>();
+  let of = slot.database;
   return new Proxy(slot.database, {
     get: (_, property) => {
-      const value: unknown = Reflect.get(slot.database, property, slot.database);
-      return typeof value === 'function' ? value.bind(slot.database) : value;
+      if (of !== slot.database) {
+        bound = new Map();
+        of = slot.database;
+      }
+      const value: unknown = Reflect.get(of, property, of);
+      if (typeof value !== 'function') return value;
+      const known = bound.get(value) ?? value.bind(of);
+      bound.set(value, known);
+      return known;
     },
   });
 }
