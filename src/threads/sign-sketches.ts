@@ -21,6 +21,8 @@ export class SignSketches {
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #distances = openDistances(this.#memory);
   #bytes = new Uint8Array(this.#memory.buffer);
+  /** By row, of the latest query: kept, as making room for each query would cost as much as a pass over the rows. */
+  #distanceOf = new Int32Array(0);
   /** Largest distance, for the histogram. */
   readonly #furthest: number;
 
@@ -31,7 +33,7 @@ export class SignSketches {
   }
 
   get memoryBytes(): number {
-    return this.#memory.buffer.byteLength;
+    return this.#memory.buffer.byteLength + this.#distanceOf.byteLength;
   }
 
   /** Sketch a row; rows are numbered from 0 and none is left out. A row of zeros has a sketch of zeros. */
@@ -67,23 +69,30 @@ export class SignSketches {
     }
   }
 
-  /** About `wanted` of the candidates (rows below `count`), or a few more: those nearest by sketch. */
+  /** About `wanted` of the candidates (each row below `count` at most once), or a few more: those nearest by sketch. */
   shortlist(candidates: Uint32Array, count: number, wanted: number): Uint32Array {
-    const distances = new Int32Array(count);
-    for (let from = 0; from < count; from += BLOCK_ROWS) {
-      const rows = Math.min(BLOCK_ROWS, count - from);
-      this.#distances(ROWS_AT + from * this.#length, rows, this.#length, QUERY_AT, DISTANCES_AT);
-      distances.set(new Int32Array(this.#memory.buffer, DISTANCES_AT, rows), from);
-    }
+    const distances = this.#measure(count);
     const histogram = new Uint32Array(this.#furthest + 1);
     for (let i = 0; i < candidates.length; i++) histogram[distances[candidates[i]]]++;
     let bar = 0;
-    for (let passed = histogram[0]; passed < wanted && bar < this.#furthest; ) passed += histogram[++bar];
-    const chosen = new Uint32Array(candidates.length);
+    let passed = histogram[0];
+    while (passed < wanted && bar < this.#furthest) passed += histogram[++bar];
+    const chosen = new Uint32Array(passed);
     let size = 0;
     for (let i = 0; i < candidates.length; i++) {
       if (distances[candidates[i]] <= bar) chosen[size++] = candidates[i];
     }
-    return chosen.subarray(0, size);
+    return chosen;
+  }
+
+  /** Distances of the rows below `count` to the query. Valid until the next call. */
+  #measure(count: number): Int32Array {
+    if (this.#distanceOf.length < count) this.#distanceOf = new Int32Array(Math.ceil(count * 1.5));
+    for (let from = 0; from < count; from += BLOCK_ROWS) {
+      const rows = Math.min(BLOCK_ROWS, count - from);
+      this.#distances(ROWS_AT + from * this.#length, rows, this.#length, QUERY_AT, DISTANCES_AT);
+      this.#distanceOf.set(new Int32Array(this.#memory.buffer, DISTANCES_AT, rows), from);
+    }
+    return this.#distanceOf;
   }
 }
