@@ -38,9 +38,11 @@ import { type Supervisor, startSupervisor } from './actors/supervisor.ts';
 import { commitThrough } from './actors/system-messages.ts';
 import { watchesLogic } from './actors/watches.ts';
 import { writerLogic } from './actors/writer.ts';
+import type { StartBackfill } from './commands/backfill-model.ts';
 import { installModel } from './commands/install-model.ts';
-import { localFloor } from './compute/calibrate-floor.ts';
-import { type EmbeddingModel, localDim, localProvider } from './domain/model.ts';
+import { renewOutdatedModels } from './commands/renew-models.ts';
+import { traitsOf } from './compute/local-model.ts';
+import { type EmbeddingModel, localProvider } from './domain/model.ts';
 import type { ChatClient } from './providers/chat-client.ts';
 import { systemClock } from './providers/clock.ts';
 import { openEmbedders } from './providers/embedders.ts';
@@ -50,7 +52,7 @@ import { createWebFetch } from './providers/web-fetch.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from './store/data-folder.ts';
-import { Store } from './store/store.ts';
+import { type Command, Store } from './store/store.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { openThreadPool } from './threads/thread-pool.ts';
 
@@ -106,6 +108,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   async function startIn(folder: DataFolder, undo: (() => unknown)[]): Promise<App> {
     const store = Store.open(folder.path, randomUUID);
     undo.push(() => store.close());
+    await renewModels(store, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     const model = await activeModel(store, settings, log);
     const wordVectors = await embeddedVectors(store, model, options);
     const cores = availableParallelism();
@@ -351,20 +354,32 @@ async function activeModel(store: Store, { embedder }: Settings, log: Logger): P
       'embedder.model is not set: the provider is asked for a model called wink',
     );
   }
-  const { results, flushed } = await store.transact([
+  return run(
+    store,
     installModel({
       id: `${embedder.provider}-${embedder.model}-${embedder.dim}`,
       provider: embedder.provider,
       model_name: embedder.model,
       dim: embedder.dim,
       max_input_tokens: embedder.max_input_tokens,
-      floor: localDim(embedder) === null ? null : localFloor(embedder.dim),
+      ...traitsOf(embedder),
     }),
-  ]);
+  );
+}
+
+/** Models whose stored vectors another version of the embedded model made are filled again. */
+async function renewModels(store: Store, options: StartBackfill, log: Logger): Promise<void> {
+  const models = await run(store, renewOutdatedModels(options));
+  if (models.length > 0) log.warn({ models }, 'vectors of another version of the embedded model are made anew');
+}
+
+/** One command before there is a writer. */
+async function run<Reply>(store: Store, command: Command<Reply>): Promise<Reply> {
+  const { results, flushed } = await store.transact([command]);
   await flushed;
   const [result] = results;
   if (!result.ok) throw result.error;
-  return result.reply as EmbeddingModel;
+  return result.reply as Reply;
 }
 
 /**

@@ -84,10 +84,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     const id = reader.models.activeId();
     return id === null ? null : (reader.models.get(id) ?? null);
   };
-  /** Errors: DomainError `invalid` for a model whose vectors are not all there. */
-  const readyModel = (id: string): EmbeddingModel => {
+  /** Errors: DomainError `invalid` for a model whose vectors are not all there, unless it is the active one, which is being renewed. */
+  const searchableModel = (id: string): EmbeddingModel => {
     const model = reader.models.get(id);
-    if (model?.status === 'ready') return model;
+    if (model?.status === 'ready' || (model !== undefined && id === reader.models.activeId())) return model;
     throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
   };
 
@@ -337,7 +337,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       },
       'index.retrieve': async (request: RetrieveRequest, signal): Promise<Retrieved> => {
         const { query, candidates: k, filters } = request;
-        const model = readyModel(request.model);
+        const model = searchableModel(request.model);
         const began = monotonic();
         const allowed = catalog.allowed(filters);
         const filtered = monotonic();
@@ -377,7 +377,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           const searched = monotonic();
           const reranked = request.rerank ? await rerank(model, embedded, [dense, found]) : null;
           if (request.rerank) timing_ms.rerank = monotonic() - searched;
-          if (pending() > 0) timing_ms.rebuilding = 1;
+          if (pending() > 0 || model.status !== 'ready') timing_ms.rebuilding = 1;
           return {
             sparse: found,
             dense,

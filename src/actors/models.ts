@@ -10,7 +10,7 @@
 import type { Logger } from 'pino';
 import { startBackfill } from '../commands/backfill-model.ts';
 import { activateModel, emptySpace, registerModel, retireModel } from '../commands/manage-models.ts';
-import { localFloor } from '../compute/calibrate-floor.ts';
+import { traitsOf } from '../compute/local-model.ts';
 import { DomainError } from '../domain/errors.ts';
 import { idOf } from '../domain/ids.ts';
 import type { MessageName } from '../domain/messages.ts';
@@ -74,8 +74,9 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     const problem = problemOf(request);
     if (problem !== null) throw new DomainError('invalid', problem);
     const id = request.id ?? `${provider}-${model_name}-${dim}`;
-    const floor = provider === localProvider ? localFloor(dim) : null;
-    const model = await commit(registerModel({ id, provider, model_name, dim, max_input_tokens, floor }));
+    const model = await commit(
+      registerModel({ id, provider, model_name, dim, max_input_tokens, ...traitsOf({ provider, dim }) }),
+    );
     if (model === null) throw new DomainError('conflict', `the model ${id} is registered already`);
     return infoOf(model);
   };

@@ -6,9 +6,10 @@
 import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createJob } from './move-job.ts';
+import { repairGaps, repairModels } from './repair-models.ts';
 
 export interface StoreRepairs {
-  /** Texts, chunk lists and vectors of no page. */
+  /** Texts, chunk lists, vectors and gaps of no page, vectors and gaps of no model. */
   orphans_dropped: number;
   /** Pages that will be indexed again. */
   pages_requeued: number;
@@ -18,7 +19,7 @@ export interface StoreRepairs {
 
 export function repairStore({ at, max_attempts }: { at: number; max_attempts: number }): Command<StoreRepairs> {
   return (transaction) => {
-    const { pages, jobs, vectors, queryLog, counters } = transaction;
+    const { pages, jobs, queryLog, counters } = transaction;
     jobs.rebuildIndexes();
     pages.rebuildIndexes();
     counters.raiseAbove('job', jobs.lastNumber());
@@ -26,7 +27,7 @@ export function repairStore({ at, max_attempts }: { at: number; max_attempts: nu
     const queriesDropped = queryLog.dropUnsound(counters.peek('page') - 1);
     queryLog.rebuildIndexes();
     counters.raiseAbove('query', queryLog.lastNumber());
-    const orphans = pages.dropOrphans() + vectors.dropOrphans((no) => pages.get(no) !== undefined);
+    const orphans = pages.dropOrphans() + repairModels(transaction, { at });
 
     const taken = new Set<number>();
     let lastLabel = 0;
@@ -40,7 +41,10 @@ export function repairStore({ at, max_attempts }: { at: number; max_attempts: nu
         lastLabel = Math.max(lastLabel, label);
         taken.add(label);
       }
-      if (sound) continue;
+      if (sound) {
+        repairGaps(transaction, no, page.chunk_count, { at, max_attempts });
+        continue;
+      }
       requeue(transaction, page, { at, max_attempts });
       requeued++;
     }
@@ -49,7 +53,7 @@ export function repairStore({ at, max_attempts }: { at: number; max_attempts: nu
   };
 }
 
-function isSound({ pages, jobs, vectors, models }: Transaction, page: Page): boolean {
+function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page: Page): boolean {
   const job = jobs.get(page.index_job);
   if (job === undefined || job.page_no !== page.no || page.status !== statusUnder[job.status]) return false;
   const text = pages.body(page.no);
@@ -60,8 +64,11 @@ function isSound({ pages, jobs, vectors, models }: Transaction, page: Page): boo
   if (chunks.some((chunk) => chunk.char_start < 0 || chunk.char_end <= chunk.char_start || chunk.char_end > length)) {
     return false;
   }
-  const ready = models.all().filter(({ status }) => status === 'ready');
-  return ready.every(({ space, dim }) => (vectors.get(space, page.no)?.length ?? 0) === chunks.length * dim);
+  return models.all().every(({ id, space, dim, status }) => {
+    const numbers = vectors.get(space, page.no)?.length ?? 0;
+    const mayLack = id !== models.activeId() || status !== 'ready' || backfills.hasGap(space, page.no);
+    return numbers === chunks.length * dim || (numbers === 0 && mayLack);
+  });
 }
 
 /** Contract "Page status": the page follows the job that indexes it. */
@@ -79,7 +86,7 @@ function requeue(
   page: Page,
   { at, max_attempts }: { at: number; max_attempts: number },
 ): void {
-  const { pages, jobs, vectors, models } = transaction;
+  const { pages, jobs, vectors, models, backfills } = transaction;
   const old = jobs.get(page.index_job);
   if (old !== undefined && old.page_no === page.no && old.status !== 'done') {
     jobs.put({ ...old, status: 'done', lease_until: 0, last_error: 'replaced by a repair', updated_at: at }, old);
@@ -87,7 +94,10 @@ function requeue(
   const kind = pages.body(page.no) === undefined ? 'fetch_and_index' : 'index_page';
   const job = createJob(transaction, { kind, page_no: page.no, max_attempts, at });
   pages.putChunks(page.no, []);
-  for (const { space } of models.all()) vectors.remove(space, page.no);
+  for (const { space } of models.all()) {
+    vectors.remove(space, page.no);
+    backfills.closeGap(space, page.no);
+  }
   const empty = { first_label: 0, chunk_count: 0, indexed_at: null, status: 'queued', index_job: job.no } as const;
   pages.put({ ...page, ...empty }, page);
 }

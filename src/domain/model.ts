@@ -19,6 +19,8 @@ export interface EmbeddingModel {
   status: ModelStatus;
   /** Cosine below which a hit is as good as random; null: not calibrated, everything passes. */
   floor: number | null;
+  /** Which version of the embedded model made its vectors; absent for an outside model, and in rows of the first version. */
+  version?: number;
 }
 
 /** Dimensions of a model that the threads compute, or null for one of an outside provider. */

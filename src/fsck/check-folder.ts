@@ -15,6 +15,8 @@ export interface FolderReport {
   index: { dir: string; findings: string[] }[];
   /** Labels that no index file holds: a start brings them back. */
   missing: number;
+  /** Vectors of pages that a backfill is still to make: one runs, or has failed and may be started again. */
+  waiting: number;
   /** Labels of replaced content in index files: a start lets go of them. */
   obsolete: number;
 }
@@ -42,6 +44,7 @@ export async function checkFolder(dataDir: string): Promise<FolderReport> {
     index: audits
       .map(({ dir, audit }) => ({ dir, findings: [...audit.findings, ...forgottenIn(audit, store.verifiedLabels)] }))
       .filter(({ findings }) => findings.length > 0),
+    waiting: store.waiting,
     missing: audits.reduce((sum, { audit }) => sum + audit.missing.length, 0),
     obsolete: audits.reduce((sum, { audit }) => sum + audit.obsolete.length, 0),
   };

@@ -93,5 +93,6 @@ function tell(report: FolderReport, say: (line: string) => void): void {
     if (findings.length > shownFindings) say(`${where}: and ${findings.length - shownFindings} more`);
   }
   if (report.missing > 0) say(`${report.missing} chunks are not in the index files yet: the next start brings them in`);
+  if (report.waiting > 0) say(`${report.waiting} pages wait for vectors of a model: its backfill makes them`);
   say(isClean(report) ? 'sound' : 'not sound');
 }

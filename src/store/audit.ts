@@ -4,19 +4,17 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { meanPageVector } from '../compute/pool-vectors.ts';
 import type { Job } from '../domain/job.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import { BlacklistAuditor, TombstoneAuditor } from './audit-forgetting.ts';
 import { QueryLogAuditor } from './audit-query-log.ts';
+import { BackfillAuditor, VectorAuditor, type VectorAuditParts } from './audit-vectors.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment } from './environment.ts';
 import { JobReader } from './jobs.ts';
 import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
-
-import { VectorReader } from './vectors.ts';
 
 /** One disagreement, in words that name the records. */
 export type Finding = string;
@@ -26,6 +24,8 @@ export interface StoreAudit {
   storeId: string;
   /** Models whose vectors every indexed page must have. */
   models: EmbeddingModel[];
+  /** Vectors of pages, one for each page and model, that a backfill is still to make. */
+  waiting: number;
   pages: number;
   /** One past the highest label given. */
   labelEnd: number;
@@ -50,15 +50,15 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
     const counters = new Counters(environment);
     const jobs = new JobAuditor(environment);
     const pages = new PageAuditor(environment);
-    const models = new ModelReader(environment).all().filter(({ status }) => status === 'ready');
-    const vectors = new VectorAuditor(environment);
+    const models = new ModelReader(environment);
     const tombstones = new TombstoneAuditor(environment);
     const { findings: ofLabels, labels } = pages.auditLabels(counters.peek('label'));
-    const {
-      findings: ofVectors,
-      vectorLabels,
-      pageLabels,
-    } = vectors.audit(pages, models, (no) => tombstones.get(no)?.state === 'pending');
+    const parts: VectorAuditParts = {
+      ...{ pages, jobs, models, backfills: new BackfillAuditor(environment) },
+      awaitsPurge: (no) => tombstones.get(no)?.state === 'pending',
+    };
+    const { findings: ofVectors, ...labelsByModel } = new VectorAuditor(environment).audit(parts);
+    const { findings: ofBackfills, waiting } = parts.backfills.audit(parts);
     return {
       findings: [
         ...jobs.audit(counters.peek('job')),
@@ -66,17 +66,18 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
         ...pages.auditJobs(jobs),
         ...ofLabels,
         ...ofVectors,
+        ...ofBackfills,
         ...new BlacklistAuditor(environment).audit(counters.peek('blacklist'), pages),
         ...tombstones.audit(pages, jobs),
         ...new QueryLogAuditor(environment).audit(counters.peek('query'), counters.peek('page')),
       ],
       storeId: environment.storeId,
-      models,
+      models: models.all().filter(({ status }) => status === 'ready'),
+      waiting,
       pages: pages.count(),
       labelEnd: counters.peek('label'),
       labels,
-      vectorLabels,
-      pageLabels,
+      ...labelsByModel,
       verifiedLabels: tombstones.verifiedLabels(),
     };
   } finally {
@@ -176,46 +177,6 @@ class PageAuditor extends PageReader {
       if (this.get(no) === undefined) findings.push(`content of a feed of no page: ${no}`);
     }
     return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
-  }
-}
-
-class VectorAuditor extends VectorReader {
-  /** In the space of every ready model each chunk has one vector, and nothing else has. */
-  audit(
-    pages: PageReader,
-    models: readonly EmbeddingModel[],
-    awaitsPurge: (pageNo: number) => boolean,
-  ): Pick<StoreAudit, 'findings' | 'vectorLabels' | 'pageLabels'> {
-    const findings: Finding[] = [];
-    const vectorLabels = new Map<string, number[]>();
-    const pageLabels = new Map<string, number[]>();
-    for (const { id, space, dim } of models) {
-      const labels: number[] = [];
-      const firstLabels: number[] = [];
-      for (const page of pages.all()) {
-        const rows = this.get(space, page.no) ?? new Float32Array(0);
-        if (rows.length !== page.chunk_count * dim) {
-          findings.push(`page ${page.no} has ${rows.length / dim} vectors of ${id} for ${page.chunk_count} chunks`);
-        }
-        for (let row = 0; row < page.chunk_count; row++) {
-          if (rows.subarray(row * dim, (row + 1) * dim).some((x) => x !== 0)) labels.push(page.first_label + row);
-        }
-        const isWhole = rows.length > 0 && rows.length === page.chunk_count * dim;
-        if (isWhole && meanPageVector(rows, dim) !== null) firstLabels.push(page.first_label);
-      }
-      for (const no of this.pageNumbers(space)) {
-        if (pages.get(no) === undefined && !awaitsPurge(no)) findings.push(`vectors of ${id} of no page: ${no}`);
-      }
-      vectorLabels.set(
-        id,
-        labels.sort((a, b) => a - b),
-      );
-      pageLabels.set(
-        id,
-        firstLabels.sort((a, b) => a - b),
-      );
-    }
-    return { findings, vectorLabels, pageLabels };
   }
 }
 

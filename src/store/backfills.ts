@@ -57,6 +57,15 @@ export class BackfillTransactor extends BackfillReader {
     this.gapKeys.remove([space, pageNo]);
   }
 
+  /** Make the lookup by job again, and delete the gaps that belong to nothing: repair only. Gives how many. */
+  repair(isWanted: (space: number, pageNo: number) => boolean): number {
+    for (const jobNo of [...this.byJob.getKeys()]) this.byJob.remove(jobNo);
+    for (const { job_no, space } of this.all()) this.byJob.put(job_no, space);
+    const orphans = [...this.gapKeys.getKeys()].filter(([space, pageNo]) => !isWanted(space, pageNo));
+    for (const key of orphans) this.gapKeys.remove(key);
+    return orphans.length;
+  }
+
   remove(space: number): void {
     const row = this.rows.get(space);
     if (row !== undefined) this.byJob.remove(row.job_no);

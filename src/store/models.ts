@@ -29,7 +29,7 @@ export class ModelReader {
     return this.active.get('id') ?? null;
   }
 
-  /** Spaces of deleted models whose vectors are not all deleted yet. */
+  /** Spaces that no model uses any more, whose vectors are not all deleted yet. */
   droppedSpaces(): number[] {
     return [...this.dropped.getKeys()];
   }
@@ -44,6 +44,11 @@ export class ModelTransactor extends ModelReader {
   /** Delete a model's row; its space is to be emptied. */
   remove({ id, space }: EmbeddingModel): void {
     this.rows.remove(id);
+    this.abandonSpace(space);
+  }
+
+  /** No model uses the space any more: it is to be emptied. */
+  abandonSpace(space: number): void {
     this.dropped.put(space, 0);
   }
 

@@ -30,6 +30,16 @@ export class VectorReader {
     return this.rows.getKeysCount({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] });
   }
 
+  /** Spaces that have vectors, ascending. */
+  *spaces(): Generator<number> {
+    for (let after = 0; ; ) {
+      const [next] = this.rows.getKeys({ start: [after + 1, 0], limit: 1 });
+      if (next === undefined) return;
+      [after] = next;
+      yield after;
+    }
+  }
+
   *pageNumbers(space: number): Generator<number> {
     for (const [, no] of this.rows.getKeys({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] })) yield no;
   }
@@ -52,9 +62,9 @@ export class VectorTransactor extends VectorReader {
     return keys.length;
   }
 
-  /** Delete the vectors of pages that are not there: repair only. Gives how many. */
-  dropOrphans(isPage: (pageNo: number) => boolean): number {
-    const orphans = [...this.rows.getKeys()].filter(([, pageNo]) => !isPage(pageNo));
+  /** Delete the vectors that belong to nothing: repair only. Gives how many. */
+  dropOrphans(isWanted: (space: number, pageNo: number) => boolean): number {
+    const orphans = [...this.rows.getKeys()].filter(([space, pageNo]) => !isWanted(space, pageNo));
     for (const key of orphans) this.rows.remove(key);
     return orphans.length;
   }

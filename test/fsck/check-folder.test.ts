@@ -13,9 +13,11 @@ import { repairStore } from '../../src/commands/repair-store.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { Job } from '../../src/domain/job.ts';
+import type { Backfill, EmbeddingModel } from '../../src/domain/model.ts';
 import type { Chunk, Page } from '../../src/domain/page.ts';
 import type { QueryRun } from '../../src/domain/query-log.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { firstBackfill } from '../../src/machines/backfill.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 
 const dim = 4;
@@ -106,6 +108,11 @@ interface Tables {
   queriesByTime: Database<number, Key>;
   queriesById: Database<number, Key>;
   feedback: Database<boolean, Key>;
+  models: Database<EmbeddingModel, string>;
+  backfills: Database<Backfill, number>;
+  backfillByJob: Database<number, number>;
+  gaps: Database<number, [number, number]>;
+  dropped: Database<number, number>;
 }
 
 async function tamper(dir: string, change: (tables: Tables) => unknown): Promise<void> {
@@ -126,12 +133,22 @@ async function tamper(dir: string, change: (tables: Tables) => unknown): Promise
     queriesByTime: root.openDB({ name: 'query_log_by_time', ...plain }),
     queriesById: root.openDB({ name: 'query_log_by_id', ...plain }),
     feedback: root.openDB({ name: 'query_feedback', ...plain }),
+    models: root.openDB({ name: 'models', ...plain }),
+    backfills: root.openDB({ name: 'backfills', keyEncoding: 'uint32', ...plain }),
+    backfillByJob: root.openDB({ name: 'backfill_by_job', keyEncoding: 'uint32', ...plain }),
+    gaps: root.openDB({ name: 'vector_gaps', ...plain }),
+    dropped: root.openDB({ name: 'dropped_spaces', keyEncoding: 'uint32', ...plain }),
   } as unknown as Tables);
   await root.close();
 }
 
 const edit = <Row>(table: Database<Row, number>, no: number, changes: Partial<Row>) =>
   table.put(no, { ...(table.get(no) as Row), ...changes });
+
+const backfillOf = (space: number, model: string, changes: Partial<Backfill> = {}): Backfill => ({
+  ...firstBackfill({ id: model, space }, { at: 1, job_no: 1, lastPage: 3 }),
+  ...{ cursor: 3, status: 'complete', ...changes },
+});
 
 /** Faults that a store could have, and what the check says of each. */
 const faults: Record<string, { plant: (tables: Tables) => unknown; finding: RegExp }> = {
@@ -217,6 +234,49 @@ const faults: Record<string, { plant: (tables: Tables) => unknown; finding: RegE
     plant: ({ feedback }) => feedback.put([9, 1], true),
     finding: /feedback on no query: 9/,
   },
+  'vectors of a page without chunks': {
+    plant: ({ pages, chunks }) => [edit(pages, 2, { chunk_count: 0 }), chunks.put(2, [])],
+    finding: /page 2 has 2 vectors of m for 0 chunks/,
+  },
+  'vectors of no model': {
+    plant: ({ vectors }) => vectors.put([9, 1], Buffer.alloc(16, 1)),
+    finding: /vectors of no model: space 9/,
+  },
+  'a gap of no page': { plant: ({ gaps }) => gaps.put([1, 77], 0), finding: /gap of no page: 77/ },
+  'a gap of no model': { plant: ({ gaps }) => gaps.put([9, 1], 0), finding: /gap of no model: page 1 in space 9/ },
+  'a gap of a page that has its vectors': {
+    plant: ({ gaps }) => gaps.put([1, 2], 0),
+    finding: /page 2 has vectors of m, and a gap/,
+  },
+  'a gap that nobody is going to fill': {
+    plant: ({ vectors, gaps, backfills, backfillByJob }) => [
+      ...[vectors.remove([1, 2]), gaps.put([1, 2], 0)],
+      ...[backfills.put(1, backfillOf(1, 'm')), backfillByJob.put(1, 1)],
+    ],
+    finding: /page 2 has a gap that no backfill of m is going to fill/,
+  },
+  'a backfill of no model': {
+    plant: ({ backfills, backfillByJob }) => [backfills.put(9, backfillOf(9, 'gone')), backfillByJob.put(1, 9)],
+    finding: /backfill of no model: gone/,
+  },
+  'a backfill that its job does not lead to': {
+    plant: ({ backfills }) => backfills.put(1, backfillOf(1, 'm')),
+    finding: /the backfill of m is not found by its job/,
+  },
+  'a backfill that runs without a job': {
+    plant: ({ backfills, backfillByJob }) => [
+      ...[backfills.put(1, backfillOf(1, 'm', { status: 'running', job_no: 99 })), backfillByJob.put(99, 1)],
+    ],
+    finding: /the backfill of m runs without a job/,
+  },
+  'a model that is filled by no backfill': {
+    plant: ({ models }) => models.put('m', { ...(models.get('m') as EmbeddingModel), status: 'backfilling' }),
+    finding: /m is filled by no backfill/,
+  },
+  'a model’s space among those to be emptied': {
+    plant: ({ dropped }) => dropped.put(1, 0),
+    finding: /the space of m is noted as one to be emptied/,
+  },
   'a query whose number was not given yet': {
     plant: ({ counters }) => counters.put('query', 1),
     finding: /query \d has a number that was not given yet/,
@@ -230,7 +290,7 @@ for (const [name, { plant, finding }] of Object.entries(faults)) {
       const before = await checkFolder(dir);
       assert.deepEqual(
         { ...before, missing: 0 },
-        { pages: 3, chunks: 6, store: [], index: [], missing: 0, obsolete: 0 },
+        { pages: 3, chunks: 6, store: [], index: [], waiting: 0, missing: 0, obsolete: 0 },
       );
       await tamper(dir, plant);
       const found = await checkFolder(dir);
@@ -248,6 +308,31 @@ for (const [name, { plant, finding }] of Object.entries(faults)) {
     }
   });
 }
+
+test('a gap that a backfill is to fill waits, and what is left of a deleted model is no fault', async () => {
+  const dir = await makeFolder();
+  try {
+    await tamper(dir, ({ models, vectors, gaps, backfills, backfillByJob, dropped }) => {
+      models.put('n', { ...(models.get('m') as EmbeddingModel), id: 'n', space: 2 });
+      for (const no of [1, 3]) vectors.put([2, no], Buffer.alloc(2 * dim * 4, 1));
+      gaps.put([2, 2], 0);
+      backfills.put(2, backfillOf(2, 'n', { status: 'failed', job_no: 3 }));
+      backfillByJob.put(3, 2);
+      dropped.put(9, 0);
+      gaps.put([9, 1], 0);
+      return vectors.put([9, 1], Buffer.alloc(16, 1));
+    });
+    const report = await checkFolder(dir);
+    assert.deepEqual([report.store, report.waiting, isClean(report)], [[], 1, true]);
+    const store = Store.open(dir, () => 'never');
+    const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
+    await store.close();
+    assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
+    assert.equal((await checkFolder(dir)).waiting, 1);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
 
 test('repairing a sound store changes nothing', async () => {
   const dir = await makeFolder();

@@ -1,0 +1,34 @@
+/**
+ * Vectors of an earlier version of the embedded model do not compare with those of the present one. A model that has such vectors
+ * moves to an empty space and is filled again beside the service, as after its registration; if it is the active one, searches use its
+ * vectors as they come, and the words. Run at each start, before anything reads a vector.
+ */
+import { traitsOf } from '../compute/local-model.ts';
+import { type EmbeddingModel, localDim } from '../domain/model.ts';
+import type { Command } from '../store/store.ts';
+import { type StartBackfill, startBackfill } from './backfill-model.ts';
+import { moveJob } from './move-job.ts';
+
+/** What rows say that were written before versions were noted. */
+const firstVersion = 1;
+
+/** Gives the ids of the models that are filled again. */
+export function renewOutdatedModels(options: StartBackfill): Command<string[]> {
+  return (transaction) => {
+    const { models, backfills, jobs, counters } = transaction;
+    return models.all().flatMap((model) => {
+      const traits = traitsOf(model);
+      if (localDim(model) === null || (model.version ?? firstVersion) === traits.version) return [];
+      const backfill = backfills.get(model.space);
+      const job = backfill && jobs.get(backfill.job_no);
+      if (job !== undefined)
+        moveJob(transaction, job, { type: 'cancel', at: options.at, reason: 'cancelled: renewed' });
+      backfills.remove(model.space);
+      models.abandonSpace(model.space);
+      const renewed: EmbeddingModel = { ...model, ...traits, space: counters.take('space'), status: 'registered' };
+      models.put(renewed);
+      if (model.status !== 'registered') startBackfill(model.id, options)(transaction);
+      return [model.id];
+    });
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * The part of a repair that concerns models: what belongs to no model goes, a backfill that nobody works on has failed, so that it may
+ * be started again, and pages that lack vectors of a ready model which is not the active one are left gaps, which start its backfill.
+ */
+import { nextBackfill } from '../machines/backfill.ts';
+import { nextModel } from '../machines/model.ts';
+import type { Transaction } from '../store/store.ts';
+import { leaveGap, type StartBackfill } from './backfill-model.ts';
+
+/** Make registry, backfills and vectors agree. Gives how many vectors and gaps of nothing were deleted. */
+export function repairModels(transaction: Transaction, { at }: Pick<StartBackfill, 'at'>): number {
+  const { models, backfills, jobs, pages, vectors } = transaction;
+  const spaces = new Map(models.all().map((model) => [model.space, model]));
+  for (const space of models.droppedSpaces()) if (spaces.has(space)) models.forgetDropped(space);
+  for (const backfill of backfills.all()) {
+    const model = spaces.get(backfill.space);
+    if (model?.id !== backfill.model_id || model.status === 'registered') backfills.remove(backfill.space);
+    else if (backfill.status === 'running') {
+      const job = jobs.get(backfill.job_no);
+      if (job !== undefined && job.status !== 'done' && job.status !== 'dead') continue;
+      const failed = nextBackfill(backfill, { type: 'fail', at, message: 'its job is gone' });
+      if (failed !== null) backfills.put(failed);
+    }
+  }
+  for (const model of models.all()) {
+    if (model.status !== 'backfilling' || backfills.get(model.space)?.status === 'running') continue;
+    const failed = nextModel(model, { type: 'backfillFailed' });
+    if (failed !== null) models.put(failed);
+  }
+  const dropped = new Set(models.droppedSpaces()); // the next start empties them
+  const isOfPage = (space: number, no: number) => spaces.has(space) && pages.has(no);
+  const orphans = vectors.dropOrphans((space, no) => dropped.has(space) || isOfPage(space, no));
+  return (
+    orphans + backfills.repair((space, no) => dropped.has(space) || (isOfPage(space, no) && !vectors.has(space, no)))
+  );
+}
+
+/** Leave gaps where a sound page lacks vectors of a ready model that is not the active one, or has such gaps that nobody fills. */
+export function repairGaps(transaction: Transaction, pageNo: number, chunks: number, options: StartBackfill): void {
+  const { models, backfills, vectors } = transaction;
+  for (const model of models.all()) {
+    const { id, space, status } = model;
+    if (chunks === 0 || vectors.has(space, pageNo)) backfills.closeGap(space, pageNo);
+    else if (backfills.hasGap(space, pageNo) || (status === 'ready' && id !== models.activeId())) {
+      leaveGap(transaction, model, pageNo, options);
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** The audit of vectors, gaps and backfills: each space against the pages and against the registry. Only reads. */
+import { meanPageVector } from '../compute/pool-vectors.ts';
+import { type EmbeddingModel, takesPages } from '../domain/model.ts';
+import { BackfillReader } from './backfills.ts';
+import type { JobReader } from './jobs.ts';
+import type { ModelReader } from './models.ts';
+import type { PageReader } from './pages.ts';
+import { VectorReader } from './vectors.ts';
+
+export interface VectorAudit {
+  findings: string[];
+  /** Per id of a ready model, the labels whose vector is not all zeros: the ones that its space holds; ascending. */
+  vectorLabels: Map<string, number[]>;
+  /** Per id of a ready model, the first labels of pages with a page vector. */
+  pageLabels: Map<string, number[]>;
+}
+
+/** Records that the audit compares vectors and backfills with. */
+export interface VectorAuditParts {
+  pages: PageReader;
+  jobs: JobReader;
+  models: ModelReader;
+  backfills: BackfillAuditor;
+  /** Whether a page was forgotten and what is left of it waits for its purge. */
+  awaitsPurge: (pageNo: number) => boolean;
+}
+
+export class VectorAuditor extends VectorReader {
+  /**
+   * In the space of every model each chunk has one vector, and nothing else has. A page may lack its vectors where a gap is noted, or
+   * where the sweep of the model's backfill has not come by yet.
+   */
+  audit({ pages, models, backfills, awaitsPurge }: VectorAuditParts): VectorAudit {
+    const audit: VectorAudit = { findings: [], vectorLabels: new Map(), pageLabels: new Map() };
+    const all = models.all();
+    for (const model of all) {
+      const { id, space } = model;
+      const labels: number[] = [];
+      const firstLabels: number[] = [];
+      for (const page of pages.all()) {
+        const rows = this.get(space, page.no) ?? new Float32Array(0);
+        const problem = this.#problemOf(model, page, rows.length, backfills);
+        if (problem !== null) audit.findings.push(`page ${page.no} ${problem}`);
+        if (model.status !== 'ready') continue;
+        labels.push(...filledLabels(page, rows, model.dim));
+        const isWhole = rows.length > 0 && rows.length === page.chunk_count * model.dim;
+        if (isWhole && meanPageVector(rows, model.dim) !== null) firstLabels.push(page.first_label);
+      }
+      for (const no of this.pageNumbers(space)) {
+        if (pages.get(no) === undefined && !awaitsPurge(no)) audit.findings.push(`vectors of ${id} of no page: ${no}`);
+      }
+      if (model.status !== 'ready') continue;
+      audit.vectorLabels.set(id, ascending(labels));
+      audit.pageLabels.set(id, ascending(firstLabels));
+    }
+    const known = new Set([...all.map(({ space }) => space), ...models.droppedSpaces()]);
+    for (const space of this.spaces()) {
+      if (!known.has(space)) audit.findings.push(`vectors of no model: space ${space}`);
+    }
+    return audit;
+  }
+
+  #problemOf(
+    { id, space, dim, status }: EmbeddingModel,
+    { no, chunk_count }: { no: number; chunk_count: number },
+    numbers: number,
+    backfills: BackfillReader,
+  ): string | null {
+    if (numbers > 0 && backfills.hasGap(space, no)) return `has vectors of ${id}, and a gap`;
+    if (numbers === chunk_count * dim) return null;
+    const problem = `has ${numbers / dim} vectors of ${id} for ${chunk_count} chunks`;
+    if (numbers > 0) return problem;
+    if (!takesPages({ status })) return null;
+    const backfill = backfills.get(space);
+    const isAhead = backfill?.status === 'running' && no > backfill.cursor && no <= backfill.last_page;
+    return backfills.hasGap(space, no) || (status === 'backfilling' && isAhead) ? null : problem;
+  }
+}
+
+export class BackfillAuditor extends BackfillReader {
+  /** Every backfill and every gap is of a model, and somebody works on it. Gives also how many pages wait in gaps. */
+  audit({ pages, jobs, models, awaitsPurge }: Omit<VectorAuditParts, 'backfills'>): {
+    findings: string[];
+    waiting: number;
+  } {
+    const findings: string[] = [];
+    const bySpace = new Map(models.all().map((model) => [model.space, model]));
+    const dropped = new Set(models.droppedSpaces());
+    for (const space of dropped) {
+      const model = bySpace.get(space);
+      if (model !== undefined) findings.push(`the space of ${model.id} is noted as one to be emptied`);
+    }
+    for (const backfill of this.all()) {
+      const model = bySpace.get(backfill.space);
+      if (model?.id !== backfill.model_id) findings.push(`backfill of no model: ${backfill.model_id}`);
+      if (this.byJob.get(backfill.job_no) !== backfill.space) {
+        findings.push(`the backfill of ${backfill.model_id} is not found by its job`);
+      }
+      const job = jobs.get(backfill.job_no);
+      const isWorkedOn = job !== undefined && job.status !== 'done' && job.status !== 'dead';
+      if (backfill.status === 'running' && !isWorkedOn) {
+        findings.push(`the backfill of ${backfill.model_id} runs without a job`);
+      }
+    }
+    for (const { id, space, status } of bySpace.values()) {
+      const backfill = this.get(space);
+      if (status === 'backfilling' && backfill?.status !== 'running') findings.push(`${id} is filled by no backfill`);
+      if (status === 'registered' && backfill !== undefined) findings.push(`${id} has a backfill and no status of one`);
+    }
+    let waiting = 0;
+    for (const [space, no] of this.gapKeys.getKeys()) {
+      const model = bySpace.get(space);
+      if (model === undefined) {
+        if (!dropped.has(space)) findings.push(`gap of no model: page ${no} in space ${space}`);
+      } else if (!pages.has(no)) {
+        if (!awaitsPurge(no)) findings.push(`gap of no page: ${no} in the space of ${model.id}`);
+      } else if (this.get(space)?.status === 'complete') {
+        findings.push(`page ${no} has a gap that no backfill of ${model.id} is going to fill`);
+      } else waiting++;
+    }
+    return { findings, waiting };
+  }
+}
+
+/** The labels of a page's rows that are not all zeros. */
+function filledLabels(page: { first_label: number; chunk_count: number }, rows: Float32Array, dim: number): number[] {
+  return Array.from({ length: page.chunk_count }, (_, row) => row)
+    .filter((row) => rows.subarray(row * dim, (row + 1) * dim).some((x) => x !== 0))
+    .map((row) => page.first_label + row);
+}
+
+function ascending(numbers: number[]): number[] {
+  return numbers.sort((a, b) => a - b);
+}
