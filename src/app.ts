@@ -12,6 +12,7 @@ import { type Breakers, createBreakers } from './actors/breakers.ts';
 import { floorCalibrator } from './actors/calibrate-outside.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { textReaders } from './actors/content-readers.ts';
+import { eventsLogic } from './actors/events.ts';
 import { openExtractor } from './actors/extract-page.ts';
 import { withFeedContent } from './actors/feed-content.ts';
 import { openFeedReader } from './actors/feed-reader.ts';
@@ -258,6 +259,15 @@ export async function startApp(options: AppOptions): Promise<App> {
           compactAfterMs: settings.forget.compact_after_s * 1000,
           log,
           now,
+        }),
+        events: eventsLogic({
+          reader: store.reader,
+          feed,
+          maxSubscribers: settings.events.max_subscribers,
+          queueSize: settings.events.queue_size,
+          monotonic,
+          onSubscribers: (count) => metrics.eventSubscribers.set(count),
+          onEnd: (reason) => metrics.eventSubscriptionsEnded.inc({ reason }),
         }),
         retriever: retrieverLogic({
           ask,

@@ -25,6 +25,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'job.retry': 'records',
   'job.retryBatch': 'records',
   'system.readiness': 'records',
+  'events.subscribe': 'events',
   'search.query': 'retriever',
   'search.batch': 'retriever',
   'search.similar': 'retriever',

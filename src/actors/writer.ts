@@ -37,8 +37,10 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
       try {
         const commit = await store.transact(batch.map((write) => write.command));
         const tell = () => {
-          for (const err of feed.publish({ opstamp: commit.opstamp, ...commit.changes })) {
-            log.error({ err }, 'a listener of the commit feed failed');
+          for (const { opstamp, changes } of commit.steps) {
+            for (const err of feed.publish({ opstamp, ...changes })) {
+              log.error({ err }, 'a listener of the commit feed failed');
+            }
           }
         };
         const answered = commit.flushed.then(

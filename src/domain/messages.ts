@@ -13,6 +13,7 @@ import type {
   EvalScoreRequest,
   ScoreReport,
 } from './evaluation.ts';
+import type { EventSubscription } from './events.ts';
 import type { JobListQuery, JobListResponse, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from './job.ts';
 import type {
   BackfillEstimateResponse,
@@ -80,6 +81,8 @@ export interface Messages {
   'job.list': { request: JobListQuery; reply: JobListResponse };
   'job.retry': { request: { job_id: string }; reply: JobResponse };
   'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };
+  /** A place in the stream of job changes. Errors: overloaded when all places are taken. */
+  'events.subscribe': { request: Record<string, never>; reply: EventSubscription };
   'search.query': { request: SearchRequest; reply: SearchResponse };
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };

@@ -44,6 +44,8 @@ export type HttpApp = FastifyInstance<
 export interface RouteContext {
   ask: Ask;
   metrics: Metrics;
+  /** Between two keep-alive comments of the event stream, ms. */
+  heartbeatMs: number;
 }
 
 /** Registers the routes of one group. */

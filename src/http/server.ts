@@ -7,6 +7,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { AuthToken } from '../domain/access.ts';
 import type { Ask } from '../domain/messages.ts';
+import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Admit, admitOnly } from './admission.ts';
 import * as limits from './connection-limits.ts';
@@ -18,6 +19,7 @@ import { describeRoutes } from './openapi.ts';
 import { checkAgainst } from './request-invalid.ts';
 import { blacklistRoutes } from './routes/blacklist.ts';
 import { evaluationRoutes } from './routes/evaluation.ts';
+import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { metricsRoutes } from './routes/metrics.ts';
@@ -35,6 +37,7 @@ export interface ServerOptions extends GuardSettings {
   tokens: readonly AuthToken[];
   log: FastifyBaseLogger;
   metrics: Metrics;
+  events: Pick<Settings['events'], 'heartbeat_s'>;
   /** Of this software, for the OpenAPI document. */
   version: string;
 }
@@ -54,6 +57,7 @@ const routeGroups: readonly RouteGroup[] = [
   queryLogRoutes,
   evaluationRoutes,
   watchRoutes,
+  eventRoutes,
   openapiRoutes,
 ];
 
@@ -105,7 +109,11 @@ export function buildServer(options: ServerOptions): HttpApp {
   });
 
   describeRoutes(app, options.version);
-  const context: RouteContext = { ask: options.ask, metrics: options.metrics };
+  const context: RouteContext = {
+    ask: options.ask,
+    metrics: options.metrics,
+    heartbeatMs: options.events.heartbeat_s * 1000,
+  };
   app.register(async (routes) => {
     for (const register of routeGroups) register(routes.withTypeProvider<ZodTypeProvider>(), context);
   });

@@ -12,6 +12,7 @@
  *      ├─ journal
  *      ├─ watches
  *      ├─ forgetting
+ *      ├─ events
  *      └─ scheduler
  *   breakers
  *
@@ -32,6 +33,8 @@ export const childNames = [
   'journal',
   'watches',
   'forgetting',
+  'events',
+
   'scheduler',
 ] as const;
 export type ChildName = (typeof childNames)[number];
@@ -40,7 +43,7 @@ export type ChildName = (typeof childNames)[number];
 const dependants: Record<ChildName, readonly ChildName[]> = {
   breakers: [],
   writer: ['indexes'],
-  indexes: ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'],
+  indexes: ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'events', 'scheduler'],
   intake: [],
   models: [],
   records: [],
@@ -48,6 +51,7 @@ const dependants: Record<ChildName, readonly ChildName[]> = {
   journal: [],
   watches: [],
   forgetting: [],
+  events: [],
   scheduler: [],
 };
 

@@ -71,11 +71,18 @@ export function noChanges(): Changes {
   return { jobs: [], pages: [], removedPages: [], rules: [], tombstones: [] };
 }
 
+export interface CommitStep {
+  opstamp: number;
+  changes: Changes;
+}
+
 export interface Commit {
   /** Increases by one with each commit; where nothing was committed, that of the last one. */
   opstamp: number;
   results: CommandResult[];
   changes: Changes;
+  /** The same changes by the transaction that made them: a batch of which a command failed is several. */
+  steps: readonly CommitStep[];
   /** Resolves when the commit is on the disk. */
   flushed: Promise<unknown>;
 }
@@ -175,18 +182,21 @@ export class Store {
         opstamp: opstamp - 1,
         results: [{ ok: false, error }],
         changes: noChanges(),
+        steps: [],
         flushed: root.flushed,
       };
     }
-    return { opstamp, results, changes, flushed: root.flushed };
+    return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed: root.flushed };
   }
 
   /** Those that come before a failure of the environment are committed, and told, all the same. */
   async #transactOneByOne(commands: readonly Command<unknown>[]): Promise<Commit> {
-    const whole: Commit = { opstamp: 0, results: [], changes: noChanges(), flushed: Promise.resolve() };
+    const steps: CommitStep[] = [];
+    const whole: Commit = { opstamp: 0, results: [], changes: noChanges(), steps, flushed: Promise.resolve() };
     for (const command of commands) {
       try {
-        const { opstamp, results, changes, flushed } = await this.#transact([command]);
+        const { opstamp, results, changes, steps: own, flushed } = await this.#transact([command]);
+        steps.push(...own);
         whole.opstamp = opstamp;
         whole.results.push(...results);
         whole.changes.jobs.push(...changes.jobs);

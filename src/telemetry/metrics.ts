@@ -2,7 +2,7 @@
  * The process's metrics, in one registry that the composition root makes and hands on. Who counts: intake counts outcomes of
  * ingest, the HTTP server times requests. Labels have few values: never ids, URLs or texts.
  */
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
   registry: Registry;
@@ -15,6 +15,9 @@ export interface Metrics {
   /** Searches that had to do without the vector of their query, and without the order of a reranker. */
   denseDegraded: Counter;
   rerankDegraded: Counter;
+  eventSubscribers: Gauge;
+  /** Ends of subscriptions to the event stream, by reason. */
+  eventSubscriptionsEnded: Counter<'reason'>;
   /** Seconds from the request's first byte to the answer's last, by route template. */
   httpDuration: Histogram<'method' | 'route' | 'status'>;
 }
@@ -56,6 +59,17 @@ export function createMetrics(): Metrics {
     help: 'Searches answered in the order before reranking, because the reranker was down or late.',
     registers: [registry],
   });
+  const eventSubscribers = new Gauge({
+    name: 'event_subscribers',
+    help: 'Subscribers of the event stream.',
+    registers: [registry],
+  });
+  const eventSubscriptionsEnded = new Counter({
+    name: 'event_subscriptions_ended_total',
+    help: 'Subscriptions to the event stream that ended: the client left, it took nothing any more, or the service stopped.',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
   const httpDuration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template.',
@@ -70,6 +84,8 @@ export function createMetrics(): Metrics {
     embeddingErrors,
     denseDegraded,
     rerankDegraded,
+    eventSubscribers,
+    eventSubscriptionsEnded,
     httpDuration,
   };
 }

@@ -29,6 +29,7 @@ const echoes = (): ChildLogics => ({
   journal: echo('journal'),
   watches: echo('watches'),
   forgetting: echo('forgetting'),
+  events: echo('events'),
   scheduler: echo('scheduler'),
 });
 
@@ -48,6 +49,7 @@ test('each message is answered by the child that it belongs to', async () => {
     ['job.retry', 'records'],
     ['job.retryBatch', 'records'],
     ['system.readiness', 'records'],
+    ['events.subscribe', 'events'],
     ['search.query', 'retriever'],
     ['search.batch', 'retriever'],
     ['search.similar', 'retriever'],

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type App, startApp } from '../../src/app.ts';
+import { type App, type AppOptions, startApp } from '../../src/app.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
@@ -17,15 +17,21 @@ export class WholeSystem {
   /** Of the last start. */
   metrics = createMetrics();
   #app: App | undefined;
+  readonly #parts: Partial<AppOptions>;
 
-  private constructor(dataDir: string, env: NodeJS.ProcessEnv) {
+  private constructor(dataDir: string, env: NodeJS.ProcessEnv, parts: Partial<AppOptions>) {
     this.dataDir = dataDir;
     this.env = env;
+    this.#parts = parts;
   }
 
-  static async start(t: TestContext, env: NodeJS.ProcessEnv = {}): Promise<WholeSystem> {
+  static async start(
+    t: TestContext,
+    env: NodeJS.ProcessEnv = {},
+    parts: Partial<AppOptions> = {},
+  ): Promise<WholeSystem> {
     const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
-    const system = new WholeSystem(join(home, 'data'), { ...env });
+    const system = new WholeSystem(join(home, 'data'), { ...env }, parts);
     t.after(async () => {
       await system.stop();
       rmSync(home, { recursive: true, force: true });
@@ -56,7 +62,7 @@ export class WholeSystem {
       ...this.env,
     });
     this.metrics = createMetrics();
-    this.#app = await startApp({ settings, log: keptLog().log, metrics: this.metrics });
+    this.#app = await startApp({ settings, log: keptLog().log, metrics: this.metrics, ...this.#parts });
   }
 
   /** The value of a counter, by its labels. */

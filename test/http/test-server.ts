@@ -50,6 +50,7 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     bind_host: '127.0.0.1',
     allowed_hosts: [],
     allowed_origins: [],
+    events: { heartbeat_s: 15 },
     ...options,
   });
   return { app, asked, lines };

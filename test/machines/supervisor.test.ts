@@ -28,6 +28,7 @@ class System {
       journal: 'ready',
       watches: 'ready',
       forgetting: 'ready',
+      events: 'ready',
       scheduler: 'ready',
       ...behaviour,
     };
@@ -80,7 +81,7 @@ class System {
 
 /** What goes on while the indexes are away. */
 const beside = ['breakers', 'writer'];
-const inner = ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'scheduler'];
+const inner = ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'events', 'scheduler'];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 

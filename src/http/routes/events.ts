@@ -1,0 +1,76 @@
+/**
+ * The event stream: contract "Events". The snapshot, then events as they come and comments between them. What the client does
+ * not take is not asked for, so that the events service sees who stands still.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { streamEvent } from '../../actors/events.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { EventSubscription } from '../../domain/events.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+const heartbeat = ':\n\n';
+
+async function* streamOf(subscription: EventSubscription, heartbeatMs: number): AsyncGenerator<string> {
+  yield streamEvent('snapshot', subscription.snapshot);
+  for (;;) {
+    const text = await subscription.take(heartbeatMs);
+    if (text === null) return;
+    yield text === '' ? heartbeat : text;
+  }
+}
+
+export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
+  const open = new Set<EventSubscription>();
+  let closing = false;
+  // Streams have no end of their own, and closing waits for answers that are under way.
+  app.addHook('preClose', async () => {
+    closing = true;
+    for (const subscription of open) subscription.leave();
+  });
+
+  app.get(
+    '/v1/events',
+    {
+      config: { scope: 'read' },
+      exposeHeadRoute: false,
+      schema: {
+        operationId: 'events',
+        summary: 'Changes of jobs as they happen',
+        description:
+          'Server-sent events: one `snapshot` with the data of `GET /v1/jobs`, then one `job` for each change of status, with the data of a JobResponse and `page_id` where the job works on a page. Every connection starts with a snapshot.',
+        tags: ['jobs'],
+        response: {
+          200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
+          ...errorAnswers('read', 503),
+        },
+      },
+    },
+    async (_request, reply) => {
+      if (closing) throw new DomainError('shutting_down', 'the service is stopping');
+      const subscription = await ask('events.subscribe', {});
+      if (reply.raw.destroyed) {
+        subscription.leave();
+        return reply.hijack();
+      }
+      open.add(subscription);
+      reply.raw.once('close', () => subscription.leave());
+      void subscription.ended.then((reason) => {
+        open.delete(subscription);
+        // Whoever takes nothing would not take the end either.
+        if (reason === 'stalled') reply.raw.destroy();
+      });
+      reply.raw.socket?.setTimeout(0); // silence is no sign of trouble here
+      const stream: FastifyReply = reply;
+      return stream
+        .headers({
+          'content-type': 'text/event-stream',
+          'x-accel-buffering': 'no',
+          'cache-control': 'no-cache, no-store',
+        })
+        .send(Readable.from(streamOf(subscription, heartbeatMs)));
+    },
+  );
+};

@@ -1,0 +1,218 @@
+/** The event stream over real HTTP: the whole system, the `eventsource` client, raw sockets that do not read. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EventSource } from 'eventsource';
+import { CommitFeed } from '../../src/actors/commit-feed.ts';
+import { eventsLogic } from '../../src/actors/events.ts';
+import { JobError } from '../../src/domain/errors.ts';
+import type { JobEvent } from '../../src/domain/events.ts';
+import type { JobListResponse } from '../../src/domain/job.ts';
+import type { Ask } from '../../src/domain/messages.ts';
+import type { HttpApp } from '../../src/http/http-app.ts';
+import { stopListening } from '../../src/http/stop-listening.ts';
+import { noChanges } from '../../src/store/store.ts';
+import { Hosted } from '../actors/hosted.ts';
+import { WholeSystem } from '../app/whole-system.ts';
+import { jobRow } from '../machines/rows.ts';
+import { until } from '../process/service.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+import { reader, testServer, writer } from './test-server.ts';
+
+async function listening(t: TestContext, app: HttpApp): Promise<string> {
+  t.after(() => stopListening(app, 1000));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+}
+
+/** A subscriber as a monitor would be one. */
+class Monitor {
+  readonly events: JobEvent[] = [];
+  snapshots: JobListResponse[] = [];
+  status: number | undefined;
+  readonly #source: EventSource;
+
+  constructor(url: string) {
+    this.#source = new EventSource(`${url}/v1/events`, {
+      fetch: (input, init) =>
+        fetch(input, { ...init, headers: { ...init.headers, authorization: `Bearer ${reader}` } }),
+    });
+    this.#source.addEventListener('snapshot', ({ data }) => this.snapshots.push(JSON.parse(data)));
+    this.#source.addEventListener('job', ({ data }) => this.events.push(JSON.parse(data)));
+    this.#source.addEventListener('error', ({ code }) => {
+      this.status = code;
+    });
+  }
+
+  close(): void {
+    this.#source.close();
+  }
+
+  /** Each job's last state, as this monitor knows it. */
+  jobs(): Map<string, string> {
+    const known = new Map(this.snapshots[0].jobs.map(({ job_id, status }) => [job_id, status] as const));
+    for (const { job_id, status } of this.events) known.set(job_id, status);
+    return known;
+  }
+}
+
+const legalBefore: Record<string, readonly string[]> = {
+  pending: ['running', 'failed', 'dead'],
+  running: ['pending'],
+  done: ['running', 'pending'],
+  failed: ['running'],
+  dead: ['running', 'pending'],
+};
+
+test('monitors that connect while jobs run and a bulk retry of 500 is made see every change once, in a legal order', async (t) => {
+  let broken = true;
+  const system = await WholeSystem.start(
+    t,
+    {},
+    {
+      aroundIndexPage: (handler) => async (job, context) => {
+        if (broken) throw new JobError('broken by the test', { permanent: true });
+        return handler(job, context);
+      },
+    },
+  );
+  const { app } = testServer({}, { ask: system.ask });
+  const url = await listening(t, app);
+  const monitors = [new Monitor(url)];
+  t.after(() => {
+    for (const monitor of monitors) monitor.close();
+  });
+  await until(() => monitors[0].snapshots.length === 1, 'the first snapshot');
+  for (let batch = 0; batch < 5; batch++) {
+    const pages = Array.from({ length: 100 }, (_, i) => [
+      `${batch}-${i}`,
+      { title: 'T', text: `Page ${i} of ${batch}.` },
+    ]);
+    await system.handIn(Object.fromEntries(pages));
+    monitors.push(new Monitor(url));
+  }
+  const count = async (status: 'done' | 'dead') => (await system.ask('job.list', { status, limit: 1000 })).jobs.length;
+  await until(async () => (await count('dead')) === 500, 'every job is dead');
+  broken = false;
+  const { retried } = await system.ask('job.retryBatch', { status: 'dead', limit: 500 });
+  assert.equal(retried, 500);
+  await until(async () => (await count('done')) >= 500, 'every page is indexed', 60_000);
+  const listed = new Map((await system.ask('job.list', { limit: 1000 })).jobs.map((job) => [job.job_id, job.status]));
+  await until(() => monitors[0].events.filter(({ status }) => status === 'done').length >= 500, 'all was told');
+  assert.deepEqual(monitors[0].jobs(), listed);
+  for (const monitor of monitors) {
+    assert.equal(monitor.snapshots.length, 1, 'nobody was cut off');
+    const last = new Map(monitor.snapshots[0].jobs.map((job) => [job.job_id, job.status as string]));
+    for (const { job_id, status, page_id } of monitor.events) {
+      const before = last.get(job_id);
+      if (before !== undefined) assert.ok(legalBefore[status].includes(before), `${job_id}: ${before} → ${status}`);
+      last.set(job_id, status);
+      if (page_id !== undefined) assert.match(page_id, /^pg_/);
+    }
+  }
+  assert.equal(monitors[0].events.length, 500 * 6, 'pending, running, dead, pending, running, done');
+});
+
+/** An event service and a server over it, with a feed that the test publishes to. */
+async function stand(t: TestContext, heartbeat_s = 15) {
+  const temporary = await TemporaryStore.open();
+  const feed = new CommitFeed();
+  const ends: string[] = [];
+  const logic = eventsLogic({
+    reader: temporary.store.reader,
+    feed,
+    maxSubscribers: 16,
+    queueSize: 256,
+    monotonic: () => performance.now(),
+    onSubscribers: () => {},
+    onEnd: (reason) => ends.push(reason),
+  });
+  const hosted = new Hosted(logic);
+  const { app } = testServer(
+    {},
+    { ask: ((name, request) => hosted.ask(name, request)) as Ask, events: { heartbeat_s } },
+  );
+  const url = await listening(t, app);
+  t.after(async () => {
+    hosted.end();
+    await temporary[Symbol.asyncDispose]();
+  });
+  let opstamp = 0;
+  const publish = (count: number) => {
+    const jobs = Array.from({ length: count }, (_, i) => jobRow({ no: i + 1, status: 'running' }));
+    feed.publish({ opstamp: ++opstamp, ...noChanges(), jobs });
+  };
+  return { app, url, publish, ends };
+}
+
+/** A client that asks for the stream and reads as it is told to. */
+function rawClient(url: string): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(`GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${reader}\r\n\r\n`);
+  socket.on('error', () => {});
+  return socket;
+}
+
+test('sixteen subscribers, fifteen of which never read, and 50,000 changes: the one that reads has all, memory stays', async (t) => {
+  const { url, publish, ends, app } = await stand(t);
+  const silent = Array.from({ length: 15 }, () => rawClient(url).pause());
+  t.after(() => {
+    for (const socket of silent) socket.destroy();
+  });
+  const good = rawClient(url);
+  let seen = 0;
+  let rest = '';
+  good.setEncoding('latin1').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line === 'event: job') seen++;
+  });
+  t.after(() => good.destroy());
+  await once(good, 'data');
+  const refused = () => app.inject({ url: '/v1/events', headers: { authorization: `Bearer ${reader}` } });
+  await until(async () => (await refused()).statusCode === 503, 'all sixteen are connected');
+  const { headers, body } = await refused();
+  assert.equal(body, '{"detail":"the event stream has its 16 subscribers already"}');
+  assert.equal(headers['retry-after'], '5');
+  globalThis.gc?.();
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  for (let sent = 0; sent < 50_000; sent += 500) {
+    publish(500);
+    await delay(1);
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }
+  await until(() => ends.length === 15, 'the silent ones are ended', 20_000);
+  await until(() => seen === 50_000, 'the reader has all', 20_000);
+  t.diagnostic(`RSS grew by ${Math.round((peak - before) / 1e6)} MB; ${seen} events seen`);
+  assert.ok(peak - before < 30e6, `memory grew by ${peak - before} bytes`);
+  assert.ok(ends.every((reason) => reason === 'stalled'));
+  assert.equal((await fetch(`${url}/v1/events`, { headers: { authorization: `Bearer ${writer}` } })).status, 200);
+});
+
+test('comments keep a silent stream alive, and a stop of the server ends it', async (t) => {
+  const { url, app } = await stand(t, 0.05);
+  const response = await fetch(`${url}/v1/events`, { headers: { authorization: `Bearer ${reader}` } });
+  assert.equal(response.headers.get('content-type'), 'text/event-stream');
+  assert.ok(response.body);
+  let text = '';
+  let stopped: Promise<void> | undefined;
+  for await (const bytes of response.body) {
+    text += Buffer.from(bytes).toString();
+    if (text.endsWith(':\n\n:\n\n')) stopped ??= stopListening(app, 3000);
+  }
+  assert.match(text, /^event: snapshot\ndata: \{"jobs":\[\]\}\n\n(?::\n\n)+$/);
+  await stopped;
+});
+
+test('a client that leaves makes room, and HEAD takes no place', async (t) => {
+  const { url, ends, app } = await stand(t);
+  const leaving = new AbortController();
+  await fetch(`${url}/v1/events`, { headers: { authorization: `Bearer ${reader}` }, signal: leaving.signal });
+  leaving.abort();
+  await until(() => ends[0] === 'left', 'its place is free');
+  const head = await app.inject({ method: 'HEAD', url: '/v1/events', headers: { authorization: `Bearer ${reader}` } });
+  assert.equal(head.statusCode, 404);
+});
