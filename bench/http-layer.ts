@@ -95,7 +95,7 @@ async function measureServer(): Promise<object> {
     bind_host: '127.0.0.1',
     allowed_hosts: [],
     allowed_origins: [],
-  events: { heartbeat_s: 15 },
+    events: { heartbeat_s: 15 },
   });
   const { port } = await listen(app, { host: '127.0.0.1', port: 0 });
   const client = fork(fileURLToPath(import.meta.url), [String(port)], { execArgv: process.execArgv });

@@ -50,7 +50,7 @@ export async function openApiDocument(): Promise<Document> {
     bind_host: '127.0.0.1',
     allowed_hosts: [],
     allowed_origins: [],
-  events: { heartbeat_s: 15 },
+    events: { heartbeat_s: 15 },
   });
   await app.ready();
   const document: Document = JSON.parse(JSON.stringify(app.swagger()));
