@@ -51,6 +51,7 @@ export async function openApiDocument(): Promise<Document> {
     allowed_hosts: [],
     allowed_origins: [],
     events: { heartbeat_s: 15 },
+    mcp: { enable_mutating_tools: false },
   });
   await app.ready();
   const document: Document = JSON.parse(JSON.stringify(app.swagger()));

@@ -25,8 +25,8 @@ const mayImport: Record<string, readonly string[]> = {
   index: [...foundations, 'threads', 'store'],
   commands: [...foundations, 'machines', 'store'],
   actors: [...foundations, 'machines', 'store', 'commands', 'threads', 'providers', 'telemetry', 'index'],
-  http: [...foundations, 'telemetry', 'actors', 'settings'],
-  mcp: [...foundations, 'telemetry', 'actors', 'settings', 'http'],
+  mcp: foundations,
+  http: [...foundations, 'telemetry', 'actors', 'settings', 'mcp'],
 };
 
 /** Programs of their own over the whole: they may import everything, and only files beside the folders import them. */

@@ -46,6 +46,10 @@ export interface RouteContext {
   metrics: Metrics;
   /** Between two keep-alive comments of the event stream, ms. */
   heartbeatMs: number;
+  /** Of this software. */
+  version: string;
+  /** Whether tools that change something are listed. */
+  listsMutatingTools: boolean;
 }
 
 /** Registers the routes of one group. */

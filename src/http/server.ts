@@ -22,6 +22,7 @@ import { evaluationRoutes } from './routes/evaluation.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { modelRoutes } from './routes/models.ts';
 import { openapiRoutes } from './routes/openapi.ts';
@@ -38,6 +39,7 @@ export interface ServerOptions extends GuardSettings {
   log: FastifyBaseLogger;
   metrics: Metrics;
   events: Pick<Settings['events'], 'heartbeat_s'>;
+  mcp: Settings['mcp'];
   /** Of this software, for the OpenAPI document. */
   version: string;
 }
@@ -46,6 +48,7 @@ export interface ServerOptions extends GuardSettings {
 const maxParamLength = 1024;
 
 const routeGroups: readonly RouteGroup[] = [
+  mcpRoutes,
   healthRoutes,
   metricsRoutes,
   whoAmIRoutes,
@@ -113,6 +116,8 @@ export function buildServer(options: ServerOptions): HttpApp {
     ask: options.ask,
     metrics: options.metrics,
     heartbeatMs: options.events.heartbeat_s * 1000,
+    version: options.version,
+    listsMutatingTools: options.mcp.enable_mutating_tools,
   };
   app.register(async (routes) => {
     for (const register of routeGroups) register(routes.withTypeProvider<ZodTypeProvider>(), context);

@@ -51,6 +51,7 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     allowed_hosts: [],
     allowed_origins: [],
     events: { heartbeat_s: 15 },
+    mcp: { enable_mutating_tools: false },
     ...options,
   });
   return { app, asked, lines };

@@ -1,0 +1,201 @@
+/**
+ * The tool server's HTTP side: `/mcp`, Streamable HTTP without sessions. Each request has a server and a transport of its own; a
+ * tool call becomes a request to the route behind the tool, with the caller's token, through the same checks as from outside.
+ *
+ * A client takes a call back with a notification, which is a request of its own. So calls under way are known by the token's
+ * name and the call's id, and are ended only where that names one call: ids are the client's, and two clients may share a token.
+ */
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { listedTools, type RouteAnswer, type ToolHost, toolServer } from '../../mcp/mcp-server.ts';
+import type { RouteCall, RouteSchemas } from '../../mcp/tool-schema.ts';
+import type { Tool } from '../../mcp/tools.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+const mcpAdminResponse = z.strictObject({
+  tools: z.array(
+    z.strictObject({
+      name: z.string(),
+      description: z.string().nullable(),
+      inputSchema: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  enable_mutating_tools: z.boolean(),
+});
+
+const asSchema = (value: unknown): z.ZodType | undefined => (value instanceof z.ZodType ? value : undefined);
+
+/** Every route's schemas, by method and template, as routes are registered. */
+function routeSchemas(app: Parameters<RouteGroup>[0]): ReadonlyMap<string, RouteSchemas> {
+  const known = new Map<string, RouteSchemas>();
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    const { params, querystring, body, response } = schema ?? {};
+    const answers: Record<string, z.ZodType> = {};
+    for (const [status, answer] of Object.entries(response ?? {})) {
+      const each = asSchema(answer);
+      if (each !== undefined) answers[status] = each;
+    }
+    const schemas = { params: asSchema(params), querystring: asSchema(querystring), body: asSchema(body), answers };
+    for (const each of [method].flat()) known.set(`${each} ${url}`, schemas);
+  });
+  return known;
+}
+
+interface Message {
+  id?: unknown;
+  method?: unknown;
+  params?: { requestId?: unknown };
+}
+
+/** Calls under way, by token name and id. */
+class CallsUnderWay {
+  readonly #calls = new Map<string, Set<AbortController>>();
+
+  begin(key: string): AbortController {
+    const controller = new AbortController();
+    const same = this.#calls.get(key) ?? new Set();
+    this.#calls.set(key, same.add(controller));
+    return controller;
+  }
+
+  end(key: string, controller: AbortController): void {
+    const same = this.#calls.get(key);
+    same?.delete(controller);
+    if (same?.size === 0) this.#calls.delete(key);
+  }
+
+  cancel(key: string): void {
+    const same = this.#calls.get(key);
+    if (same?.size === 1) for (const controller of same) controller.abort();
+  }
+}
+
+const keyOf = (request: FastifyRequest, id: unknown): string => JSON.stringify([request.holder?.name, id]);
+
+function parsed(payload: string): unknown {
+  return payload === '' ? null : JSON.parse(payload);
+}
+
+/** Register before the routes behind the tools: their schemas are read as they come. */
+export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
+  const schemas = routeSchemas(app);
+  const route = ({ method, url }: Tool) => schemas.get(`${method} ${url}`);
+  const underWay = new CallsUnderWay();
+
+  const hostFor = (request: FastifyRequest): ToolHost => ({
+    version,
+    listsMutating: listsMutatingTools,
+    route,
+    call: async ({ method, url, body }: RouteCall, signal): Promise<RouteAnswer> => {
+      const { authorization, host = 'localhost' } = request.headers;
+      const answer = await app.inject({
+        method,
+        url,
+        headers: { host, ...(authorization === undefined ? {} : { authorization }) },
+        ...(body === undefined ? {} : { payload: body }),
+        signal,
+      });
+      request.log.debug({ status: answer.statusCode, request: answer.headers['x-request-id'] }, 'a tool was called');
+      return { status: answer.statusCode, body: parsed(answer.payload) };
+    },
+  });
+
+  app.post(
+    '/mcp',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'mcp',
+        summary: 'Model Context Protocol over Streamable HTTP, without sessions',
+        description: 'A tool call needs the scope of the route behind the tool.',
+        tags: ['mcp'],
+        response: {
+          200: z.record(z.string(), z.unknown()),
+          202: z.null(),
+          ...errorAnswers('read'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const messages = [request.body].flat() as (Message | null)[];
+      for (const message of messages) {
+        if (message?.method === 'notifications/cancelled') underWay.cancel(keyOf(request, message.params?.requestId));
+      }
+      const calls = messages
+        .filter((message) => message?.method === 'tools/call')
+        .map((message) => keyOf(request, message?.id))
+        .map((key) => [key, underWay.begin(key)] as const);
+      const stop = AbortSignal.any([clientSignal(reply), ...calls.map(([, { signal }]) => signal)]);
+      const server = toolServer(hostFor(request));
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+      try {
+        await server.connect(transport);
+        const answering = transport.handleRequest(webRequestOf(request), { parsedBody: request.body });
+        const answer = await Promise.race([answering, aborted(stop)]);
+        return await answerAs(reply, answer);
+      } finally {
+        for (const [key, controller] of calls) underWay.end(key, controller);
+        await server.close();
+      }
+    },
+  );
+
+  // Without sessions there is nothing to listen to and nothing to delete: the protocol's answer is 405.
+  app.route({
+    method: ['GET', 'DELETE'],
+    url: '/mcp',
+    config: { scope: 'read' },
+    exposeHeadRoute: false,
+    schema: { hide: true },
+    handler: async (_request, reply) =>
+      reply.code(405).header('allow', 'POST').send({ detail: 'only POST: there are no sessions' }),
+  });
+
+  app.get(
+    '/v1/admin/mcp',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'mcp_tools',
+        summary: 'The tools as they are listed',
+        tags: ['diagnostics'],
+        response: { 200: mcpAdminResponse, ...errorAnswers('read') },
+      },
+    },
+    async () => ({
+      tools: listedTools({ listsMutating: listsMutatingTools, route }).map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema,
+      })),
+      enable_mutating_tools: listsMutatingTools,
+    }),
+  );
+};
+
+/** The body is parsed already; the transport looks at the headers. */
+function webRequestOf({ headers }: FastifyRequest): Request {
+  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && name !== 'content-length');
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: kept.map(([name, value]) => [name, String(value)] as [string, string]),
+  });
+}
+
+/** The end of a call that nobody waits for any more: no answer has to be made. */
+function aborted(signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve) => {
+    const give = () => resolve(new Response(null, { status: 202 }));
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true });
+  });
+}
+
+async function answerAs(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  const type = answer.headers.get('content-type');
+  if (type !== null) reply.header('content-type', type);
+  return reply.code(answer.status).send(answer.body === null ? null : Buffer.from(await answer.arrayBuffer()));
+}
