@@ -22,6 +22,7 @@ const mayImport: Record<string, readonly string[]> = {
   store: foundations,
   threads: foundations,
   providers: foundations,
+  importers: foundations,
   index: [...foundations, 'threads', 'store'],
   commands: [...foundations, 'machines', 'store'],
   actors: [...foundations, 'machines', 'store', 'commands', 'threads', 'providers', 'telemetry', 'index'],
@@ -30,7 +31,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 /** Programs of their own over the whole: they may import everything, and only files beside the folders import them. */
-const programs = ['demo', 'fsck'];
+const programs = ['cli', 'demo', 'fsck'];
 
 /** Where a package may be imported: a folder or a file. */
 const placeOf: Record<string, string> = {
@@ -39,6 +40,9 @@ const placeOf: Record<string, string> = {
   'wink-bm25-text-search': 'threads/',
   piscina: 'threads/thread-pool.ts',
   fastify: 'http/',
+  commander: 'cli/',
+  'csv-parse': 'importers/read-csv.ts',
+  'node-sqlite3-wasm': 'importers/read-history.ts',
 };
 
 const specifiers = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;

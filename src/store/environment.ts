@@ -6,7 +6,7 @@
  * resolves. A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
  * replaced (`rewrite`) under readers that go on reading.
  */
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
 import { copyInto, putInPlace, roomFor } from './replace-file.ts';
@@ -108,6 +108,60 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     rewrite,
   };
 }
+
+/**
+ * Open the store in `path` for reading only: no lock is asked for, nothing is made, stamped or cleared away, and another process
+ * may write meanwhile. Where that process replaces the file, what was open goes on being read.
+ * Errors: StoreFormatError where there is no store, or one of another format.
+ */
+export function openReadOnlyEnvironment(path: string): Environment {
+  const dataFile = join(path, 'data.mdb');
+  if (!existsSync(dataFile)) throw new StoreFormatError(`there is no store in ${path}`);
+  const root = open<unknown, Key>({ path, maxDbs: maxDatabases, maxReaders, readOnly: true });
+  const stamp = openForReading<string | number, string>(root, 'stamp', {});
+  if (stamp.get('format') !== storeFormat) {
+    throw new StoreFormatError(
+      `the store in ${path} has format ${stamp.get('format')}, this version of readback reads format ${storeFormat}`,
+    );
+  }
+  return {
+    root,
+    dataFile,
+    storeId: String(stamp.get('store_id')),
+    openDatabase: (name, options) => openForReading(root, name, options),
+    rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
+  };
+}
+
+/** Give the closed store in `path` an identity of its own, so that index files of another history are set aside. */
+export async function restampStore(path: string, storeId: string): Promise<void> {
+  const root = openRoot(path);
+  try {
+    await root.openDB<string | number, string>({ name: 'stamp' }).put('store_id', storeId);
+    await root.flushed;
+  } finally {
+    await root.close();
+  }
+}
+
+/** A database that an older store does not have yet reads as an empty one. */
+function openForReading<Value, StoredKey extends Key>(
+  root: RootDatabase,
+  name: string,
+  options: TypedDatabaseOptions,
+): Database<Value, StoredKey> {
+  const opened: Database<unknown, Key> | undefined = openNamed(root, name, options);
+  return (opened ?? emptyDatabase) as Database<Value, StoredKey>;
+}
+
+const emptyDatabase = {
+  get: () => undefined,
+  doesExist: () => false,
+  getRange: () => [],
+  getKeys: () => [],
+  getKeysCount: () => 0,
+  getStats: () => ({ entryCount: 0 }),
+} as unknown as Database<unknown, Key>;
 
 function openRoot(path: string): RootDatabase {
   // Batching by turns of the event loop would add a promise of its own to each commit, which nobody can handle when it fails.

@@ -47,6 +47,11 @@ export class PageReader {
     for (const { value } of this.rows.getRange()) yield value;
   }
 
+  /** Up to `limit` numbers of pages above `after`, ascending. */
+  numbersAfter(after: number, limit: number): number[] {
+    return [...this.rows.getKeys({ start: after + 1, limit })];
+  }
+
   count(): number {
     return (this.rows.getStats() as { entryCount: number }).entryCount;
   }

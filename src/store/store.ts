@@ -11,7 +11,8 @@ import type { Page } from '../domain/page.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, type BlacklistRule, BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
-import { type Environment, openEnvironment } from './environment.ts';
+import { type Environment, openEnvironment, openReadOnlyEnvironment } from './environment.ts';
+import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
@@ -32,6 +33,7 @@ export interface StoreReader {
   readonly replays: ReplayReader;
   readonly tombstones: TombstoneReader;
   readonly watches: WatchReader;
+  readonly imports: ImportReader;
   readonly counters: Pick<Counters, 'peek'>;
 }
 
@@ -47,6 +49,7 @@ export interface Transaction extends StoreReader {
   readonly replays: ReplayTransactor;
   readonly tombstones: TombstoneTransactor;
   readonly watches: WatchTransactor;
+  readonly imports: ImportTransactor;
   readonly counters: Counters;
 }
 
@@ -99,19 +102,7 @@ export class Store {
     this.#environment = environment;
     this.storeId = environment.storeId;
     const counters = new Counters(environment);
-    this.reader = {
-      pages: new PageReader(environment),
-      jobs: new JobReader(environment),
-      blacklist: new BlacklistReader(environment),
-      models: new ModelReader(environment),
-      backfills: new BackfillReader(environment),
-      vectors: new VectorReader(environment),
-      queryLog: new QueryLogReader(environment),
-      replays: new ReplayReader(environment),
-      tombstones: new TombstoneReader(environment),
-      watches: new WatchReader(environment),
-      counters,
-    };
+    this.reader = readersOf(environment, counters);
     this.#transaction = {
       pages: new PageTransactor(environment),
       jobs: new JobTransactor(environment),
@@ -123,6 +114,7 @@ export class Store {
       replays: new ReplayTransactor(environment),
       tombstones: new TombstoneTransactor(environment),
       watches: new WatchTransactor(environment),
+      imports: new ImportTransactor(environment),
       counters,
     };
   }
@@ -220,6 +212,55 @@ export class Store {
   async close(): Promise<void> {
     await this.#writing;
     await this.#environment.root.close();
+  }
+}
+
+/** The readers of an environment; a record kind adds its line here. */
+function readersOf(environment: Environment, counters: Counters): StoreReader {
+  return {
+    pages: new PageReader(environment),
+    jobs: new JobReader(environment),
+    blacklist: new BlacklistReader(environment),
+    models: new ModelReader(environment),
+    backfills: new BackfillReader(environment),
+    vectors: new VectorReader(environment),
+    queryLog: new QueryLogReader(environment),
+    replays: new ReplayReader(environment),
+    tombstones: new TombstoneReader(environment),
+    watches: new WatchReader(environment),
+    imports: new ImportReader(environment),
+    counters,
+  };
+}
+
+/** A store that is only read, beside the process that writes it, if there is one. */
+export class StoreView {
+  readonly storeId: string;
+  readonly reader: StoreReader;
+  readonly #environment: Environment;
+
+  private constructor(environment: Environment) {
+    this.#environment = environment;
+    this.storeId = environment.storeId;
+    this.reader = readersOf(environment, new Counters(environment));
+  }
+
+  /** Errors: StoreFormatError where there is no store below `dataDir`, or one of another format. */
+  static open(dataDir: string): StoreView {
+    return new StoreView(openReadOnlyEnvironment(join(dataDir, 'store')));
+  }
+
+  usedBytes(): number {
+    return statSync(this.#environment.dataFile).size;
+  }
+
+  /** Write everything as of now into the file `data.mdb` of an empty folder, without free space. Writers go on meanwhile. */
+  async copyTo(dir: string): Promise<void> {
+    await this.#environment.root.backup(dir, true);
+  }
+
+  close(): Promise<void> {
+    return this.#environment.root.close();
   }
 }
 

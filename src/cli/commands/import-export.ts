@@ -1,0 +1,131 @@
+/** Takes an export of readback in (src/domain/export.ts), into the store of a stopped service. */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { noneTaken, type TakenCounts, takeExport } from '../../commands/take-export.ts';
+import { type ExportLine, exportLine } from '../../domain/export.ts';
+import { Store } from '../../store/store.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+import { withStoppedFolder } from '../stopped-folder.ts';
+import { plain, table } from '../terminal.ts';
+
+const linesPerTransaction = 200;
+/** Characters of a transaction's lines at most, a line that is longer apart. */
+const charsPerTransaction = 16 * 2 ** 20;
+
+/** Whether a file begins as an export of readback does. */
+export async function isExport(path: string): Promise<boolean> {
+  const file = await open(path, 'r').catch(() => null); // what cannot be read is told by whoever reads it as something else
+  if (file === null) return false;
+  try {
+    if (!(await file.stat()).isFile()) return false;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+    return buffer.toString('latin1', 0, bytesRead).startsWith('{"kind":"readback_export"');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Errors: CliError with the line's number for a file that is damaged or cut off; what came before the line is in. */
+export async function importExport(context: Context, path: string, dryRun: boolean): Promise<ExitCode> {
+  const { settings, terminal, json, now, newId, signal } = context;
+  const policy = { at: now(), max_attempts: settings.jobs.max_attempts };
+  const total = noneTaken();
+  const each = async (take: (lines: ExportLine[]) => Promise<TakenCounts>) => {
+    let lines: ExportLine[] = [];
+    let chars = 0;
+    const send = async () => {
+      const counts = await take(lines);
+      for (const [kind, count] of Object.entries(counts)) total[kind as keyof TakenCounts] += count;
+      terminal.progress(`${total.new_pages + total.known_pages} pages`);
+      lines = [];
+      chars = 0;
+    };
+    for await (const { line, length } of linesOf(path)) {
+      signal.throwIfAborted();
+      lines.push(line);
+      chars += length;
+      if (lines.length >= linesPerTransaction || chars >= charsPerTransaction) await send();
+    }
+    await send();
+  };
+  if (dryRun) {
+    const kinds: Record<string, number> = {};
+    for await (const { line } of linesOf(path)) kinds[line.kind] = (kinds[line.kind] ?? 0) + 1;
+    const { page = 0, rule = 0, watch = 0, feedback = 0 } = kinds;
+    const counts = { pages: page, rules: rule, watches: watch, feedback };
+    if (json) terminal.json({ dry_run: true, format: 'readback', ...counts });
+    else {
+      for (const line of table(Object.entries(counts).map(([name, count]) => [name, String(count)])))
+        terminal.say(line);
+      terminal.say('nothing was written (--dry-run)');
+    }
+    return exitCodes.done;
+  }
+  await withStoppedFolder(context, 'the import of an export', async ({ path: dataDir }) => {
+    const store = Store.open(dataDir, newId);
+    try {
+      await each(async (lines) => {
+        const { results, flushed } = await store.transact([takeExport(lines, policy)]);
+        await flushed;
+        const [result] = results;
+        if (!result.ok) throw result.error;
+        return result.reply as TakenCounts;
+      });
+    } finally {
+      await store.close();
+    }
+  });
+  terminal.progress('');
+  if (json) terminal.json({ format: 'readback', ...total });
+  else {
+    const rows = [
+      ['new pages', total.new_pages],
+      ['known pages, visits and dates merged', total.known_pages],
+      ['refused by the blacklist', total.blacklisted],
+      ['new rules', total.rules],
+      ['new watches', total.watches],
+      ['left out: feedback', total.left_out],
+    ] as const;
+    for (const line of table(rows.map(([name, count]) => [name, String(count)]))) terminal.say(line);
+    terminal.say('pages are indexed at the next start');
+  }
+  return exitCodes.done;
+}
+
+async function* linesOf(path: string): AsyncGenerator<{ line: ExportLine; length: number }> {
+  const input = createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 18 });
+  let number = 0;
+  let ended = false;
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++;
+    if (text.trim() === '') continue;
+    const line = parsedLine(text, path, number);
+    if (line.kind === 'end') {
+      if (line.lines !== number - 1)
+        throw damaged(path, number, `${line.lines} lines were written, ${number - 1} are there`);
+      ended = true;
+      continue;
+    }
+    yield { line, length: text.length };
+  }
+  if (!ended) throw damaged(path, number + 1, 'the file is cut off: its last line is missing');
+}
+
+function parsedLine(text: string, path: string, number: number): ExportLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw damaged(path, number, 'it is no JSON', cause);
+  }
+  const parsed = exportLine.safeParse(value);
+  if (!parsed.success) throw damaged(path, number, plain(z.prettifyError(parsed.error), 300));
+  return parsed.data;
+}
+
+function damaged(path: string, line: number, reason: string, cause?: unknown): CliError {
+  return new CliError(exitCodes.failed, `${path}, line ${line}: ${reason}`, { cause });
+}

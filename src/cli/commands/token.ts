@@ -1,0 +1,36 @@
+/** `readback token new`: makes an access token. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Scope } from '../../domain/access.ts';
+import { type ExitCode, exitCodes } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+
+export interface TokenArguments {
+  /** Of a named token for SERVICE_AUTH_TOKENS; without one the data folder's own token is replaced. */
+  name: string | undefined;
+  scope: Scope;
+}
+
+export function newTokenCommand(context: Context, { name, scope }: TokenArguments): ExitCode {
+  const { settings, terminal, json, newToken } = context;
+  const token = newToken();
+  if (name !== undefined) {
+    const entry = { name, token, scopes: scope === 'write' ? ['read', 'write'] : ['read'] };
+    if (json) terminal.json(entry);
+    else terminal.say(JSON.stringify(entry));
+    terminal.note('add it to the list in SERVICE_AUTH_TOKENS and restart the service');
+    return exitCodes.done;
+  }
+  mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
+  const path = join(settings.data_dir, 'token');
+  const partial = `${path}.${randomUUID()}`;
+  writeFileSync(partial, `${token}\n`, { mode: 0o600 });
+  renameSync(partial, path);
+  if (json) terminal.json({ token_file: path, token });
+  else terminal.say(token);
+  if (settings.secrets.tokens.length > 0) {
+    terminal.note(`it is in ${path}, but not in use: SERVICE_AUTH_TOKEN or SERVICE_AUTH_TOKENS are set`);
+  } else terminal.note(`it is in ${path}; the service takes it, and no longer the old one, from its next start on`);
+  return exitCodes.done;
+}

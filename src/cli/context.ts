@@ -1,0 +1,54 @@
+/** What every command is given: settings, terminal, clock, chance, and the service as it is now. */
+import type { Scope } from '../domain/access.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import { StoreFormatError } from '../store/environment.ts';
+import { StoreView } from '../store/store.ts';
+import { CliError, exitCodes } from './cli-error.ts';
+import { type ServiceClient, serviceClient } from './service-client.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Context {
+  settings: Settings;
+  terminal: Terminal;
+  /** `--json`: the answer is one document for programs. */
+  json: boolean;
+  /** `--url`: a service elsewhere. */
+  url: string | undefined;
+  version: string;
+  /** Where imports over HTTP keep how far they are. */
+  stateDir: string;
+  stdin: AsyncIterable<Buffer> & { isTTY?: boolean };
+  stdout: NodeJS.WritableStream;
+  now: () => number;
+  monotonic: () => number;
+  newId: () => string;
+  newToken: () => string;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+}
+
+export function clientOf({ settings, url }: Context, scope: Scope): ServiceClient {
+  return serviceClient(settings, url, scope);
+}
+
+/** Read the store of the data folder, beside a running service or without one. Errors: CliError. */
+export async function withStore<Result>(
+  { settings, url }: Context,
+  use: (store: StoreView) => Promise<Result> | Result,
+): Promise<Result> {
+  if (url !== undefined) {
+    throw new CliError(exitCodes.misuse, 'this reads the data folder itself; it cannot be done with --url');
+  }
+  let view: StoreView;
+  try {
+    view = StoreView.open(settings.data_dir);
+  } catch (error) {
+    if (error instanceof StoreFormatError) throw new CliError(exitCodes.failed, error.message, { cause: error });
+    throw error;
+  }
+  try {
+    return await use(view);
+  } finally {
+    await view.close();
+  }
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env node
+/** The process of `readback`: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { CommanderError } from 'commander';
+import { runFsck } from '../fsck/run-fsck.ts';
+import { readSettings, SettingsError } from '../settings/read-settings.ts';
+import { stateDir } from '../settings/state-dir.ts';
+import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
+import { addCommand } from './commands/add.ts';
+import { backupCommand, restoreCommand } from './commands/backup.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { exportCommand } from './commands/export.ts';
+import { importCommand } from './commands/import.ts';
+import { inspectCommand } from './commands/inspect.ts';
+import { jobsCommand, retryCommand } from './commands/jobs.ts';
+import { searchCommand } from './commands/search.ts';
+import { statusCommand } from './commands/status.ts';
+import { newTokenCommand } from './commands/token.ts';
+import type { Context } from './context.ts';
+import { createProgram, type GlobalOptions } from './program.ts';
+import { withStoppedFolder } from './stopped-folder.ts';
+import { openTerminal } from './terminal.ts';
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+const interruption = new AbortController();
+/** The first one lets the command end in order; the second is the system's own. */
+function onInterrupt(): void {
+  process.once('SIGINT', () => interruption.abort(new CliError(exitCodes.interrupted, 'interrupted')));
+}
+
+const globals = (): GlobalOptions => program.opts<GlobalOptions>();
+
+function context(): Context {
+  onInterrupt();
+  const { json = false, url, color } = globals();
+  return {
+    settings: readSettings(process.env),
+    terminal: openTerminal({
+      stdout: process.stdout,
+      stderr: process.stderr,
+      colors: color && (process.env.NO_COLOR ?? '') === '' && !json,
+      monotonic: () => performance.now(),
+    }),
+    json,
+    url,
+    version,
+    stateDir: stateDir(process.env),
+    stdin: process.stdin,
+    stdout: process.stdout,
+    now: Date.now,
+    monotonic: () => performance.now(),
+    newId: randomUUID,
+    newToken: () => randomBytes(32).toString('base64url'),
+    signal: interruption.signal,
+  };
+}
+
+const program = createProgram({
+  version,
+  ended: (code) => {
+    process.exitCode = code;
+  },
+  actions: {
+    serve: async ({ demo }) => {
+      // The service's own process reads its arguments itself.
+      process.argv.splice(2, process.argv.length, ...(demo ? ['--demo'] : []));
+      await import('../main.ts');
+    },
+    add: (urls, args) => addCommand(context(), urls, args),
+    search: (words, args) => searchCommand(context(), words, args),
+    status: () => statusCommand(context()),
+    jobs: (args) => jobsCommand(context(), args),
+    retry: (ids, args) => retryCommand(context(), ids, args),
+    inspect: (kind, id) => inspectCommand(context(), kind, id),
+    doctor: () => doctorCommand(context()),
+    fsck: ({ repair }) => fsckCommand(repair),
+    import: (path, args) => importCommand(context(), path, args),
+    export: (path, args) => exportCommand(context(), path, args),
+    backup: (dir) => backupCommand(context(), dir),
+    restore: (dir, options) => restoreCommand(context(), dir, options),
+    newToken: (args) => newTokenCommand(context(), args),
+  },
+});
+
+/** Looks first whether a service runs, so that this ends as other commands do; then it is `npm run fsck`. */
+async function fsckCommand(repair: boolean): Promise<ExitCode> {
+  const given = context();
+  await withStoppedFolder(given, 'fsck', async () => undefined);
+  const { settings, terminal, newId, now, json } = given;
+  const lines: string[] = [];
+  const say = (line: string) => (json ? lines.push(line) : terminal.say(line));
+  const sound = await runFsck({ settings, repair, say, newId, now });
+  if (json) terminal.json({ sound, report: lines });
+  return sound ? exitCodes.done : exitCodes.failed;
+}
+
+/** A line for the person; bugs keep their stack. */
+function told(error: unknown): { code: ExitCode; message: string } {
+  if (error instanceof CliError) return { code: error.exitCode, message: error.message };
+  if (error instanceof SettingsError) return { code: exitCodes.misuse, message: error.message };
+  const isOfTheSystem = error instanceof Error && 'code' in error && 'syscall' in error;
+  if (isOfTheSystem) return { code: exitCodes.failed, message: error.message };
+  return { code: exitCodes.failed, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCodes.done); // whoever read has seen enough
+  throw error;
+});
+
+try {
+  await program.parseAsync(process.argv);
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // What is wrong was printed, and where help was asked for that is no fault.
+    process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.misuse;
+  } else {
+    const { code, message } = told(error);
+    if (process.argv.includes('--json'))
+      process.stdout.write(`${JSON.stringify({ error: message, exit_code: code })}\n`);
+    process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}readback: ${message}\n`);
+    process.exitCode = code;
+  }
+}

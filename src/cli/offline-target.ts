@@ -1,0 +1,55 @@
+/**
+ * Imports straight into the store of a stopped service: a batch and its checkpoint are one transaction, so that every count is exact
+ * whenever the process is killed. Pages are indexed, and fetched where they came without text, by the next start.
+ */
+import { availableParallelism } from 'node:os';
+import { openExtractor } from '../actors/extract-page.ts';
+import { overQuota } from '../actors/intake.ts';
+import { submissionPreparer } from '../actors/prepare-submission.ts';
+import { importItems, restartImport } from '../commands/import-items.ts';
+import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
+import { type Command, Store } from '../store/store.ts';
+import { CliError, exitCodes } from './cli-error.ts';
+import type { Context } from './context.ts';
+
+const itemsPerTransaction = 500;
+
+/** `use` is given the target; the data folder's lock is held by the caller. */
+export async function withOfflineTarget<Result>(
+  { settings, newId, now }: Context,
+  label: string,
+  use: (target: ImportTarget) => Promise<Result>,
+): Promise<Result> {
+  const store = Store.open(settings.data_dir, newId);
+  const extractor = openExtractor(Math.max(2, availableParallelism()));
+  const { prepareItem } = submissionPreparer({
+    extract: extractor.extract,
+    canonicalize: settings.canonicalize,
+    maxAttempts: settings.jobs.max_attempts,
+    now,
+  });
+  const commit = async <Reply>(command: Command<Reply>): Promise<Reply> => {
+    const { results, flushed } = await store.transact([command]);
+    await flushed;
+    const [result] = results;
+    if (!result.ok) throw result.error;
+    return result.reply as Reply;
+  };
+  try {
+    return await use({
+      maxItems: itemsPerTransaction,
+      load: async (id) => store.reader.imports.get(id),
+      failures: async (id) => store.reader.imports.failures(id),
+      restart: (id) => commit(restartImport(id)),
+      take: async (before, batch) => {
+        const reason = overQuota(settings.storage.max_bytes, () => store.usedBytes());
+        if (reason !== null) throw new CliError(exitCodes.failed, reason);
+        const submissions = await Promise.all(batch.items.map(({ item }) => prepareItem(submissionOf(item, label))));
+        return commit(importItems({ before, batch, submissions, at: now() }));
+      },
+    });
+  } finally {
+    await extractor.close();
+    await store.close();
+  }
+}

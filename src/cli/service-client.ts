@@ -1,0 +1,131 @@
+/**
+ * The service over HTTP, found where its settings say: address from `bind_host` and `bind_port`, token from `auth_token`, `auth_tokens`
+ * or the file of the data folder.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Scope } from '../domain/access.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import { CliError, exitCodes } from './cli-error.ts';
+
+/** The service answered something else than success. */
+export class ServiceError extends CliError {
+  readonly status: number;
+  readonly retryAfterS: number | null;
+
+  constructor(status: number, detail: string, retryAfterS: number | null) {
+    super(exitCodes.failed, `the service answered ${status}: ${detail}`);
+    this.status = status;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+export class UnreachableError extends CliError {
+  constructor(baseUrl: string, cause: unknown) {
+    const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+    const code = reason instanceof Error && 'code' in reason ? ` (${String(reason.code)})` : '';
+    super(
+      exitCodes.unreachable,
+      `no readback answers at ${baseUrl}${code}\nstart it with \`readback serve\`, or name its address with --url`,
+      { cause },
+    );
+  }
+}
+
+export interface ServiceClient {
+  baseUrl: string;
+  /** Whether something answers there as readback does. */
+  isUp(): Promise<boolean>;
+  /** Errors: UnreachableError, ServiceError. */
+  call<Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply>;
+}
+
+/** A look at whether there is a service is answered at once or not at all, ms. */
+const lookTimeoutMs = 3000;
+/** A search beside a busy import may take long; nothing takes this long, ms. */
+const callTimeoutMs = 120_000;
+
+export function serviceClient(settings: Settings, url: string | undefined, scope: Scope): ServiceClient {
+  const baseUrl = (url ?? addressOf(settings)).replace(/\/+$/, '');
+  const call = async <Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply> => {
+    const token = tokenOf(settings, scope);
+    const timeout = AbortSignal.timeout(callTimeoutMs);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(baseUrl + path, {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        redirect: 'error',
+      });
+      text = await response.text();
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw new UnreachableError(baseUrl, error);
+    }
+    const parsed = parsedJson(text);
+    if (!response.ok) {
+      const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+      throw new ServiceError(response.status, detailOf(parsed, text), Number.isFinite(retryAfter) ? retryAfter : null);
+    }
+    return parsed as Reply;
+  };
+  return {
+    baseUrl,
+    call,
+    async isUp() {
+      try {
+        const response = await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(lookTimeoutMs) });
+        return response.ok && (parsedJson(await response.text()) as { status?: unknown } | null)?.status === 'ok';
+      } catch {
+        // Nobody there, or somebody else: both are no.
+        return false;
+      }
+    },
+  };
+}
+
+/** Listening on every address includes the loopback one. */
+function addressOf({ bind_host, bind_port }: Settings): string {
+  const host = bind_host === '0.0.0.0' ? '127.0.0.1' : bind_host === '::' ? '::1' : bind_host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${bind_port}`;
+}
+
+function tokenOf({ secrets, data_dir }: Settings, scope: Scope): string | null {
+  const fitting = secrets.tokens.find(({ scopes }) => scopes.includes(scope) || scopes.includes('write'));
+  if (fitting !== undefined) return fitting.token;
+  if (secrets.tokens.length > 0) return secrets.tokens[0].token;
+  try {
+    return readFileSync(join(data_dir, 'token'), 'utf8').trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')) return null;
+    throw error;
+  }
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch {
+    // Something that is not readback answered; whoever asked says so.
+    return null;
+  }
+}
+
+/** The contract's bodies of errors, as one line. */
+function detailOf(body: unknown, text: string): string {
+  if (typeof body !== 'object' || body === null) return text.slice(0, 200) || 'nothing more';
+  if ('pattern' in body) return `blacklisted by ${String(body.pattern)}`;
+  if (!('detail' in body)) return text.slice(0, 200);
+  if (typeof body.detail === 'string') return body.detail;
+  const issues = Array.isArray(body.detail) ? body.detail : [];
+  return issues
+    .map(({ loc, msg }) => `${(loc ?? []).join('.')}: ${msg}`)
+    .join('; ')
+    .slice(0, 500);
+}

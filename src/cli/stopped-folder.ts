@@ -1,0 +1,28 @@
+/** For commands that need the service stopped: takes the data folder's lock, or says who has it. */
+import { type DataFolder, DataFolderError, openDataFolder } from '../store/data-folder.ts';
+import { CliError, exitCodes } from './cli-error.ts';
+import type { Context } from './context.ts';
+
+/** Errors: CliError with `inUse` while a service runs; `what` is the command in words. */
+export async function withStoppedFolder<Result>(
+  { settings, newId }: Context,
+  what: string,
+  use: (folder: DataFolder) => Promise<Result>,
+): Promise<Result> {
+  let folder: DataFolder;
+  try {
+    folder = openDataFolder(settings.data_dir, newId());
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error;
+    if (!error.message.startsWith('another readback'))
+      throw new CliError(exitCodes.failed, error.message, { cause: error });
+    throw new CliError(exitCodes.inUse, `${error.message}\n${what} needs the service stopped: stop it and try again`, {
+      cause: error,
+    });
+  }
+  try {
+    return await use(folder);
+  } finally {
+    folder.release();
+  }
+}

@@ -1,0 +1,95 @@
+/** What commands write to: lines on standard output, remarks and progress on standard error; colours and bars on a terminal only. */
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+
+export interface Terminal {
+  /** A line of the answer. */
+  say(line: string): void;
+  /** The answer as JSON, one document. */
+  json(value: unknown): void;
+  /** A remark beside the answer. */
+  note(line: string): void;
+  style(style: Style, text: string): string;
+  /** Draw over the line of before; nothing where standard error is no terminal. An empty text clears it. */
+  progress(text: string): void;
+}
+
+type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
+
+const codes: Record<Style, number> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 };
+/** Progress is drawn so often, ms. */
+const drawEveryMs = 100;
+
+export interface TerminalOptions {
+  stdout: Stream;
+  stderr: Stream;
+  /** `--no-color`, or NO_COLOR in the environment. */
+  colors: boolean;
+  monotonic: () => number;
+}
+
+export function openTerminal({ stdout, stderr, colors, monotonic }: TerminalOptions): Terminal {
+  let drawn = false;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  const clear = () => {
+    if (drawn) stderr.write('\r\x1b[K');
+    drawn = false;
+  };
+  return {
+    say(line) {
+      clear();
+      stdout.write(`${line}\n`);
+    },
+    json(value) {
+      clear();
+      stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+    },
+    note(line) {
+      clear();
+      stderr.write(`${line}\n`);
+    },
+    style: (style, text) => (colors && stdout.isTTY ? `\x1b[${codes[style]}m${text}\x1b[0m` : text),
+    progress(text) {
+      if (!stderr.isTTY) return;
+      if (text === '') return clear();
+      if (monotonic() - drawnAt < drawEveryMs) return;
+      drawnAt = monotonic();
+      drawn = true;
+      stderr.write(`\r\x1b[K${text}`);
+    },
+  };
+}
+
+/** A bar for a share of 0 to 1. */
+export function bar(share: number, width = 24): string {
+  const filled = Math.round(Math.min(1, Math.max(0, share)) * width);
+  return '█'.repeat(filled) + '░'.repeat(width - filled);
+}
+
+/**
+ * Text of pages and of servers as a terminal may show it: on one line, without control characters (escape sequences of a hostile page,
+ * above all) and without those that turn the direction of writing.
+ */
+export function plain(text: string, maxLength = Number.MAX_SAFE_INTEGER): string {
+  const line = text.replace(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1).toWellFormed()}…`;
+}
+
+/** Columns of equal width; the last one as long as it is. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]))).join('  '),
+  );
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = -1;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}

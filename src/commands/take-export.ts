@@ -1,0 +1,123 @@
+/**
+ * Take lines of an export in. Doing it again changes nothing: what is known keeps what it has, and of two counts of visits the higher holds.
+ */
+import type { ExportLine } from '../domain/export.ts';
+import { instantOf } from '../domain/ids.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { createWatch } from './change-watches.ts';
+import { createJob } from './move-job.ts';
+
+export interface ExportPolicy {
+  at: number;
+  max_attempts: number;
+}
+
+export type TakenCounts = Record<
+  'new_pages' | 'known_pages' | 'blacklisted' | 'rules' | 'watches' | 'left_out',
+  number
+>;
+
+export const noneTaken = (): TakenCounts => ({
+  new_pages: 0,
+  known_pages: 0,
+  blacklisted: 0,
+  rules: 0,
+  watches: 0,
+  left_out: 0,
+});
+
+export function takeExport(lines: readonly ExportLine[], policy: ExportPolicy): Command<TakenCounts> {
+  return (transaction) => {
+    const counts = noneTaken();
+    for (const line of lines) {
+      const kind = takeLine(transaction, line, policy);
+      if (kind !== null) counts[kind]++;
+    }
+    return counts;
+  };
+}
+
+function takeLine(transaction: Transaction, line: ExportLine, policy: ExportPolicy): keyof TakenCounts | null {
+  switch (line.kind) {
+    case 'rule': {
+      if (transaction.blacklist.find(line.rule_kind, line.pattern) !== undefined) return null;
+      transaction.blacklist.put({
+        no: transaction.counters.take('blacklist'),
+        pattern: line.pattern,
+        kind: line.rule_kind,
+        reason: line.reason,
+        created_at: instantOf(line.created_at),
+        purging: true, // the next start forgets what matches it, before it serves
+      });
+      return 'rules';
+    }
+    case 'watch': {
+      if (transaction.watches.find(line.identity) !== undefined) return null;
+      const { url, watch_kind, identity, title, enabled, interval_hours, config } = line;
+      createWatch({ url, kind: watch_kind, identity, title, enabled, interval_hours, config, at: policy.at })(
+        transaction,
+      );
+      return 'watches';
+    }
+    case 'page':
+      return takePage(transaction, line, policy);
+    case 'feedback':
+      return 'left_out';
+    default:
+      return null;
+  }
+}
+
+function takePage(
+  transaction: Transaction,
+  line: Extract<ExportLine, { kind: 'page' }>,
+  { at, max_attempts }: ExportPolicy,
+): keyof TakenCounts {
+  const { canonical_url, original_url, domain, title, body_text, content_hash, sections, source, metadata } = line;
+  if (transaction.blacklist.match(canonical_url, domain) !== undefined) return 'blacklisted';
+  const [first_seen_at, last_seen_at] = [instantOf(line.first_seen_at), instantOf(line.last_seen_at)];
+  const knownNo = transaction.pages.numberByUrl(canonical_url);
+  const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
+  if (known !== undefined) {
+    const merged = {
+      ...known,
+      visit_count: Math.max(known.visit_count, line.visit_count),
+      first_seen_at: Math.min(known.first_seen_at, first_seen_at),
+      last_seen_at: Math.max(known.last_seen_at, last_seen_at),
+    };
+    transaction.pages.put(merged, known);
+    return 'known_pages';
+  }
+  const no = transaction.counters.take('page');
+  const kind = body_text === null ? 'fetch_and_index' : 'index_page';
+  const job = createJob(transaction, { kind, page_no: no, max_attempts, at });
+  transaction.pages.put(
+    {
+      no,
+      canonical_url,
+      original_url,
+      domain,
+      title,
+      source,
+      metadata,
+      first_seen_at,
+      last_seen_at,
+      visit_count: line.visit_count,
+      indexed_at: null,
+      status: 'queued',
+      content_hash,
+      sections: sections.map(({ char_start, title: name, start_s }) => ({
+        char_start,
+        title: name,
+        ...(start_s === undefined ? {} : { start_s }),
+      })),
+      index_job: job.no,
+      entity_job: null,
+      first_label: 0,
+      chunk_count: 0,
+    },
+    undefined,
+  );
+  if (body_text !== null) transaction.pages.putBody(no, body_text);
+  return 'new_pages';
+}

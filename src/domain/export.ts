@@ -1,0 +1,71 @@
+/**
+ * The lines of an export (JSONL): everything that a person put in. The first line is the head, the last one counts the others, so that a file
+ * that was cut off is told from a whole one. Datetimes as in the API.
+ */
+import { z } from 'zod';
+import { ruleKind } from './blacklist.ts';
+import { datetime } from './ids.ts';
+import { watchConfig, watchKind } from './watch.ts';
+
+export const exportVersion = 1;
+
+export const exportHead = z.object({
+  kind: z.literal('readback_export'),
+  version: z.literal(exportVersion),
+  exported_at: datetime,
+});
+
+const section = z.object({
+  char_start: z.int().min(0),
+  title: z.string().nullable(),
+  start_s: z.number().nullable().optional(),
+});
+
+export const exportLine = z.discriminatedUnion('kind', [
+  exportHead,
+  z.object({
+    kind: z.literal('rule'),
+    pattern: z.string(),
+    rule_kind: ruleKind,
+    reason: z.string().nullable(),
+    created_at: datetime,
+  }),
+  z.object({
+    kind: z.literal('watch'),
+    url: z.string(),
+    watch_kind: watchKind,
+    identity: z.string(),
+    title: z.string().nullable(),
+    enabled: z.boolean(),
+    interval_hours: z.int().min(1),
+    config: watchConfig.nullable(),
+    created_at: datetime,
+  }),
+  z.object({
+    kind: z.literal('page'),
+    canonical_url: z.string(),
+    original_url: z.string(),
+    domain: z.string(),
+    title: z.string().nullable(),
+    body_text: z.string().nullable(),
+    content_hash: z.string().nullable(),
+    sections: z.array(section),
+    source: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+    first_seen_at: datetime,
+    last_seen_at: datetime,
+    visit_count: z.int().min(1),
+    /** By model id: its dimension and the vectors of all passages, little-endian float32, base64. With `--vectors`; not read back. */
+    vectors: z.record(z.string(), z.object({ dim: z.int(), data: z.string() })).optional(),
+  }),
+  /** What was said of a search's result. Not read back: the search that it belongs to is not in the export. */
+  z.object({
+    kind: z.literal('feedback'),
+    query: z.string(),
+    canonical_url: z.string(),
+    relevant: z.boolean(),
+    at: datetime,
+  }),
+  z.object({ kind: z.literal('end'), lines: z.int() }),
+]);
+export type ExportLine = z.infer<typeof exportLine>;

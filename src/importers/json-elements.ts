@@ -1,0 +1,72 @@
+/**
+ * The objects of a large JSON document, one at a time: those in an array at the top, or in arrays that are values of the object at the
+ * top. Holds one object at a time, whatever the size of the document.
+ */
+import { ImportError } from './import-error.ts';
+
+/** One object may hold a page as it was saved. */
+const maxElementChars = 64 * 2 ** 20;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Errors: ImportError for what is no JSON, or ends too early. `name` is how messages call the document. */
+export async function* jsonElements(pieces: AsyncIterable<string>, name: string): AsyncGenerator<unknown> {
+  /** Brackets that are open, outermost first. */
+  const open: number[] = [];
+  let inString = false;
+  let escaped = false;
+  let began = false;
+  /** How deep the brackets are within which the current element lies; -1 between elements. */
+  let elementDepth = -1;
+  let parts: string[] = [];
+  let length = 0;
+
+  for await (const piece of pieces) {
+    let from = elementDepth < 0 ? -1 : 0;
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (inString) {
+        if (escaped) escaped = false;
+        else if (code === BACKSLASH) escaped = true;
+        else if (code === QUOTE) inString = false;
+      } else if (code === QUOTE) inString = true;
+      else if (code === 0x7b || code === 0x5b) {
+        const arrayInside = open.at(-1) === 0x5b && open.length <= 2;
+        if (elementDepth < 0 && code === 0x7b && arrayInside) {
+          elementDepth = open.length;
+          from = at;
+        }
+        open.push(code);
+        began = true;
+      } else if (code === 0x7d || code === 0x5d) {
+        if (open.pop() !== (code === 0x7d ? 0x7b : 0x5b))
+          throw new ImportError(`${name} is no JSON: a bracket too many`);
+        if (elementDepth === open.length) {
+          parts.push(piece.slice(from, at + 1));
+          yield parsed(parts.join(''), name);
+          parts = [];
+          length = 0;
+          elementDepth = -1;
+          from = -1;
+        }
+      } else if (!began && code > 0x20 && code !== 0xfeff) {
+        throw new ImportError(`${name} is no JSON: it begins with ${JSON.stringify(piece[at])}`);
+      }
+    }
+    if (elementDepth < 0) continue;
+    parts.push(from < 0 ? piece : piece.slice(from));
+    length += piece.length;
+    if (length > maxElementChars)
+      throw new ImportError(`${name}: an entry has more than ${maxElementChars} characters`);
+  }
+  if (open.length > 0 || !began) throw new ImportError(`${name} is cut off: it ends within its JSON`);
+}
+
+function parsed(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ImportError(`${name} is no JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}

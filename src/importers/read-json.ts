@@ -1,0 +1,111 @@
+/** Exports of bookmark services as JSON: Omnivore, Karakeep, linkding and Linkwarden. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ImportItem } from '../domain/import.ts';
+import { fromDateText, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
+
+type Fields = Record<string, unknown>;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const addressOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/**
+ * `contentDir`: the export's folder `content`, which has `SLUG.html` for each page that was saved. A slug that is more than a plain name
+ * leads nowhere.
+ */
+export async function* readOmnivore(
+  entries: AsyncIterable<unknown>,
+  contentDir: string | null,
+): AsyncGenerator<ImportItem> {
+  for await (const entry of entries) {
+    const page = fieldsOf(entry);
+    yield itemOf({
+      url: addressOf(page.url),
+      title: textOf(page.title),
+      at: fromDateText(page.savedAt),
+      metadata: metadataOf({
+        tags: listOf(page.labels),
+        status: textOf(page.state),
+        author: textOf(page.author),
+        description: textOf(page.description),
+        published_at: textOf(page.publishedAt),
+      }),
+      body_html: contentDir === null ? null : await savedContent(contentDir, page.slug),
+    });
+  }
+}
+
+async function savedContent(dir: string, slug: unknown): Promise<string | null> {
+  if (typeof slug !== 'string' || !/^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*$/u.test(slug)) return null;
+  try {
+    return textOf(await readFile(join(dir, `${slug}.html`), 'utf8'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENAMETOOLONG'))
+      return null;
+    throw error;
+  }
+}
+
+/** Links, with the page's HTML where the export has it; notes and files have no address. */
+export async function* readKarakeep(entries: AsyncIterable<unknown>): AsyncGenerator<ImportItem> {
+  for await (const entry of entries) {
+    const bookmark = fieldsOf(entry);
+    const content = fieldsOf(bookmark.content);
+    const tags = Array.isArray(bookmark.tags)
+      ? bookmark.tags.map((tag) => (typeof tag === 'string' ? tag : fieldsOf(tag).name))
+      : [];
+    const url = content.type === 'text' || content.type === 'asset' ? content.sourceUrl : (content.url ?? bookmark.url);
+    yield itemOf({
+      url: addressOf(url),
+      title: textOf(bookmark.title) ?? textOf(content.title),
+      at: fromDateText(bookmark.createdAt),
+      metadata: metadataOf({
+        tags: listOf(tags),
+        note: textOf(bookmark.note),
+        status: bookmark.archived === true ? 'archived' : null,
+        description: textOf(content.description),
+      }),
+      body_html: textOf(content.htmlContent),
+      body_text: content.type === 'text' && textOf(content.htmlContent) === null ? textOf(content.text) : null,
+    });
+  }
+}
+
+export async function* readLinkding(entries: AsyncIterable<unknown>): AsyncGenerator<ImportItem> {
+  for await (const entry of entries) {
+    const bookmark = fieldsOf(entry);
+    yield itemOf({
+      url: addressOf(bookmark.url),
+      title: textOf(bookmark.title) ?? textOf(bookmark.website_title),
+      at: fromDateText(bookmark.date_added),
+      metadata: metadataOf({
+        tags: listOf(bookmark.tag_names),
+        note: textOf(bookmark.notes),
+        description: textOf(bookmark.description) ?? textOf(bookmark.website_description),
+        status: bookmark.is_archived === true ? 'archived' : null,
+      }),
+    });
+  }
+}
+
+/** Entries are collections with their links; a collection's parents come before it and are its folder. */
+export async function* readLinkwarden(entries: AsyncIterable<unknown>): AsyncGenerator<ImportItem> {
+  const folders = new Map<unknown, string>();
+  for await (const entry of entries) {
+    const collection = fieldsOf(entry);
+    if (!Array.isArray(collection.links)) continue;
+    const folder = [folders.get(collection.parentId), textOf(collection.name)].filter((part) => part != null).join('/');
+    folders.set(collection.id, folder);
+    for (const each of collection.links) {
+      const link = fieldsOf(each);
+      const tags = Array.isArray(link.tags) ? link.tags.map((tag) => fieldsOf(tag).name) : [];
+      yield itemOf({
+        url: addressOf(link.url),
+        title: textOf(link.name),
+        at: fromDateText(link.createdAt),
+        metadata: metadataOf({ tags: listOf(tags), folder, description: textOf(link.description) }),
+      });
+    }
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Runs an import: items of a source in batches to a target, which makes each batch and the checkpoint that covers it durable. One batch
+ * of items is held at a time. Started again, it goes on after the last checkpoint.
+ */
+import { type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
+import {
+  type FailedItem,
+  type ImportCheckpoint,
+  type ImportItem,
+  type ImportOptions,
+  noCounts,
+} from '../domain/import.ts';
+import type { IngestPageRequest } from '../domain/page.ts';
+import { ImportError } from './import-error.ts';
+import type { ImportSource } from './open-source.ts';
+
+/** Where pages go, and where the checkpoint is kept. */
+export interface ImportTarget {
+  /** Items of one batch at most. */
+  maxItems: number;
+  load(id: string): Promise<ImportCheckpoint | undefined>;
+  /** All failures, by place. */
+  failures(id: string): Promise<FailedItem[]>;
+  restart(id: string): Promise<void>;
+  /** Take a batch in; gives the next checkpoint when both are durable. */
+  take(before: ImportCheckpoint, batch: ImportBatch): Promise<ImportCheckpoint>;
+}
+
+export interface RunImportOptions {
+  source: ImportSource;
+  target: ImportTarget;
+  options: ImportOptions;
+  mode: 'resume' | 'again' | 'retry-failed';
+  now: () => number;
+  signal: AbortSignal;
+  onProgress?: (checkpoint: ImportCheckpoint) => void;
+}
+
+/** A batch ends at this many characters of saved pages: bodies of requests are bounded, and so is memory. */
+const maxBatchChars = 8 * 2 ** 20;
+
+/** Addresses that a dry run holds to tell which are the same. */
+const maxCounted = 1_000_000;
+
+/** Errors: ImportError for what cannot be read or was begun with other options; those of the target; the signal's reason. */
+export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint> {
+  const { source, target, options, mode, now, signal, onProgress } = run;
+  if (mode === 'again') await target.restart(source.id);
+  const known = await target.load(source.id);
+  if (mode === 'retry-failed') {
+    if (known === undefined) throw new ImportError('this source was not imported yet: there is nothing to try again');
+    return retryFailed(run, known);
+  }
+  if (known?.finished === true) return known;
+  if (known !== undefined && !sameOptions(known.options, options)) {
+    throw new ImportError(
+      'this import was begun with other options: name the same ones to go on, or --again to start over',
+    );
+  }
+  let checkpoint: ImportCheckpoint = known ?? {
+    id: source.id,
+    format: source.format,
+    options,
+    next: 0,
+    counts: noCounts(),
+    newest: null,
+    finished: false,
+    started_at: now(),
+    updated_at: now(),
+  };
+  const begin = checkpoint.next;
+  let batch = newBatch();
+  let place = -1;
+  let chars = 0;
+  const send = async (last: boolean) => {
+    checkpoint = await target.take(checkpoint, { ...batch, next: place + 1, last });
+    onProgress?.(checkpoint);
+    batch = newBatch();
+    chars = 0;
+  };
+  for await (const item of source.items()) {
+    signal.throwIfAborted();
+    place++;
+    if (place < begin) continue;
+    const reason = skipReason(item, options);
+    if (reason !== null) {
+      batch.skipped[reason] = (batch.skipped[reason] ?? 0) + 1;
+      continue;
+    }
+    batch.items.push({ place, item });
+    chars += charsOf(item);
+    if (batch.items.length >= target.maxItems || chars >= maxBatchChars) await send(false);
+  }
+  if (place + 1 < begin) throw new ImportError('the source has fewer items than the last time');
+  await send(true);
+  return checkpoint;
+}
+
+async function retryFailed({ source, target, signal, onProgress }: RunImportOptions, known: ImportCheckpoint) {
+  const places = new Set((await target.failures(source.id)).map(({ place }) => place));
+  let checkpoint = known;
+  let items: PlacedItem[] = [];
+  let place = -1;
+  const send = async () => {
+    const batch: ImportBatch = { items, next: checkpoint.next, skipped: {}, last: false, retry: true };
+    checkpoint = await target.take(checkpoint, batch);
+    onProgress?.(checkpoint);
+    items = [];
+  };
+  for await (const item of source.items()) {
+    signal.throwIfAborted();
+    place++;
+    if (!places.has(place)) continue;
+    items.push({ place, item });
+    if (items.length >= target.maxItems) await send();
+  }
+  if (items.length > 0) await send();
+  return checkpoint;
+}
+
+export interface DryRun {
+  items: number;
+  /** Distinct addresses of those that would go in; null above a million, which are not counted. */
+  addresses: number | null;
+  skipped: Record<string, number>;
+  withText: number;
+  oldest: number | null;
+  newest: number | null;
+}
+
+/** What an import would take in; nothing is written. */
+export async function dryRun(source: ImportSource, options: ImportOptions): Promise<DryRun> {
+  const result: DryRun = { items: 0, addresses: 0, skipped: {}, withText: 0, oldest: null, newest: null };
+  const seen = new Set<string>();
+  for await (const item of source.items()) {
+    const reason = skipReason(item, options);
+    if (reason !== null) {
+      result.skipped[reason] = (result.skipped[reason] ?? 0) + 1;
+      continue;
+    }
+    result.items++;
+    if (seen.size <= maxCounted) seen.add(item.url);
+    if (item.body_html !== null || item.body_text !== null) result.withText++;
+    if (item.at === null) continue;
+    result.oldest = Math.min(result.oldest ?? item.at, item.at);
+    result.newest = Math.max(result.newest ?? item.at, item.at);
+  }
+  result.addresses = seen.size > maxCounted ? null : seen.size;
+  return result;
+}
+
+/** The item as it is submitted. `label` is the page's source. */
+export function submissionOf(item: ImportItem, label: string): IngestPageRequest {
+  return {
+    url: item.url,
+    title: item.title,
+    ...(item.body_html === null ? { body_extracted: item.body_text } : { body_html: item.body_html }),
+    fetched_at: item.at === null ? null : new Date(item.at).toISOString(),
+    source: label,
+    metadata: item.metadata,
+  };
+}
+
+function newBatch(): ImportBatch {
+  return { items: [], next: 0, skipped: {}, last: false, retry: false };
+}
+
+function charsOf({ body_html, body_text }: ImportItem): number {
+  return (body_html?.length ?? 0) + (body_text?.length ?? 0);
+}
+
+function sameOptions(one: ImportOptions, other: ImportOptions): boolean {
+  return one.since === other.since && one.min_visits === other.min_visits;
+}

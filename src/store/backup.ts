@@ -1,0 +1,220 @@
+/**
+ * Backups of the store: a folder of the user's own choice with `store/data.mdb`, a compact copy as of one moment, and `backup.json`,
+ * which is written last: a folder without it is no backup. The index is not in it (it is made again from the store), nor are access tokens.
+ */
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  createReadStream,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { copyFile, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { openReadOnlyEnvironment, restampStore, storeFormat } from './environment.ts';
+import { PageReader } from './pages.ts';
+import { copyInto, roomFor } from './replace-file.ts';
+import { StoreView } from './store.ts';
+
+export class BackupError extends Error {
+  readonly code = 'backup';
+}
+
+const backupManifest = z.object({
+  readback_backup: z.literal(1),
+  store_format: z.int(),
+  store_id: z.string(),
+  /** Everything that was acknowledged before this moment is in it. */
+  taken_at: z.iso.datetime(),
+  made_by: z.string(),
+  pages: z.int(),
+  bytes: z.int(),
+  sha256: z.string(),
+});
+export type BackupManifest = z.infer<typeof backupManifest>;
+
+const MANIFEST = 'backup.json';
+const DATA = 'data.mdb';
+/** Copies tried when the store's file is replaced (after a forget) while it is copied. */
+const maxTries = 5;
+
+export interface BackupOptions {
+  dataDir: string;
+  target: string;
+  now: () => number;
+  version: string;
+}
+
+/**
+ * Copy the store of a running or stopped service. Errors: BackupError where the target is not an empty folder; StoreFormatError;
+ * NoRoomError; those of the file system. What is left of a failed one has no manifest.
+ */
+export async function makeBackup({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
+  requireEmpty(target);
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  chmodSync(target, 0o700);
+  const partial = join(target, 'store.partial');
+  const dataFile = join(dataDir, 'store', DATA);
+  for (let attempt = 1; ; attempt++) {
+    const taken = now();
+    const inode = statSync(dataFile, { throwIfNoEntry: false })?.ino;
+    const view = StoreView.open(dataDir);
+    try {
+      roomFor(target, view.usedBytes());
+      await copyInto(partial, (dir) => view.copyTo(dir));
+    } finally {
+      await view.close();
+    }
+    // Writes that came after the file was replaced went to the new one: what was copied may lack them.
+    if (statSync(dataFile).ino !== inode && attempt < maxTries) continue;
+    const { storeId, pages } = await lookInto(partial);
+    const manifest: BackupManifest = {
+      readback_backup: 1,
+      store_format: storeFormat,
+      store_id: storeId,
+      taken_at: new Date(taken).toISOString(),
+      made_by: `readback ${version}`,
+      pages,
+      bytes: statSync(join(partial, DATA)).size,
+      sha256: await sha256Of(join(partial, DATA)),
+    };
+    renameSync(partial, join(target, 'store'));
+    await writeDurably(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+    return manifest;
+  }
+}
+
+export interface RestoreOptions {
+  backup: string;
+  /** Its lock is held by the caller. */
+  dataDir: string;
+  /** Put the backup in the place of a store that is there; the old file is kept beside it. */
+  replace: boolean;
+  newStoreId: () => string;
+  now: () => number;
+}
+
+export interface Restored extends BackupManifest {
+  /** Where the store that was there is now. */
+  keptAt: string | null;
+}
+
+/**
+ * Put a backup into a data folder. The restored store gets an identity of its own, because labels and numbers that were given since
+ * the backup will be given again: no index file of the former history may be taken for one of this. Until the renaming nothing has changed.
+ * Errors: BackupError where it is no whole backup, of another format, or a store is there; NoRoomError; those of the file system.
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { backup, dataDir, replace, newStoreId, now } = options;
+  const manifest = await readBackup(backup);
+  const storeDir = join(dataDir, 'store');
+  const live = join(storeDir, DATA);
+  if (existsSync(live) && !replace) {
+    throw new BackupError(`there is a store in ${dataDir}; use --replace to put the backup in its place`);
+  }
+  const restored = join(dataDir, 'store.restored');
+  roomFor(dataDir, manifest.bytes);
+  await copyInto(restored, (dir) => copyFile(join(backup, 'store', DATA), join(dir, DATA)));
+  if ((await sha256Of(join(restored, DATA))) !== manifest.sha256)
+    throw new BackupError('the copy differs from the backup');
+  await restampStore(restored, newStoreId());
+  rmSync(join(dataDir, 'index'), { recursive: true, force: true });
+  mkdirSync(storeDir, { recursive: true, mode: 0o700 });
+  let keptAt: string | null = null;
+  if (existsSync(live)) {
+    keptAt = join(dataDir, `before-restore-${new Date(now()).toISOString().replaceAll(':', '-')}`);
+    mkdirSync(join(keptAt, 'store'), { recursive: true, mode: 0o700 });
+    linkSync(live, join(keptAt, 'store', DATA));
+  }
+  rmSync(join(storeDir, 'lock.mdb'), { force: true });
+  renameSync(join(restored, DATA), live);
+  await syncFolder(storeDir);
+  rmSync(restored, { recursive: true, force: true });
+  return { ...manifest, keptAt };
+}
+
+/** The manifest of a whole backup. Errors: BackupError. */
+export async function readBackup(backup: string): Promise<BackupManifest> {
+  const path = join(backup, MANIFEST);
+  if (!existsSync(path)) throw new BackupError(`${backup} is no backup of readback: it has no ${MANIFEST}`);
+  const parsed = backupManifest.safeParse(parsedJson(readFileSync(path, 'utf8')));
+  if (!parsed.success) throw new BackupError(`${path} cannot be read: ${z.prettifyError(parsed.error)}`);
+  const manifest = parsed.data;
+  if (manifest.store_format !== storeFormat) {
+    throw new BackupError(
+      `the backup has store format ${manifest.store_format}, this version of readback reads format ${storeFormat}`,
+    );
+  }
+  const file = join(backup, 'store', DATA);
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size !== manifest.bytes) {
+    throw new BackupError(`${file} has ${size ?? 'no'} bytes, the backup was made with ${manifest.bytes}`);
+  }
+  if ((await sha256Of(file)) !== manifest.sha256) throw new BackupError(`${file} is damaged: it has another checksum`);
+  return manifest;
+}
+
+function requireEmpty(target: string): void {
+  const entry = statSync(target, { throwIfNoEntry: false });
+  if (entry === undefined) return;
+  if (!entry.isDirectory()) throw new BackupError(`${target} is a file; a backup is a folder`);
+  if (readdirSync(target).length > 0) throw new BackupError(`${target} is not empty; a backup goes into a new folder`);
+}
+
+/** Opens the copy as a start would. */
+async function lookInto(dir: string): Promise<{ storeId: string; pages: number }> {
+  mkdirSync(join(dir, 'look'), { mode: 0o700 });
+  linkSync(join(dir, DATA), join(dir, 'look', DATA));
+  const environment = openReadOnlyEnvironment(join(dir, 'look'));
+  try {
+    return { storeId: environment.storeId, pages: new PageReader(environment).count() };
+  } finally {
+    await environment.root.close();
+    rmSync(join(dir, 'look'), { recursive: true, force: true });
+  }
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON: the schema says so.
+    return text;
+  }
+}
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece);
+  return hash.digest('hex');
+}
+
+/** Write a file whole or not at all, and bring it to the disk. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  const partial = `${path}.partial`;
+  const file = await open(partial, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  renameSync(partial, path);
+  await syncFolder(join(path, '..'));
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

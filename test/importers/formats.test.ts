@@ -1,0 +1,173 @@
+/** What real files of the public collection do not show: each format's odd sides, made by hand. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import sqlite from 'node-sqlite3-wasm';
+import type { ImportFormat, ImportItem } from '../../src/domain/import.ts';
+import { openSource } from '../../src/importers/open-source.ts';
+import { writeHistory } from './history-file.ts';
+import { temporaryFolder } from './temporary-files.ts';
+
+async function read(
+  path: string,
+  format: ImportFormat | null = null,
+): Promise<{ format: string; items: ImportItem[] }> {
+  const source = await openSource(path, format);
+  const items: ImportItem[] = [];
+  for await (const item of source.items()) items.push(item);
+  return { format: source.format, items };
+}
+
+function file(t: TestContext, name: string, content: string): string {
+  const path = join(temporaryFolder(t), name);
+  writeFileSync(path, content);
+  return path;
+}
+
+test('a history gives one item a visit, and none for frames, hidden URLs and steps of redirects', async (t) => {
+  const path = join(temporaryFolder(t), 'History');
+  const [first, second] = [Date.UTC(2024, 1, 3), Date.UTC(2024, 5, 3)];
+  writeHistory(path, [
+    { url: 'https://a.example/', title: 'A', visits: [{ at: first }, { at: second }] },
+    { url: 'https://hidden.example/', hidden: 1, visits: [{ at: first }] },
+    { url: 'https://frame.example/', visits: [{ at: first, transition: 0x30000003 }] },
+    { url: 'https://redirect.example/', visits: [{ at: first, transition: 0x10000000 }] },
+    { url: 'https://expired.example/', visit_count: 4, visits: [] },
+  ]);
+  const { format, items } = await read(path);
+  assert.equal(format, 'chromium');
+  assert.deepEqual(
+    items.map(({ url, at, visits, title }) => ({ url, at, visits, title })),
+    [
+      { url: 'https://a.example/', at: first, visits: 2, title: 'A' },
+      { url: 'https://a.example/', at: second, visits: 2, title: 'A' },
+    ],
+  );
+});
+
+test('a history that the browser has open is read with what waits in its write-ahead log', async (t) => {
+  const path = join(temporaryFolder(t), 'places.sqlite');
+  const open = new sqlite.Database(path);
+  t.after(() => open.close());
+  open.exec(`
+    PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+    CREATE TABLE moz_places(id INTEGER PRIMARY KEY, url, title, visit_count INTEGER, hidden INTEGER DEFAULT 0, last_visit_date INTEGER);
+    CREATE TABLE moz_historyvisits(id INTEGER PRIMARY KEY, place_id INTEGER, visit_date INTEGER, visit_type INTEGER);
+    INSERT INTO moz_places VALUES (1, 'https://in-the-log.example/', 'Log', 2, 0, 1700000000000000);
+    INSERT INTO moz_places VALUES (2, 'https://only-counted.example/', NULL, 3, 0, 1600000000000000);
+    INSERT INTO moz_historyvisits VALUES (1, 1, 1700000000000000, 1), (2, 1, 1700000001000000, 4);`);
+  const { format, items } = await read(path);
+  assert.equal(format, 'firefox');
+  assert.deepEqual(
+    items.map(({ url, at }) => [url, at]),
+    [
+      ['https://in-the-log.example/', 1700000000000],
+      ['https://only-counted.example/', 1600000000000],
+    ],
+  );
+});
+
+test('Karakeep: links with their saved HTML, notes and tags; a note without an address has none', async (t) => {
+  const path = file(
+    t,
+    'karakeep.json',
+    JSON.stringify({
+      bookmarks: [
+        {
+          createdAt: 1735689600,
+          title: 'Saved',
+          tags: ['a', 'b'],
+          note: 'mine',
+          archived: true,
+          content: {
+            type: 'link',
+            url: 'https://saved.example/',
+            htmlContent: '<p>Text with "quotes" and {brackets]</p>',
+          },
+        },
+        { createdAt: 1735689601, title: 'Note', tags: [], content: { type: 'text', text: 'no page' } },
+      ],
+    }),
+  );
+  const { format, items } = await read(path);
+  assert.equal(format, 'karakeep');
+  assert.deepEqual(items[0], {
+    url: 'https://saved.example/',
+    title: 'Saved',
+    at: 1735689600000,
+    visits: null,
+    metadata: { tags: ['a', 'b'], note: 'mine', status: 'archived' },
+    body_html: '<p>Text with "quotes" and {brackets]</p>',
+    body_text: null,
+  });
+  assert.equal(items[1].url, '');
+});
+
+test('Omnivore: the folder of an export, with pages as they were saved; no name leads out of it', async (t) => {
+  const dir = temporaryFolder(t);
+  mkdirSync(join(dir, 'content'));
+  writeFileSync(join(dir, 'content', 'a-page-1.html'), '<article>Saved text</article>');
+  writeFileSync(join(dir, 'secret.html'), 'not of the export');
+  const page = (slug: string) => ({
+    slug,
+    url: `https://o.example/${slug.length}`,
+    savedAt: '2024-10-29T16:30:11.000Z',
+    labels: [],
+  });
+  writeFileSync(join(dir, 'metadata_0_to_1.json'), JSON.stringify([page('a-page-1')]));
+  writeFileSync(join(dir, 'metadata_20_to_21.json'), JSON.stringify([page('../secret')]));
+  const { format, items } = await read(dir);
+  assert.equal(format, 'omnivore');
+  assert.deepEqual(
+    items.map(({ body_html, at }) => [body_html, at]),
+    [
+      ['<article>Saved text</article>', 1730219411000],
+      [null, 1730219411000],
+    ],
+  );
+});
+
+test('linkding: pages of its API', async (t) => {
+  const results = [
+    {
+      url: 'https://l.example/',
+      title: '',
+      website_title: 'L',
+      notes: 'n',
+      tag_names: ['x'],
+      date_added: '2020-09-26T09:46:23.006313Z',
+    },
+  ];
+  const { format, items } = await read(file(t, 'l.json', JSON.stringify({ count: 1, next: null, results })));
+  assert.equal(format, 'linkding');
+  assert.deepEqual([items[0].title, items[0].at, items[0].metadata], ['L', 1601113583006, { tags: ['x'], note: 'n' }]);
+});
+
+test('a list of addresses, with comments, a byte order mark and Windows line ends', async (t) => {
+  const { format, items } = await read(
+    file(t, 'list', '\ufeffhttps://one.example/\r\n# two is gone\r\n\r\nhttps://three.example/'),
+  );
+  assert.equal(format, 'urls');
+  assert.deepEqual(
+    items.map(({ url }) => url),
+    ['https://one.example/', 'https://three.example/'],
+  );
+});
+
+test('what is cut off, no JSON, another database or nothing known is told in a line', async (t) => {
+  const cut = file(t, 'cut.json', '[{"slug":"a","savedAt":"2024-01-01T00:00:00Z","url":"https://a.example/"},{"slug"');
+  await assert.rejects(read(cut), { code: 'import', message: /cut off/ });
+  const broken = file(t, 'broken.json', '[{"slug":1,"savedAt":}]');
+  await assert.rejects(read(broken), { code: 'import', message: /no JSON/ });
+  const unknown = file(t, 'unknown', 'Dear diary');
+  await assert.rejects(read(unknown), { code: 'import', message: /not recognised.*--format/ });
+  const other = join(temporaryFolder(t), 'other.sqlite');
+  const database = new sqlite.Database(other);
+  database.exec('CREATE TABLE a(b)');
+  database.close();
+  await assert.rejects(read(other), { code: 'import', message: /no history/ });
+  const garbage = file(t, 'garbage.sqlite', `SQLite format 3\0${'x'.repeat(5000)}`);
+  await assert.rejects(read(garbage), { code: 'import', message: /cannot be read as SQLite/ });
+  await assert.rejects(read('/nowhere/at/all'), { code: 'import', message: /there is no/ });
+});
