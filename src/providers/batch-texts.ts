@@ -34,9 +34,9 @@ export function batchTexts(texts: readonly string[], { maxTexts, maxTokens }: Ba
   return batches;
 }
 
-/** The beginning of a text that has at most so many tokens, as estimated; never half a character. */
-export function cutToTokens(text: string, maxTokens: number): string {
-  const maxBytes = maxTokens * bytesPerToken;
+/** The beginning of a text that has at most so many tokens, of `perToken` bytes each; never half a character. */
+export function cutToTokens(text: string, maxTokens: number, perToken = bytesPerToken): string {
+  const maxBytes = maxTokens * perToken;
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
   return text.slice(0, read);

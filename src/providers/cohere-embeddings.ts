@@ -17,6 +17,7 @@ export function cohereEmbeddings({ model, dim }: { model: string; dim: number })
     path: '/embed',
     maxTexts,
     maxTokens,
+    maxInputTokens: null,
     prepare: (text) => text,
     body: (texts, kind) => ({
       model,

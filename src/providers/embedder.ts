@@ -24,6 +24,8 @@ export interface EmbeddingWire {
   maxTexts: number;
   /** Tokens, as estimated, in one request at most. */
   maxTokens: number;
+  /** Tokens of one text that the provider takes; null where it cuts longer ones itself. */
+  maxInputTokens: number | null;
   /** What is sent in place of a text. */
   prepare(text: string, kind: TextKind): string;
   body(texts: readonly string[], kind: TextKind): object;

@@ -1,16 +1,19 @@
 /**
  * Makes the embedder of a provider: `voyage` and `cohere` have an API of their own, every other name is a server that speaks
  * OpenAI's. Texts go out in batches, one after the other, each a call of its own with its own retries.
+ *
+ * How many tokens a text has only the model's tokenizer knows, and a text that was cut for nothing is found less. So texts go out
+ * whole, but for what no tokenizer would take, and where the server refuses them the long ones are cut, and cut again.
  */
-import { batchTexts } from './batch-texts.ts';
+import { batchTexts, cutToTokens } from './batch-texts.ts';
 import { cohereEmbeddings } from './cohere-embeddings.ts';
-import type { Embedder, EmbeddingWire } from './embedder.ts';
+import type { Embedder, EmbeddingWire, TextKind } from './embedder.ts';
 import { readRows } from './embedding-rows.ts';
 import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
 import { openAiEmbeddings } from './openai-embeddings.ts';
 import { ProviderError } from './provider-error.ts';
-import type { ProviderCall } from './resilient-call.ts';
+import type { CallOptions, ProviderCall } from './resilient-call.ts';
 import { voyageEmbeddings } from './voyage-embeddings.ts';
 
 export interface EmbedderOptions {
@@ -29,6 +32,21 @@ const bytesPerNumber = 32;
 /** For everything around the vectors. */
 const bytesAround = 64 * 1024;
 
+/**
+ * Bytes that a token has at least, as assumed by the first request and by those after a refusal. Running English text has 4 to
+ * 5, code and most other languages 3 to 4, Chinese and Japanese 2 to 3.
+ */
+const assumedBytes = [8, 4, 3, 2] as const;
+
+/** What to send in place of a batch that was refused, or null: no text of it would be shorter. */
+function shortened(batch: readonly string[], sent: readonly string[], maxTokens: number): string[] | null {
+  for (const perToken of assumedBytes) {
+    const cut = batch.map((text) => cutToTokens(text, maxTokens, perToken));
+    if (cut.some((text, at) => text.length < sent[at].length)) return cut;
+  }
+  return null;
+}
+
 function wireOf({ endpoint: { provider }, ...model }: EmbedderOptions): EmbeddingWire {
   if (provider === 'voyage') return voyageEmbeddings(model);
   if (provider === 'cohere') return cohereEmbeddings(model);
@@ -39,6 +57,36 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
   const { endpoint, dim, call, wall } = options;
   const wire = wireOf(options);
   const bad = (problem: string) => new ProviderError(endpoint.provider, 'bad_answer', `unusable vectors: ${problem}`);
+  const ask = (
+    texts: readonly string[],
+    kind: TextKind,
+    callOptions: CallOptions | undefined,
+  ): Promise<Float32Array> => {
+    const body = wire.body(texts, kind);
+    const maxBytes = bytesAround + texts.length * dim * bytesPerNumber;
+    return call(async (signal) => {
+      const answer = await postJson(endpoint, { path: wire.path, body, maxBytes, signal, wall });
+      const rows = wire.rows(answer);
+      const read = rows === null ? { problem: 'not an embedding answer' } : readRows(rows, texts.length, dim);
+      if ('problem' in read) throw bad(read.problem);
+      return read;
+    }, callOptions);
+  };
+  const askShortened: typeof ask = async (batch, kind, callOptions) => {
+    const { maxInputTokens: most } = wire;
+    if (most === null) return ask(batch, kind, callOptions);
+    let sent = batch.map((text) => cutToTokens(text, most, assumedBytes[0]));
+    for (;;) {
+      try {
+        return await ask(sent, kind, callOptions);
+      } catch (error) {
+        const isRefused = error instanceof ProviderError && error.code === 'refused';
+        const next = isRefused ? shortened(batch, sent, most) : null;
+        if (next === null) throw error;
+        sent = next;
+      }
+    }
+  };
   return {
     dim,
     async embed(texts, kind, callOptions) {
@@ -46,15 +94,7 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
       const prepared = texts.map((text) => wire.prepare(text.toWellFormed(), kind));
       let at = 0;
       for (const batch of batchTexts(prepared, wire)) {
-        const body = wire.body(batch, kind);
-        const maxBytes = bytesAround + batch.length * dim * bytesPerNumber;
-        const vectors = await call(async (signal) => {
-          const answer = await postJson(endpoint, { path: wire.path, body, maxBytes, signal, wall });
-          const rows = wire.rows(answer);
-          const read = rows === null ? { problem: 'not an embedding answer' } : readRows(rows, batch.length, dim);
-          if ('problem' in read) throw bad(read.problem);
-          return read;
-        }, callOptions);
+        const vectors = await askShortened(batch, kind, callOptions);
         out.set(vectors, at);
         at += vectors.length;
       }

@@ -4,14 +4,13 @@
  * lists all the same is understood.
  */
 import { z } from 'zod';
-import { cutToTokens } from './batch-texts.ts';
 import type { EmbeddingWire } from './embedder.ts';
 import { prefixesOf } from './model-prefixes.ts';
 
 export interface OpenAiEmbeddingOptions {
   model: string;
   dim: number;
-  /** Tokens that the model reads at most; longer texts are cut, since this API refuses them. */
+  /** Tokens that the model reads at most: some servers cut longer texts, some refuse them. */
   maxInputTokens: number;
 }
 
@@ -31,7 +30,8 @@ export function openAiEmbeddings({ model, dim, maxInputTokens }: OpenAiEmbedding
     path: '/embeddings',
     maxTexts,
     maxTokens,
-    prepare: (text, kind) => cutToTokens(prefixes[kind] + text, maxInputTokens),
+    maxInputTokens,
+    prepare: (text, kind) => prefixes[kind] + text,
     body: (texts) => ({
       model,
       input: texts,

@@ -15,6 +15,7 @@ export function voyageEmbeddings({ model, dim }: { model: string; dim: number })
     path: '/embeddings',
     maxTexts,
     maxTokens,
+    maxInputTokens: null,
     prepare: (text) => text,
     body: (texts, kind) => ({
       model,

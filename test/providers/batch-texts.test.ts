@@ -28,6 +28,7 @@ test('a text is cut to its tokens at a whole character, and a short one is left 
   assert.equal(cutToTokens('short', 100), 'short');
   assert.equal(cutToTokens('abcdefgh', 2), 'abcdef');
   assert.equal(cutToTokens('漢字仮名', 3), '漢字仮');
+  assert.equal(cutToTokens('abcdefgh', 2, 2), 'abcd');
   assert.equal(cutToTokens('ab😀cd', 1), 'ab');
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), fc.integer({ min: 1, max: 30 }), (text, maxTokens) => {

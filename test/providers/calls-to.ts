@@ -30,10 +30,12 @@ export interface CallsOptions {
   failureThreshold?: number;
   apiKey?: string | null;
   userinfo?: string | null;
+  maxInputTokens?: number;
 }
 
 export function callsTo(server: Pick<FakeProvider, 'url'>, options: CallsOptions = {}): Calls {
   const { provider = 'openai', model = 'a-model', path = '/v1', timeoutMs = 5000, attempts = 1 } = options;
+  const { maxInputTokens = 8192 } = options;
   const { apiKey = null, userinfo = null, failureThreshold = 5, clock = systemClock } = options;
   const { breakers } = runBreakers({ failureThreshold, cooldownMs: 60_000 }, () => clock.monotonic());
   const call: ProviderCall = resilientCall({
@@ -47,7 +49,7 @@ export function callsTo(server: Pick<FakeProvider, 'url'>, options: CallsOptions
   const endpoint = { provider, baseUrl: server.url + path, credentials: { api_key: apiKey, userinfo } };
   const parts = { endpoint, model, call, wall: systemClock.wall };
   return {
-    embedder: openEmbedder({ ...parts, dim, maxInputTokens: 8192 }),
+    embedder: openEmbedder({ ...parts, dim, maxInputTokens }),
     reranker: openReranker(parts),
     chat: openChatClient(parts),
     breaker: () => breakers.states()[0]?.state ?? 'closed',
