@@ -31,6 +31,7 @@ import { type Pollers, pollWatchHandler } from './actors/poll-watch.ts';
 import { purgeVectorsHandler } from './actors/purge-vectors.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { queryVectorAsker } from './actors/query-vector.ts';
+import { openPdfReader } from './actors/read-pdf.ts';
 import { recordsLogic } from './actors/records.ts';
 import { replayHandler } from './actors/replay-queries.ts';
 import { retrieverLogic } from './actors/retriever.ts';
@@ -127,6 +128,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     undo.push(() => work.close());
     const extractor = openExtractor(threads);
     undo.push(() => extractor.close());
+    const pdfs = openPdfReader(settings.pdf);
+    undo.push(() => pdfs.close());
     const fetch = createWebFetch({
       allowPrivateHosts: settings.fetch.allow_private_hosts,
       perHostGapMs: settings.fetch.per_host_gap_ms,
@@ -314,7 +317,7 @@ export async function startApp(options: AppOptions): Promise<App> {
                 reader: store.reader,
                 commit,
                 fetch,
-                readers: textReaders(extractor.readFetched),
+                readers: { ...textReaders(extractor.readFetched), ...pdfs.readers },
                 indexPage,
                 canonicalize: settings.canonicalize,
               }),
@@ -345,7 +348,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       close: async () => {
         supervisor.stop();
         await supervisor.ended;
-        await Promise.all([work.close(), extractor.close(), feeds.close()]);
+        await Promise.all([work.close(), extractor.close(), pdfs.close(), feeds.close()]);
         folder.release();
       },
     };

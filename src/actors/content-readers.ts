@@ -59,10 +59,15 @@ export function contentTypeOf(header: string | undefined): { type: string; chars
   return { type: type.trim().toLowerCase(), charset: said ?? null };
 }
 
-/** What content without a type is: HTML where it begins like that, a text otherwise (the readers refuse what is none). */
+/** Its mark is at the beginning, or near it behind what other programs have put there. */
+export function isPdf(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 1024)).toString('latin1').includes('%PDF-');
+}
+
+/** What content without a type is: a PDF or HTML where it begins like that, a text otherwise (the readers refuse what is none). */
 export function sniffedType(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.subarray(0, 512)).toString('latin1');
-  if (start.startsWith('%PDF-')) return 'application/pdf';
+  if (/^\s*%PDF-/.test(start)) return 'application/pdf';
   return /^(?:[^<]{0,8})\s*<(?:!doctype|!--|html|head|body|script|title|meta|\?xml)/i.test(start)
     ? 'text/html'
     : 'text/plain';

@@ -30,7 +30,7 @@ export interface FetchAndIndexDependencies {
   canonicalize: CanonicalizeSettings;
 }
 
-const accept = 'text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
+const accept = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
 const longestType = 100;
 /** Of the pages of one host one is fetched, as many wait, and the others let pages of other hosts go first. */
 const maxAhead = 1;
@@ -90,6 +90,7 @@ function readerOf(readers: ContentReaders, type: string): ContentReader {
 function typeOf({ headers, body, finalUrl }: WebAnswer): string {
   const { type } = contentTypeOf(headers['content-type']);
   if (type === '') return sniffedType(body);
+  if (type.startsWith('text/') && sniffedType(body) === 'application/pdf') return 'application/pdf';
   return type === 'text/plain' && /\.(?:md|markdown)$/i.test(new URL(finalUrl).pathname) ? 'text/markdown' : type;
 }
 

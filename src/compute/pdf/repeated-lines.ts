@@ -1,0 +1,112 @@
+/**
+ * Running headers and footers: lines at the top or the bottom of pages that recur from page to page, whatever numbers they hold.
+ * Called while a PDF becomes text; the settings are the contract's `pdf.*`.
+ */
+import type { Line } from './page-lines.ts';
+
+export interface RepeatedLineSettings {
+  strip_repeated_lines: boolean;
+  /** Share of the pages on which a line must recur. */
+  repeated_line_ratio: number;
+  /** Lines looked at, from the top and from the bottom of each page. */
+  repeated_line_scan: number;
+  /** Pages below which nothing is dropped. */
+  min_pages_for_stripping: number;
+}
+
+/** Pages near which a line that changes with the chapter must recur, and how far its place may differ, points. */
+const nearPages = 2;
+const samePlace = 3;
+/** Share of the text above which it is not headers that recur. */
+const largestShare = 0.4;
+
+/** The pages without their headers and footers. */
+export function stripRepeatedLines(pages: readonly Line[][], settings: RepeatedLineSettings): Line[][] {
+  const { strip_repeated_lines, repeated_line_ratio: ratio, min_pages_for_stripping: fewest } = settings;
+  if (!strip_repeated_lines || pages.length < fewest) return [...pages];
+  const edges = pages.map((page) => edgeLines(page, settings.repeated_line_scan));
+  // What recurs on left or on right pages only is counted among these.
+  const sides = [pages.map(() => true), pages.map((_, no) => no % 2 === 0), pages.map((_, no) => no % 2 === 1)];
+  const gone = new Set<Line>();
+  for (const side of sides) {
+    const members = edges.flatMap((edge, no) => (side[no] && edge.length > 0 ? [{ edge, no }] : []));
+    if (members.length < fewest) continue;
+    const enough = Math.max(2, ratio * members.length);
+    const pagesOf = new Map<string, number>();
+    for (const { edge } of members) {
+      for (const key of new Set(edge.map(({ key }) => key))) pagesOf.set(key, (pagesOf.get(key) ?? 0) + 1);
+    }
+    for (const { line, key } of members.flatMap(({ edge }) => edge)) {
+      if ((pagesOf.get(key) ?? 0) >= enough) gone.add(line);
+    }
+    // A header that names the chapter is another one in each: its place recurs on all pages, its words on neighbours.
+    for (const isTop of [true, false]) {
+      const local = members.flatMap(({ edge, no }, at) => {
+        const found = edge.filter((each) => each.isTop === isTop && recursNear(each, members, at));
+        return found.length === 0 ? [] : [{ no, found }];
+      });
+      if (local.length >= enough) for (const { found } of local) for (const { line } of found) gone.add(line);
+    }
+  }
+  for (const line of inSamePlaces(edges, gone, Math.max(fewest, ratio * pages.length))) gone.add(line);
+  // Where that is much of the text, it is none: the pages are alike, or so short that their text is looked at, too.
+  const length = (lines: readonly Line[]) => lines.reduce((sum, { text }) => sum + text.length, 0);
+  if (length([...gone]) > largestShare * length(pages.flat())) {
+    const repeated_line_scan = settings.repeated_line_scan - 1;
+    return repeated_line_scan < 1 ? [...pages] : stripRepeatedLines(pages, { ...settings, repeated_line_scan });
+  }
+  return pages.map((page) => page.filter((line) => !gone.has(line)));
+}
+
+/** Where headers stand on enough pages, what stands there on others is one, too: that of a chapter of one page. */
+function inSamePlaces(edges: readonly EdgeLine[][], gone: ReadonlySet<Line>, enough: number): Line[] {
+  const pagesAt = new Map<number, number>();
+  for (const edge of edges) {
+    const places = new Set(edge.flatMap(({ line }) => (gone.has(line) ? [Math.round(line.y / samePlace)] : [])));
+    for (const place of places) pagesAt.set(place, (pagesAt.get(place) ?? 0) + 1);
+  }
+  return edges
+    .flat()
+    .flatMap(({ line }) => ((pagesAt.get(Math.round(line.y / samePlace)) ?? 0) >= enough ? [line] : []));
+}
+
+interface EdgeLine {
+  line: Line;
+  key: string;
+  isTop: boolean;
+}
+
+/** The lines nearest to the top and the bottom of a page, by where they stand, not by when they are read. */
+function edgeLines(page: readonly Line[], scan: number): EdgeLine[] {
+  const byPlace = [...page].sort((a, b) => b.y - a.y);
+  const rows: Line[][] = [];
+  for (const line of byPlace) {
+    const row = rows.at(-1);
+    if (row !== undefined && Math.abs(row[0].y - line.y) <= samePlace) row.push(line);
+    else rows.push([line]);
+  }
+  const count = Math.min(scan, rows.length);
+  const edge = (part: Line[][], isTop: boolean) => part.flat().map((line) => ({ line, key: keyOf(line.text), isTop }));
+  return [...edge(rows.slice(0, count), true), ...edge(rows.slice(Math.max(count, rows.length - count)), false)];
+}
+
+/** Letters in lower case; numbers, Arabic and Roman, are all the same. */
+function keyOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/\p{N}+/gu, '#')
+    .replace(/(?<![\p{L}\p{N}])[ivxlcdm]+(?![\p{L}\p{N}])/gu, '#')
+    .replace(/[\s.]+/g, ' ')
+    .trim();
+}
+
+function recursNear(line: EdgeLine, members: readonly { edge: EdgeLine[] }[], at: number): boolean {
+  for (let other = Math.max(0, at - nearPages); other <= at + nearPages && other < members.length; other++) {
+    if (other === at) continue;
+    const same = members[other].edge.some(
+      (each) => each.key === line.key && Math.abs(each.line.y - line.line.y) <= samePlace,
+    );
+    if (same) return true;
+  }
+  return false;
+}
