@@ -2,13 +2,14 @@
  * Ranking quality of the default pipeline and its parts over the collections of ../shared/data/ir, as JSON: nDCG@10, recall@100
  * and time per query of BM25 alone, dense alone, their fusion, and fusion with the local reranker, which is what the service
  * answers with; paired randomisation tests against BM25 alone. In process and exact (no graph), deterministic but for times.
- * With --leave-one-out also: feedback's two numbers chosen on all collections but one and measured on that one, for each.
+ * With --leave-one-out also: the reranker's four numbers chosen on all collections but one and measured on that one, for each.
  * Usage: npm run bench:quality [-- --leave-one-out] [collection …]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { WEIGHTS } from '../src/compute/rerank/rerank.ts';
 import { openWordVectors } from '../src/compute/word-vectors.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 import { collectionNames, prepareCollection } from './quality/collections.ts';
@@ -36,9 +37,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const names = collectionNames(root).filter((name) => positionals.length === 0 || positionals.includes(name));
-/** The grid that the feedback's weights were chosen from (docs/ranking.md). */
+/** The grids that the reranker's weights were chosen from (docs/ranking.md), one after the other. */
 const settings = values['leave-one-out']
-  ? [1, 1.5, 2, 3].flatMap((steepness) => [0.5, 0.75, 1].map((beta) => ({ steepness, beta })))
+  ? [
+      ...[1, 1.5, 2, 3].flatMap((steepness) => [0.5, 0.75, 1].map((beta) => ({ ...WEIGHTS, steepness, beta }))),
+      ...[0, 0.15, 0.25, 0.4].flatMap((cosine) =>
+        [0, 0.15, 0.3, 0.5].map((neighbours) => ({ ...WEIGHTS, cosine, neighbours })),
+      ),
+    ]
   : [];
 const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
 const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));

@@ -11,9 +11,8 @@ import { localFloor } from '../../src/compute/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder } from '../../src/compute/embed-local.ts';
 import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
 import { contentTerms } from '../../src/compute/query-terms.ts';
-import type { FeedbackWeights } from '../../src/compute/rerank/feedback.ts';
 import { type CandidateGatherer, createCandidateGatherer } from '../../src/compute/rerank/gather-candidates.ts';
-import { rerank } from '../../src/compute/rerank/rerank.ts';
+import { type RerankWeights, rerank } from '../../src/compute/rerank/rerank.ts';
 import { WordNumbers } from '../../src/compute/rerank/word-numbers.ts';
 import type { WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
 import { rollUpPages } from '../../src/compute/roll-up-pages.ts';
@@ -68,12 +67,12 @@ export interface QueryRun {
   times_ms: { analyse: number; sparse: number; gather: number; rerank: number };
 }
 
-/** `settings`: those of the feedback that the query is ranked by beside the default. */
+/** `settings`: weights that the query is ranked by beside the default. */
 export function runQuery(
   collection: PreparedCollection,
   text: string,
   tools: QueryTools,
-  settings: readonly FeedbackWeights[] = [],
+  settings: readonly RerankWeights[] = [],
 ): QueryRun {
   const { corpus, documentOf, forward } = collection;
   const started = performance.now();

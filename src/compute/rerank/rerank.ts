@@ -3,18 +3,32 @@
  *
  *   1. first pass   seven views of how a candidate fits, each divided by its maximum over the candidates, and their mean
  *   2. feedback     the best of the first pass lend the query their words; BM25 of that query is the score (feedback.ts)
+ *   3. meaning      a part of the cosine is added, as feedback goes by words alone
+ *   4. smoothing    the best take a part of the scores of the candidates most like them (smooth-scores.ts)
  *
  * Nothing is learned: the views weigh the same. Why these and what they bring: docs/ranking.md. Pure; called by the searcher threads and by bench/quality.ts.
  */
 import { FEEDBACK, type FeedbackWeights, feedbackScores } from './feedback.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
+import { smoothScores } from './smooth-scores.ts';
 import { candidateLengths, queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
 
 /**
- * Part of the first pass in the final score, that of feedback being 1, where the cosine is an outside model's. Feedback goes by words alone and would drown what such a model knows beyond them. Not measured: docs/ranking.md.
+ * Part of the first pass that is added to the score of feedback, whose maximum is 1, where the cosine in it is an outside
+ * model's. Not measured: docs/ranking.md.
  */
 const OUTSIDE_FIRST_PASS = 0.5;
+
+/** The numbers that were chosen by measuring. */
+export interface RerankWeights extends FeedbackWeights {
+  /** Part of the embedded model's cosine, divided by its maximum, that is added to the score of feedback. */
+  cosine: number;
+  /** Part of its neighbours' mean score that a candidate is given. */
+  neighbours: number;
+}
+
+export const WEIGHTS: RerankWeights = { ...FEEDBACK, cosine: 0.15, neighbours: 0.15 };
 
 /**
  * Score the candidates of a query.
@@ -28,17 +42,25 @@ export function rerank(
   candidates: Candidates,
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
-  feedback: FeedbackWeights = FEEDBACK,
+  weights: RerankWeights = WEIGHTS,
 ): Float64Array {
   const terms = queryTerms(query, statistics);
   const lengths = candidateLengths(candidates);
   const { surface, near, wide, title } = wordEvidence(query, terms, candidates, lengths, statistics, similarity);
   const { bm25f, cosine, wordCosine, outsideModel } = candidates;
   const first = meanOfViews(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
-  const scores = feedbackScores(terms, candidates, first, lengths, statistics, feedback);
-  const last = meanOfViews(scores.length, [scores]);
-  if (cosine === null || !outsideModel) return last;
-  return meanOfViews(scores.length, [last.map((score, i) => score + OUTSIDE_FIRST_PASS * Math.max(0, first[i]))]);
+  const scores = byPeak(feedbackScores(terms, candidates, first, lengths, statistics, weights));
+  const added = outsideModel ? first : byPeak(cosine ?? []);
+  const part = outsideModel ? OUTSIDE_FIRST_PASS : weights.cosine;
+  const fused = scores.map((score, i) => score + part * Math.max(0, added[i] ?? 0));
+  return byPeak(smoothScores(candidates, fused, weights.neighbours));
+}
+
+/** Divided by the maximum; all 0 where that is not above 0. */
+function byPeak(values: ArrayLike<number>): Float64Array {
+  let peak = 0;
+  for (let i = 0; i < values.length; i++) peak = Math.max(peak, values[i]);
+  return Float64Array.from(values, (value) => (peak === 0 ? 0 : value / peak));
 }
 
 /** The mean of views, each divided by its maximum; one that is absent or nowhere above 0 says nothing and has no part. */
