@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { fuseRrf } from '../compute/fuse-rrf.ts';
 import type { LabelSet } from '../compute/label-set.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -56,6 +57,11 @@ const progressMs = 3000;
 const saveEveryDocs = 2000;
 /** Without a change for so long, ms, the index is tidied and saved. */
 const quietMs = 5000;
+/**
+ * Candidates that the local reranker scores: all of both sides by default. More than this, which a search may ask for 2,000 of and
+ * a replay 20,000, take their processor time (a third of a ms each ten) from other searches and change nothing at the top (docs/ranking.md).
+ */
+const maxReranked = 400;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
 const maxQueue = 1024;
 /** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
@@ -227,13 +233,14 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       return { ...asked, wordPart: null, knownWords: asked.vector === null ? 0 : 1 };
     };
 
-    /** Every candidate by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
+    /** The first candidates by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
     const rerank = async (
       model: EmbeddingModel,
       { forms, vector, wordPart }: AnalyzedQuery,
-      hits: readonly RankedChunks[],
+      hits: readonly Uint32Array[],
+      rrfK: number,
     ): Promise<RankedChunks | null> => {
-      const labels = Uint32Array.from(new Set(hits.flatMap((side) => [...side.labels])));
+      const labels = Uint32Array.from(fuseRrf(hits, rrfK).slice(0, maxReranked), ({ label }) => label);
       if (labels.length === 0) return null;
       const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
       const scored = vectors.length === 0 ? [] : await spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
@@ -375,7 +382,9 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           const known = found.known > 0 || embedded.knownWords > 0;
           const dense = known ? near : nothing;
           const searched = monotonic();
-          const reranked = request.rerank ? await rerank(model, embedded, [dense, found]) : null;
+          const reranked = request.rerank
+            ? await rerank(model, embedded, [found.labels, dense.labels], request.rrf_k)
+            : null;
           if (request.rerank) timing_ms.rerank = monotonic() - searched;
           if (pending() > 0 || model.status !== 'ready') timing_ms.rebuilding = 1;
           return {

@@ -8,6 +8,7 @@ import { normalizeDomain } from '../compute/domain-match.ts';
 import { looksLikeUrl, titleOfQuery } from '../compute/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../compute/fuse-rrf.ts';
 import { recencyFactor } from '../compute/recency.ts';
+import { mergeReranked } from '../compute/rerank/merge-reranked.ts';
 import { type RankedPage, rollUpPages } from '../compute/roll-up-pages.ts';
 import { DomainError } from '../domain/errors.ts';
 import { instantOf } from '../domain/ids.ts';
@@ -107,17 +108,21 @@ export function queryRanker(dependencies: RankDependencies) {
     if (entity != null)
       throw new DomainError('not_found', `no entity is known as ${JSON.stringify(entity.slice(0, 64))}`);
     const filters = pageFiltersOf(request.filters);
-    const { query, candidates } = request;
+    const { query, candidates, rrf_k } = request;
     const noCluster = request.filters?.cluster_id == null;
     const wanted = request.rerank && noCluster;
     const rerank = wanted && localReranker && outsideReranker === null;
-    const retrieved = await ask('index.retrieve', { query, candidates, filters, model: used, rerank }, { signal });
+    const retrieved = await ask(
+      'index.retrieve',
+      { query, candidates, filters, model: used, rerank, rrf_k },
+      { signal },
+    );
     const began = monotonic();
     const nothing = !retrieved.known || !noCluster;
-    const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], request.rrf_k);
+    const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k);
     const fusedAt = monotonic();
     const outside = wanted && fused.length > 0 ? outsideReranker : null;
-    const local = nothing || retrieved.reranked === null ? null : hitsOf(retrieved.reranked);
+    const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
     const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
     const rerankedAt = monotonic();
     const pages = noCluster ? order(request, retrieved, reranked ?? fused) : [];
@@ -135,10 +140,15 @@ export function queryRanker(dependencies: RankDependencies) {
   };
 }
 
-/** Best first, ties by label. */
-function hitsOf({ labels, scores }: RankedChunks): FusedHit[] {
+/** What the local reranker has scored, best first, ties by label; below it the other candidates as they are fused. */
+function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]): FusedHit[] {
   const hits: FusedHit[] = [];
   for (let i = 0; i < labels.length; i++) hits.push({ label: labels[i], score: scores[i] });
+  if (labels.length < fused.length) {
+    const scored = new Set(labels);
+    const rest = fused.filter(({ label }) => !scored.has(label));
+    return mergeReranked(hits, Float64Array.from(scores), rest);
+  }
   return hits.sort((a, b) => b.score - a.score || a.label - b.label);
 }
 

@@ -18,8 +18,9 @@ export interface RetrieveRequest {
   filters: PageFilters;
   /** Embedding model of the dense side. */
   model: string;
-  /** Whether the local reranker is to score the candidates. */
+  /** Whether the local reranker is to score the candidates: the first ones as they are fused with `rrf_k`. */
   rerank: boolean;
+  rrf_k: number;
 }
 
 /** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */
@@ -31,7 +32,7 @@ export interface RankedChunks {
 export interface Retrieved {
   sparse: RankedChunks;
   dense: RankedChunks;
-  /** Every candidate of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
+  /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
   reranked: RankedChunks | null;
   /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
   known: boolean;

@@ -73,14 +73,18 @@ export class SignSketches {
   shortlist(candidates: Uint32Array, count: number, wanted: number): Uint32Array {
     const distances = this.#measure(count);
     const histogram = new Uint32Array(this.#furthest + 1);
-    for (let i = 0; i < candidates.length; i++) histogram[distances[candidates[i]]]++;
+    const all = candidates.length === count;
+    if (all) for (let row = 0; row < count; row++) histogram[distances[row]]++;
+    else for (let i = 0; i < candidates.length; i++) histogram[distances[candidates[i]]]++;
     let bar = 0;
     let passed = histogram[0];
     while (passed < wanted && bar < this.#furthest) passed += histogram[++bar];
     const chosen = new Uint32Array(passed);
     let size = 0;
-    for (let i = 0; i < candidates.length; i++) {
-      if (distances[candidates[i]] <= bar) chosen[size++] = candidates[i];
+    if (all) {
+      for (let row = 0; size < passed; row++) if (distances[row] <= bar) chosen[size++] = row;
+    } else {
+      for (let i = 0; size < passed; i++) if (distances[candidates[i]] <= bar) chosen[size++] = candidates[i];
     }
     return chosen;
   }

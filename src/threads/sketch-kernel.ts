@@ -49,39 +49,30 @@ function ones(word: number): number {
 function assembleDistances(): Uint8Array<ArrayBuffer> {
   const { get, set, tee, constant, add, branchIf } = wasm;
   const [rows, count, length, query, out] = [0, 1, 2, 3, 4];
-  // A sum for each plane: with one, each addition would wait for the one before.
-  const [rowEnd, part, sums] = [5, 6, [7, 8]];
+  const [rowEnd, part, sum] = [5, 6, 7];
   const steps: number[] = [];
   for (let at = 0; at < SKETCH_STEP; at += 8) {
     for (let plane = 0; plane < PLANES; plane++) {
       steps.push(...get(rows), ...wasm.loadLong(at), ...get(part), ...wasm.loadLong(at * PLANES + 8 * plane));
-      steps.push(...wasm.longXor, ...wasm.longOnes, ...get(sums[plane]), ...wasm.longAdd, ...set(sums[plane]));
+      steps.push(...wasm.longXor, ...wasm.longOnes, ...wasm.longConstant(plane), ...wasm.longShiftLeft);
+      steps.push(...get(sum), ...wasm.longAdd, ...set(sum));
     }
   }
   return wasm.assembleModule(
     5,
-    [wasm.I32, wasm.I32, wasm.I64, wasm.I64],
+    [wasm.I32, wasm.I32, wasm.I64],
     [
       ...wasm.block, // of no rows nothing is written
       ...[...get(count), ...wasm.isZero, ...branchIf(0)],
       ...wasm.loop, // over rows
       ...[...get(rows), ...get(length), ...add, ...set(rowEnd)],
-      ...[...get(query), ...set(part)],
-      ...sums.flatMap((sum) => [...wasm.longConstant(0), ...set(sum)]),
+      ...[...get(query), ...set(part), ...wasm.longConstant(0), ...set(sum)],
       ...wasm.loop, // over SKETCH_STEP bytes
       ...steps,
       ...[...get(part), ...constant(SKETCH_STEP * PLANES), ...add, ...set(part)],
       ...[...get(rows), ...constant(SKETCH_STEP), ...add, ...tee(rows), ...get(rowEnd), ...wasm.below, ...branchIf(0)],
       ...wasm.end,
-      ...[
-        ...get(out),
-        ...get(sums[0]),
-        ...get(sums[1]),
-        ...wasm.longConstant(1),
-        ...wasm.longShiftLeft,
-        ...wasm.longAdd,
-      ],
-      ...[...wasm.longToInt, ...wasm.store32],
+      ...[...get(out), ...get(sum), ...wasm.longToInt, ...wasm.store32],
       ...[...get(out), ...constant(4), ...add, ...set(out)],
       ...[...get(count), ...constant(1), ...wasm.subtract, ...tee(count), ...branchIf(0)],
       ...wasm.end,

@@ -63,6 +63,7 @@ async function find(hosted: Hosted, query: string) {
     filters,
     model: 'm1',
     rerank: false,
+    rrf_k: 60,
   });
   return { found: sparse.labels.length, rebuilding: timing_ms.rebuilding };
 }

@@ -70,7 +70,14 @@ test('hits of both sides become pages with their best passages, in the shape of 
   ]);
   assert.deepEqual([found.query_id, found.offset, found.has_more], ['qr_1', 0, false]);
   assert.deepEqual(shelf.retrievals, [
-    { query: 'oak', candidates: 100, filters: { domain: null, after: null, before: null }, model: 'm1', rerank: true },
+    {
+      query: 'oak',
+      candidates: 100,
+      filters: { domain: null, after: null, before: null },
+      model: 'm1',
+      rerank: true,
+      rrf_k: 60,
+    },
   ]);
 });
 
@@ -257,6 +264,32 @@ test('a search is logged with its parameters, its candidates and its answer', as
     [second, label],
   );
   assert.deepEqual([run.pages.map(({ page_no }) => page_no), run.offset, run.ts], [[1], 1, now]);
+});
+
+test('candidates that the local reranker was not given stay below those that it was, as they are fused', async () => {
+  await using shelf = await Shelf.open();
+  const labels: number[] = [];
+  for (const title of ['One', 'Two', 'Three', 'Four']) labels.push(await shelf.add({ title, text: 'oak' }));
+  const [one, two, three, four] = labels;
+  shelf.finds.m1 = {
+    sparse: [one, two, three, four],
+    dense: [four, three],
+    reranked: [
+      [four, 0],
+      [three, 0.5],
+    ],
+  };
+  const { results } = await retriever(shelf, {}).ask('search.query', request({ query: 'oak' }));
+  assert.deepEqual(
+    results.map(({ title }) => title),
+    ['Three', 'Four', 'One', 'Two'],
+  );
+  const scores = results.map(({ score }) => score);
+  assert.deepEqual(
+    scores,
+    [...new Set(scores)].sort((a, b) => b - a),
+    'no tie, nothing above its place',
+  );
 });
 
 test('the local reranker gives the order and the scores where it is wanted and has them', async () => {
