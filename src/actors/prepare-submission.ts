@@ -1,5 +1,5 @@
 /** From a page as it is handed in to what the writer decides about: canonical URL, readable text and its hash. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { z } from 'zod';
 import type { PageSubmission } from '../commands/ingest-page.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
@@ -43,7 +43,7 @@ export function submissionPreparer(dependencies: PreparerDependencies): Submissi
       original_url: request.url,
       title: request.title ?? wellFormed(extracted?.title),
       body,
-      content_hash: body === null ? null : createHash('sha256').update(body).digest('hex'),
+      content_hash: body === null ? null : hash('sha256', body),
       sections: extracted?.sections ?? [],
       source: request.source ?? null,
       metadata: extracted === null ? (request.metadata ?? null) : withFacts(request.metadata ?? null, extracted),

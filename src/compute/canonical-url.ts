@@ -81,11 +81,29 @@ function keptParams(domain: string, keep: CanonicalizeSettings['keep_params']): 
 }
 
 function matchesAny(name: string, patterns: readonly string[]): boolean {
+  const { whole, beginnings } = foldedPatterns(patterns);
   const lower = name.toLowerCase();
-  return patterns.some((given) => {
-    const pattern = given.toLowerCase();
-    return pattern.endsWith('*') ? lower.startsWith(pattern.slice(0, -1)) : lower === pattern;
-  });
+  return whole.has(lower) || beginnings.some((beginning) => lower.startsWith(beginning));
+}
+
+interface FoldedPatterns {
+  whole: ReadonlySet<string>;
+  beginnings: readonly string[];
+}
+
+/** By the list of a setting, which never changes. */
+const folded = new WeakMap<readonly string[], FoldedPatterns>();
+
+function foldedPatterns(patterns: readonly string[]): FoldedPatterns {
+  const known = folded.get(patterns);
+  if (known !== undefined) return known;
+  const lower = patterns.map((pattern) => pattern.toLowerCase());
+  const made = {
+    whole: new Set(lower.filter((pattern) => !pattern.endsWith('*'))),
+    beginnings: lower.filter((pattern) => pattern.endsWith('*')).map((pattern) => pattern.slice(0, -1)),
+  };
+  folded.set(patterns, made);
+  return made;
 }
 
 function parameterName(parameter: string): string {

@@ -1,5 +1,5 @@
 /** Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import type { RuleKind } from '../domain/blacklist.ts';
 import type { Environment } from './environment.ts';
@@ -27,6 +27,10 @@ export class BlacklistReader {
     return this.rows.get(no);
   }
 
+  protected isEmpty(): boolean {
+    return this.rows.getKeysCount({ limit: 1 }) === 0;
+  }
+
   /** Newest first. */
   list(): BlacklistRule[] {
     return [...this.rows.getRange({ reverse: true })].map(({ value }) => value);
@@ -44,7 +48,7 @@ export class BlacklistReader {
 
   /** The rule that forbids this page, if any: its URL exactly, or a label suffix of its domain. */
   match(canonicalUrl: string, domain: string): BlacklistRule | undefined {
-    if (this.rows.getKeysCount({ limit: 1 }) === 0) return undefined;
+    if (this.isEmpty()) return undefined;
     const byUrl = this.find('url', canonicalUrl);
     if (byUrl !== undefined) return byUrl;
     for (let suffix = domain; suffix !== ''; suffix = suffix.slice(suffix.indexOf('.') + 1)) {
@@ -60,19 +64,28 @@ export class BlacklistReader {
 export class BlacklistTransactor extends BlacklistReader {
   /** Rules that the current transaction put, in order. */
   changed: BlacklistRule[] = [];
+  /** Looked up once, as every page that comes in asks: only here rules come. Never true again after one was there. */
+  #knownEmpty: boolean | undefined;
+
+  protected override isEmpty(): boolean {
+    this.#knownEmpty ??= super.isEmpty();
+    return this.#knownEmpty;
+  }
 
   put(rule: BlacklistRule): void {
+    this.#knownEmpty = false;
     this.changed.push(rule);
     this.rows.put(rule.no, rule);
     this.byPattern.put([rule.kind, patternKey(rule.pattern)], rule.no);
   }
 
   remove({ no, kind, pattern }: BlacklistRule): void {
+    this.#knownEmpty = false; // the transaction may yet be rolled back
     this.rows.remove(no);
     this.byPattern.remove([kind, patternKey(pattern)]);
   }
 }
 
 function patternKey(pattern: string): string {
-  return createHash('sha256').update(pattern).digest('base64url').slice(0, 22);
+  return hash('sha256', pattern, 'base64url').slice(0, 22);
 }

@@ -6,6 +6,8 @@ export type CounterName = 'page' | 'job' | 'label' | 'blacklist' | 'watch' | 'cl
 
 export class Counters {
   readonly #numbers: Database<number, string>;
+  /** What the transaction under way has taken; null outside of one. */
+  #taken: Map<CounterName, number> | null = null;
 
   constructor(environment: Environment) {
     this.#numbers = environment.openDatabase('counters', {});
@@ -13,18 +15,35 @@ export class Counters {
 
   /** The next number not yet taken. Numbers start at 1, so that 0 may mean none. */
   peek(name: CounterName): number {
-    return this.#numbers.get(name) ?? 1;
+    return this.#taken?.get(name) ?? this.#numbers.get(name) ?? 1;
+  }
+
+  /** Writer only: do the work of a transaction, in it. Numbers are written at its end, once however many were taken. */
+  during(work: () => void): void {
+    const taken = new Map<CounterName, number>();
+    this.#taken = taken;
+    try {
+      work();
+      for (const [name, next] of taken) this.#numbers.put(name, next);
+    } finally {
+      this.#taken = null;
+    }
   }
 
   /** Writer only: take `count` numbers in a row; the first is returned. */
   take(name: CounterName, count = 1): number {
     const first = this.peek(name);
-    this.#numbers.put(name, first + count);
+    this.#put(name, first + count);
     return first;
   }
 
   /** Writer only: make sure that the next number is above `last`: repair only. */
   raiseAbove(name: CounterName, last: number): void {
-    if (this.peek(name) <= last) this.#numbers.put(name, last + 1);
+    if (this.peek(name) <= last) this.#put(name, last + 1);
+  }
+
+  #put(name: CounterName, next: number): void {
+    if (this.#taken === null) this.#numbers.put(name, next);
+    else this.#taken.set(name, next);
   }
 }

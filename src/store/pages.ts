@@ -5,7 +5,7 @@
  * which cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
  * `page_by_title` [hash of the folded title, no]. URLs are keyed by hash because LMDB keys are short and URLs are not.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import { foldTitle } from '../domain/fold-title.ts';
 import type { Chunk, Page } from '../domain/page.ts';
@@ -159,9 +159,9 @@ export class PageTransactor extends PageReader {
 
 /** 128 bits of the hash: two of a billion URLs collide with probability below 1e-20. */
 function urlKey(canonicalUrl: string): Buffer {
-  return createHash('sha256').update(canonicalUrl).digest().subarray(0, 16);
+  return Buffer.from(hash('sha256', canonicalUrl).slice(0, 32), 'hex');
 }
 
 function titleKey(title: string, no: number): [string, number] {
-  return [createHash('sha256').update(foldTitle(title)).digest('base64url').slice(0, 22), no];
+  return [hash('sha256', foldTitle(title), 'base64url').slice(0, 22), no];
 }

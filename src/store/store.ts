@@ -155,14 +155,17 @@ export class Store {
     let aCommandFailed = false;
     const changes = noChanges();
     const runAll = () => {
-      opstamp = this.#transaction.counters.take('opstamp');
+      const { counters } = this.#transaction;
       this.#transaction.jobs.changed = changes.jobs;
       this.#transaction.pages.changed = changes.pages;
       this.#transaction.pages.removed = changes.removedPages;
       this.#transaction.blacklist.changed = changes.rules;
       this.#transaction.tombstones.changed = changes.tombstones;
       aCommandFailed = true;
-      for (const command of commands) results.push({ ok: true, reply: command(this.#transaction) });
+      counters.during(() => {
+        opstamp = counters.take('opstamp');
+        for (const command of commands) results.push({ ok: true, reply: command(this.#transaction) });
+      });
       aCommandFailed = false;
     };
     try {
