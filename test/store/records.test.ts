@@ -44,6 +44,52 @@ test('vectors come back bit by bit, by space and page', async () => {
   assert.deepEqual([vectors.get(1, 3), vectors.count(1)], [undefined, 1]);
 });
 
+test('pages that come in meet a rule whatever became of the transactions before: put, taken back, removed', async () => {
+  await using temporary = await TemporaryStore.open();
+  const rule = { no: 1, pattern: 'a.example', kind: 'domain', reason: null, created_at: 5, purging: false } as const;
+  const met = () =>
+    temporary.commit(({ blacklist }) => blacklist.match('https://a.example/', 'a.example')?.pattern ?? null);
+  const failing = (change: 'put' | 'remove') =>
+    temporary.commit(({ blacklist }) => {
+      blacklist[change](rule);
+      throw new Error('taken back');
+    });
+  assert.equal(await met(), null);
+  await assert.rejects(failing('put'), { message: 'taken back' });
+  assert.equal(await met(), null);
+  await temporary.commit(({ blacklist }) => blacklist.put(rule));
+  assert.equal(await met(), 'a.example');
+  await assert.rejects(failing('remove'), { message: 'taken back' });
+  assert.equal(await met(), 'a.example');
+  await temporary.reopen();
+  await assert.rejects(failing('remove'), { message: 'taken back' });
+  assert.equal(await met(), 'a.example');
+  await temporary.commit(({ blacklist }) => blacklist.remove(rule));
+  assert.equal(await met(), null);
+});
+
+test('numbers taken in one transaction follow each other, and are taken back with it', async () => {
+  await using temporary = await TemporaryStore.open();
+  const taken = await temporary.commit(({ counters }) => [
+    counters.take('label', 3),
+    counters.take('label'),
+    counters.peek('label'),
+    counters.take('page'),
+  ]);
+  assert.deepEqual(taken, [1, 4, 5, 1]);
+  await assert.rejects(
+    temporary.commit(({ counters }) => {
+      counters.take('label', 10);
+      throw new Error('taken back');
+    }),
+  );
+  await temporary.reopen();
+  assert.deepEqual(
+    (['label', 'page'] as const).map((name) => temporary.store.reader.counters.peek(name)),
+    [5, 2],
+  );
+});
+
 test('a rule matches one URL exactly or a domain by label suffix, patterns of any length', async () => {
   await using temporary = await TemporaryStore.open();
   const long = `https://example.com/${'x'.repeat(5000)}`;
