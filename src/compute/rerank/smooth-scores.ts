@@ -71,7 +71,9 @@ function stemVectors({ labels, starts: from, words, bodyCounts, titleCounts, tab
     }
     starts[i + 1] = end;
   }
-  const idfs = Float64Array.from({ length: table.stemCount }, (_, stem) => termWeight(count, postingStarts[stem + 1]));
+  const idfOf = Float64Array.from({ length: count + 1 }, (_, df) => termWeight(count, df));
+  const idfs = new Float64Array(table.stemCount);
+  for (let stem = 0; stem < table.stemCount; stem++) idfs[stem] = idfOf[postingStarts[stem + 1]];
   for (let stem = 0; stem < table.stemCount; stem++) postingStarts[stem + 1] += postingStarts[stem];
   const next = postingStarts.slice(0, -1);
   const postings = new Uint32Array(end);
@@ -99,8 +101,9 @@ function similarities(vectors: StemVectors, i: number): Float32Array {
   const sums = new Float64Array(starts.length - 1);
   for (let at = starts[i]; at < starts[i + 1]; at++) {
     const weight = weights[at];
+    const from = postingStarts[stems[at]];
     const end = postingStarts[stems[at] + 1];
-    for (let p = postingStarts[stems[at]]; p < end; p++) sums[postings[p]] += weight * postingWeights[p];
+    if (end - from > 1) for (let p = from; p < end; p++) sums[postings[p]] += weight * postingWeights[p];
   }
   sums[i] = 0;
   return Float32Array.from(sums);
