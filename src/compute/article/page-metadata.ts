@@ -22,6 +22,8 @@ export interface PageFacts {
 const longestFact = 500;
 const longestAuthor = 200;
 const maxScripts = 50;
+/** Elements of one kind that are read: each may hold the whole page. */
+const maxPlaces = 20;
 
 const titleNames = ['og:title', 'twitter:title', 'citation_title', 'dc.title', 'dcterms.title', 'parsely-title'];
 const authorNames = [
@@ -125,12 +127,17 @@ function gather(root: DomNode): Found {
       else if (name === 'h1') found.heading ??= node.textContent;
       if (name === 'svg' || name === 'script' || name === 'style') return false;
       const prop = node.getAttribute('itemprop');
-      if (prop === 'datePublished')
-        found.itemDates.push(node.getAttribute('datetime') ?? node.getAttribute('content') ?? shortText(node));
-      else if (name === 'time') found.times.push(node.getAttribute('datetime') ?? shortText(node));
-      if (prop === 'author' || node.getAttribute('rel') === 'author') found.authors.push(shortText(node));
-      else if (found.bylines.length < 5 && bylineClass.test(node.getAttribute('class') ?? ''))
-        found.bylines.push(shortText(node));
+      const note = (list: string[], most: number, value: () => string) => {
+        if (list.length < most) list.push(value());
+      };
+      const dated = () => node.getAttribute('datetime') ?? node.getAttribute('content') ?? shortText(node);
+      if (prop === 'datePublished') note(found.itemDates, maxPlaces, dated);
+      else if (name === 'time') note(found.times, maxPlaces, dated);
+      if (prop === 'author' || node.getAttribute('rel') === 'author')
+        note(found.authors, maxPlaces, () => shortText(node));
+      else if (bylineClass.test((node.getAttribute('class') ?? '').slice(0, longestFact))) {
+        note(found.bylines, maxPlaces, () => shortText(node));
+      }
       return true;
     },
     () => {},
