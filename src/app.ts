@@ -38,6 +38,7 @@ import { retrieverLogic } from './actors/retriever.ts';
 import { schedulerLogic } from './actors/scheduler.ts';
 import { type Supervisor, startSupervisor } from './actors/supervisor.ts';
 import { commitThrough } from './actors/system-messages.ts';
+import { transformerThreads } from './actors/transformer-threads.ts';
 import { watchesLogic } from './actors/watches.ts';
 import { writerLogic } from './actors/writer.ts';
 import type { StartBackfill } from './commands/backfill-model.ts';
@@ -50,6 +51,7 @@ import { systemClock } from './providers/clock.ts';
 import { openEmbedders } from './providers/embedders.ts';
 import { chatClientOf, rerankerOf } from './providers/open-from-settings.ts';
 import { isKnownProvider } from './providers/provider-settings.ts';
+import { transformersPackage } from './providers/transformers-embedder.ts';
 import { createWebFetch } from './providers/web-fetch.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
@@ -67,6 +69,8 @@ export interface AppOptions {
   now?: () => number;
   monotonic?: () => number;
   random?: () => number;
+  /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
+  transformersModule?: string;
   /** Put around the handler of `index_page` jobs: where tests plant their faults. */
   aroundIndexPage?: (handler: JobHandler) => JobHandler;
 }
@@ -152,8 +156,14 @@ export async function startApp(options: AppOptions): Promise<App> {
       log,
     });
     const surroundings = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
+    const transformers = transformerThreads({
+      module: options.transformersModule ?? transformersPackage,
+      cacheDir: settings.cache_dir,
+    });
+    undo.push(() => transformers.close());
     const embedders = openEmbedders({
       settings,
+      runTransformer: transformers.run,
       ...surroundings,
       onError: (provider) => metrics.embeddingErrors.inc({ provider }),
     });
@@ -348,7 +358,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       close: async () => {
         supervisor.stop();
         await supervisor.ended;
-        await Promise.all([work.close(), extractor.close(), pdfs.close(), feeds.close()]);
+        await Promise.all([work.close(), extractor.close(), pdfs.close(), feeds.close(), transformers.close()]);
         folder.release();
       },
     };

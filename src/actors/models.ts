@@ -22,6 +22,7 @@ import {
   type ModelInfo,
   type RegisterModelRequest,
 } from '../domain/model.ts';
+import { transformersProvider } from '../providers/transformers-embedder.ts';
 import type { StoreReader } from '../store/store.ts';
 import { countPages, sliceOf } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
@@ -145,7 +146,8 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     const model = requireModel(id);
     const { chunks, tokens } = await countPages(reader, signal, model.space);
     const speed = chunks === 0 ? null : await chunksPerMs(model, signal);
-    const price = localDim(model) === null ? prices[model.model_name] : 0;
+    const runsHere = localDim(model) !== null || model.provider === transformersProvider;
+    const price = runsHere ? 0 : prices[model.model_name];
     return {
       model_id: id,
       n_chunks: chunks,

@@ -15,6 +15,12 @@ import {
   type ProviderSettings,
 } from './provider-settings.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
+import {
+  type RunTransformer,
+  transformersEmbedder,
+  transformersProvider,
+  transformersTimeoutS,
+} from './transformers-embedder.ts';
 
 export type ModelOfProvider = Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim' | 'max_input_tokens'>;
 
@@ -39,31 +45,31 @@ export interface Embedders {
 
 export interface EmbeddersOptions extends CallSurroundings {
   settings: ProviderSettings;
+  /** Runs the models of the provider `transformers`. */
+  runTransformer: RunTransformer;
   /** Told of each call that failed for good, retries included; not of calls that the breaker refused or the caller left. */
   onError: (provider: string) => void;
 }
 
-export function openEmbedders({ settings, onError, ...surroundings }: EmbeddersOptions): Embedders {
+export function openEmbedders({ settings, runTransformer, onError, ...surroundings }: EmbeddersOptions): Embedders {
   const calls = new Map<string, ProviderCall>();
   const callsTo = (provider: string): ProviderCall => {
     let call = calls.get(provider);
     if (call === undefined) {
       const breaker = surroundings.breakers.of(provider);
-      call = callsThrough(provider, breaker, settings.resilience.embed_timeout_s, settings, surroundings);
+      const timeoutS = provider === transformersProvider ? transformersTimeoutS : settings.resilience.embed_timeout_s;
+      call = callsThrough(provider, breaker, timeoutS, settings, surroundings);
       calls.set(provider, call);
     }
     return call;
   };
 
-  const embedderOf = ({ provider, model_name, dim, max_input_tokens }: ModelOfProvider): Embedder =>
-    openEmbedder({
-      endpoint: embeddingEndpoint(provider, settings),
-      model: model_name,
-      dim,
-      maxInputTokens: max_input_tokens,
-      call: callsTo(provider),
-      wall: surroundings.clock.wall,
-    });
+  const embedderOf = ({ provider, model_name, dim, max_input_tokens }: ModelOfProvider): Embedder => {
+    const parts = { model: model_name, dim, call: callsTo(provider) };
+    if (provider === transformersProvider) return transformersEmbedder({ ...parts, run: runTransformer });
+    const endpoint = embeddingEndpoint(provider, settings);
+    return openEmbedder({ ...parts, endpoint, maxInputTokens: max_input_tokens, wall: surroundings.clock.wall });
+  };
 
   const embed = async (model: ModelOfProvider, texts: readonly string[], kind: TextKind, options: CallOptions) => {
     try {

@@ -9,7 +9,7 @@ export interface BadRows {
   problem: string;
 }
 
-function copyNumbers(row: readonly unknown[], out: Float32Array): string | null {
+function copyNumbers(row: ArrayLike<unknown>, out: Float32Array): string | null {
   for (let i = 0; i < out.length; i++) {
     const value = row[i];
     if (typeof value !== 'number') return 'not a number';
@@ -28,7 +28,7 @@ function copyBase64(row: string, out: Float32Array): string | null {
 
 function copyRow(row: unknown, out: Float32Array): string | null {
   if (typeof row === 'string') return copyBase64(row, out);
-  if (!Array.isArray(row)) return 'not a vector';
+  if (!Array.isArray(row) && !(row instanceof Float32Array)) return 'not a vector';
   return row.length === out.length ? copyNumbers(row, out) : `length ${row.length} instead of ${out.length}`;
 }
 
@@ -43,7 +43,7 @@ function makeUnit(row: Float32Array): void {
 
 /**
  * The rows of one answer as unit vectors, one after the other.
- * Shapes: `rows` as they came from JSON; the result has `count` × `dim` numbers.
+ * Shapes: `rows` as they came from JSON, or as floats; the result has `count` × `dim` numbers.
  * Errors: none; BadRows names the first bad row.
  */
 export function readRows(rows: readonly unknown[], count: number, dim: number): Float32Array | BadRows {

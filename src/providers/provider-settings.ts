@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
 import { ProviderError } from './provider-error.ts';
 import { type CircuitBreaker, type ProviderCall, type RetryPolicy, resilientCall } from './resilient-call.ts';
+import { transformersProvider } from './transformers-embedder.ts';
 
 interface Address {
   base_url: string | null;
@@ -57,7 +58,7 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
 }
 
 /** Providers that are known by name: their address may be set after a model of theirs is registered. */
-const namedProviders: readonly string[] = ['openai', 'voyage', 'cohere'];
+const namedProviders: readonly string[] = ['openai', 'voyage', 'cohere', transformersProvider];
 
 /** Whether models of this provider may be registered: it is known by name, or the settings say something of it. */
 export function isKnownProvider(provider: string, settings: ProviderSettings): boolean {

@@ -93,7 +93,10 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${dim}=${embedder.dim}: must be 100, or 200 and more, for the built-in model`;
     conflicts.push({ about: [dim], problem });
   }
-  if (!['local', 'none'].includes(embedder.provider) && !reachable(embedder.base_url, embedder.provider)) {
+  if (
+    !['local', 'none', 'transformers'].includes(embedder.provider) &&
+    !reachable(embedder.base_url, embedder.provider)
+  ) {
     const own = variableName(['embedder', 'base_url']);
     const shared = variableName(['providers', embedder.provider, 'base_url']);
     conflicts.push({

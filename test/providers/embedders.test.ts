@@ -26,7 +26,9 @@ function open(env: Record<string, string>): Opened {
   const { breakers } = runBreakers({ failureThreshold: 2, cooldownMs: 60_000 }, () => systemClock.monotonic());
   const failed: string[] = [];
   const onError = (provider: string) => failed.push(provider);
-  return { embedders: openEmbedders({ settings, breakers, clock: systemClock, random: Math.random, onError }), failed };
+  const runTransformer = () => Promise.reject(new Error('no transformer is run here'));
+  const parts = { settings, runTransformer, breakers, clock: systemClock, random: Math.random, onError };
+  return { embedders: openEmbedders(parts), failed };
 }
 
 const shared = (name: string, path = '/v1') => ({
