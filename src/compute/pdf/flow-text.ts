@@ -179,7 +179,7 @@ function hyphenated(paragraphs: readonly Paragraph[]): Set<string> {
   const words = new Set<string>();
   for (const { lines } of paragraphs) {
     for (const { text } of lines) {
-      for (const [word] of text.matchAll(/\p{L}+-\p{L}+/gu)) words.add(word.toLowerCase());
+      for (const [word] of text.matchAll(/(?<!\p{L})\p{L}+-\p{L}+/gu)) words.add(word.toLowerCase());
     }
   }
   return words;

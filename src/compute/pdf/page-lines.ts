@@ -113,7 +113,7 @@ function segmentOf(run: PlacedText[], backwards: boolean): Segment {
   return {
     text: text.replace(/\s+/g, ' ').trim(),
     left: run[0].x,
-    right: Math.max(...run.map(({ x, width }) => x + width)),
+    right: run.reduce((right, { x, width }) => Math.max(right, x + width), run[0].x),
     y: longest.y,
     size: longest.size,
     font: run.every(({ font }) => font === longest.font) ? longest.font : null,
