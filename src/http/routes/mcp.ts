@@ -5,6 +5,7 @@
  * A client takes a call back with a notification, which is a request of its own. So calls under way are known by the token's
  * name and the call's id, and are ended only where that names one call: ids are the client's, and two clients may share a token.
  */
+import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -25,6 +26,9 @@ const mcpAdminResponse = z.strictObject({
   ),
   enable_mutating_tools: z.boolean(),
 });
+
+/** Names the call that a request is made for; of use only with an id that is under way. */
+const callHeader = 'x-readback-call';
 
 const asSchema = (value: unknown): z.ZodType | undefined => (value instanceof z.ZodType ? value : undefined);
 
@@ -85,21 +89,34 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
   const route = ({ method, url }: Tool) => schemas.get(`${method} ${url}`);
   const underWay = new CallsUnderWay();
 
+  // An injected request cannot be aborted once its body was read, so its answer is destroyed as if its client had gone.
+  const signals = new Map<string, AbortSignal>();
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    const signal = signals.get(String(headers[callHeader]));
+    signal?.addEventListener('abort', () => reply.raw.destroy(), { once: true });
+  });
+
   const hostFor = (request: FastifyRequest): ToolHost => ({
     version,
     listsMutating: listsMutatingTools,
     route,
     call: async ({ method, url, body }: RouteCall, signal): Promise<RouteAnswer> => {
       const { authorization, host = 'localhost' } = request.headers;
-      const answer = await app.inject({
-        method,
-        url,
-        headers: { host, ...(authorization === undefined ? {} : { authorization }) },
-        ...(body === undefined ? {} : { payload: body }),
-        signal,
-      });
-      request.log.debug({ status: answer.statusCode, request: answer.headers['x-request-id'] }, 'a tool was called');
-      return { status: answer.statusCode, body: parsed(answer.payload) };
+      const callId = randomUUID();
+      signal.throwIfAborted();
+      signals.set(callId, signal);
+      try {
+        const answer = await app.inject({
+          method,
+          url,
+          headers: { host, [callHeader]: callId, ...(authorization === undefined ? {} : { authorization }) },
+          ...(body === undefined ? {} : { payload: body }),
+        });
+        request.log.debug({ status: answer.statusCode, call: answer.headers['x-request-id'] }, 'a tool was called');
+        return { status: answer.statusCode, body: parsed(answer.payload) };
+      } finally {
+        signals.delete(callId);
+      }
     },
   });
 
