@@ -52,6 +52,7 @@ export async function openApiDocument(): Promise<Document> {
     allowed_origins: [],
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
+    shownSettings: { settings: {}, mutability: {} },
   });
   await app.ready();
   const document: Document = JSON.parse(JSON.stringify(app.swagger()));

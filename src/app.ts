@@ -23,6 +23,7 @@ import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic, overQuota } from './actors/intake.ts';
 import type { JobHandler } from './actors/job-actor.ts';
 import { journalLogic } from './actors/journal.ts';
+import { meterLogic } from './actors/meter.ts';
 import { modelEmbedder } from './actors/model-embedder.ts';
 import { modelsLogic } from './actors/models.ts';
 import { openOutsideReranker } from './actors/outside-reranker.ts';
@@ -281,6 +282,17 @@ export async function startApp(options: AppOptions): Promise<App> {
           monotonic,
           onSubscribers: (count) => metrics.eventSubscribers.set(count),
           onEnd: (reason) => metrics.eventSubscriptionsEnded.inc({ reason }),
+        }),
+        meter: meterLogic({
+          reader: store.reader,
+          commit,
+          feed,
+          metrics,
+          breakerStates: breakers.states,
+          snapshotEveryMs: settings.observability.metrics_snapshot_interval_s * 1000,
+          keepDays: settings.metrics.keep_days,
+          log,
+          now,
         }),
         retriever: retrieverLogic({
           ask,

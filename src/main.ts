@@ -16,6 +16,7 @@ import { WordVectorsUnavailableError } from './providers/word-vectors-cache.ts';
 import { accessTokens } from './settings/access-tokens.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
 import { secretTexts } from './settings/secrets.ts';
+import { shownSettings } from './settings/shown-settings.ts';
 import { DataFolderError } from './store/data-folder.ts';
 import { StoreFormatError } from './store/environment.ts';
 import { createLog } from './telemetry/log.ts';
@@ -96,7 +97,15 @@ async function main(): Promise<void> {
     const { tokens, generatedAt } = accessTokens(settings.secrets.tokens, settings.data_dir, () =>
       randomBytes(32).toString('base64url'),
     );
-    const server = buildServer({ ...settings, ask: app.ask, tokens, log, metrics, version });
+    const server = buildServer({
+      ...settings,
+      ask: app.ask,
+      tokens,
+      log,
+      metrics,
+      version,
+      shownSettings: shownSettings(settings),
+    });
     const { address, family, port } = await listen(server, {
       host: settings.bind_host,
       port: settings.bind_port,

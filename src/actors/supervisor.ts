@@ -26,6 +26,8 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'job.retryBatch': 'records',
   'system.readiness': 'records',
   'events.subscribe': 'events',
+  'metrics.timeseries': 'meter',
+  'metrics.summary': 'meter',
   'search.query': 'retriever',
   'search.batch': 'retriever',
   'search.similar': 'retriever',

@@ -15,6 +15,7 @@ import type {
 } from './evaluation.ts';
 import type { EventSubscription } from './events.ts';
 import type { JobListQuery, JobListResponse, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from './job.ts';
+import type { MetricsSummaryResponse, MetricsTimeseriesResponse, SummaryQuery, TimeseriesQuery } from './metrics.ts';
 import type {
   BackfillEstimateResponse,
   BackfillStartedResponse,
@@ -83,6 +84,8 @@ export interface Messages {
   'job.retryBatch': { request: JobRetryBatchRequest; reply: JobRetryBatchResponse };
   /** A place in the stream of job changes. Errors: overloaded when all places are taken. */
   'events.subscribe': { request: Record<string, never>; reply: EventSubscription };
+  'metrics.timeseries': { request: TimeseriesQuery; reply: MetricsTimeseriesResponse };
+  'metrics.summary': { request: SummaryQuery; reply: MetricsSummaryResponse };
   'search.query': { request: SearchRequest; reply: SearchResponse };
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };

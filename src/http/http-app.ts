@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Scope } from '../domain/access.ts';
 import type { Ask } from '../domain/messages.ts';
+import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TokenHolder } from './bearer-auth.ts';
 
@@ -50,6 +51,8 @@ export interface RouteContext {
   version: string;
   /** Whether tools that change something are listed. */
   listsMutatingTools: boolean;
+  /** What `GET /v1/admin/config` answers. */
+  shownSettings: ShownSettings;
 }
 
 /** Registers the routes of one group. */

@@ -10,6 +10,7 @@ import * as blacklist from '../domain/blacklist.ts';
 import * as compare from '../domain/compare.ts';
 import * as evaluation from '../domain/evaluation.ts';
 import * as job from '../domain/job.ts';
+import * as metrics from '../domain/metrics.ts';
 import * as model from '../domain/model.ts';
 import * as page from '../domain/page.ts';
 import * as queryLog from '../domain/query-log.ts';
@@ -23,6 +24,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   BackfillEstimateResponse: model.backfillEstimateResponse,
   BackfillRequest: model.backfillRequest,
   BackfillStartedResponse: model.backfillStartedResponse,
+  AdminConfigResponse: metrics.adminConfigResponse,
   BlacklistEntry: blacklist.blacklistEntry,
   BlacklistResponse: blacklist.blacklistResponse,
   BlacklistedResponse: page.blacklistedResponse,
@@ -50,6 +52,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   ModelBackfillResponse: model.modelBackfillResponse,
   ModelInfo: model.modelInfo,
   ModelListResponse: model.modelListResponse,
+  MetricsSummaryResponse: metrics.metricsSummaryResponse,
+  MetricsTimeseriesResponse: metrics.metricsTimeseriesResponse,
   PageChunksResponse: page.pageChunksResponse,
   PageResponse: page.pageResponse,
   PageResult: search.pageResult,

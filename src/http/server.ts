@@ -8,6 +8,7 @@ import type { z } from 'zod';
 import type { AuthToken } from '../domain/access.ts';
 import type { Ask } from '../domain/messages.ts';
 import type { Settings } from '../settings/read-settings.ts';
+import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Admit, admitOnly } from './admission.ts';
 import * as limits from './connection-limits.ts';
@@ -17,6 +18,7 @@ import type { HttpApp, RouteContext, RouteGroup } from './http-app.ts';
 import { acceptJsonOnly, bodyLimit } from './json-body.ts';
 import { describeRoutes } from './openapi.ts';
 import { checkAgainst } from './request-invalid.ts';
+import { adminRoutes } from './routes/admin.ts';
 import { blacklistRoutes } from './routes/blacklist.ts';
 import { evaluationRoutes } from './routes/evaluation.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -40,6 +42,7 @@ export interface ServerOptions extends GuardSettings {
   metrics: Metrics;
   events: Pick<Settings['events'], 'heartbeat_s'>;
   mcp: Settings['mcp'];
+  shownSettings: ShownSettings;
   /** Of this software, for the OpenAPI document. */
   version: string;
 }
@@ -61,6 +64,7 @@ const routeGroups: readonly RouteGroup[] = [
   evaluationRoutes,
   watchRoutes,
   eventRoutes,
+  adminRoutes,
   openapiRoutes,
 ];
 
@@ -117,6 +121,7 @@ export function buildServer(options: ServerOptions): HttpApp {
     metrics: options.metrics,
     heartbeatMs: options.events.heartbeat_s * 1000,
     version: options.version,
+    shownSettings: options.shownSettings,
     listsMutatingTools: options.mcp.enable_mutating_tools,
   };
   app.register(async (routes) => {

@@ -13,6 +13,7 @@
  *      ├─ watches
  *      ├─ forgetting
  *      ├─ events
+ *      ├─ meter
  *      └─ scheduler
  *   breakers
  *
@@ -34,6 +35,7 @@ export const childNames = [
   'watches',
   'forgetting',
   'events',
+  'meter',
 
   'scheduler',
 ] as const;
@@ -43,7 +45,18 @@ export type ChildName = (typeof childNames)[number];
 const dependants: Record<ChildName, readonly ChildName[]> = {
   breakers: [],
   writer: ['indexes'],
-  indexes: ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'events', 'scheduler'],
+  indexes: [
+    'intake',
+    'models',
+    'records',
+    'retriever',
+    'journal',
+    'watches',
+    'forgetting',
+    'events',
+    'meter',
+    'scheduler',
+  ],
   intake: [],
   models: [],
   records: [],
@@ -52,6 +65,7 @@ const dependants: Record<ChildName, readonly ChildName[]> = {
   watches: [],
   forgetting: [],
   events: [],
+  meter: [],
   scheduler: [],
 };
 

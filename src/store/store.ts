@@ -14,6 +14,7 @@ import { Counters } from './counters.ts';
 import { type Environment, openEnvironment, openReadOnlyEnvironment } from './environment.ts';
 import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
+import { MetricReader, MetricTransactor } from './metric-snapshots.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
@@ -34,6 +35,7 @@ export interface StoreReader {
   readonly tombstones: TombstoneReader;
   readonly watches: WatchReader;
   readonly imports: ImportReader;
+  readonly metrics: MetricReader;
   readonly counters: Pick<Counters, 'peek'>;
 }
 
@@ -50,6 +52,7 @@ export interface Transaction extends StoreReader {
   readonly tombstones: TombstoneTransactor;
   readonly watches: WatchTransactor;
   readonly imports: ImportTransactor;
+  readonly metrics: MetricTransactor;
   readonly counters: Counters;
 }
 
@@ -115,6 +118,7 @@ export class Store {
       tombstones: new TombstoneTransactor(environment),
       watches: new WatchTransactor(environment),
       imports: new ImportTransactor(environment),
+      metrics: new MetricTransactor(environment),
       counters,
     };
   }
@@ -232,6 +236,7 @@ function readersOf(environment: Environment, counters: Counters): StoreReader {
     tombstones: new TombstoneReader(environment),
     watches: new WatchReader(environment),
     imports: new ImportReader(environment),
+    metrics: new MetricReader(environment),
     counters,
   };
 }

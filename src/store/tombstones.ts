@@ -44,6 +44,14 @@ export class TombstoneReader {
     return this.rows.getKeysCount({ limit: 1 }) > 0;
   }
 
+  countByState(): Record<TombstoneState, number> {
+    const counts = tombstoneStates.map((state) => [
+      state,
+      this.byState.getKeysCount({ start: [state, 0, 0], end: [state, end, end] }),
+    ]);
+    return Object.fromEntries(counts) as Record<TombstoneState, number>;
+  }
+
   all(): Tombstone[] {
     return [...this.rows.getRange()].map(({ value }) => value);
   }

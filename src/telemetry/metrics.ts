@@ -2,7 +2,9 @@
  * The process's metrics, in one registry that the composition root makes and hands on. Who counts: intake counts outcomes of
  * ingest, the HTTP server times requests. Labels have few values: never ids, URLs or texts.
  */
+
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { SampleValue } from '../domain/metrics.ts';
 
 export interface Metrics {
   registry: Registry;
@@ -16,11 +18,24 @@ export interface Metrics {
   denseDegraded: Counter;
   rerankDegraded: Counter;
   eventSubscribers: Gauge;
+  /** Changes of jobs to a status; the status `failed` or `dead` is a failed attempt. */
+  jobChanges: Counter<'kind' | 'status'>;
+  /** Jobs by status, counted when asked for by whoever reads the store. */
+  jobs: Collected<Record<string, number>>;
+  /** Breakers of outside providers. */
+  breakers: Collected<readonly { name: string; state: string }[]>;
   /** Ends of subscriptions to the event stream, by reason. */
   eventSubscriptionsEnded: Counter<'reason'>;
   /** Seconds from the request's first byte to the answer's last, by route template. */
   httpDuration: Histogram<'method' | 'route' | 'status'>;
 }
+
+/** A source of values that is there once the part that has them runs. */
+export interface Collected<Values> {
+  collected: (() => Values) | undefined;
+}
+
+const breakerStates = ['closed', 'half_open', 'open'];
 
 /** The values of `outcome`, all present from the start so that a rate can be taken at once. */
 export const ingestOutcomes = ['queued', 'revisit', 'blacklisted'] as const;
@@ -31,6 +46,8 @@ const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  // Gauges that are called as counters are, which checkers of metrics object to; the same is there by type.
+  for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const ingestPages = new Counter({
     name: 'ingest_pages_total',
     help: 'Pages handed in, by outcome.',
@@ -39,12 +56,12 @@ export function createMetrics(): Metrics {
   });
   for (const outcome of ingestOutcomes) ingestPages.inc({ outcome }, 0);
   const queryLogDropped = new Counter({
-    name: 'query_log_dropped_rows',
+    name: 'query_log_dropped_rows_total',
     help: 'Searches that were answered and not logged, because too many waited or the store could not be written.',
     registers: [registry],
   });
   const embeddingErrors = new Counter({
-    name: 'embedding_errors_by_provider',
+    name: 'embedding_errors_total',
     help: 'Calls for vectors that failed, retries included, by provider.',
     labelNames: ['provider'],
     registers: [registry],
@@ -70,6 +87,34 @@ export function createMetrics(): Metrics {
     labelNames: ['reason'],
     registers: [registry],
   });
+  const jobChanges = new Counter({
+    name: 'job_changes_total',
+    help: 'Changes of the status of jobs, by kind and new status.',
+    labelNames: ['kind', 'status'],
+    registers: [registry],
+  });
+  const jobs: Metrics['jobs'] = { collected: undefined };
+  new Gauge({
+    name: 'jobs',
+    help: 'Jobs in the ledger, by status.',
+    labelNames: ['status'],
+    registers: [registry],
+    collect() {
+      for (const [status, count] of Object.entries(jobs.collected?.() ?? {})) this.set({ status }, count);
+    },
+  });
+  const breakers: Metrics['breakers'] = { collected: undefined };
+  new Gauge({
+    name: 'breaker_state',
+    help: 'Whether the breaker of a provider is in a state: 1 or 0.',
+    labelNames: ['name', 'state'],
+    registers: [registry],
+    collect() {
+      for (const { name, state } of breakers.collected?.() ?? []) {
+        for (const each of breakerStates) this.set({ name, state: each }, each === state ? 1 : 0);
+      }
+    },
+  });
   const httpDuration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template.',
@@ -85,7 +130,23 @@ export function createMetrics(): Metrics {
     denseDegraded,
     rerankDegraded,
     eventSubscribers,
+    jobChanges,
+    jobs,
+    breakers,
     eventSubscriptionsEnded,
     httpDuration,
   };
+}
+
+/** Every sample as it is now. */
+export async function sampleValues({ registry }: Metrics): Promise<SampleValue[]> {
+  const all = await registry.getMetricsAsJSON();
+  return all.flatMap(({ name, type, values }) =>
+    values.map((each) => {
+      const labels = Object.entries(each.labels).map(([label, value]) => [label, String(value)]);
+      const sample = 'metricName' in each && typeof each.metricName === 'string' ? each.metricName : name;
+      const series = { metric: name, sample, labels: Object.fromEntries(labels), metric_type: String(type) };
+      return { series, value: Number(each.value) };
+    }),
+  );
 }

@@ -30,6 +30,7 @@ const echoes = (): ChildLogics => ({
   watches: echo('watches'),
   forgetting: echo('forgetting'),
   events: echo('events'),
+  meter: echo('meter'),
   scheduler: echo('scheduler'),
 });
 
@@ -50,6 +51,8 @@ test('each message is answered by the child that it belongs to', async () => {
     ['job.retryBatch', 'records'],
     ['system.readiness', 'records'],
     ['events.subscribe', 'events'],
+    ['metrics.timeseries', 'meter'],
+    ['metrics.summary', 'meter'],
     ['search.query', 'retriever'],
     ['search.batch', 'retriever'],
     ['search.similar', 'retriever'],

@@ -55,6 +55,6 @@ for (const kind of ['local', 'none']) {
     const [{ page_id, score }] = run.dense_hits;
     assert.equal(page_id, ids.heron);
     assert.ok(Math.abs(score - 1) < 0.02, `the passage itself, by its vector: ${score}`);
-    assert.equal(await system.counted('embedding_errors_by_provider', { provider: 'openai' }), 0);
+    assert.equal(await system.counted('embedding_errors_total', { provider: 'openai' }), 0);
   });
 }

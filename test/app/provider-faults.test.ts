@@ -77,7 +77,7 @@ test('whatever an embedder does, searches are answered by words and jobs end as 
   for (const [name, fault, end, , error] of faults) {
     await t.test(name, async () => {
       faultFor(server, isEmbedding, fault);
-      const errors = await system.counted('embedding_errors_by_provider', { provider: 'openai' });
+      const errors = await system.counted('embedding_errors_total', { provider: 'openai' });
       const path = `page-${++nth}`;
       const { [path]: page_id } = await system.handIn({ [path]: { title: `Note ${nth}`, text: `A note on ${name}.` } });
       const found = await system.ask('search.query', request(question));
@@ -93,7 +93,7 @@ test('whatever an embedder does, searches are answered by words and jobs end as 
       assert.match(jobs[0].last_error ?? '', error);
       assert.ok(!JSON.stringify(jobs).includes(apiKey));
       if (end === 'dead') assert.equal(jobs[0].attempts, 1, 'it was not tried again');
-      assert.ok((await system.counted('embedding_errors_by_provider', { provider: 'openai' })) >= errors + 2);
+      assert.ok((await system.counted('embedding_errors_total', { provider: 'openai' })) >= errors + 2);
 
       server.faultOf = () => undefined;
       if (end === 'dead') await system.ask('job.retry', { job_id: jobs[0].job_id });

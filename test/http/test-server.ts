@@ -52,6 +52,7 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     allowed_origins: [],
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
+    shownSettings: { settings: {}, mutability: {} },
     ...options,
   });
   return { app, asked, lines };

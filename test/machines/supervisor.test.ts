@@ -29,6 +29,7 @@ class System {
       watches: 'ready',
       forgetting: 'ready',
       events: 'ready',
+      meter: 'ready',
       scheduler: 'ready',
       ...behaviour,
     };
@@ -81,7 +82,18 @@ class System {
 
 /** What goes on while the indexes are away. */
 const beside = ['breakers', 'writer'];
-const inner = ['intake', 'models', 'records', 'retriever', 'journal', 'watches', 'forgetting', 'events', 'scheduler'];
+const inner = [
+  'intake',
+  'models',
+  'records',
+  'retriever',
+  'journal',
+  'watches',
+  'forgetting',
+  'events',
+  'meter',
+  'scheduler',
+];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 

@@ -1,0 +1,60 @@
+/** What the service tells of itself: contract "Admin and diagnostics". */
+import {
+  adminConfigResponse,
+  metricsSummaryResponse,
+  metricsTimeseriesResponse,
+  summaryQuery,
+  timeseriesQuery,
+} from '../../domain/metrics.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+export const adminRoutes: RouteGroup = (app, { ask, shownSettings }) => {
+  app.get(
+    '/v1/admin/metrics/timeseries',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'metrics_timeseries',
+        summary: 'What a metric was and is',
+        description:
+          'One point for each step (seconds) with a snapshot, at the beginning of the step: the mean of a gauge, the last value of anything else. A metric that is not known has no series.',
+        tags: ['diagnostics'],
+        querystring: timeseriesQuery,
+        response: { 200: metricsTimeseriesResponse, ...errorAnswers('read', 422) },
+      },
+    },
+    async ({ query }, reply) => ask('metrics.timeseries', query, { signal: clientSignal(reply) }),
+  );
+
+  app.get(
+    '/v1/admin/metrics/summary',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'metrics_summary',
+        summary: 'The numbers to look at first',
+        description: '`since` bounds the latencies only; counters are of this process.',
+        tags: ['diagnostics'],
+        querystring: summaryQuery,
+        response: { 200: metricsSummaryResponse, ...errorAnswers('read', 422) },
+      },
+    },
+    async ({ query }, reply) => ask('metrics.summary', query, { signal: clientSignal(reply) }),
+  );
+
+  app.get(
+    '/v1/admin/config',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'admin_config',
+        summary: 'Every setting, secrets redacted',
+        tags: ['diagnostics'],
+        response: { 200: adminConfigResponse, ...errorAnswers('read') },
+      },
+    },
+    async () => shownSettings,
+  );
+};
