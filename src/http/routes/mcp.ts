@@ -13,6 +13,7 @@ import { listedTools, type RouteAnswer, type ToolHost, toolServer } from '../../
 import type { RouteCall, RouteSchemas } from '../../mcp/tool-schema.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import { clientSignal } from '../client-signal.ts';
+import { errorResponse } from '../errors.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
@@ -161,15 +162,25 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
   );
 
   // Without sessions there is nothing to listen to and nothing to delete: the protocol's answer is 405.
-  app.route({
-    method: ['GET', 'DELETE'],
-    url: '/mcp',
-    config: { scope: 'read' },
-    exposeHeadRoute: false,
-    schema: { hide: true },
-    handler: async (_request, reply) =>
-      reply.code(405).header('allow', 'POST').send({ detail: 'only POST: there are no sessions' }),
-  });
+  for (const [method, operationId] of [
+    ['GET', 'mcp_listen'],
+    ['DELETE', 'mcp_end'],
+  ] as const) {
+    app.route({
+      method,
+      url: '/mcp',
+      config: { scope: 'read' },
+      exposeHeadRoute: false,
+      schema: {
+        operationId,
+        summary: 'Not allowed: there are no sessions',
+        tags: ['mcp'],
+        response: { 405: errorResponse, ...errorAnswers('read') },
+      },
+      handler: async (_request, reply) =>
+        reply.code(405).header('allow', 'POST').send({ detail: 'only POST: there are no sessions' }),
+    });
+  }
 
   app.get(
     '/v1/admin/mcp',
