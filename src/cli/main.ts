@@ -3,9 +3,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { CommanderError } from 'commander';
+import { DomainError } from '../domain/errors.ts';
 import { runFsck } from '../fsck/run-fsck.ts';
+import { WordVectorsUnavailableError } from '../providers/word-vectors-cache.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { stateDir } from '../settings/state-dir.ts';
+import { DataFolderError } from '../store/data-folder.ts';
+import { StoreFormatError } from '../store/environment.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { addCommand } from './commands/add.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
@@ -17,10 +21,10 @@ import { jobsCommand, retryCommand } from './commands/jobs.ts';
 import { searchCommand } from './commands/search.ts';
 import { statusCommand } from './commands/status.ts';
 import { newTokenCommand } from './commands/token.ts';
-import type { Context } from './context.ts';
+import { type Context, withStore } from './context.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
 import { withStoppedFolder } from './stopped-folder.ts';
-import { openTerminal } from './terminal.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
@@ -32,17 +36,21 @@ function onInterrupt(): void {
 
 const globals = (): GlobalOptions => program.opts<GlobalOptions>();
 
+let terminal: Terminal | undefined;
+
 function context(): Context {
   onInterrupt();
   const { json = false, url, color } = globals();
+  const settings = readSettings(process.env);
+  terminal = openTerminal({
+    stdout: process.stdout,
+    stderr: process.stderr,
+    colors: color && (process.env.NO_COLOR ?? '') === '' && !json,
+    monotonic: () => performance.now(),
+  });
   return {
-    settings: readSettings(process.env),
-    terminal: openTerminal({
-      stdout: process.stdout,
-      stderr: process.stderr,
-      colors: color && (process.env.NO_COLOR ?? '') === '' && !json,
-      monotonic: () => performance.now(),
-    }),
+    settings,
+    terminal,
     json,
     url,
     version,
@@ -60,6 +68,7 @@ function context(): Context {
 const program = createProgram({
   version,
   ended: (code) => {
+    terminal?.progress('');
     process.exitCode = code;
   },
   actions: {
@@ -87,12 +96,13 @@ const program = createProgram({
 /** Looks first whether a service runs, so that this ends as other commands do; then it is `npm run fsck`. */
 async function fsckCommand(repair: boolean): Promise<ExitCode> {
   const given = context();
+  await withStore(given, () => undefined); // there is something to prove
   await withStoppedFolder(given, 'fsck', async () => undefined);
-  const { settings, terminal, newId, now, json } = given;
+  const { settings, terminal: to, newId, now, json } = given;
   const lines: string[] = [];
-  const say = (line: string) => (json ? lines.push(line) : terminal.say(line));
+  const say = (line: string) => (json ? lines.push(line) : to.say(line));
   const sound = await runFsck({ settings, repair, say, newId, now });
-  if (json) terminal.json({ sound, report: lines });
+  if (json) to.json({ sound, report: lines });
   return sound ? exitCodes.done : exitCodes.failed;
 }
 
@@ -100,8 +110,13 @@ async function fsckCommand(repair: boolean): Promise<ExitCode> {
 function told(error: unknown): { code: ExitCode; message: string } {
   if (error instanceof CliError) return { code: error.exitCode, message: error.message };
   if (error instanceof SettingsError) return { code: exitCodes.misuse, message: error.message };
-  const isOfTheSystem = error instanceof Error && 'code' in error && 'syscall' in error;
-  if (isOfTheSystem) return { code: exitCodes.failed, message: error.message };
+  const isPlain =
+    error instanceof DataFolderError ||
+    error instanceof StoreFormatError ||
+    error instanceof DomainError ||
+    error instanceof WordVectorsUnavailableError ||
+    (error instanceof Error && 'code' in error && 'syscall' in error);
+  if (isPlain) return { code: exitCodes.failed, message: error.message };
   return { code: exitCodes.failed, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
@@ -117,10 +132,11 @@ try {
     // What is wrong was printed, and where help was asked for that is no fault.
     process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.misuse;
   } else {
+    terminal?.progress('');
     const { code, message } = told(error);
     if (process.argv.includes('--json'))
       process.stdout.write(`${JSON.stringify({ error: message, exit_code: code })}\n`);
-    process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}readback: ${message}\n`);
+    process.stderr.write(`readback: ${message}\n`);
     process.exitCode = code;
   }
 }

@@ -8,13 +8,16 @@ import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
+const tokenHint =
+  '\nset SERVICE_AUTH_TOKEN as the service has it; a token made after its start counts from its next start on';
+
 /** The service answered something else than success. */
 export class ServiceError extends CliError {
   readonly status: number;
   readonly retryAfterS: number | null;
 
   constructor(status: number, detail: string, retryAfterS: number | null) {
-    super(exitCodes.failed, `the service answered ${status}: ${detail}`);
+    super(exitCodes.failed, `the service answered ${status}: ${detail}${status === 401 ? tokenHint : ''}`);
     this.status = status;
     this.retryAfterS = retryAfterS;
   }

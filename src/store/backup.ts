@@ -60,7 +60,7 @@ export async function makeBackup({ dataDir, target, now, version }: BackupOption
   requireEmpty(target);
   mkdirSync(target, { recursive: true, mode: 0o700 });
   chmodSync(target, 0o700);
-  const partial = join(target, 'store.partial');
+  const partial = join(target, 'store-partial'); // no dot: LMDB takes such a path for a file
   const dataFile = join(dataDir, 'store', DATA);
   for (let attempt = 1; ; attempt++) {
     const taken = now();
@@ -119,7 +119,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   if (existsSync(live) && !replace) {
     throw new BackupError(`there is a store in ${dataDir}; use --replace to put the backup in its place`);
   }
-  const restored = join(dataDir, 'store.restored');
+  const restored = join(dataDir, 'store-restored');
   roomFor(dataDir, manifest.bytes);
   await copyInto(restored, (dir) => copyFile(join(backup, 'store', DATA), join(dir, DATA)));
   if ((await sha256Of(join(restored, DATA))) !== manifest.sha256)

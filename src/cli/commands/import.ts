@@ -126,7 +126,11 @@ function presented({ id, format, next, counts, newest, finished }: ImportCheckpo
   return { id, format, items: next, ...counts, newest: newest === null ? null : dateOf(newest), finished };
 }
 
-function tell(terminal: Terminal, { next, counts, newest }: ImportCheckpoint, failures: readonly FailedItem[]): void {
+function tell(
+  terminal: Terminal,
+  { format, next, counts, newest }: ImportCheckpoint,
+  failures: readonly FailedItem[],
+): void {
   const rows = [
     ['items read', String(next)],
     ['new pages', String(counts.accepted)],
@@ -136,8 +140,9 @@ function tell(terminal: Terminal, { next, counts, newest }: ImportCheckpoint, fa
     ['failed', String(counts.failed)],
   ];
   for (const line of table(rows)) terminal.say(line);
-  if (newest !== null)
-    terminal.say(`newest date  ${dateOf(newest)}  (a later copy of the same history: --since that date)`);
+  if (newest !== null && (format === 'chromium' || format === 'firefox')) {
+    terminal.say(`newest visit  ${dateOf(newest)}: of a later copy of this history, import what is --since then`);
+  }
   for (const { url, reason } of failures.slice(0, shownFailures)) {
     terminal.say(`${terminal.style('red', 'failed')}  ${plain(url, 100)}: ${plain(reason, 200)}`);
   }

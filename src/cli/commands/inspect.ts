@@ -34,7 +34,8 @@ export async function inspectCommand(context: Context, kind: 'job' | 'page', id:
   }
   const heading = (text: string) => terminal.say(terminal.style('bold', text));
   heading('row');
-  const rows = Object.entries(inspection.row).map(([name, value]) => [`  ${name}`, plain(shown(value), 400)]);
+  const present = Object.entries(inspection.row).filter(([, value]) => value !== undefined);
+  const rows = present.map(([name, value]) => [`  ${name}`, plain(shown(value), 400)]);
   for (const line of table(rows)) terminal.say(line);
   heading('history');
   for (const { at, what } of inspection.history) terminal.say(`  ${at}  ${plain(what, 400)}`);

@@ -1,0 +1,55 @@
+/**
+ * `npm run soak:import [-- --urls 100000 --kills 3 --seed 1]`: a synthetic history is imported into a stopped folder, killed on the way.
+ * Fails unless every page is there once, with its visits and dates.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { importThroughKills } from '../test/cli/import-through-kills.ts';
+
+const { values } = parseArgs({
+  options: {
+    urls: { type: 'string', default: '100000' },
+    kills: { type: 'string', default: '3' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+/** mulberry32 */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const home = mkdtempSync(join(tmpdir(), 'readback-soak-'));
+const began = performance.now();
+try {
+  const urls = Number(values.urls);
+  const result = await importThroughKills(home, {
+    urls,
+    kills: Number(values.kills),
+    random: seeded(Number(values.seed)),
+  });
+  const { found, visits, answer } = result;
+  const sound =
+    result.wrong.length === 0 &&
+    found.pages === urls &&
+    found.visits === visits &&
+    found.jobs === urls &&
+    answer.accepted === urls &&
+    answer.accepted + answer.revisit === visits;
+  const machine = `${cpus()[0]?.model} × ${cpus().length}`;
+  const seconds = Math.round((performance.now() - began) / 100) / 10;
+  console.log(
+    JSON.stringify({ sound, ...result, wrong: result.wrong.length, seconds, seed: values.seed, machine }, null, 2),
+  );
+  process.exitCode = sound ? 0 : 1;
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { StoreView } from '../../src/store/store.ts';
+import { temporaryFolder } from '../importers/temporary-files.ts';
+import { RunningService, token, until } from '../process/service.ts';
+import { Cli } from './run-cli.ts';
+
+const subjects = ['tides and moons', 'sourdough bread', 'job queues', 'tomato plants', 'steam governors', 'old maps'];
+
+function page(no: number) {
+  const subject = subjects[no % subjects.length];
+  const body_extracted = `Notes number ${no} on ${subject}. `.repeat(12);
+  return { url: `https://notes.example/${no}`, title: `${subject} ${no}`, body_extracted };
+}
+
+interface Manifest {
+  pages: number;
+  taken_at: string;
+}
+
+function cliOf(service: RunningService, home: string): Cli {
+  return new Cli(home, {
+    SERVICE_DATA_DIR: service.dataDir,
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_BIND_PORT: new URL(service.url).port,
+  });
+}
+
+const modes = (dir: string): string[] =>
+  ['.', ...readdirSync(dir, { recursive: true, encoding: 'utf8' })].map(
+    (name) => `${name} ${(statSync(join(dir, name)).mode & 0o777).toString(8)}`,
+  );
+
+test('backups during ingest: restored elsewhere each is sound, has all that was acknowledged before it, and nothing is embedded again', async (t) => {
+  const service = await RunningService.start(t);
+  const home = temporaryFolder(t);
+  const cli = cliOf(service, home);
+  let acknowledged = 0;
+  let ingesting = true;
+  const ingest = (async () => {
+    for (let no = 0; ingesting; no += 20) {
+      const pages = Array.from({ length: 20 }, (_, at) => page(no + at));
+      const { status } = await service.call('POST', '/v1/pages/batch', { pages });
+      assert.equal(status, 200);
+      acknowledged = no + 20;
+    }
+  })();
+  const rounds: { dir: string; before: number; manifest: Manifest }[] = [];
+  for (let round = 0; round < 3; round++) {
+    const before = acknowledged;
+    const dir = join(home, `backup-${round}`);
+    rounds.push({ dir, before, manifest: await cli.json<Manifest>(['backup', dir]) });
+  }
+  ingesting = false;
+  await ingest;
+  for (const [round, { dir, before, manifest }] of rounds.entries()) {
+    assert.ok(manifest.pages >= before, `${manifest.pages} of at least ${before} pages`);
+    assert.deepEqual(modes(dir), ['. 700', 'backup.json 600', 'store 700', 'store/data.mdb 600']);
+    const there = new Cli(join(home, `elsewhere-${round}`));
+    const env = { SERVICE_DATA_DIR: join(home, `elsewhere-${round}`) };
+    await there.json(['restore', dir], 0, { env });
+    assert.equal((await there.json<{ sound: boolean }>(['fsck'], 0, { env })).sound, true);
+    const view = StoreView.open(env.SERVICE_DATA_DIR);
+    assert.equal(view.reader.pages.count(), manifest.pages);
+    await view.close();
+  }
+});
+
+test('a restored folder answers searches as the first did, with the vectors that it had', async (t) => {
+  const first = await RunningService.start(t);
+  const { body } = await first.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
+    pages: Array.from({ length: 60 }, (_, no) => page(no)),
+  });
+  await first.settled(body.results.map(({ page_id }) => page_id));
+  const home = temporaryFolder(t);
+  const dir = join(home, 'backup');
+  await cliOf(first, home).json(['backup', dir]);
+  const answers = async (service: RunningService) => {
+    const found = [];
+    for (const query of ['moon and tides', 'bread', 'queues of jobs', 'maps 17']) {
+      const { body } = await service.call<{ results: { page_id: string; score: number; chunks: unknown[] }[] }>(
+        'POST',
+        '/v1/search',
+        { query, k: 5 },
+      );
+      found.push(body.results.map(({ page_id, score, chunks }) => ({ page_id, score, chunks })));
+    }
+    return found;
+  };
+  const before = await answers(first);
+  assert.ok(before.every((results) => results.length > 0));
+
+  const second = RunningService.prepare(t);
+  await new Cli(home).json(['restore', dir], 0, { env: { SERVICE_DATA_DIR: second.dataDir } });
+  const vectorsOf = async (dataDir: string) => {
+    const view = StoreView.open(dataDir);
+    const { pages, vectors, models, jobs } = view.reader;
+    const space = models.all()[0].space;
+    const all = pages.numbersAfter(0, 1000).map((no) => [no, vectors.get(space, no)]);
+    const done = jobs
+      .list({ limit: 1000 })
+      .map(({ no, status, attempts, updated_at }) => ({ no, status, attempts, updated_at }));
+    await view.close();
+    return { all, done: done.filter(({ status }) => status === 'done') };
+  };
+  await second.start();
+  await until(async () => {
+    const { body } = await second.call<{ timing_ms: Record<string, number> }>('POST', '/v1/search', { query: 'bread' });
+    return !('rebuilding' in body.timing_ms);
+  }, 'the index is built again');
+  assert.deepEqual(await answers(second), before);
+  assert.deepEqual(
+    await vectorsOf(second.dataDir),
+    await vectorsOf(first.dataDir),
+    'no vector was made anew, no job ran again',
+  );
+});
+
+test('what is no whole backup is refused, and a store that is there is only replaced when asked to, and kept', async (t) => {
+  const home = temporaryFolder(t);
+  const cli = new Cli(home);
+  const list = join(home, 'list');
+  writeFileSync(list, 'https://one.example/\n');
+  await cli.json(['import', list]);
+  const dir = join(home, 'backup');
+  await cli.json(['backup', dir]);
+  assert.equal((await cli.run(['backup', dir])).code, 1, 'a backup is not written over');
+  writeFileSync(list, 'https://two.example/\n');
+  await cli.json(['import', list]);
+
+  const refused = await cli.run(['restore', dir]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /--replace/);
+  const { keptAt } = await cli.json<{ keptAt: string }>(['restore', dir, '--replace']);
+  const pagesIn = async (dataDir: string) => {
+    const view = StoreView.open(dataDir);
+    const urls = [...view.reader.pages.all()].map(({ canonical_url }) => canonical_url);
+    await view.close();
+    return urls;
+  };
+  assert.deepEqual(await pagesIn(join(home, 'data')), ['https://one.example/']);
+  assert.deepEqual(await pagesIn(keptAt), ['https://one.example/', 'https://two.example/']);
+
+  const data = join(dir, 'store', 'data.mdb');
+  const content = readFileSync(data);
+  content[content.length >> 1] ^= 1;
+  writeFileSync(data, content);
+  const damaged = await cli.run(['restore', dir, '--replace']);
+  assert.equal(damaged.code, 1);
+  assert.match(damaged.stderr, /another checksum/);
+  assert.match((await cli.run(['restore', home])).stderr, /no backup.json/);
+  assert.deepEqual(await pagesIn(join(home, 'data')), ['https://one.example/']);
+});
+
+test('files are private whatever the umask, and a link is no data folder', async (t) => {
+  const home = temporaryFolder(t);
+  const mask = process.umask(0);
+  t.after(() => process.umask(mask));
+  const cli = new Cli(home);
+  const list = join(home, 'list');
+  writeFileSync(list, 'https://one.example/\n');
+  await cli.json(['import', list]);
+  await cli.json(['backup', join(home, 'backup')]);
+  await cli.json(['export', join(home, 'all.jsonl')]);
+  await cli.json(['token', 'new']);
+  const open = [join(home, 'data'), join(home, 'backup')]
+    .flatMap((dir) => modes(dir).map((line) => `${dir}/${line}`))
+    .filter((line) => !/ [67]00$/.test(line));
+  assert.deepEqual(open, []);
+  assert.equal(statSync(join(home, 'all.jsonl')).mode & 0o777, 0o600);
+  mkdirSync(join(home, 'real'));
+  chmodSync(join(home, 'real'), 0o700);
+  symlinkSync(join(home, 'real'), join(home, 'link'));
+  const linked = await cli.run(['restore', join(home, 'backup')], { env: { SERVICE_DATA_DIR: join(home, 'link') } });
+  assert.equal(linked.code, 1);
+  assert.match(linked.stderr, /not a plain folder/);
+});
+
+test('an export taken in elsewhere has the same pages, rules and watches, and taking it in again changes nothing', async (t) => {
+  const service = await RunningService.start(t);
+  await service.call('POST', '/v1/pages/batch', { pages: Array.from({ length: 30 }, (_, no) => page(no)) });
+  await service.call('POST', '/v1/pages', { ...page(3), metadata: { tag: 'x' }, fetched_at: '2020-01-01T00:00:00Z' });
+  await service.call('POST', '/v1/forget', { domain: 'gone.example', reason: 'private' });
+  await service.call('POST', '/v1/watches', { url: 'https://feed.example/rss', enabled: false });
+  const home = temporaryFolder(t);
+  const file = join(home, 'all.jsonl');
+  await cliOf(service, home).json(['export', file, '--vectors']);
+  await service.stop();
+  const elsewhere = new Cli(home);
+  await elsewhere.json(['import', file]);
+  const second = await elsewhere.json<Record<string, number>>(['import', file]);
+  assert.deepEqual([second.new_pages, second.known_pages, second.rules, second.watches], [0, 30, 0, 0]);
+  const contents = async (dataDir: string) => {
+    const view = StoreView.open(dataDir);
+    const { pages, blacklist, watches } = view.reader;
+    const all = pages.numbersAfter(0, 100).map((no) => {
+      const row = pages.get(no);
+      assert.ok(row !== undefined);
+      const { canonical_url, title, source, metadata, first_seen_at, last_seen_at, visit_count, content_hash } = row;
+      return {
+        canonical_url,
+        title,
+        source,
+        metadata,
+        first_seen_at,
+        last_seen_at,
+        visit_count,
+        content_hash,
+        body: pages.body(no),
+      };
+    });
+    const rules = blacklist
+      .list()
+      .map(({ pattern, kind, reason, created_at }) => ({ pattern, kind, reason, created_at }));
+    const feeds = watches
+      .list()
+      .map(({ url, kind, enabled, interval_hours }) => ({ url, kind, enabled, interval_hours }));
+    await view.close();
+    return { all, rules, feeds };
+  };
+  assert.deepEqual(await contents(join(home, 'data')), await contents(service.dataDir));
+
+  const lines = readFileSync(file, 'utf8').split('\n');
+  writeFileSync(file, lines.slice(0, 10).join('\n'));
+  const cut = await elsewhere.run(['import', file]);
+  assert.equal(cut.code, 1);
+  assert.match(cut.stderr, /cut off/);
+});

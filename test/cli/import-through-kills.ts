@@ -1,0 +1,89 @@
+/** Imports a synthetic history into a stopped folder, killing the process on the way, and counts what is there in the end. */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openSource } from '../../src/importers/open-source.ts';
+import { StoreFormatError } from '../../src/store/environment.ts';
+import { StoreView } from '../../src/store/store.ts';
+import { syntheticHistory, urlOf, visitedAt, visitsOf, writeHistory } from '../importers/history-file.ts';
+import { Cli } from './run-cli.ts';
+
+const pollMs = 5;
+
+export interface KilledImport {
+  urls: number;
+  visits: number;
+  /** Items that each killed process had behind it, durably. */
+  killedAfter: number[];
+  /** Of the last, undisturbed run. */
+  answer: { accepted: number; revisit: number; failed: number; items: number; finished: boolean };
+  found: { pages: number; visits: number; jobs: number };
+  /** Pages that are not as their number says: missing, other visits, other dates. */
+  wrong: number[];
+}
+
+/** `random` gives the moments. */
+export async function importThroughKills(
+  home: string,
+  { urls, kills, random }: { urls: number; kills: number; random: () => number },
+): Promise<KilledImport> {
+  const history = join(home, 'History');
+  const written = writeHistory(history, syntheticHistory(urls));
+  const { id } = await openSource(history, null);
+  const cli = new Cli(home);
+  const dataDir = join(home, 'data');
+  const killedAfter: number[] = [];
+  for (let kill = 0; kill < kills; kill++) {
+    const child = cli.spawn(['import', history, '--offline']);
+    const closed = once(child, 'close');
+    const goal = Math.floor(((kill + random()) / kills) * written.visits * 0.9);
+    for (;;) {
+      if (child.exitCode !== null) throw new Error('the import ended before it was killed');
+      if ((await itemsBehind(dataDir, id)) > goal) break;
+      await delay(pollMs);
+    }
+    await delay(random() * 20);
+    child.kill('SIGKILL');
+    await closed;
+    killedAfter.push(await itemsBehind(dataDir, id));
+  }
+  const answer = await cli.json<KilledImport['answer']>(['import', history, '--offline']);
+  return { ...written, killedAfter, answer, ...(await countedIn(dataDir, urls)) };
+}
+
+async function itemsBehind(dataDir: string, id: string): Promise<number> {
+  try {
+    const view = StoreView.open(dataDir);
+    try {
+      return view.reader.imports.get(id)?.next ?? 0;
+    } finally {
+      await view.close();
+    }
+  } catch (error) {
+    if (error instanceof StoreFormatError) return 0; // not made yet, or not stamped
+    throw error;
+  }
+}
+
+async function countedIn(dataDir: string, urls: number) {
+  const view = StoreView.open(dataDir);
+  try {
+    const { pages, jobs } = view.reader;
+    const wrong: number[] = [];
+    let visits = 0;
+    for (let no = 0; no < urls; no++) {
+      const pageNo = pages.numberByUrl(urlOf(no));
+      const page = pageNo === undefined ? undefined : pages.get(pageNo);
+      visits += page?.visit_count ?? 0;
+      const isRight =
+        page?.visit_count === visitsOf(no) &&
+        page.first_seen_at === visitedAt(no, 0) &&
+        page.last_seen_at === visitedAt(no, visitsOf(no) - 1);
+      if (!isRight) wrong.push(no);
+      if (no % 5000 === 0) await delay(0);
+    }
+    return { found: { pages: pages.count(), visits, jobs: jobs.countByStatus('pending') }, wrong };
+  } finally {
+    await view.close();
+  }
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { StoreView } from '../../src/store/store.ts';
+import { temporaryFolder } from '../importers/temporary-files.ts';
+import { RunningService, token } from '../process/service.ts';
+import { importThroughKills } from './import-through-kills.ts';
+import { Cli } from './run-cli.ts';
+
+interface Imported {
+  items: number;
+  accepted: number;
+  revisit: number;
+  blacklisted: number;
+  failed: number;
+  skipped: Record<string, number>;
+  finished: boolean;
+  failures: { place: number; url: string; reason: string }[];
+}
+
+test('a history imported through three kills has every page once, with its visits and dates', async (t) => {
+  const result = await importThroughKills(temporaryFolder(t), { urls: 6000, kills: 3, random: Math.random });
+  assert.deepEqual(result.wrong, []);
+  assert.deepEqual(result.found, { pages: 6000, visits: result.visits, jobs: 6000 });
+  const { accepted, revisit, failed, items, finished } = result.answer;
+  assert.deepEqual(
+    { accepted, revisit, failed, items, finished },
+    { accepted: 6000, revisit: result.visits - 6000, failed: 0, items: result.visits, finished: true },
+  );
+  assert.ok(result.killedAfter.every((items, kill) => items > (result.killedAfter[kill - 1] ?? 0)));
+});
+
+test('offline: what fails is told with its reason, and tried again alone when its cause is gone', async (t) => {
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, 'https://good.example/\nhttps://[broken/\nhttps://also-good.example/\nftp://files.example/\n');
+  const cli = new Cli(home);
+  const first = await cli.json<Imported>(['import', list], 5);
+  assert.deepEqual([first.items, first.accepted, first.failed, first.skipped], [4, 2, 1, { 'not a web address': 1 }]);
+  assert.deepEqual(
+    first.failures.map(({ place, url }) => [place, url]),
+    [[1, 'https://[broken/']],
+  );
+  const again = await cli.json<Imported>(['import', list], 5);
+  assert.deepEqual({ ...again, failures: [] }, { ...first, failures: [] }, 'nothing is done a second time');
+  const retried = await cli.json<Imported>(['import', list, '--retry-failed'], 5);
+  assert.deepEqual([retried.accepted, retried.failed], [2, 1]);
+  const view = StoreView.open(join(home, 'data'));
+  assert.equal(view.reader.pages.count(), 2);
+  await view.close();
+});
+
+test('a dry run writes nothing, not even the data folder', async (t) => {
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, 'https://good.example/\nhttps://good.example/\n');
+  const answer = await new Cli(home).json<{ items: number; addresses: number }>(['import', list, '--dry-run']);
+  assert.deepEqual([answer.items, answer.addresses], [2, 1]);
+  assert.deepEqual(readdirSync(home), ['list']);
+});
+
+test('saved pages are taken with their text, so that nothing is fetched', async (t) => {
+  const home = temporaryFolder(t);
+  const file = join(home, 'karakeep.json');
+  const htmlContent = `<article><h1>Kept</h1><p>${'A sentence that was saved with the page. '.repeat(10)}</p></article>`;
+  const content = { type: 'link', url: 'https://kept.example/', htmlContent };
+  writeFileSync(file, JSON.stringify({ bookmarks: [{ createdAt: 1735689600, title: 'Kept', tags: ['t'], content }] }));
+  const cli = new Cli(home);
+  await cli.json<Imported>(['import', file]);
+  const view = StoreView.open(join(home, 'data'));
+  t.after(() => view.close());
+  const page = view.reader.pages.get(1);
+  assert.deepEqual(
+    [page?.title, page?.source, page?.first_seen_at, page?.metadata?.tags, view.reader.jobs.get(1)?.kind],
+    ['Kept', 'import:karakeep', 1735689600000, ['t'], 'index_page'],
+  );
+  assert.match(view.reader.pages.body(1) ?? '', /saved with the page/);
+});
+
+test('through a running service: original dates, the blacklist, failures, and a second run that does nothing', async (t) => {
+  const service = await RunningService.start(t);
+  await service.call('POST', '/v1/forget', { domain: 'forgotten.example' });
+  const home = temporaryFolder(t);
+  const csv = join(home, 'pocket.csv');
+  writeFileSync(
+    csv,
+    'title,url,time_added,tags,status\nOne,https://one.example/,1600322788,a|b,unread\n' +
+      'Gone,https://forgotten.example/x,1600322789,,unread\nBad,https://[bad/,1600322790,,unread\n',
+  );
+  const env = {
+    SERVICE_BIND_PORT: new URL(service.url).port,
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_DATA_DIR: service.dataDir,
+  };
+  const cli = new Cli(home, env);
+  const first = await cli.json<Imported>(['import', csv], 5);
+  assert.deepEqual([first.accepted, first.blacklisted, first.failed], [1, 1, 1]);
+  assert.equal(first.failures[0].url, 'https://[bad/');
+  const again = await cli.json<Imported>(['import', csv], 5);
+  assert.deepEqual(again, first);
+  const page = await service.call<Record<string, unknown>>('GET', '/v1/pages/pg_00000001');
+  assert.deepEqual(
+    [page.body.first_seen_at, page.body.visit_count, page.body.metadata, page.body.source],
+    ['2020-09-17T06:06:28.000Z', 1, { tags: ['a', 'b'], status: 'unread' }, 'import:pocket'],
+  );
+  const inUse = await cli.run(['import', csv, '--offline']);
+  assert.equal(inUse.code, 4);
+  assert.match(inUse.stderr, /needs the service stopped/);
+});
+
+test('over HTTP: a service that refuses for a while is waited for; one that is gone leaves a checkpoint to go on from', async (t) => {
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, Array.from({ length: 250 }, (_, no) => `https://site.example/${no}`).join('\n'));
+  const taken: string[] = [];
+  let batches = 0;
+  let broken = true;
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece) => pieces.push(piece));
+    request.on('end', () => {
+      const answer = (status: number, body: unknown, headers = {}) => {
+        response.writeHead(status, { 'content-type': 'application/json', ...headers });
+        response.end(JSON.stringify(body));
+      };
+      if (request.url === '/healthz') return answer(200, { status: 'ok' });
+      batches++;
+      if (batches === 2) return answer(503, { detail: 'too many writes are waiting' }, { 'retry-after': '1' });
+      if (batches > 3 && broken) return answer(500, { detail: 'internal error' });
+      const { pages } = JSON.parse(Buffer.concat(pieces).toString('utf8')) as { pages: { url: string }[] };
+      taken.push(...pages.map(({ url }) => url));
+      answer(200, {
+        results: pages.map((_, index) => ({ outcome: 'accepted', index, page_id: 'pg_00000001', status: 'queued' })),
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const cli = new Cli(home, {
+    SERVICE_BIND_PORT: String((server.address() as AddressInfo).port),
+    SERVICE_AUTH_TOKEN: 'x',
+  });
+  const stopped = await cli.run(['import', list]);
+  assert.equal(stopped.code, 1);
+  assert.match(stopped.stderr, /answered 500.*\n.*run the same command to go on/);
+  assert.equal(taken.length, 200);
+  broken = false;
+  const answer = await cli.json<Imported>(['import', list]);
+  assert.deepEqual([answer.items, answer.accepted, answer.finished], [250, 250, true]);
+  assert.deepEqual(taken, [...new Set(taken)], 'no address was sent twice');
+  assert.equal(taken.length, 250);
+  const state = join(home, 'state', 'readback', 'imports');
+  assert.equal(statSync(state).mode & 0o777, 0o700);
+  for (const name of readdirSync(state)) assert.equal(statSync(join(state, name)).mode & 0o777, 0o600);
+  assert.ok(!readFileSync(join(state, readdirSync(state)[0]), 'utf8').includes('"x"'));
+  assert.ok(!existsSync(join(home, 'data')), 'nothing was made where the service is elsewhere');
+});
