@@ -50,8 +50,9 @@ export function intakeLogic(dependencies: IntakeDependencies) {
       'page.ingestBatch': async ({ pages }: { pages: unknown[] }): Promise<IngestBatchResult[]> => {
         refuseOverQuota();
         const items = await Promise.all(pages.map(prepareItem));
-        const decisions = await commit((transaction) =>
-          items.map((item) => ('rejected' in item ? item : ingestPage(item)(transaction))),
+        const decisions = await commit(
+          (transaction) => items.map((item) => ('rejected' in item ? item : ingestPage(item)(transaction))),
+          items.length,
         );
         return decisions.map((decision, index) => {
           if ('rejected' in decision) return { outcome: 'rejected', index, detail: decision.rejected };

@@ -76,7 +76,7 @@ export interface InternalMessages {
   /** Rewrite index files and delete set-aside ones, so that nothing removed is left in them; `clean`: nothing came meanwhile. */
   'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
   /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
-  'store.commit': { request: { command: Command<unknown> }; reply: unknown };
+  'store.commit': { request: { command: Command<unknown>; weight: number }; reply: unknown };
   /**
    * Make the chunks of some pages searchable on both sides, and take the ones they replace out. `pages`: labels of each page;
    * `vectors`: by space, rows of all pages.
@@ -122,9 +122,12 @@ export function isOverloaded(error: unknown): boolean {
   return error instanceof DomainError && error.code === 'overloaded';
 }
 
-/** Run a command through the writer, with its reply's type. */
-export type CommitCommand = <Reply>(command: Command<Reply>) => Promise<Reply>;
+/**
+ * Run a command through the writer, with its reply's type. `weight`: how many records it is about, 1 unless said; commands of
+ * many do not share a transaction.
+ */
+export type CommitCommand = <Reply>(command: Command<Reply>, weight?: number) => Promise<Reply>;
 
 export function commitThrough(ask: SystemAsk): CommitCommand {
-  return <Reply>(command: Command<Reply>) => ask('store.commit', { command }) as Promise<Reply>;
+  return <Reply>(command: Command<Reply>, weight = 1) => ask('store.commit', { command, weight }) as Promise<Reply>;
 }

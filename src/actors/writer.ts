@@ -21,6 +21,8 @@ export interface WriterDependencies {
 
 interface Write {
   command: Command<unknown>;
+  /** Records that it is about. */
+  weight: number;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
@@ -69,20 +71,20 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
       for (const write of batch) write.reject(refusal);
     };
 
-    const machine = createWriterMachine<Write>().provide({
+    const machine = createWriterMachine<Write>(({ weight }) => weight).provide({
       actors: { commitBatch: fromPromise<void, Write[]>(({ input }) => commitBatch(input)) },
     });
     const actor = createActor(machine).start();
 
     return {
       handlers: {
-        'store.commit': ({ command }: { command: Command<unknown> }) => {
+        'store.commit': ({ command, weight }: { command: Command<unknown>; weight: number }) => {
           if (waiting >= maxWaiting) {
             throw new DomainError('overloaded', 'too many writes are waiting', { retryAfterS: 1 });
           }
           waiting++;
           return new Promise<unknown>((resolve, reject) => {
-            actor.send({ type: 'write', write: { command, resolve, reject } });
+            actor.send({ type: 'write', write: { command, weight, resolve, reject } });
           }).finally(() => waiting--);
         },
         'store.compact': () => store.compact(),

@@ -8,8 +8,12 @@
  */
 import { assign, fromPromise, setup } from 'xstate';
 
-/** Most commands in one transaction: bounds how long the write lock is held and how much one commit may lose. */
-export const maxBatch = 256;
+/**
+ * Most records that the commands of one transaction are about, unless one command alone is about more. A transaction is one turn
+ * of the event loop, in which nobody else is answered, and a page that comes in takes some 50 µs of it. It also bounds how much
+ * one commit may lose.
+ */
+export const maxBatch = 128;
 
 export interface WriterContext<Write> {
   /** What is in the transaction now. */
@@ -18,7 +22,8 @@ export interface WriterContext<Write> {
   queue: Write[];
 }
 
-export function createWriterMachine<Write>() {
+/** `weightOf`: how many records a write is about. */
+export function createWriterMachine<Write>(weightOf: (write: Write) => number = () => 1) {
   return setup({
     types: {
       context: {} as WriterContext<Write>,
@@ -30,10 +35,16 @@ export function createWriterMachine<Write>() {
     },
     actions: {
       enqueue: assign({ queue: ({ context, event }) => [...context.queue, event.write] }),
-      formBatch: assign(({ context }) => ({
-        batch: context.queue.slice(0, maxBatch),
-        queue: context.queue.slice(maxBatch),
-      })),
+      formBatch: assign(({ context: { queue } }) => {
+        let count = 0;
+        let weight = 0;
+        while (count < queue.length) {
+          weight += weightOf(queue[count]);
+          if (count > 0 && weight > maxBatch) break;
+          count++;
+        }
+        return { batch: queue.slice(0, count), queue: queue.slice(count) };
+      }),
     },
     guards: { queueIsEmpty: ({ context }) => context.queue.length === 0 },
   }).createMachine({

@@ -17,7 +17,12 @@ async function startWriter(store: WritableStore) {
   const { log, lines } = keptLog();
   const hosted = new Hosted(writerLogic({ store, feed, log }));
   await hosted.told('ready.writer');
-  return { hosted, feed, lines, commit: (command: Command<unknown>) => hosted.ask('store.commit', { command }) };
+  return {
+    hosted,
+    feed,
+    lines,
+    commit: (command: Command<unknown>) => hosted.ask('store.commit', { command, weight: 1 }),
+  };
 }
 
 /** A store whose commits reach the disk when the test says so. */

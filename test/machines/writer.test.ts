@@ -4,10 +4,10 @@ import { createActor, fromPromise } from 'xstate';
 import { createWriterMachine, maxBatch } from '../../src/machines/writer.ts';
 
 /** A running writer whose batches are committed one at a time, when the test says so. */
-function startWriter() {
+function startWriter(weightOf?: (write: number) => number) {
   const batches: number[][] = [];
   let commit: (() => void) | undefined;
-  const machine = createWriterMachine<number>().provide({
+  const machine = createWriterMachine<number>(weightOf).provide({
     actors: {
       commitBatch: fromPromise<void, number[]>(({ input }) => {
         batches.push(input);
@@ -60,4 +60,12 @@ test('a batch is bounded, and no write is lost, doubled or put out of order', as
     [1, maxBatch, maxBatch, 2],
   );
   assert.deepEqual(writer.batches.flat(), writes);
+});
+
+test('commands of many records share no transaction with others that would make it long; a longer one goes alone', async () => {
+  const writer = startWriter((write) => write);
+  const writes = [1, maxBatch - 2, 1, 1, 1, maxBatch * 2, 1, maxBatch];
+  writer.write(...writes);
+  while (writer.state()[0] !== 'idle') await writer.committed();
+  assert.deepEqual(writer.batches, [[1], [maxBatch - 2, 1, 1], [1], [maxBatch * 2], [1], [maxBatch]]);
 });

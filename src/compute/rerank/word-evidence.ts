@@ -33,7 +33,13 @@ export interface WordEvidence {
 export function queryTerms(words: readonly QueryWord[], statistics: CollectionStatistics): QueryTerm[] {
   const counts = new Map<number, number>();
   for (const { stem, count } of words) if (stem >= 0) counts.set(stem, (counts.get(stem) ?? 0) + count);
-  const firstForms = words.filter(({ stem }, at) => stem < 0 || words.findIndex((word) => word.stem === stem) === at);
+  const seen = new Set<number>();
+  const firstForms = words.filter(({ stem }) => {
+    if (stem < 0) return true;
+    const isFirst = !seen.has(stem);
+    seen.add(stem);
+    return isFirst;
+  });
   return firstForms.map(({ stem, row, count }) => {
     const idf = termWeight(statistics.docs, stem < 0 ? 1 : statistics.documentFrequency(stem));
     return { stem, row, idf, weight: queryTermWeight(counts.get(stem) ?? count) * idf };
