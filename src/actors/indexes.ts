@@ -61,7 +61,7 @@ const quietMs = 5000;
  * Candidates that the local reranker scores: all of both sides by default. More than this, which a search may ask for 2,000 of and
  * a replay 20,000, take their processor time (a third of a ms each ten) from other searches and change nothing at the top (docs/ranking.md).
  */
-const maxReranked = 200;
+const maxReranked = 400;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
 const maxQueue = 1024;
 /** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
