@@ -59,7 +59,7 @@ const saveEveryDocs = 2000;
 const quietMs = 5000;
 /**
  * Candidates that the local reranker scores: all of both sides by default. More than this, which a search may ask for 2,000 of and
- * a replay 20,000, take their processor time (a third of a ms each ten) from other searches and change nothing at the top (docs/ranking.md).
+ * a replay 20,000, take their processor time from other searches and change nothing at the top (docs/ranking.md, "More candidates").
  */
 const maxReranked = 400;
 /** Tasks that may wait for a searcher or a shard: some seconds of work. */
