@@ -13,6 +13,8 @@ import { openWorkload } from './workload.ts';
 const seed = 42;
 const batchSize = 100;
 const chunksPerPage = 3;
+/** Searches before the backfill, to compare with. */
+const searchesAlone = 200;
 
 const { values } = parseArgs({
   options: { chunks: { type: 'string', default: '100000' }, dim: { type: 'string', default: '100' } },
@@ -56,6 +58,14 @@ try {
   while (await busy()) await pause(100);
   const insertMs = performance.now() - inserting;
 
+  const search = async (turn: number) =>
+    (await call('POST', '/v1/search', { query: queries[turn % queries.length], rerank: false })).ms;
+  const alone: number[] = [];
+  for (let turn = 0; turn < searchesAlone; turn++) {
+    alone.push(await search(turn));
+    await pause(5);
+  }
+
   const model_id = `local-wink-${dim}`;
   await call('POST', '/v1/models', { provider: 'local', model_name: 'wink', dim, max_input_tokens: 32_000 });
   const { body: estimate } = await call('POST', `/v1/models/${model_id}/backfill`, {});
@@ -64,7 +74,7 @@ try {
   const searches: number[] = [];
   let chunks = 0;
   for (let turn = 0; ; turn++) {
-    searches.push((await call('POST', '/v1/search', { query: queries[turn % queries.length], rerank: false })).ms);
+    searches.push(await search(turn));
     const { body } = await call<{ status: string; embedded_chunks: number }>('GET', `/v1/models/${model_id}/backfill`);
     chunks = body.embedded_chunks;
     if (body.status === 'complete') break;
@@ -95,6 +105,7 @@ try {
         inserted_chunks_per_s: Math.round((chunks / insertMs) * 1000),
         estimate,
         backfilled_chunks_per_s: Math.round((chunks / backfillMs) * 1000),
+        search_alone_ms: { p50: quantile(alone, 0.5), p95: quantile(alone, 0.95), n: alone.length },
         search_meanwhile_ms: { p50: quantile(searches, 0.5), p95: quantile(searches, 0.95), n: searches.length },
         agreement: { queries: rbo.length, rbo: mean(rbo), kendall_tau: mean(tau) },
       },

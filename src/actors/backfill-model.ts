@@ -95,6 +95,8 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
       try {
         for (;;) {
           while (ahead.length < width) {
+            await new Promise(setImmediate); // searches that came meanwhile go first
+            signal.throwIfAborted();
             const next = slices.next();
             if (next.done === true) break;
             const embedding = embedSlice(next.value);
