@@ -10,9 +10,13 @@ import type { Logger } from 'pino';
 import { backfillHandler } from './actors/backfill-model.ts';
 import { type Breakers, createBreakers } from './actors/breakers.ts';
 import { floorCalibrator } from './actors/calibrate-outside.ts';
+import { canonicalizeEntitiesHandler } from './actors/canonicalize-entities.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { textReaders } from './actors/content-readers.ts';
+import { entitiesLogic } from './actors/entities.ts';
+import { requireEntityCapability } from './actors/entity-capability.ts';
 import { eventsLogic } from './actors/events.ts';
+import { extractEntitiesHandler } from './actors/extract-entities.ts';
 import { openExtractor } from './actors/extract-page.ts';
 import { withFeedContent } from './actors/feed-content.ts';
 import { openFeedReader } from './actors/feed-reader.ts';
@@ -91,6 +95,8 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 
 /** Pages that may wait for a work thread. */
 const maxWorkQueue = 2048;
+/** Pages read for entities at once, one thread reading while the other is stored, and a comparison of names. */
+const maxEntityQueue = 16;
 /** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower (docs/benchmarks.md, "Indexing"). */
@@ -103,6 +109,7 @@ const timeoutShareOfLease = 0.9;
 /** Open the data folder and start everything. Errors: those of the folder, the store, the word vectors, and of any child at its start. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { settings, log, metrics, now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
+  requireEntityCapability();
   const folder = openDataFolder(settings.data_dir, randomUUID());
   const undo: (() => unknown)[] = [() => folder.release()];
   try {
@@ -135,6 +142,17 @@ export async function startApp(options: AppOptions): Promise<App> {
     undo.push(() => extractor.close());
     const pdfs = openPdfReader(settings.pdf);
     undo.push(() => pdfs.close());
+    const entityPool = openThreadPool<typeof import('./threads/entity-thread.ts')>({
+      entry: new URL('./threads/entity-thread', import.meta.url),
+      name: 'entities',
+      threads: 1,
+      maxQueue: maxEntityQueue,
+      maxHeapMb: maxWorkHeapMb,
+      lazy: true,
+      nice: 19,
+      data: { wordVectors },
+    });
+    undo.push(() => entityPool.close());
     const fetch = createWebFetch({
       allowPrivateHosts: settings.fetch.allow_private_hosts,
       perHostGapMs: settings.fetch.per_host_gap_ms,
@@ -294,6 +312,13 @@ export async function startApp(options: AppOptions): Promise<App> {
           log,
           now,
         }),
+        entities: entitiesLogic({
+          reader: store.reader,
+          commit,
+          maxAttempts: settings.jobs.max_attempts,
+          log,
+          now,
+        }),
         retriever: retrieverLogic({
           ask,
           reader: store.reader,
@@ -333,6 +358,17 @@ export async function startApp(options: AppOptions): Promise<App> {
               now,
               monotonic,
             }),
+            extract_entities: extractEntitiesHandler({ reader: store.reader, pool: entityPool, now }),
+            canonicalize_entities: canonicalizeEntitiesHandler({
+              reader: store.reader,
+              commit,
+              pool: entityPool,
+              thresholds: {
+                cosine: settings.entity.cosine_threshold,
+                editDistance: settings.entity.edit_distance_threshold,
+              },
+              now,
+            }),
             eval_replay: replayHandler({ ask, reader: store.reader }),
             fetch_and_index: withFeedContent(
               fetchAndIndexHandler({
@@ -352,7 +388,16 @@ export async function startApp(options: AppOptions): Promise<App> {
             backoffBaseMs: settings.jobs.backoff_base_s * 1000,
             graceMs: drainGraceMs,
           },
-          capacity: { suspect: 1, index: 16 * cores, fetch: 8, poll: 4, purge: 1, background: 1, backfill: 1 },
+          capacity: {
+            suspect: 1,
+            index: 16 * cores,
+            fetch: 8,
+            poll: 4,
+            purge: 1,
+            background: 1,
+            backfill: 1,
+            entities: 2,
+          },
           incarnation: randomUUID(),
           now,
           random,
@@ -370,7 +415,14 @@ export async function startApp(options: AppOptions): Promise<App> {
       close: async () => {
         supervisor.stop();
         await supervisor.ended;
-        await Promise.all([work.close(), extractor.close(), pdfs.close(), feeds.close(), transformers.close()]);
+        await Promise.all([
+          work.close(),
+          extractor.close(),
+          pdfs.close(),
+          feeds.close(),
+          transformers.close(),
+          entityPool.close(),
+        ]);
         folder.release();
       },
     };

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
+import { EntityCapabilityError } from './actors/entity-capability.ts';
 import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { ListenError, listen } from './http/listen.ts';
@@ -73,6 +74,7 @@ function plainReason(error: unknown): string | null {
     error instanceof DataFolderError ||
     error instanceof StoreFormatError ||
     error instanceof ListenError ||
+    error instanceof EntityCapabilityError ||
     error instanceof WordVectorsUnavailableError;
   return isPlain ? error.message : null;
 }

@@ -3,6 +3,7 @@ import nlp from 'compromise';
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp from 'wink-nlp';
 import { createEntityRecognizer, type EntityType } from '../../src/compute/entities/recognize-entities.ts';
+import { createWordKinds } from '../../src/compute/entities/word-kinds.ts';
 import type { WordVectors } from '../../src/compute/word-vectors.ts';
 import type { ComparedType, Span } from './gold.ts';
 
@@ -21,7 +22,7 @@ const typeOf: Readonly<Record<EntityType, ComparedType | null>> = {
 
 /** Dates and amounts are in no gold labels, and left out. */
 export function readbackSystem(vectors: WordVectors | null): System {
-  const recognize = createEntityRecognizer(vectors);
+  const recognize = createEntityRecognizer(createWordKinds(vectors));
   return (text, hasEvents) =>
     recognize(text).flatMap(({ type, mentions }) => {
       const compared = type === 'event' && !hasEvents ? 'MISC' : typeOf[type];

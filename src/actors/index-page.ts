@@ -5,9 +5,10 @@
  * 1. chunk, embed and model the texts on a work thread; after that outside models are asked for their vectors
  * 2. commit chunks and vectors; labels are allocated there
  * 3. both sides of the index take them in and let go of what they replace
- * 4. the job's completion makes the page `indexed`
+ * 4. the job's completion makes the page `indexed` and queues the reading of its entities
  */
 import { commitPages } from '../commands/commit-pages.ts';
+import { queueExtraction } from '../commands/page-entities.ts';
 import type { Attempt } from '../commands/settle-job.ts';
 import { embeddingTexts } from '../compute/embedding-text.ts';
 import { JobError } from '../domain/errors.ts';
@@ -127,7 +128,7 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
       return text;
     };
     await batches.index({ page, attempt, signal, readText });
-    return undefined;
+    return (transaction) => queueExtraction(transaction, page.no);
   };
 }
 

@@ -1,13 +1,17 @@
 /**
  * Pages that are worth reading next: suggestions beside a search's results, and what is similar to one page. The mediation says
- * by what pages are related; only nearness of vectors relates pages so far, so the others find nothing.
+ * by what pages are related: nearness of vectors, or entities that both mention.
  */
-import { nearnessReason, nearResultsReason } from '../compute/reasons.ts';
+import { domainMatches } from '../compute/domain-match.ts';
+import { nearnessReason, nearResultsReason, sharedReason, sharedResultsReason } from '../compute/reasons.ts';
 import { DomainError } from '../domain/errors.ts';
 import { idOf, numberOf } from '../domain/ids.ts';
+import type { Page } from '../domain/page.ts';
+import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
 import { pageFiltersOf } from './rank-query.ts';
+import { pagesSharing } from './shared-entities.ts';
 import type { SystemAsk } from './system-messages.ts';
 
 /** Suggestions are near to so many of the first results: the mean of more lies between topics. */
@@ -19,6 +23,31 @@ export interface MediationDependencies {
 }
 
 export function mediation({ ask, reader }: MediationDependencies) {
+  const suggestSharing = (
+    page_nos: readonly number[],
+    except: readonly number[],
+    k: number,
+    filters: PageFilters,
+  ): Suggestion[] => {
+    const ranked = new Set(except);
+    const passes = (no: number) => !ranked.has(no) && passesFilters(reader.pages.get(no), filters);
+    return pagesSharing(reader.entities, page_nos, { k, passes }).map(({ page_no, shared }) => ({
+      page_id: idOf('page', page_no),
+      title: reader.pages.get(page_no)?.title ?? null,
+      reason: sharedResultsReason(shared),
+    }));
+  };
+
+  const similarSharing = (pageNo: number, k: number): SimilarResponse['results'] => {
+    const passes = (no: number) => reader.pages.get(no)?.status === 'indexed';
+    return pagesSharing(reader.entities, [pageNo], { k, passes }).flatMap(({ page_no, score, shared }) => {
+      const each = reader.pages.get(page_no);
+      if (each === undefined) return [];
+      const { canonical_url, title } = each;
+      return [{ page_id: idOf('page', page_no), canonical_url, title, score, reason: sharedReason(shared) }];
+    });
+  };
+
   /** Pages beside the results, by the model that these were found with; `ranked` are those answered or before them, best first. */
   const suggest = async (
     { suggest: k, mediation, filters }: Pick<SearchRequest, 'suggest' | 'mediation' | 'filters'>,
@@ -26,10 +55,12 @@ export function mediation({ ask, reader }: MediationDependencies) {
     ranked: readonly { page_no: number }[],
     signal?: AbortSignal | undefined,
   ): Promise<Suggestion[]> => {
-    if (k === 0 || mediation !== 'vector' || ranked.length === 0) return [];
+    if (k === 0 || ranked.length === 0) return [];
     const except = ranked.map(({ page_no }) => page_no);
     const page_nos = except.slice(0, topResults);
-    const request = { model, page_nos, k, except, filters: pageFiltersOf(filters) };
+    if (mediation === 'entity') return suggestSharing(page_nos, except, k, pageFiltersOf(filters, reader));
+    if (mediation !== 'vector') return [];
+    const request = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
     const near = await ask('index.nearPages', request, { signal });
     const names = page_nos.flatMap((no) => {
       const page = reader.pages.get(no);
@@ -50,8 +81,10 @@ export function mediation({ ask, reader }: MediationDependencies) {
     const no = numberOf('page', page_id);
     const page = no === null ? undefined : reader.pages.get(no);
     if (page === undefined) throw new DomainError('not_found', `unknown page id: ${page_id.slice(0, 64)}`);
-    if (mediation !== 'vector' || page.status !== 'indexed') return { page_id, mediation, results: [] };
-    const request = { model: null, page_nos: [page.no], k, except: [], filters: pageFiltersOf(null) };
+    if (page.status !== 'indexed') return { page_id, mediation, results: [] };
+    if (mediation === 'entity') return { page_id, mediation, results: similarSharing(page.no, k) };
+    if (mediation !== 'vector') return { page_id, mediation, results: [] };
+    const request = { model: null, page_nos: [page.no], k, except: [], filters: pageFiltersOf(null, reader) };
     const near = await ask('index.nearPages', request, { signal });
     const results = near.flatMap(({ page_no, score }) => {
       const each = reader.pages.get(page_no);
@@ -63,4 +96,11 @@ export function mediation({ ask, reader }: MediationDependencies) {
   };
 
   return { suggest, similar };
+}
+
+/** The same answer as the catalog's, from the page's row. */
+function passesFilters(page: Page | undefined, { domain, after, before, pages }: PageFilters): boolean {
+  if (page?.status !== 'indexed' || (pages !== null && !pages.has(page.no))) return false;
+  if (domain !== null && !domainMatches(page.domain, domain)) return false;
+  return (after === null || page.last_seen_at >= after) && (before === null || page.first_seen_at < before);
 }

@@ -3,6 +3,7 @@
  * reranker where one is wanted and has scored them, then rolled up to pages, faded with age and ordered
  * (exact title or URL first, then score). What a search, a comparison and a replay have in common; it presents nothing.
  */
+import { pagesOfTree } from '../commands/entity-trees.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
 import { normalizeDomain } from '../compute/domain-match.ts';
 import { looksLikeUrl, titleOfQuery } from '../compute/exact-query.ts';
@@ -16,6 +17,7 @@ import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchFilters, SearchRequest } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
+import { requireEntity } from './resolve-entity.ts';
 import type { RankedChunks, Retrieved, SystemAsk } from './system-messages.ts';
 
 export interface RankDependencies {
@@ -104,10 +106,7 @@ export function queryRanker(dependencies: RankDependencies) {
   ): Promise<Ranking> => {
     const used = model ?? reader.models.activeId();
     if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
-    const entity = request.filters?.entity;
-    if (entity != null)
-      throw new DomainError('not_found', `no entity is known as ${JSON.stringify(entity.slice(0, 64))}`);
-    const filters = pageFiltersOf(request.filters);
+    const filters = pageFiltersOf(request.filters, reader);
     const { query, candidates, rrf_k } = request;
     const noCluster = request.filters?.cluster_id == null;
     const wanted = request.rerank && noCluster;
@@ -154,11 +153,13 @@ function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]
 
 export type RankQuery = ReturnType<typeof queryRanker>;
 
-/** Errors: DomainError `invalid` for a domain that can be none. */
-export function pageFiltersOf(filters: SearchFilters | null | undefined): PageFilters {
+/** Errors: DomainError `invalid` for a domain that can be none; `not_found` for an entity that nothing is known of. */
+export function pageFiltersOf(filters: SearchFilters | null | undefined, { entities }: StoreReader): PageFilters {
   const time = (text: string | null | undefined) => (text == null ? null : instantOf(text));
   const domain = filters?.domain == null ? null : normalizeDomain(filters.domain);
   if (domain !== null && typeof domain !== 'string')
     throw new DomainError('invalid', `filters.domain: ${domain.invalid}`);
-  return { domain, after: time(filters?.after), before: time(filters?.before) };
+  const entity = filters?.entity == null ? null : requireEntity(entities, filters.entity);
+  const pages = entity === null ? null : new Set(pagesOfTree(entities, entity));
+  return { domain, after: time(filters?.after), before: time(filters?.before), pages };
 }

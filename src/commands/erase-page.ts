@@ -7,6 +7,7 @@ import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import type { Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
+import { removePageEntities } from './page-entities.ts';
 
 /** The `last_error` of a job whose page was forgotten. */
 export const CANCELLED = 'cancelled: page forgotten';
@@ -14,6 +15,7 @@ export const CANCELLED = 'cancelled: page forgotten';
 /** Take a page out of everything that is answered. Its vectors and log entries are left for its tombstone's purge job. */
 export function erasePage(transaction: Transaction, page: Page, at: number): void {
   for (const no of [page.index_job, page.entity_job]) if (no !== null) silenceJob(transaction, no, at);
+  removePageEntities(transaction, page.no);
   transaction.pages.remove(page);
   transaction.tombstones.put({
     page_no: page.no,

@@ -19,3 +19,23 @@ export function nearResultsReason(names: readonly string[]): string {
   const last = quoted.at(-1) ?? '';
   return `near in content to ${quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} and ${last}`}`;
 }
+
+/** Names that a reason shows; more are counted. */
+const shownNames = 3;
+
+/** Why a page is similar to another: what both mention, the most telling first. */
+export function sharedReason(names: readonly string[]): string {
+  return `both mention ${listed(names)}`;
+}
+
+/** Why a page is suggested beside results: what it and they mention. */
+export function sharedResultsReason(names: readonly string[]): string {
+  return `mentions ${listed(names)}, as the first results do`;
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, shownNames);
+  const rest = names.length - shown.length;
+  const parts = rest > 0 ? [...shown, `${rest} more`] : shown;
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts[parts.length - 1]}`;
+}

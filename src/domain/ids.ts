@@ -9,7 +9,15 @@ const width = 8;
 /** Record numbers are uint32 in the store's keys. */
 const maxNumber = 0xffffffff;
 
-export const idPrefixes = { page: 'pg_', chunk: 'ck_', job: 'jb_', blacklist: 'bl_', watch: 'wt_' } as const;
+export const idPrefixes = {
+  page: 'pg_',
+  chunk: 'ck_',
+  job: 'jb_',
+  blacklist: 'bl_',
+  watch: 'wt_',
+  entity: 'en_',
+  merge: 'em_',
+} as const;
 export type IdKind = keyof typeof idPrefixes;
 
 /** The id of record number `no` (0 ≤ no < 2^32). */

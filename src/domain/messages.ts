@@ -7,6 +7,12 @@ import type { z } from 'zod';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from './blacklist.ts';
 import type { CompareRequest, CompareResponse } from './compare.ts';
 import type {
+  EntityDetailResponse,
+  EntityMergeListResponse,
+  PageEntitiesResponse,
+  UndoMergeResponse,
+} from './entity.ts';
+import type {
   EvalReplayAccepted,
   EvalReplayRequest,
   EvalReplayResult,
@@ -75,6 +81,10 @@ export interface Messages {
   'page.chunks': { request: { page_id: string }; reply: PageChunksResponse };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };
+  'page.entities': { request: { page_id: string }; reply: PageEntitiesResponse };
+  'entity.get': { request: { ref: string }; reply: EntityDetailResponse };
+  'entity.undoMerge': { request: { merge_id: string }; reply: UndoMergeResponse };
+  'entity.merges': { request: Record<string, never>; reply: EntityMergeListResponse };
   /** Forget a page or a domain for good. Answered when all of it is gone from every answer. */
   'page.forget': { request: ForgetRequest; reply: ForgetResponse };
   'blacklist.list': { request: Record<string, never>; reply: BlacklistResponse };

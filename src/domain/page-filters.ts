@@ -6,4 +6,6 @@ export interface PageFilters {
   after: number | null;
   /** first_seen_at < before, ms. */
   before: number | null;
+  /** Only these pages; null: all. */
+  pages: ReadonlySet<number> | null;
 }

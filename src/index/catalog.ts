@@ -90,7 +90,8 @@ export class Catalog {
   }
 
   /** Whether one page passes the filters: the same answer as its labels in `allowed`. */
-  passes(no: number, { domain, after, before }: PageFilters): boolean {
+  passes(no: number, { domain, after, before, pages }: PageFilters): boolean {
+    if (pages !== null && !pages.has(no)) return false;
     if (domain !== null && !domainMatches(this.#domains[this.#domainOfPage[no]], domain)) return false;
     if (after !== null && this.#lastSeen[no] < after) return false;
     return before === null || this.#firstSeen[no] < before;
@@ -110,14 +111,14 @@ export class Catalog {
 
   /** The labels that pass the filters, or null when there is no filter: everything live passes. */
   allowed(filters: PageFilters): AllowedLabels | null {
-    const { domain, after, before } = filters;
-    if (domain === null && after === null && before === null) return null;
+    const { domain, after, before, pages } = filters;
+    if (domain === null && after === null && before === null && pages === null) return null;
     const wanted = this.#domains.map((name) => domain === null || domainMatches(name, domain));
     const labels = createLabelSet(this.#labels);
     let count = 0;
     for (let no = 0; no < this.#pages; no++) {
       const chunks = this.#chunkCount[no];
-      if (chunks === 0 || !wanted[this.#domainOfPage[no]]) continue;
+      if (chunks === 0 || (pages !== null && !pages.has(no)) || !wanted[this.#domainOfPage[no]]) continue;
       if (after !== null && this.#lastSeen[no] < after) continue;
       if (before !== null && this.#firstSeen[no] >= before) continue;
       addLabelRange(labels, this.#firstLabel[no], chunks);

@@ -14,6 +14,7 @@
  *      ├─ forgetting
  *      ├─ events
  *      ├─ meter
+ *      ├─ entities
  *      └─ scheduler
  *   breakers
  *
@@ -36,7 +37,7 @@ export const childNames = [
   'forgetting',
   'events',
   'meter',
-
+  'entities',
   'scheduler',
 ] as const;
 export type ChildName = (typeof childNames)[number];
@@ -55,6 +56,7 @@ const dependants: Record<ChildName, readonly ChildName[]> = {
     'forgetting',
     'events',
     'meter',
+    'entities',
     'scheduler',
   ],
   intake: [],
@@ -66,6 +68,7 @@ const dependants: Record<ChildName, readonly ChildName[]> = {
   forgetting: [],
   events: [],
   meter: [],
+  entities: [],
   scheduler: [],
 };
 

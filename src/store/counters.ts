@@ -2,7 +2,18 @@
 import type { Database } from 'lmdb';
 import type { Environment } from './environment.ts';
 
-export type CounterName = 'page' | 'job' | 'label' | 'blacklist' | 'watch' | 'claim' | 'space' | 'query' | 'opstamp';
+export type CounterName =
+  | 'page'
+  | 'job'
+  | 'label'
+  | 'blacklist'
+  | 'watch'
+  | 'claim'
+  | 'space'
+  | 'query'
+  | 'opstamp'
+  | 'entity'
+  | 'merge';
 
 export class Counters {
   readonly #numbers: Database<number, string>;

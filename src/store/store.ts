@@ -11,6 +11,7 @@ import type { Page } from '../domain/page.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, type BlacklistRule, BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
+import { EntityReader, EntityTransactor } from './entities.ts';
 import { type Environment, openEnvironment, openReadOnlyEnvironment } from './environment.ts';
 import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
@@ -36,6 +37,7 @@ export interface StoreReader {
   readonly watches: WatchReader;
   readonly imports: ImportReader;
   readonly metrics: MetricReader;
+  readonly entities: EntityReader;
   readonly counters: Pick<Counters, 'peek'>;
 }
 
@@ -53,6 +55,7 @@ export interface Transaction extends StoreReader {
   readonly watches: WatchTransactor;
   readonly imports: ImportTransactor;
   readonly metrics: MetricTransactor;
+  readonly entities: EntityTransactor;
   readonly counters: Counters;
 }
 
@@ -119,6 +122,7 @@ export class Store {
       watches: new WatchTransactor(environment),
       imports: new ImportTransactor(environment),
       metrics: new MetricTransactor(environment),
+      entities: new EntityTransactor(environment),
       counters,
     };
   }
@@ -237,6 +241,7 @@ function readersOf(environment: Environment, counters: Counters): StoreReader {
     watches: new WatchReader(environment),
     imports: new ImportReader(environment),
     metrics: new MetricReader(environment),
+    entities: new EntityReader(environment),
     counters,
   };
 }

@@ -81,7 +81,7 @@ test('logged runs are scored against what was said, by model, and what cannot be
 });
 
 const claim = async (shelf: Shelf) => {
-  const free = { suspect: 1, index: 0, fetch: 0, poll: 1, purge: 0, background: 1, backfill: 0 };
+  const free = { suspect: 1, index: 0, fetch: 0, poll: 1, purge: 0, background: 1, backfill: 0, entities: 0 };
   const look = claimJobs({ at: 9000, incarnation: 'x', leaseMs: 1000, free, running: 0 });
   const [job] = (await shelf.temporary.commit(look)).jobs;
   return { job, attempt: { job_no: job.no, claim: job.claim } };

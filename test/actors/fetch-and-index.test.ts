@@ -20,7 +20,7 @@ const claim = claimJobs({
   at: 10_000,
   incarnation: 'life 1',
   leaseMs: 600,
-  free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9, backfill: 9 },
+  free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9, backfill: 9, entities: 9 },
   running: 0,
 });
 

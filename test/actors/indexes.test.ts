@@ -56,7 +56,7 @@ async function stop(hosted: Hosted): Promise<void> {
 }
 
 async function find(hosted: Hosted, query: string) {
-  const filters = { domain: null, after: null, before: null };
+  const filters = { domain: null, after: null, before: null, pages: null };
   const { sparse, timing_ms } = await hosted.ask('index.retrieve', {
     query,
     candidates: 10_000,
@@ -127,7 +127,7 @@ test('what an unfinished attempt committed is left to its job', async () => {
   await shelf.temporary.commit(
     ingestPage(submission({ canonical_url: url, title: null, body: 'oak', seen_at: 0, at: 0 })),
   );
-  const free = { suspect: 1, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0 };
+  const free = { suspect: 1, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
   const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free, running: 0 });
   const [job] = (await shelf.temporary.commit(look)).jobs;
   const chunks = [{ char_start: 0, char_end: 3, token_count: 1, section_title: null, section_start_s: null }];

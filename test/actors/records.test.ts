@@ -23,7 +23,7 @@ async function startRecords() {
   for (const path of ['a', 'b']) {
     await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 })));
   }
-  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 };
+  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
   await temporary.commit(claimJobs({ at: 200, incarnation: 'life 1', leaseMs: 600, free, running: 0 }));
   await temporary.commit(
     completeJob({ job_no: 1, claim: 1 }, 300, (transaction) => {

@@ -73,7 +73,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
     {
       query: 'oak',
       candidates: 100,
-      filters: { domain: null, after: null, before: null },
+      filters: { domain: null, after: null, before: null, pages: null },
       model: 'm1',
       rerank: true,
       rrf_k: 60,

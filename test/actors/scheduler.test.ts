@@ -38,7 +38,7 @@ test('jobs run as they come, up to the places of their lane, and the next one as
 test('orphans of an earlier process run at once after the start, one at a time', async () => {
   await using workshop = await Workshop.open();
   for (let i = 0; i < 2; i++) await workshop.enqueue();
-  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 };
+  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
   await workshop.commit(
     claimJobs({ at: workshop.now, incarnation: 'an earlier life', leaseMs: 9e9, free, running: 0 }),
   );
@@ -181,7 +181,7 @@ test('orphans that cannot be given back for want of space are tried again, and t
       at: workshop.now,
       incarnation: 'an earlier life',
       leaseMs: 9e9,
-      free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 },
+      free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 },
       running: 0,
     }),
   );

@@ -66,7 +66,7 @@ export class Shelf implements AsyncDisposable {
     const no = ++this.#pages;
     const url = `https://example.com/${no}`;
     await this.temporary.commit(ingestPage(submission({ canonical_url: url, title, body: text, seen_at, at: 0 })));
-    const free = { suspect: 0, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0 };
+    const free = { suspect: 0, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
     const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free: { ...free, suspect: 1 }, running: 0 });
     const [job] = (await this.temporary.commit(look)).jobs;
     const attempt = { job_no: job.no, claim: job.claim };

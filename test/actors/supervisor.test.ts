@@ -31,6 +31,7 @@ const echoes = (): ChildLogics => ({
   forgetting: echo('forgetting'),
   events: echo('events'),
   meter: echo('meter'),
+  entities: echo('entities'),
   scheduler: echo('scheduler'),
 });
 
@@ -59,6 +60,10 @@ test('each message is answered by the child that it belongs to', async () => {
     ['search.compare', 'retriever'],
     ['search.rank', 'retriever'],
     ['page.forget', 'forgetting'],
+    ['page.entities', 'entities'],
+    ['entity.get', 'entities'],
+    ['entity.undoMerge', 'entities'],
+    ['entity.merges', 'entities'],
     ['blacklist.list', 'forgetting'],
     ['blacklist.remove', 'forgetting'],
     ['queryLog.list', 'journal'],

@@ -14,7 +14,7 @@ import { keptLog } from './quiet-log.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-const free = { suspect: 1, index: 0, fetch: 0, poll: 50, background: 0, purge: 0, backfill: 0 };
+const free = { suspect: 1, index: 0, fetch: 0, poll: 50, background: 0, purge: 0, backfill: 0, entities: 0 };
 
 /** The real service, ledger and handler over a real store; the test is the wall clock, the timer, and the sources. */
 class Station implements AsyncDisposable {

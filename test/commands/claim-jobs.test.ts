@@ -7,7 +7,7 @@ import { completeJob, failJob } from '../../src/commands/settle-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 
-const free = { suspect: 1, index: 10, fetch: 10, poll: 10, purge: 0, background: 10, backfill: 10 };
+const free = { suspect: 1, index: 10, fetch: 10, poll: 10, purge: 0, background: 10, backfill: 10, entities: 10 };
 
 function look(changes: Partial<ClaimRequest> = {}) {
   return claimJobs({ at: 1000, incarnation: 'life 1', leaseMs: 600, free, running: 0, ...changes });
@@ -51,13 +51,16 @@ test('each lane has its own places, and a full one does not call for another loo
   await add(temporary, 'label_clusters', 9000);
 
   const first = await temporary.commit(
-    look({ free: { suspect: 1, index: 2, fetch: 0, poll: 2, purge: 0, background: 2, backfill: 2 } }),
+    look({ free: { suspect: 1, index: 2, fetch: 0, poll: 2, purge: 0, background: 2, backfill: 2, entities: 2 } }),
   );
   assert.deepEqual(numbers(first.jobs), [1, 2, 7, 8]);
   assert.equal(first.nextDueAt, null);
 
   const second = await temporary.commit(
-    look({ free: { suspect: 1, index: 0, fetch: 5, poll: 5, purge: 0, background: 5, backfill: 5 }, running: 4 }),
+    look({
+      free: { suspect: 1, index: 0, fetch: 5, poll: 5, purge: 0, background: 5, backfill: 5, entities: 5 },
+      running: 4,
+    }),
   );
   assert.deepEqual(numbers(second.jobs), [4, 5, 6]);
   assert.equal(second.nextDueAt, 9000);

@@ -7,7 +7,7 @@ import type { Attempt } from '../../src/commands/settle-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
 import { jobRow } from '../machines/rows.ts';
 
-const capacity = { suspect: 1, index: 2, fetch: 2, poll: 1, purge: 0, background: 1, backfill: 1 };
+const capacity = { suspect: 1, index: 2, fetch: 2, poll: 1, purge: 0, background: 1, backfill: 1, entities: 1 };
 type Lane = keyof typeof capacity;
 
 const laneOf = (job: Job): Lane =>

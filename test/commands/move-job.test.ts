@@ -13,7 +13,7 @@ const claim = (at: number) =>
     at,
     incarnation: 'life 1',
     leaseMs: 600,
-    free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 },
+    free: { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 },
     running: 0,
   });
 

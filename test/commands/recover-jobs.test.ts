@@ -7,7 +7,7 @@ import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/se
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 
-const free = { suspect: 1, index: 10, fetch: 10, poll: 10, purge: 0, background: 10, backfill: 10 };
+const free = { suspect: 1, index: 10, fetch: 10, poll: 10, purge: 0, background: 10, backfill: 10, entities: 10 };
 
 /** A store in which `count` pages are being indexed since 1000, with leases to 1600. */
 async function working(temporary: TemporaryStore, count: number): Promise<void> {

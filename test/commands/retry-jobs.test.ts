@@ -20,7 +20,7 @@ async function withDeadJobs(): Promise<TemporaryStore> {
   for (const kind of ['cluster', 'poll_watch'] as const) {
     await temporary.commit((transaction) => createJob(transaction, { kind, page_no: null, max_attempts: 3, at: 100 }));
   }
-  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 };
+  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
   const { jobs } = await temporary.commit(
     claimJobs({ at: 200, incarnation: 'life 1', leaseMs: 600, free, running: 0 }),
   );

@@ -21,7 +21,7 @@ import { firstBackfill } from '../../src/machines/backfill.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 
 const dim = 4;
-const free = { suspect: 1, index: 100, fetch: 1, poll: 1, purge: 0, background: 1, backfill: 1 };
+const free = { suspect: 1, index: 100, fetch: 1, poll: 1, purge: 0, background: 1, backfill: 1, entities: 1 };
 
 async function run<Reply>(store: Store, command: Command<Reply>): Promise<Reply> {
   const { results, flushed } = await store.transact([command]);

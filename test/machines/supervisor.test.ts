@@ -30,6 +30,7 @@ class System {
       forgetting: 'ready',
       events: 'ready',
       meter: 'ready',
+      entities: 'ready',
       scheduler: 'ready',
       ...behaviour,
     };
@@ -92,6 +93,7 @@ const inner = [
   'forgetting',
   'events',
   'meter',
+  'entities',
   'scheduler',
 ];
 const all = [...childNames].sort();

@@ -131,7 +131,7 @@ test('a revisit counts, widens the dates, keeps the content and says whether the
 
 test('a hundred simultaneous posts of one page in a hundred forms are one page, one job and ninety-nine revisits', async () => {
   const url = 'https://crowd.example/page';
-  const jobsBefore = (await get<JobListResponse>('/v1/jobs?limit=1000')).body.jobs.length;
+  const jobsBefore = (await get<JobListResponse>('/v1/jobs?limit=1000&kind=index_page')).body.jobs.length;
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, no) =>
       post<Accepted>('/v1/pages', {
@@ -146,7 +146,7 @@ test('a hundred simultaneous posts of one page in a hundred forms are one page, 
   assert.equal(ids.size, 1);
   const [id] = ids;
   assert.equal((await get<PageResponse>(`/v1/pages/${id}`)).body.visit_count, 100);
-  assert.equal((await get<JobListResponse>('/v1/jobs?limit=1000')).body.jobs.length, jobsBefore + 1);
+  assert.equal((await get<JobListResponse>('/v1/jobs?limit=1000&kind=index_page')).body.jobs.length, jobsBefore + 1);
 });
 
 test('what cannot be ingested is 422, and the reason of an ingest rule is a sentence', async () => {
@@ -267,7 +267,11 @@ test('a batch holds 1 to 100 pages and a status batch 1 to 500 ids', async () =>
 
 test('status is told of one page and of many, each once and in the order first asked for', async () => {
   const id = await addIndexed({ url: 'https://status.example/', body_extracted: 'A status.' });
-  const features = { entities: { status: 'not_queued', last_error: null } };
+  const features = { entities: { status: 'done', last_error: null } };
+  await until(
+    async () => (await get<PageStatusResponse>(`/v1/pages/${id}/status`)).body.features?.entities?.status === 'done',
+    'its entities were read',
+  );
   const status = { page_id: id, status: 'indexed', last_error: null, features };
   assert.deepEqual((await get(`/v1/pages/${id}/status`)).body, status);
   const { body } = await post<PageStatusBatchResponse>('/v1/pages/status/batch', {

@@ -124,7 +124,10 @@ test('no page that was acknowledged is lost or doubled by twenty kills during in
     });
     assert.equal(body.results[0]?.page_id, pageIds[no], `the page with ${ownWord(no)} is found first`);
   }
-  const { body } = await service.call<{ jobs: { kind: string; status: string }[] }>('GET', '/v1/jobs?limit=1000');
+  const { body } = await service.call<{ jobs: { kind: string; status: string }[] }>(
+    'GET',
+    '/v1/jobs?limit=1000&kind=index_page',
+  );
   assert.ok(body.jobs.every(({ kind, status }) => kind === 'index_page' && status === 'done'));
 
   await service.stop();

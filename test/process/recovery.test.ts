@@ -63,7 +63,7 @@ test('jobs that ran when the process was killed run again at once, and each page
 
   const ids = body.results.map(({ page_id }) => page_id);
   assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
-  const { jobs } = (await service.call<JobListResponse>('GET', '/v1/jobs?limit=1000')).body;
+  const { jobs } = (await service.call<JobListResponse>('GET', '/v1/jobs?limit=1000&kind=index_page')).body;
   assert.equal(jobs.length, ids.length);
   assert.deepEqual(
     jobs.filter(({ attempts }) => attempts !== 1),

@@ -11,18 +11,22 @@ import { beginForget, erasePages, queuePurge } from '../../src/commands/forget.t
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/install-model.ts';
 import { appendRuns, giveFeedback, purgeRunsBefore } from '../../src/commands/log-queries.ts';
+import { noteNewEntities } from '../../src/commands/match-entities.ts';
+import { mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
 import { createJob } from '../../src/commands/move-job.ts';
+import { sweepPages } from '../../src/commands/page-entities.ts';
 import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
 import { startReplay } from '../../src/commands/replay-queries.ts';
 import { retryJobs } from '../../src/commands/retry-jobs.ts';
 import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import { type Command, noChanges } from '../../src/store/store.ts';
+import { mentioning } from '../commands/mentioning.ts';
 import { submission } from '../commands/submissions.ts';
 import { queryRun } from './query-runs.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
-const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9 };
+const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
 const claim = (at: number) => claimJobs({ at, incarnation: 'life 1', leaseMs: 600, free, running: 0 });
 const page = (path: string) => ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 }));
 const chunk = { char_start: 0, char_end: 4, token_count: 1, section_title: null, section_start_s: null };
@@ -39,6 +43,9 @@ async function furnished(): Promise<TemporaryStore> {
     await temporary.commit(failJob({ job_no: no, claim: no }, 300, { message: 'x', permanent, delayMs: 10 }));
   }
   await temporary.commit(appendRuns([queryRun()]));
+  await temporary.commit(mentioning(1, 'place: Oslo', 'place: Bergen'));
+  await temporary.commit(mentioning(2, 'place: Oslo', 'place: Oslo fjord', 'place: Osslo'));
+  await temporary.commit(mergeEntities(1, 3, 400));
   return temporary;
 }
 
@@ -85,6 +92,14 @@ const commands: Record<string, Command<unknown>> = {
     erasePages([1], 500)(transaction);
     return queuePurge(500, 3)(transaction);
   },
+  'what a page mentions': mentioning(2, 'place: Bergen', 'person: Ada', 'place: Oslo'),
+  'a merge': mergeEntities(1, 4, 500),
+  'the undo of a merge': undoMerge(1, 500),
+  'a step of the sweep': (transaction) => {
+    completeJob(first, 450)(transaction);
+    return sweepPages(10, { at: 500, max_attempts: 3 })(transaction);
+  },
+  'queueing of a comparison of names': (transaction) => noteNewEntities(transaction, 50, { at: 500, max_attempts: 3 }),
   'begin of a forget': beginForget({ kind: 'domain', pattern: 'x.example', reason: null, at: 1 }),
   'a new rule': (transaction) =>
     transaction.blacklist.put({

@@ -5,13 +5,12 @@
  * A recogniser holds a language model (40 MB): one per thread. Any string is a safe input; time is linear in the text, about
  * 15 ms for 1,000 words.
  */
-import type { WordVectors } from '../word-vectors.ts';
 import { findNames } from './find-names.ts';
 import type { NameContext, NameSpan } from './name-words.ts';
 import { weighPage } from './page-evidence.ts';
-import { createTextReader, type TextToken } from './read-tokens.ts';
+import { createTextReader } from './read-tokens.ts';
 import { addScores, bestType, type namedTypes, scoreForm, scoreMention, type TypeScores } from './type-names.ts';
-import { createWordKinds } from './word-kinds.ts';
+import type { WordKinds } from './word-kinds.ts';
 
 export type EntityType = (typeof namedTypes)[number] | 'date' | 'amount';
 
@@ -29,8 +28,12 @@ export interface RecognizedEntity {
   mentions: EntityMention[];
 }
 
-/** Longer texts are read so far, UTF-16 units. */
-export const maxReadLength = 2_000_000;
+/** Longer texts are read so far, UTF-16 units: some 80,000 words. */
+export const maxReadLength = 500_000;
+/** Entities of one page; of more, the most mentioned are kept. */
+export const maxEntities = 500;
+/** Longer ones are no names. */
+const maxNameLength = 200;
 
 export type EntityRecognizer = (text: string) => RecognizedEntity[];
 
@@ -41,31 +44,31 @@ interface Name {
   spans: NameSpan[];
 }
 
-export function createEntityRecognizer(vectors: WordVectors | null): EntityRecognizer {
+export function createEntityRecognizer(kinds: WordKinds): EntityRecognizer {
   const read = createTextReader();
-  const kinds = createWordKinds(vectors);
   return (text) => {
     const { tokens, values } = read(text.slice(0, maxReadLength));
     const context: NameContext = { tokens, evidence: weighPage(tokens), kinds };
     const names = gatherNames(context, findNames(context));
-    const found = joinNames(context, names).map(({ name, type, spans }) => ({
-      name: surfaceOf(tokens, name),
+    const placeOf = ({ first, last }: NameSpan) => ({ start: tokens[first].start, end: tokens[last].end });
+    const found: RecognizedEntity[] = joinNames(context, names).map(({ name, type, spans }) => ({
+      name: surfaceOf(text, placeOf(name)),
       type,
-      mentions: spans
-        .map(({ first, last }) => ({ start: tokens[first].start, end: tokens[last].end }))
-        .sort((a, b) => a.start - b.start),
+      mentions: spans.map(placeOf).sort((a, b) => a.start - b.start),
     }));
-    return [...found, ...gatherValues(text, values)];
+    return mostMentioned([...found, ...gatherValues(text, values)]);
   };
 }
 
-function surfaceOf(tokens: readonly TextToken[], { first, last }: NameSpan): string {
-  let surface = '';
-  for (let i = first; i <= last; i++) {
-    if (i > first && tokens[i].start > tokens[i - 1].end) surface += ' ';
-    surface += tokens[i].text;
-  }
-  return surface;
+function surfaceOf(text: string, { start, end }: EntityMention): string {
+  return text.slice(start, end).replace(/\s+/g, ' ');
+}
+
+/** In the order of their first mentions. */
+function mostMentioned(found: readonly RecognizedEntity[]): RecognizedEntity[] {
+  const named = found.filter(({ name }) => name.length <= maxNameLength);
+  const kept = named.sort((a, b) => b.mentions.length - a.mentions.length || a.mentions[0].start - b.mentions[0].start);
+  return kept.slice(0, maxEntities).sort((a, b) => a.mentions[0].start - b.mentions[0].start);
 }
 
 function gatherNames(context: NameContext, spans: readonly NameSpan[]): Map<string, Name> {
@@ -124,7 +127,7 @@ function gatherValues(
 ): RecognizedEntity[] {
   const found = new Map<string, RecognizedEntity>();
   for (const { type, start, end } of values) {
-    const name = text.slice(start, end).replace(/\s+/g, ' ').replace(/ ,/g, ',');
+    const name = surfaceOf(text, { start, end });
     const key = `${type} ${name.toLowerCase()}`;
     const known = found.get(key);
     if (known === undefined) found.set(key, { name, type, mentions: [{ start, end }] });

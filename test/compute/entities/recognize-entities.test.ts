@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createEntityRecognizer, type EntityRecognizer } from '../../../src/compute/entities/recognize-entities.ts';
+import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
 
 describe('the entity recogniser, by its lexicon alone', () => {
   let recognize: EntityRecognizer;
   before(() => {
-    recognize = createEntityRecognizer(null);
+    recognize = createEntityRecognizer(createWordKinds(null));
   });
   const found = (text: string) => recognize(text).map(({ name, type }) => `${type}: ${name}`);
 

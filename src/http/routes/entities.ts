@@ -1,0 +1,70 @@
+/** Entities: contract "Entities", and the list of merges that undoing needs. */
+import { z } from 'zod';
+import * as entity from '../../domain/entity.ts';
+import { clientSignal } from '../client-signal.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { errorAnswers } from '../openapi.ts';
+
+export const entityRoutes: RouteGroup = (app, { ask }) => {
+  app.get(
+    '/v1/entities/:ref',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_entity',
+        summary: 'An entity with its aliases and the pages that mention it',
+        description:
+          'The reference is an id, a canonical form or an alias, in any case; an ambiguous alias goes to the most mentioned. References survive merges.',
+        tags: ['entities'],
+        params: z.object({ ref: z.string() }),
+        response: { 200: entity.entityDetailResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params }, reply) => ask('entity.get', params, { signal: clientSignal(reply) }),
+  );
+
+  app.post(
+    '/v1/entities/merges/:merge_id/undo',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'undo_entity_merge',
+        summary: 'Undo the latest merge of two entities',
+        description: 'Last in, first out: 409 for any other merge, and for one that was undone before.',
+        tags: ['entities'],
+        params: z.object({ merge_id: z.string() }),
+        response: { 200: entity.undoMergeResponse, ...errorAnswers('write', 404, 409, 503) },
+      },
+    },
+    async ({ params }, reply) => ask('entity.undoMerge', params, { signal: clientSignal(reply) }),
+  );
+
+  app.get(
+    '/v1/admin/entity-merges',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_entity_merges',
+        summary: 'Merges of entities, newest first, at most 1,000',
+        tags: ['entities'],
+        response: { 200: entity.entityMergeListResponse, ...errorAnswers('read') },
+      },
+    },
+    async (_request, reply) => ask('entity.merges', {}, { signal: clientSignal(reply) }),
+  );
+
+  app.get(
+    '/v1/pages/:page_id/entities',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_page_entities',
+        summary: 'The entities that a page mentions, in the order of its text',
+        tags: ['entities'],
+        params: z.object({ page_id: z.string() }),
+        response: { 200: entity.pageEntitiesResponse, ...errorAnswers('read', 404) },
+      },
+    },
+    async ({ params }, reply) => ask('page.entities', params, { signal: clientSignal(reply) }),
+  );
+};

@@ -1,0 +1,181 @@
+/**
+ * Entities, what each page mentions, and merges. The mentions are the truth; an entity's row counts them.
+ *
+ * Databases: `entities` no → row; `page_entities` page → what it mentions, for every page that was read; `entity_pages`
+ * [entity, page]; `entity_names` [hash of a folded spelling, entity]; `entity_merges` no → merge; `merges_of_entity` [entity, merge];
+ * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number.
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from 'lmdb';
+import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
+import { foldName } from '../domain/fold-name.ts';
+import type { Environment } from './environment.ts';
+
+/**
+ * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
+ * those that were read are read again;
+ * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search.
+ */
+export type EntityStateName = 'swept_version' | 'swept_to' | 'rereading' | 'unmatched' | 'matching_job';
+
+const end = Number.MAX_SAFE_INTEGER;
+
+export class EntityReader {
+  protected readonly rows: Database<Entity, number>;
+  protected readonly byPage: Database<PageEntity[], number>;
+  protected readonly pages: Database<number, [number, number]>;
+  protected readonly names: Database<number, [string, number]>;
+  protected readonly mergeRows: Database<EntityMerge, number>;
+  protected readonly mergesOf: Database<number, [number, number]>;
+  protected readonly splits: Database<number, [number, number]>;
+  protected readonly states: Database<number, string>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('entities', { keyEncoding: 'uint32' });
+    this.byPage = environment.openDatabase('page_entities', { keyEncoding: 'uint32' });
+    this.pages = environment.openDatabase('entity_pages', {});
+    this.names = environment.openDatabase('entity_names', {});
+    this.mergeRows = environment.openDatabase('entity_merges', { keyEncoding: 'uint32' });
+    this.mergesOf = environment.openDatabase('merges_of_entity', {});
+    this.splits = environment.openDatabase('entity_splits', {});
+    this.states = environment.openDatabase('entity_state', {});
+  }
+
+  get(no: number): Entity | undefined {
+    return this.rows.get(no);
+  }
+
+  /** The next entities behind `after`, at most `limit`. */
+  listAfter(after: number, limit: number): Entity[] {
+    return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
+  }
+
+  /** What a page mentions, in the order of its text; undefined for one that was not read yet. */
+  ofPage(pageNo: number): PageEntity[] | undefined {
+    return this.byPage.get(pageNo);
+  }
+
+  /** Pages that were read. */
+  pagesRead(): number {
+    return (this.byPage.getStats() as { entryCount: number }).entryCount;
+  }
+
+  /** Pages that mention this very entity, ascending. */
+  pagesOf(no: number): number[] {
+    return [...this.pages.getKeys({ start: [no, 0], end: [no, end] })].map(([, page]) => page);
+  }
+
+  mentions(no: number, pageNo: number): boolean {
+    return this.pages.doesExist([no, pageNo]);
+  }
+
+  /** Entities with a spelling that folds to the same, ascending. */
+  named(name: string): Entity[] {
+    const hash = nameHash(foldName(name));
+    const numbers = [...this.names.getKeys({ start: [hash, 0], end: [hash, end] })].map(([, no]) => no);
+    return numbers.flatMap((no) => this.rows.get(no) ?? []);
+  }
+
+  find(type: string, key: string): Entity | undefined {
+    return this.named(key).find((entity) => entity.type === type && entity.key === key);
+  }
+
+  merge(no: number): EntityMerge | undefined {
+    return this.mergeRows.get(no);
+  }
+
+  /** Newest first, at most `limit`. */
+  merges(limit: number): EntityMerge[] {
+    return [...this.mergeRows.getRange({ reverse: true, limit })].map(({ value }) => value);
+  }
+
+  /** The latest merge that is not undone. */
+  latestMerge(): EntityMerge | undefined {
+    for (const { value } of this.mergeRows.getRange({ reverse: true })) if (value.undone_at === null) return value;
+    return undefined;
+  }
+
+  mergesOfEntity(no: number): number[] {
+    return [...this.mergesOf.getKeys({ start: [no, 0], end: [no, end] })].map(([, merge]) => merge);
+  }
+
+  /** Whether a merge of these two was undone. */
+  areSplit(a: number, b: number): boolean {
+    return this.splits.doesExist([Math.min(a, b), Math.max(a, b)]);
+  }
+
+  hasSplits(): boolean {
+    return (this.splits.getStats() as { entryCount: number }).entryCount > 0;
+  }
+
+  state(name: EntityStateName): number {
+    return this.states.get(name) ?? 0;
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class EntityTransactor extends EntityReader {
+  /** Store the next version of a row; `before` is the version it replaces, or undefined for a new entity. */
+  put(entity: Entity, before: Entity | undefined): void {
+    const had = new Set(before?.forms.map(([form]) => foldName(form)));
+    const has = new Set(entity.forms.map(([form]) => foldName(form)));
+    for (const name of had) if (!has.has(name)) this.names.remove([nameHash(name), entity.no]);
+    for (const name of has) if (!had.has(name)) this.names.put([nameHash(name), entity.no], 0);
+    this.rows.put(entity.no, entity);
+  }
+
+  /** Delete a row, its names, its merges and what was split from it. */
+  remove(entity: Entity): void {
+    for (const [form] of entity.forms) this.names.remove([nameHash(foldName(form)), entity.no]);
+    for (const no of this.mergesOfEntity(entity.no)) this.#removeMerge(no);
+    if (this.hasSplits()) {
+      for (const [a, b] of [...this.splits.getKeys()]) {
+        if (a === entity.no || b === entity.no) this.splits.remove([a, b]);
+      }
+    }
+    this.rows.remove(entity.no);
+  }
+
+  putPage(pageNo: number, mentioned: PageEntity[]): void {
+    this.byPage.put(pageNo, mentioned);
+  }
+
+  removePage(pageNo: number): void {
+    this.byPage.remove(pageNo);
+  }
+
+  link(no: number, pageNo: number): void {
+    this.pages.put([no, pageNo], 0);
+  }
+
+  unlink(no: number, pageNo: number): void {
+    this.pages.remove([no, pageNo]);
+  }
+
+  putMerge(merge: EntityMerge): void {
+    this.mergeRows.put(merge.no, merge);
+    this.mergesOf.put([merge.kept, merge.no], 0);
+    this.mergesOf.put([merge.merged, merge.no], 0);
+  }
+
+  split(a: number, b: number): void {
+    this.splits.put([Math.min(a, b), Math.max(a, b)], 0);
+  }
+
+  setState(name: EntityStateName, value: number): void {
+    this.states.put(name, value);
+  }
+
+  #removeMerge(no: number): void {
+    const merge = this.mergeRows.get(no);
+    if (merge === undefined) return;
+    this.mergeRows.remove(no);
+    this.mergesOf.remove([merge.kept, no]);
+    this.mergesOf.remove([merge.merged, no]);
+  }
+}
+
+/** Names may be longer than a key. */
+function nameHash(folded: string): string {
+  return createHash('sha256').update(folded).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { resolveEntity } from '../../src/actors/resolve-entity.ts';
+import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import {
+  canonicalForm,
+  mentionsOf,
+  pageCountOf,
+  pagesOfTree,
+  rootOf,
+  treeOf,
+} from '../../src/commands/entity-trees.ts';
+import { erasePages } from '../../src/commands/forget.ts';
+import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { newEntitiesPerMatching, noteNewEntities, queueMatching } from '../../src/commands/match-entities.ts';
+import { mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
+import { queueExtraction, removePageEntities, sweepPages } from '../../src/commands/page-entities.ts';
+import { completeJob } from '../../src/commands/settle-job.ts';
+import type { EntityReader } from '../../src/store/entities.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+import { mentioning } from './mentioning.ts';
+import { submission } from './submissions.ts';
+
+/** Everything that the rows say of entities, without merges. */
+function rowsOf(entities: EntityReader, pages: number): string {
+  const rows = entities.listAfter(0, 10_000);
+  const links = rows.map(({ no }) => [no, entities.pagesOf(no)]);
+  const mentioned = Array.from({ length: pages }, (_, at) => entities.ofPage(at + 1));
+  return JSON.stringify([rows, links, mentioned]);
+}
+
+/** What people see of everything. */
+function seen(entities: EntityReader): string {
+  const roots = entities.listAfter(0, 10_000).map((entity) => rootOf(entities, entity));
+  return JSON.stringify(
+    roots.map((root) => [
+      canonicalForm(root),
+      mentionsOf(entities, root),
+      pageCountOf(root),
+      pagesOfTree(entities, root),
+      treeOf(entities, root).map(({ forms }) => forms),
+    ]),
+  );
+}
+
+async function shelf(): Promise<TemporaryStore> {
+  const temporary = await TemporaryStore.open();
+  for (const path of ['a', 'b', 'c', 'd']) {
+    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 })));
+  }
+  await temporary.commit(
+    mentioning(1, 'organization: Acme', 'organization: ACME', 'organization: acme', 'place: Oslo'),
+  );
+  await temporary.commit(mentioning(2, 'organization: Acme Corporation', 'organization: Acme', 'place: Oslo'));
+  await temporary.commit(mentioning(3, 'organization: Acme Corp', 'place: Bergen'));
+  await temporary.commit(mentioning(4, 'organization: The Acme Company', 'person: Oslo'));
+  return temporary;
+}
+
+const numberOf = (entities: EntityReader, type: string, key: string): number => entities.find(type, key)?.no ?? -1;
+
+test('mentions are counted by spelling, and a name resolves in any case, to the most mentioned', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const acme = resolveEntity(entities, 'aCmE');
+  assert.deepEqual(acme?.forms, [
+    ['Acme', 2],
+    ['ACME', 1],
+    ['acme', 1],
+  ]);
+  assert.equal(acme?.page_count, 2);
+  assert.equal(resolveEntity(entities, 'oslo')?.type, 'place');
+  assert.equal(resolveEntity(entities, 'Trondheim'), undefined);
+});
+
+test('storing what a page mentions again changes nothing; forgetting it takes everything that only it mentioned', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const before = rowsOf(entities, 4);
+  assert.equal(await temporary.commit(mentioning(3, 'organization: Acme Corp', 'place: Bergen')), 0);
+  assert.equal(rowsOf(entities, 4), before);
+  await temporary.commit(erasePages([3], 500));
+  assert.equal(resolveEntity(entities, 'Bergen'), undefined);
+  assert.equal(resolveEntity(entities, 'Acme Corp'), undefined);
+  assert.equal(entities.ofPage(3), undefined);
+  await temporary.commit(erasePages([1, 2, 4], 500));
+  assert.deepEqual(entities.listAfter(0, 100), []);
+});
+
+test('three merges undone in order restore every row byte for byte, across restarts, too', async () => {
+  await using temporary = await shelf();
+  const entities = () => temporary.store.reader.entities;
+  const no = (key: string) => numberOf(entities(), 'organization', key);
+  const states = [rowsOf(entities(), 4)];
+  const views = [seen(entities())];
+  const merges: number[] = [];
+  for (const [a, b] of [
+    ['acme', 'acme corporation'],
+    ['acme corp', 'the acme company'],
+    ['acme corp', 'acme corporation'],
+  ]) {
+    const merge = await temporary.commit(mergeEntities(no(a), no(b), 1000));
+    assert.ok(merge !== null);
+    merges.push(merge.no);
+    states.push(rowsOf(entities(), 4));
+    views.push(seen(entities()));
+  }
+  const root = resolveEntity(entities(), 'The Acme Company');
+  assert.deepEqual([root?.key, root && pageCountOf(root), root && mentionsOf(entities(), root)], ['acme', 4, 7]);
+
+  assert.deepEqual(await temporary.commit(undoMerge(merges[0], 2000)), { outcome: 'not_latest', latest: merges[2] });
+  assert.deepEqual(await temporary.commit(undoMerge(99, 2000)), { outcome: 'unknown' });
+  for (const at of [2, 1, 0]) {
+    await temporary.reopen();
+    assert.equal((await temporary.commit(undoMerge(merges[at], 2000 + at))).outcome, 'undone');
+    assert.equal(rowsOf(entities(), 4), states[at]);
+    assert.equal(seen(entities()), views[at]);
+  }
+  assert.deepEqual(await temporary.commit(undoMerge(merges[2], 3000)), { outcome: 'undone_before' });
+});
+
+test('pages that come and go while entities are merged are right after the undo', async () => {
+  await using temporary = await shelf();
+  await using never = await shelf();
+  const of = ({ store }: TemporaryStore) => store.reader.entities;
+  const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(of(temporary), 'organization', key));
+  const merge = await temporary.commit(mergeEntities(a, b, 1000));
+  for (const each of [temporary, never]) {
+    await each.commit(erasePages([1], 500));
+    await each.commit(mentioning(2, 'organization: Acme Corp', 'organization: Acme'));
+  }
+  const root = resolveEntity(of(temporary), 'Acme');
+  assert.deepEqual(root && [pageCountOf(root), pagesOfTree(of(temporary), root)], [2, [2, 3]]);
+  await temporary.commit(undoMerge(merge?.no ?? 0, 2000));
+  assert.equal(rowsOf(of(temporary), 4), rowsOf(of(never), 4));
+});
+
+test('a merge that was undone is not made again, nor by way of a third entity', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const [a, b, c] = ['acme', 'acme corp', 'acme corporation'].map((key) => numberOf(entities, 'organization', key));
+  const merge = await temporary.commit(mergeEntities(a, b, 1000));
+  await temporary.commit(undoMerge(merge?.no ?? 0, 2000));
+  assert.equal(await temporary.commit(mergeEntities(b, a, 3000)), null);
+  assert.notEqual(await temporary.commit(mergeEntities(a, c, 3000)), null);
+  assert.equal(await temporary.commit(mergeEntities(c, b, 3000)), null);
+});
+
+test('entities of two types are not merged, and none with itself', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const oslo = numberOf(entities, 'place', 'oslo');
+  assert.equal(await temporary.commit(mergeEntities(oslo, numberOf(entities, 'person', 'oslo'), 1)), null);
+  assert.equal(await temporary.commit(mergeEntities(oslo, oslo, 1)), null);
+});
+
+test('an entity that stands for others and is mentioned no more leaves them standing alone, and its merges go', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const [a, b, c] = ['acme', 'acme corp', 'the acme company'].map((key) => numberOf(entities, 'organization', key));
+  await temporary.commit(mergeEntities(a, b, 1));
+  await temporary.commit(mergeEntities(b, c, 2));
+  await temporary.commit((transaction) => {
+    removePageEntities(transaction, 1);
+    removePageEntities(transaction, 2);
+  });
+  assert.deepEqual(entities.merges(10), []);
+  assert.deepEqual(
+    [b, c].map((no) => entities.get(no)).map((each) => [each?.parent, each?.children, each && pageCountOf(each)]),
+    [
+      [0, [], 1],
+      [0, [], 1],
+    ],
+  );
+  assert.equal(resolveEntity(entities, 'Acme'), undefined);
+});
+
+test('names are compared after fifty new entities, once at a time', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { jobs } = temporary.store.reader;
+  const policy = { at: 1, max_attempts: 3 };
+  const note = (count: number) => temporary.commit((transaction) => noteNewEntities(transaction, count, policy));
+  const queued = () => jobs.list({ kind: 'canonicalize_entities', limit: 10 }).length;
+  await note(newEntitiesPerMatching - 1);
+  assert.equal(queued(), 0);
+  await note(1);
+  assert.equal(queued(), 1);
+  await note(newEntitiesPerMatching);
+  assert.equal(queued(), 1, 'one is in flight');
+  assert.equal(await temporary.commit(queueMatching(policy)), false);
+});
+
+test('pages indexed earlier are queued once, in steps that a restart goes on from', async () => {
+  await using temporary = await TemporaryStore.open();
+  const policy = { at: 500, max_attempts: 3 };
+  for (let i = 0; i < 5; i++) {
+    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${i}`, at: 100 })));
+  }
+  const free = { suspect: 1, index: 4, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
+  const { jobs } = await temporary.commit(
+    claimJobs({ at: 200, incarnation: 'life 1', leaseMs: 600, free, running: 0 }),
+  );
+  for (const { no, claim, page_no } of jobs.slice(0, 3)) {
+    await temporary.commit(completeJob({ job_no: no, claim }, 300));
+    if (page_no === 3) await temporary.commit((transaction) => queueExtraction(transaction, 3));
+  }
+  const queued = () =>
+    temporary.store.reader.jobs
+      .list({ kind: 'extract_entities', limit: 10 })
+      .map(({ page_no }) => page_no)
+      .sort();
+  assert.deepEqual(queued(), [3]);
+  assert.equal(await temporary.commit(sweepPages(1, policy)), true);
+  assert.deepEqual(queued(), [1, 3]);
+  await temporary.reopen();
+  assert.equal(await temporary.commit(sweepPages(2, policy)), true);
+  assert.equal(await temporary.commit(sweepPages(10, policy)), false);
+  assert.equal(await temporary.commit(sweepPages(10, policy)), false);
+  assert.deepEqual(queued(), [1, 2, 3]);
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { editDistance } from '../../../src/compute/entities/edit-distance.ts';
+import { findMerges } from '../../../src/compute/entities/find-merges.ts';
+import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
+
+const thresholds = { cosine: 0.85, editDistance: 0.15 };
+
+describe('names of one entity', () => {
+  const kinds = createWordKinds(null);
+  const merged = (type: string, ...keys: string[]) =>
+    findMerges(
+      keys.map((key, no) => ({ no, type, key })),
+      thresholds,
+      kinds,
+    ).map(({ a, b }) => [keys[a], keys[b]].sort().join(' = '));
+
+  it('are those that differ in articles, points and signs', () => {
+    assert.deepEqual(merged('organization', 'the beatles', 'beatles', 'u.s. steel', 'us steel'), [
+      'beatles = the beatles',
+      'u.s. steel = us steel',
+    ]);
+  });
+
+  it('are those that differ in the spelling of a longer word', () => {
+    assert.deepEqual(merged('person', 'aleksandr solzhenitsyn', 'aleksandr solzhenitzyn', 'anna solzhenitsyn'), [
+      'aleksandr solzhenitsyn = aleksandr solzhenitzyn',
+    ]);
+  });
+
+  it('are not those that differ in numbers, short words, known words, or first letters', () => {
+    assert.deepEqual(
+      merged('event', 'world war i', 'world war ii', '2001 german federal election', '2005 german federal election'),
+      [],
+    );
+    assert.deepEqual(merged('person', 'john smithson', 'joan smithson', 'marina kowalskaya', 'martina kowalskaya'), []);
+    assert.deepEqual(merged('place', 'north karelia valley', 'south karelia valley'), []);
+  });
+
+  it('are those that a common word tells apart', () => {
+    const firms = Array.from({ length: 60 }, (_, i) => `firm${i}ium corporation`);
+    assert.deepEqual(merged('organization', ...firms, 'zorblaxium'), []);
+    assert.deepEqual(merged('organization', ...firms, 'zorblaxium blivet corporation', 'zorblaxium blivet'), [
+      'zorblaxium blivet = zorblaxium blivet corporation',
+    ]);
+  });
+
+  it('are of one type, and never dates', () => {
+    assert.deepEqual(merged('date', '5 may 2020', '5 may 2020.'), []);
+    const two = [
+      { no: 1, type: 'place', key: 'lincolnshire' },
+      { no: 2, type: 'person', key: 'lincolnshire' },
+    ];
+    assert.deepEqual(findMerges(two, thresholds, kinds), []);
+  });
+
+  it('are found among ten thousand in seconds', () => {
+    let seed = 42;
+    const letters = (length: number) =>
+      Array.from({ length }, () => {
+        seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
+        return String.fromCharCode(97 + ((seed >>> 16) % 26));
+      }).join('');
+    const names = Array.from({ length: 10_000 }, (_, no) => ({
+      no,
+      type: 'person',
+      key: `${letters(4)}ander ${letters(5)}ovich`,
+    }));
+    const began = performance.now();
+    findMerges(names, thresholds, kinds);
+    assert.ok(performance.now() - began < 30_000);
+  });
+});
+
+it('the edit distance in a band is the edit distance', () => {
+  const whole = (a: string, b: string): number => {
+    const rows = Array.from({ length: a.length + 1 }, (_, i) =>
+      Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
+    );
+    for (let i = 1; i <= a.length; i++) {
+      for (let j = 1; j <= b.length; j++) {
+        const replace = rows[i - 1][j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+        rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, replace);
+        const swaps = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+        if (swaps) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+      }
+    }
+    return rows[a.length][b.length];
+  };
+  const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 });
+  fc.assert(
+    fc.property(word, word, fc.nat(8), (a, b, most) => {
+      assert.equal(editDistance(a, b, most), Math.min(whole(a, b), most + 1));
+    }),
+  );
+});
