@@ -120,6 +120,7 @@ test('the filters reach the index as instants and as a plain domain', async () =
       candidates: 7,
       model: 'm1',
       rerank: true,
+      rrf_k: 60,
       filters: { domain: 'example.com', after: Date.parse('2025-12-31T23:00:00Z'), before: null, pages: null },
     },
   ]);
