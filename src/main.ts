@@ -94,6 +94,17 @@ async function main(): Promise<void> {
   const settings = settingsOrLeave(demo);
   const log = createLog({ ...settings.observability, secrets: secretTexts(settings.secrets) });
   const metrics = createMetrics();
+  const { traces, otlp_endpoint } = settings.observability;
+  const tracing =
+    traces === 'off'
+      ? null
+      : (await import('./telemetry/open-telemetry.ts')).startTracing({
+          traces: traces === 'otlp' ? 'otlp' : 'console',
+          endpoint: otlp_endpoint,
+          userinfo: settings.secrets.otlp.userinfo,
+          version,
+          log,
+        });
   try {
     const app = await startApp({ settings, log, metrics, onModelProgress: modelProgress(process.stderr) });
     const { tokens, generatedAt } = accessTokens(settings.secrets.tokens, settings.data_dir, () =>
@@ -127,6 +138,7 @@ async function main(): Promise<void> {
       setTimeout(() => drop('stopping took too long'), stopDeadlineMs).unref();
       await stopListening(server, answerWithinMs);
       await app.close();
+      await tracing?.close();
       log.info({}, 'stopped');
       process.exit(0);
     };

@@ -16,10 +16,12 @@ import { assign, fromPromise, setup, stateIn } from 'xstate';
 import { type Attempt, beatJob, checkpointJob, completeJob, failJob, releaseJob } from '../commands/settle-job.ts';
 import { backoffDelayMs } from '../compute/backoff.ts';
 import { DomainError, JobError } from '../domain/errors.ts';
+import { idOf } from '../domain/ids.ts';
 import type { Job } from '../domain/job.ts';
 import { FetchError } from '../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { Command, Transaction } from '../store/store.ts';
+import { traced } from '../tracing/span.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 /** What a handler leaves to be done in the transaction that completes its job. */
@@ -93,7 +95,7 @@ export const jobActor = setup({
       if (handler === undefined)
         throw new JobError(`this version has no worker for ${job.kind} jobs`, { permanent: true });
       const attempt = attemptOf(job);
-      return handler(job, {
+      const context: JobContext = {
         attempt,
         signal,
         checkpoint: async (command) => {
@@ -104,7 +106,9 @@ export const jobActor = setup({
           progressed();
           return kept.reply;
         },
-      });
+      };
+      const attributes = { 'job.id': idOf('job', job.no), 'job.attempt': job.attempts };
+      return traced(`job ${job.kind}`, attributes, () => handler(job, context), `job ${job.no}`);
     }),
     beat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
       commit(beatJob(attemptOf(job), now(), limits.leaseMs)),
@@ -269,7 +273,8 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
         return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0));
       }
       const known = error instanceof JobError || error instanceof ProviderError ? error : undefined;
-      if (known === undefined) log.error({ err: error, job_no: job.no, kind: job.kind }, 'a job failed unexpectedly');
+      if (known === undefined)
+        log.error({ err: error, job_id: idOf('job', job.no), kind: job.kind }, 'a job failed unexpectedly');
       const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());
       return failJob(attempt, now(), {
         message: error instanceof Error ? error.message : String(error),

@@ -14,6 +14,8 @@ export interface Envelope {
   name: SystemMessageName;
   request: unknown;
   signal: AbortSignal | undefined;
+  /** Runs work in the context of the one who asks; where absent, work runs where it is. */
+  within?: <Result>(work: () => Result) => Result;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
@@ -83,7 +85,8 @@ export function serviceLogic<Names extends SystemMessageName>(
         const { handlers } = await started;
         if (ended) return; // refused meanwhile
         const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
-        envelope.resolve(await handle(envelope.request, envelope.signal));
+        const work = () => handle(envelope.request, envelope.signal);
+        envelope.resolve(await (envelope.within === undefined ? work() : envelope.within(work)));
       } catch (error) {
         envelope.reject(error);
       } finally {

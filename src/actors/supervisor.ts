@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate';
 import { DomainError } from '../domain/errors.ts';
 import { type ChildName, childNames, type RestartPolicy, supervisorMachine } from '../machines/supervisor.ts';
+import { presentContext, traced } from '../tracing/span.ts';
 import type { Envelope } from './service.ts';
 import type { SystemAsk, SystemMessageName } from './system-messages.ts';
 
@@ -97,7 +98,8 @@ export function startSupervisor(
   log: Logger,
   clock?: ActorOptions<AnyActorLogic>['clock'],
 ): Supervisor {
-  const ask: SystemAsk = (name, request, options) =>
+  const ask: SystemAsk = (name, request, options) => traced(`ask ${name}`, {}, () => send(name, request, options));
+  const send: SystemAsk = (name, request, options) =>
     new Promise((resolve, reject) => {
       const children: Record<string, AnyActorRef | undefined> = actor.getSnapshot().children;
       const child = children[answeredBy[name]];
@@ -110,6 +112,7 @@ export function startSupervisor(
         name,
         request,
         signal: options?.signal,
+        within: presentContext(),
         resolve: (reply) => resolve(reply as never),
         reject,
       };

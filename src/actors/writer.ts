@@ -10,6 +10,7 @@ import { createActor, fromPromise } from 'xstate';
 import { DomainError } from '../domain/errors.ts';
 import { createWriterMachine } from '../machines/writer.ts';
 import { type Command, type Store, storeUnavailable } from '../store/store.ts';
+import { isTraced, presentContext, remember } from '../tracing/span.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { type ServiceHooks, serviceLogic } from './service.ts';
 
@@ -84,7 +85,8 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
           }
           waiting++;
           return new Promise<unknown>((resolve, reject) => {
-            actor.send({ type: 'write', write: { command, weight, resolve, reject } });
+            const write = { command: isTraced() ? remembering(command) : command, weight, resolve, reject };
+            actor.send({ type: 'write', write });
           }).finally(() => waiting--);
         },
         'store.compact': () => store.compact(),
@@ -97,4 +99,20 @@ export function writerLogic({ store, feed, log }: WriterDependencies) {
     };
   };
   return serviceLogic<'store.commit' | 'store.compact'>('writer', start);
+}
+
+/** A command whose new jobs belong to the trace in which it was asked for. */
+function remembering(command: Command<unknown>): Command<unknown> {
+  const within = presentContext();
+  return (transaction) => {
+    const from = transaction.jobs.changed.length;
+    const reply = command(transaction);
+    const fresh = transaction.jobs.changed
+      .slice(from)
+      .filter(({ attempts, status }) => attempts === 0 && status === 'pending');
+    within(() => {
+      for (const { no } of fresh) remember(`job ${no}`);
+    });
+    return reply;
+  };
 }

@@ -10,6 +10,7 @@ import type { Ask } from '../domain/messages.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { isTraced, traced } from '../tracing/span.ts';
 import { type Admit, admitOnly } from './admission.ts';
 import * as limits from './connection-limits.ts';
 import { answerError } from './errors.ts';
@@ -79,6 +80,19 @@ function measure(app: HttpApp, { httpDuration }: Metrics): void {
   });
 }
 
+/** The rest of the request runs inside its span, which ends with the connection's interest in the answer. */
+function traceRequests(app: HttpApp): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!isTraced()) return done();
+    const attributes = { 'http.route': request.routeOptions.url ?? 'none', 'request.id': request.id };
+    void traced(`http ${request.method} ${attributes['http.route']}`, attributes, async () => {
+      const closed = new Promise((resolve) => reply.raw.once('close', resolve));
+      done();
+      await closed;
+    });
+  });
+}
+
 /**
  * Build the server.
  * Errors: `ready()` and `listen()` reject where a route does not say who may call it.
@@ -109,6 +123,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(answerError);
 
+  traceRequests(app);
   admit = admitOnly(app, options, options.tokens);
   acceptJsonOnly(app);
   takeUnreadBodies(app);

@@ -8,6 +8,7 @@
  */
 import { fullBudget, noteRequest, takeRetry } from '../compute/retry-budget.ts';
 import { retryDelayMs } from '../compute/retry-delay.ts';
+import { traced } from '../tracing/span.ts';
 import type { Clock } from './clock.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -77,7 +78,9 @@ export function resilientCall({ provider, breaker, retry, timeoutMs, clock, rand
       const limitMs = Math.min(timeoutMs, endsAt - clock.monotonic());
       if (limitMs <= 0) throw lateAnswer(provider, deadlineMs);
       try {
-        return await breaker.call(() => limited(attempt, limitMs, signal));
+        return await traced(`provider ${provider}`, { try: tries }, () =>
+          breaker.call(() => limited(attempt, limitMs, signal)),
+        );
       } catch (error) {
         signal?.throwIfAborted();
         const pauseMs = pauseBeforeRetry(error, tries, endsAt);

@@ -9,6 +9,7 @@
  * abort()), so pools of `uninterrupted` threads abandon a task instead: the caller goes on, the thread finishes.
  */
 import { Piscina } from 'piscina';
+import { traced } from '../tracing/span.ts';
 
 /** The task was refused because `maxQueue` tasks wait already; it may be tried again. */
 export class QueueFullError extends Error {
@@ -102,11 +103,13 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       const signals = [signal, timeout].filter((each) => each !== undefined);
       try {
         const moved = transfer === undefined ? {} : { transferList: transfer };
-        if (signals.length === 0) return await piscina.run(argument, { name, ...moved });
+        const inThread = (more: { signal?: AbortSignal } = {}) =>
+          traced(`thread ${options.name}.${name}`, {}, () => piscina.run(argument, { name, ...moved, ...more }));
+        if (signals.length === 0) return await inThread();
         const stop = AbortSignal.any(signals);
-        if (!options.uninterrupted) return await piscina.run(argument, { name, signal: stop, ...moved });
+        if (!options.uninterrupted) return await inThread({ signal: stop });
         stop.throwIfAborted();
-        return await unlessAborted(piscina.run(argument, { name, ...moved }), stop);
+        return await unlessAborted(inThread(), stop);
       } catch (error) {
         if (timeout?.aborted && !signal?.aborted) {
           throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });

@@ -4,6 +4,7 @@ import { createActor, SimulatedClock } from 'xstate';
 import { type JobHandler, jobActor } from '../../src/actors/job-actor.ts';
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
 import { JobError } from '../../src/domain/errors.ts';
+import { idOf } from '../../src/domain/ids.ts';
 import { FetchError } from '../../src/providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../src/providers/provider-error.ts';
 import { jobRow } from '../machines/rows.ts';
@@ -124,8 +125,8 @@ test('a bug in a handler is a failed attempt, and is logged', async () => {
   await workshop.settle();
   assert.deepEqual([workshop.job(no).status, workshop.job(no).last_error], ['failed', 'x is not a function']);
   assert.deepEqual(
-    workshop.lines.map(({ level, msg, job_no, kind }) => [level, msg, job_no, kind]),
-    [[50, 'a job failed unexpectedly', no, 'index_page']],
+    workshop.lines.map(({ level, msg, job_id, kind }) => [level, msg, job_id, kind]),
+    [[50, 'a job failed unexpectedly', idOf('job', no), 'index_page']],
   );
 });
 

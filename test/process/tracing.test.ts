@@ -1,0 +1,79 @@
+/** Traces of a real service: in its log, and at a collector. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { RunningService, until } from './service.ts';
+
+const page = {
+  url: 'https://example.com/canary-path-7719',
+  title: 'canary-title-7719',
+  body_extracted: 'The canary-text-7719 sings about wading birds.',
+};
+
+interface SpanLine {
+  trace_id: string;
+  span_id: string;
+  parent: string | null;
+  name: string;
+  ms: number;
+}
+
+async function indexed(service: RunningService): Promise<void> {
+  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
+  const status = async () =>
+    (await service.call<{ status: string }>('GET', `/v1/pages/${body.page_id}/status`)).body.status;
+  await until(async () => (await status()) === 'indexed', 'the page is indexed', 60_000);
+}
+
+test('one trace goes from the request of a page through message, job and threads until it is indexed', async (t) => {
+  const service = await RunningService.start(t, { SERVICE_OBSERVABILITY__TRACES: 'console' });
+  await indexed(service);
+  await service.stop();
+  const lines = service.output.split('\n').filter((line) => line.includes('"msg":"span"'));
+  const spans = lines.map((line) => JSON.parse(line) as SpanLine);
+  const root = spans.find(({ name }) => name === 'http POST /v1/pages');
+  assert.ok(root !== undefined, 'the request has a span');
+  assert.equal(root.parent, null);
+  const trace = spans.filter(({ trace_id }) => trace_id === root.trace_id);
+  const byId = new Map(trace.map((span) => [span.span_id, span]));
+  const wayOf = ({ name, parent }: SpanLine): string[] => {
+    const above = parent === null ? undefined : byId.get(parent);
+    return above === undefined ? [name] : [...wayOf(above), name];
+  };
+  for (const span of trace) t.diagnostic(`${'  '.repeat(wayOf(span).length - 1)}${span.name} ${span.ms} ms`);
+  const ways = trace.map((span) => wayOf(span).join(' > '));
+  const job = 'http POST /v1/pages > ask page.ingest > ask store.commit > job index_page';
+  for (const way of [job, `${job} > thread work.preparePages`, `${job} > ask index.add`]) {
+    assert.ok(ways.includes(way), `${way}\n${ways.join('\n')}`);
+  }
+  assert.ok(!service.output.includes('canary'), 'no line of the log holds anything of the page');
+});
+
+test('a collector gets the spans by OTLP over HTTP', async (t) => {
+  const received: { path: string | undefined; authorization: string | undefined; body: string }[] = [];
+  const collector = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { url: path, headers } = request;
+    received.push({ path, authorization: headers.authorization, body: Buffer.concat(parts).toString() });
+    response.setHeader('content-type', 'application/json').end('{}');
+  });
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+  t.after(() => collector.close());
+  const { port } = collector.address() as AddressInfo;
+  const service = await RunningService.start(t, {
+    SERVICE_OBSERVABILITY__TRACES: 'otlp',
+    SERVICE_OBSERVABILITY__OTLP_ENDPOINT: `http://tracer:canary-password@127.0.0.1:${port}/v1/traces`,
+  });
+  await indexed(service);
+  await service.stop();
+  assert.ok(received.length > 0, 'something was sent');
+  const [{ path, authorization }] = received;
+  assert.equal(path, '/v1/traces');
+  assert.equal(authorization, `Basic ${Buffer.from('tracer:canary-password').toString('base64')}`);
+  const names = received.flatMap(({ body }) => [...body.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name));
+  assert.ok(names.includes('http POST /v1/pages') && names.includes('job index_page'), names.join('\n'));
+  assert.ok(received.every(({ body }) => !body.includes('canary')));
+  assert.ok(!service.output.includes('canary-password'));
+});
