@@ -10,10 +10,10 @@ import { assign, fromPromise, setup } from 'xstate';
 
 /**
  * Most records that the commands of one transaction are about, unless one command alone is about more. A transaction is one turn
- * of the event loop, in which nobody else is answered, and a page that comes in takes some 50 µs of it. Half as many made the turns
- * half as long, and took 15 % more processor time of the main thread for a page. It also bounds how much one commit may lose.
+ * of the event loop, in which nobody else is answered, and a page that comes in takes some 50 µs of it: so this bounds the turn, and
+ * how much one commit may lose. At 256 a page took 15 % more processor time, and fewer were accepted (docs/benchmarks.md).
  */
-export const maxBatch = 256;
+export const maxBatch = 1024;
 
 export interface WriterContext<Write> {
   /** What is in the transaction now. */
