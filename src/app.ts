@@ -11,6 +11,8 @@ import { backfillHandler } from './actors/backfill-model.ts';
 import { type Breakers, createBreakers } from './actors/breakers.ts';
 import { floorCalibrator } from './actors/calibrate-outside.ts';
 import { canonicalizeEntitiesHandler } from './actors/canonicalize-entities.ts';
+import { type ClusterPool, clusterPagesHandler } from './actors/cluster-pages.ts';
+import { clustersLogic } from './actors/clusters.ts';
 import { CommitFeed } from './actors/commit-feed.ts';
 import { textReaders } from './actors/content-readers.ts';
 import { entitiesLogic } from './actors/entities.ts';
@@ -27,6 +29,7 @@ import { indexesLogic, type WorkPool } from './actors/indexes.ts';
 import { intakeLogic, overQuota } from './actors/intake.ts';
 import type { JobHandler } from './actors/job-actor.ts';
 import { journalLogic } from './actors/journal.ts';
+import { labelClustersHandler } from './actors/label-clusters.ts';
 import { meterLogic } from './actors/meter.ts';
 import { modelEmbedder } from './actors/model-embedder.ts';
 import { modelsLogic } from './actors/models.ts';
@@ -99,6 +102,9 @@ const maxWorkQueue = 2048;
 const maxEntityQueue = 16;
 /** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
+/** One run at a time, which hands over piece by piece; 50,000 pages take some 500 MB at the most. */
+const maxClusterQueue = 64;
+const maxClusterHeapMb = 2048;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower (docs/benchmarks.md, "Indexing"). */
 const maxWorkYoungMb = 24;
 /** Running jobs are stopped this long after the scheduler was asked to stop: the whole process is to end within 10 s. */
@@ -197,6 +203,16 @@ export async function startApp(options: AppOptions): Promise<App> {
           })
         : null;
     const chat = chatClientOf(settings, surroundings);
+    const clusterPool: ClusterPool = openThreadPool({
+      entry: new URL('./threads/cluster-thread', import.meta.url),
+      name: 'clusters',
+      threads: 1,
+      maxQueue: maxClusterQueue,
+      maxHeapMb: maxClusterHeapMb,
+      lazy: true,
+      nice: 10,
+    });
+    undo.push(() => clusterPool.close());
 
     const feed = new CommitFeed();
     const queue = new QueryLogQueue(() => metrics.queryLogDropped.inc());
@@ -282,6 +298,16 @@ export async function startApp(options: AppOptions): Promise<App> {
           log,
           now,
         }),
+        clusters: clustersLogic({
+          ask,
+          reader: store.reader,
+          feed,
+          settings: settings.cluster,
+          pooling: settings.indexing.page_vector_pooling,
+          maxAttempts: settings.jobs.max_attempts,
+          log,
+          now,
+        }),
         forgetting: forgettingLogic({
           ask,
           reader: store.reader,
@@ -349,6 +375,17 @@ export async function startApp(options: AppOptions): Promise<App> {
               metrics,
               now,
             }),
+            cluster: clusterPagesHandler({
+              reader: store.reader,
+              commit,
+              pool: clusterPool,
+              resolution: settings.cluster.leiden_resolution,
+              keepDays: settings.cluster.keep_days,
+              labels: chat !== null,
+              maxAttempts: settings.jobs.max_attempts,
+              now,
+            }),
+            label_clusters: labelClustersHandler({ reader: store.reader, commit, pool: clusterPool, chat }),
             purge_vectors: purgeVectorsHandler({ reader: store.reader, commit }),
             backfill_model: backfillHandler({
               ask,
@@ -420,6 +457,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           extractor.close(),
           pdfs.close(),
           feeds.close(),
+          clusterPool.close(),
           transformers.close(),
           entityPool.close(),
         ]);

@@ -334,12 +334,17 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         await Promise.all([recovery.settled(), spaces.settled()]);
         return undefined;
       },
-      'index.nearPages': async ({ model: wanted, filters, ...request }: NearPagesRequest): Promise<NearPage[]> => {
+      'index.nearPages': async ({
+        model: wanted,
+        filters,
+        anyScore,
+        ...request
+      }: NearPagesRequest): Promise<NearPage[]> => {
         const model = wanted === null ? activeModel() : (reader.models.get(wanted) ?? null);
         if (model === null) return [];
         const allowed = catalog.allowed(filters);
         const allow = allowed === null ? {} : { allow: allowed.labels };
-        const floor = model.floor === null ? {} : { minScore: model.floor };
+        const floor = model.floor === null || anyScore === true ? {} : { minScore: model.floor };
         return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
       },
       'index.retrieve': async (request: RetrieveRequest, signal): Promise<Retrieved> => {

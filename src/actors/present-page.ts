@@ -39,10 +39,15 @@ export function presentPage(
     first_seen_at: new Date(page.first_seen_at).toISOString(),
     visit_count: page.visit_count,
     score: ordered.score,
-    cluster: null,
+    cluster: clusterRefOf(reader, page.no),
     chunks: hits,
     exact_match: ordered.exact || holdsPhrases(`${page.title ?? ''}\n${body}`, phrases),
   };
+}
+
+function clusterRefOf({ clusters }: StoreReader, pageNo: number): PageResult['cluster'] {
+  const cluster = clusters.ofPage(pageNo)?.cluster;
+  return cluster === undefined ? null : { id: idOf('cluster', cluster.no), label: cluster.label };
 }
 
 /** A page found by its title or URL alone begins with its first passages. */

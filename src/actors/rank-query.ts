@@ -12,7 +12,7 @@ import { recencyFactor } from '../compute/recency.ts';
 import { mergeReranked } from '../compute/rerank/merge-reranked.ts';
 import { type RankedPage, rollUpPages } from '../compute/roll-up-pages.ts';
 import { DomainError } from '../domain/errors.ts';
-import { instantOf } from '../domain/ids.ts';
+import { instantOf, numberOf } from '../domain/ids.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchFilters, SearchRequest } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -108,8 +108,7 @@ export function queryRanker(dependencies: RankDependencies) {
     if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
     const filters = pageFiltersOf(request.filters, reader);
     const { query, candidates, rrf_k } = request;
-    const noCluster = request.filters?.cluster_id == null;
-    const wanted = request.rerank && noCluster;
+    const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
     const retrieved = await ask(
       'index.retrieve',
@@ -117,14 +116,14 @@ export function queryRanker(dependencies: RankDependencies) {
       { signal },
     );
     const began = monotonic();
-    const nothing = !retrieved.known || !noCluster;
+    const nothing = !retrieved.known;
     const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k);
     const fusedAt = monotonic();
     const outside = wanted && fused.length > 0 ? outsideReranker : null;
     const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
     const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
     const rerankedAt = monotonic();
-    const pages = noCluster ? order(request, retrieved, reranked ?? fused) : [];
+    const pages = order(request, retrieved, reranked ?? fused);
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,
       fuse: fusedAt - began + monotonic() - rerankedAt,
@@ -154,12 +153,23 @@ function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]
 export type RankQuery = ReturnType<typeof queryRanker>;
 
 /** Errors: DomainError `invalid` for a domain that can be none; `not_found` for an entity that nothing is known of. */
-export function pageFiltersOf(filters: SearchFilters | null | undefined, { entities }: StoreReader): PageFilters {
+export function pageFiltersOf(
+  filters: SearchFilters | null | undefined,
+  { entities, clusters }: StoreReader,
+): PageFilters {
   const time = (text: string | null | undefined) => (text == null ? null : instantOf(text));
   const domain = filters?.domain == null ? null : normalizeDomain(filters.domain);
   if (domain !== null && typeof domain !== 'string')
     throw new DomainError('invalid', `filters.domain: ${domain.invalid}`);
   const entity = filters?.entity == null ? null : requireEntity(entities, filters.entity);
-  const pages = entity === null ? null : new Set(pagesOfTree(entities, entity));
+  const mentioning = entity === null ? null : new Set(pagesOfTree(entities, entity));
+  // An unknown cluster has no pages.
+  const cluster = filters?.cluster_id == null ? null : (numberOf('cluster', filters.cluster_id) ?? 0);
+  const clustered = cluster === null ? null : new Set(cluster === 0 ? [] : clusters.pagesOf(cluster));
+  const pages = clustered === null ? mentioning : inBoth(clustered, mentioning);
   return { domain, after: time(filters?.after), before: time(filters?.before), pages };
+}
+
+function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null): ReadonlySet<number> {
+  return others === null ? pages : new Set([...pages].filter((no) => others.has(no)));
 }

@@ -62,6 +62,8 @@ export interface NearPagesRequest {
   /** Pages that are not wanted, beside those above. */
   except: readonly number[];
   filters: PageFilters;
+  /** Also pages below the model's floor: something else says already that they belong together. */
+  anyScore?: boolean;
 }
 
 export interface InternalMessages {

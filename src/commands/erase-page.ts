@@ -6,6 +6,7 @@
 import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import type { Transaction } from '../store/store.ts';
+import { forgetMembership } from './cluster-runs.ts';
 import { moveJob } from './move-job.ts';
 import { removePageEntities } from './page-entities.ts';
 
@@ -16,6 +17,7 @@ export const CANCELLED = 'cancelled: page forgotten';
 export function erasePage(transaction: Transaction, page: Page, at: number): void {
   for (const no of [page.index_job, page.entity_job]) if (no !== null) silenceJob(transaction, no, at);
   removePageEntities(transaction, page.no);
+  forgetMembership(transaction, page.no);
   transaction.pages.remove(page);
   transaction.tombstones.put({
     page_no: page.no,

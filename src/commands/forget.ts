@@ -7,6 +7,7 @@ import type { RuleKind } from '../domain/blacklist.ts';
 import type { Job } from '../domain/job.ts';
 import type { BlacklistRule } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
+import { forgetOldNames } from './cluster-runs.ts';
 import { erasePage, purgeErased } from './erase-page.ts';
 import { createJob } from './move-job.ts';
 import type { Attempt } from './settle-job.ts';
@@ -77,8 +78,10 @@ export function orphanPurges(): Command<number> {
 
 /** All pages of the rule are gone. */
 export function endForget(ruleNo: number): Command<void> {
-  return ({ blacklist }) => {
+  return (transaction) => {
+    const { blacklist } = transaction;
     const rule = blacklist.get(ruleNo);
+    forgetOldNames(transaction);
     if (rule !== undefined) blacklist.put({ ...rule, purging: false });
   };
 }

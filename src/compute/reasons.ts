@@ -39,3 +39,8 @@ function listed(names: readonly string[]): string {
   const parts = rest > 0 ? [...shown, `${rest} more`] : shown;
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts[parts.length - 1]}`;
 }
+
+/** The topic that a page shares, by its label; null for a topic without one. */
+export function topicReason(label: string | null): string {
+  return label === null ? 'on the same topic' : `on the same topic: “${label}”`;
+}

@@ -17,6 +17,8 @@ export const idPrefixes = {
   watch: 'wt_',
   entity: 'en_',
   merge: 'em_',
+  cluster: 'cl_',
+  cluster_run: 'cr_',
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 

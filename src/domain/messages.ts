@@ -5,6 +5,13 @@
  */
 import type { z } from 'zod';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from './blacklist.ts';
+import type {
+  ClusterDetailResponse,
+  ClusterListResponse,
+  ClusterProjectionResponse,
+  ClusterRunsResponse,
+  RecomputeResponse,
+} from './cluster.ts';
 import type { CompareRequest, CompareResponse } from './compare.ts';
 import type {
   EntityDetailResponse,
@@ -107,6 +114,11 @@ export interface Messages {
   'eval.score': { request: EvalScoreRequest; reply: ScoreReport };
   'eval.startReplay': { request: EvalReplayRequest; reply: EvalReplayAccepted };
   'eval.replay': { request: { job_id: string }; reply: EvalReplayResult };
+  'cluster.list': { request: { include_tombstoned: boolean }; reply: ClusterListResponse };
+  'cluster.runs': { request: { limit: number }; reply: ClusterRunsResponse };
+  'cluster.get': { request: { cluster_id: string }; reply: ClusterDetailResponse };
+  'cluster.projection': { request: { run_id: string }; reply: ClusterProjectionResponse };
+  'cluster.recompute': { request: Record<string, never>; reply: RecomputeResponse };
   'watch.list': { request: Record<string, never>; reply: WatchListResponse };
   'watch.get': { request: { watch_id: string }; reply: WatchResponse };
   /** A known URL: the watch that is there, unchanged. */

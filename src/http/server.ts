@@ -21,6 +21,7 @@ import { describeRoutes } from './openapi.ts';
 import { checkAgainst } from './request-invalid.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { blacklistRoutes } from './routes/blacklist.ts';
+import { clusterRoutes } from './routes/clusters.ts';
 import { entityRoutes } from './routes/entities.ts';
 import { evaluationRoutes } from './routes/evaluation.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -65,6 +66,7 @@ const routeGroups: readonly RouteGroup[] = [
   queryLogRoutes,
   evaluationRoutes,
   watchRoutes,
+  clusterRoutes,
   eventRoutes,
   adminRoutes,
   entityRoutes,

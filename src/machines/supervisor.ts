@@ -12,6 +12,7 @@
  *      ├─ journal
  *      ├─ watches
  *      ├─ forgetting
+ *      ├─ clusters
  *      ├─ events
  *      ├─ meter
  *      ├─ entities
@@ -35,6 +36,7 @@ export const childNames = [
   'journal',
   'watches',
   'forgetting',
+  'clusters',
   'events',
   'meter',
   'entities',
@@ -54,6 +56,7 @@ const dependants: Record<ChildName, readonly ChildName[]> = {
     'journal',
     'watches',
     'forgetting',
+    'clusters',
     'events',
     'meter',
     'entities',
@@ -66,6 +69,7 @@ const dependants: Record<ChildName, readonly ChildName[]> = {
   journal: [],
   watches: [],
   forgetting: [],
+  clusters: [],
   events: [],
   meter: [],
   entities: [],

@@ -11,6 +11,8 @@ export type CounterName =
   | 'claim'
   | 'space'
   | 'query'
+  | 'cluster'
+  | 'cluster_run'
   | 'opstamp'
   | 'entity'
   | 'merge';

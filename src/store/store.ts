@@ -10,6 +10,7 @@ import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, type BlacklistRule, BlacklistTransactor } from './blacklist.ts';
+import { ClusterReader, ClusterTransactor } from './clusters.ts';
 import { Counters } from './counters.ts';
 import { EntityReader, EntityTransactor } from './entities.ts';
 import { type Environment, openEnvironment, openReadOnlyEnvironment } from './environment.ts';
@@ -34,6 +35,7 @@ export interface StoreReader {
   readonly queryLog: QueryLogReader;
   readonly replays: ReplayReader;
   readonly tombstones: TombstoneReader;
+  readonly clusters: ClusterReader;
   readonly watches: WatchReader;
   readonly imports: ImportReader;
   readonly metrics: MetricReader;
@@ -52,6 +54,7 @@ export interface Transaction extends StoreReader {
   readonly queryLog: QueryLogTransactor;
   readonly replays: ReplayTransactor;
   readonly tombstones: TombstoneTransactor;
+  readonly clusters: ClusterTransactor;
   readonly watches: WatchTransactor;
   readonly imports: ImportTransactor;
   readonly metrics: MetricTransactor;
@@ -119,6 +122,7 @@ export class Store {
       queryLog: new QueryLogTransactor(environment),
       replays: new ReplayTransactor(environment),
       tombstones: new TombstoneTransactor(environment),
+      clusters: new ClusterTransactor(environment),
       watches: new WatchTransactor(environment),
       imports: new ImportTransactor(environment),
       metrics: new MetricTransactor(environment),
@@ -238,6 +242,7 @@ function readersOf(environment: Environment, counters: Counters): StoreReader {
     queryLog: new QueryLogReader(environment),
     replays: new ReplayReader(environment),
     tombstones: new TombstoneReader(environment),
+    clusters: new ClusterReader(environment),
     watches: new WatchReader(environment),
     imports: new ImportReader(environment),
     metrics: new MetricReader(environment),

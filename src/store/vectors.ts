@@ -40,6 +40,16 @@ export class VectorReader {
     }
   }
 
+  /** The next pages with vectors in the space behind `after`, at most `limit`. */
+  pageNumbersAfter(space: number, after: number, limit: number): number[] {
+    const range = { start: [space, after + 1], end: [space, Number.MAX_SAFE_INTEGER], limit } as {
+      start: [number, number];
+      end: [number, number];
+      limit: number;
+    };
+    return [...this.rows.getKeys(range)].map(([, no]) => no);
+  }
+
   *pageNumbers(space: number): Generator<number> {
     for (const [, no] of this.rows.getKeys({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] })) yield no;
   }

@@ -1,0 +1,202 @@
+/**
+ * What happens to a run of the clustering: asked for together with its job; its points stored slice by slice, where nobody sees them;
+ * then, in the transaction that completes the job, its clusters take over. docs/clusters.md says what holds between the steps.
+ */
+import { labelOf } from '../compute/clusters/class-keywords.ts';
+import type { Cluster, ClusterDraft, ClusterPoint, ClusterRun, ClusterTrigger } from '../domain/cluster.ts';
+import type { Command, StoreReader, Transaction } from '../store/store.ts';
+import { createJob } from './move-job.ts';
+import type { Attempt } from './settle-job.ts';
+
+/** Runs whose points are kept; older ones keep their counts. */
+const runsWithPoints = 10;
+/** A label is not asked for again while so many of its keywords stay. */
+const keptKeywords = 0.5;
+
+export interface NewRun {
+  trigger: ClusterTrigger;
+  params: Record<string, unknown>;
+  at: number;
+  max_attempts: number;
+}
+
+/** Begin a run; null where one is in flight. */
+export function startRun({ trigger, params, at, max_attempts }: NewRun): Command<ClusterRun | null> {
+  return (transaction) => {
+    const { clusters, counters } = transaction;
+    if (isInFlight(transaction)) return null;
+    const job = createJob(transaction, { kind: 'cluster', page_no: null, max_attempts, at });
+    const run: ClusterRun = {
+      no: counters.take('cluster_run'),
+      job_no: job.no,
+      trigger,
+      params,
+      started_at: at,
+      finished_at: null,
+      n_pages: null,
+      n_clusters: null,
+      n_noise: null,
+      draft: null,
+    };
+    clusters.putRun(run);
+    clusters.note('latest', run.no);
+    return run;
+  };
+}
+
+/** Whether the run begun last may still take over. */
+export function isInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' | 'jobs'>): boolean {
+  const latest = clusters.latestRun();
+  if (latest === undefined || latest.finished_at !== null) return false;
+  const status = jobs.get(latest.job_no)?.status;
+  return status === 'pending' || status === 'running' || status === 'failed';
+}
+
+/** Numbers for clusters that are new; null where the attempt no longer owns the job. */
+export function takeClusterNumbers(attempt: Attempt, count: number): Command<number | null> {
+  return (transaction) => (owns(transaction, attempt) ? transaction.counters.take('cluster', count) : null);
+}
+
+/** Store a slice of a run's points; pages that are gone meanwhile are passed over. */
+export function storePoints(attempt: Attempt, run: number, points: readonly ClusterPoint[]): Command<boolean> {
+  return (transaction) => {
+    if (!owns(transaction, attempt)) return false;
+    const { clusters, pages } = transaction;
+    clusters.putPoints(
+      run,
+      points.filter(({ page_no }) => pages.has(page_no)),
+    );
+    return true;
+  };
+}
+
+/** All points are stored: what is left is to find names. */
+export function storeDraft(
+  attempt: Attempt,
+  runNo: number,
+  draft: ClusterDraft[],
+  params: Record<string, unknown>,
+): Command<boolean> {
+  return (transaction) => {
+    const run = transaction.clusters.run(runNo);
+    if (!owns(transaction, attempt) || run === undefined) return false;
+    transaction.clusters.putRun({ ...run, draft, params: { ...run.params, ...params } });
+    return true;
+  };
+}
+
+export interface FinishedRun {
+  keywords: ReadonlyMap<number, string[]>;
+  at: number;
+  /** Runs that began before it are deleted, ms. */
+  keepFrom: number;
+}
+
+/** The run's clusters take over from those before. Runs in the transaction that completes its job. */
+export function finishRun(transaction: Transaction, runNo: number, { keywords, at, keepFrom }: FinishedRun): void {
+  const { clusters } = transaction;
+  const run = clusters.run(runNo);
+  if (run?.draft == null) return;
+  const { sizes, pages, noise } = countPoints(transaction, runNo);
+  const alive = new Set<number>();
+  for (const { no, size: found, x, y } of run.draft) {
+    const size = sizes.get(no) ?? 0;
+    if (size === 0) continue; // all of its pages were forgotten meanwhile
+    alive.add(no);
+    const words = keywords.get(no) ?? [];
+    const known = clusters.get(no);
+    const label = known?.labelled === true && similar(known.keywords, words) ? known.label : null;
+    clusters.put({
+      no,
+      label: label ?? labelOf(words),
+      labelled: label !== null,
+      keywords: words,
+      size,
+      tombstoned: false,
+      x,
+      y,
+      stale: size < found,
+    });
+  }
+  for (const cluster of clusters.all()) {
+    if (!alive.has(cluster.no) && !cluster.tombstoned) clusters.put(withoutPages(cluster));
+  }
+  clusters.putRun({ ...run, draft: null, finished_at: at, n_pages: pages, n_clusters: alive.size, n_noise: noise });
+  clusters.note('current', runNo);
+  for (const old of clusters.runsWithPoints().slice(0, -runsWithPoints)) {
+    if (old !== runNo) clusters.removePoints(old);
+  }
+  for (const { no, started_at } of clusters.runs(Number.MAX_SAFE_INTEGER)) {
+    if (no !== runNo && started_at < keepFrom) clusters.removeRun(no);
+  }
+}
+
+function similar(before: readonly string[], now: readonly string[]): boolean {
+  return before.filter((word) => now.includes(word)).length >= keptKeywords * before.length;
+}
+
+/** It is gone, and still known by its id. */
+function withoutPages(cluster: Cluster): Cluster {
+  return { ...cluster, size: 0, tombstoned: true, stale: false, x: null, y: null };
+}
+
+function countPoints({ clusters }: Transaction, run: number) {
+  const sizes = new Map<number, number>();
+  let pages = 0;
+  let noise = 0;
+  for (const block of clusters.points(run)) {
+    for (const { cluster_no } of block) {
+      pages++;
+      if (cluster_no === 0) noise++;
+      else sizes.set(cluster_no, (sizes.get(cluster_no) ?? 0) + 1);
+    }
+  }
+  return { sizes, pages, noise };
+}
+
+/** Put pages that came since the run to the clusters they are nearest to. Those it knows already are passed over. */
+export function assignPages(points: readonly ClusterPoint[]): Command<number> {
+  return ({ clusters, pages }) => {
+    const run = clusters.currentRun();
+    if (run === 0) return 0;
+    let assigned = 0;
+    for (const point of points) {
+      if (!pages.has(point.page_no) || clusters.point(run, point.page_no) !== undefined) continue;
+      const cluster = clusters.get(point.cluster_no);
+      const isThere = cluster !== undefined && !cluster.tombstoned;
+      clusters.putPoints(run, [isThere ? point : { ...point, cluster_no: 0, probability: 0 }]);
+      if (isThere) clusters.put({ ...cluster, size: cluster.size + 1 });
+      assigned++;
+    }
+    return assigned;
+  };
+}
+
+/** Take a forgotten page out of every run. A cluster that loses its last page is gone, and nothing is left of what it was called. */
+export function forgetMembership({ clusters }: Transaction, pageNo: number): void {
+  const current = clusters.currentRun();
+  for (const run of clusters.runsWithPoints()) {
+    const point = clusters.removePoint(run, pageNo);
+    if (point === undefined || run !== current) continue;
+    const cluster = clusters.get(point.cluster_no);
+    if (cluster === undefined) continue;
+    if (cluster.size > 1) clusters.put({ ...cluster, size: cluster.size - 1, stale: true });
+    else clusters.put(nameless(withoutPages(cluster)));
+  }
+}
+
+/** Clusters that are gone may be called by words of pages that are forgotten now: nobody knows any more. */
+export function forgetOldNames({ clusters }: Transaction): void {
+  for (const cluster of clusters.all()) {
+    if (cluster.tombstoned && (cluster.label !== null || cluster.keywords.length > 0)) clusters.put(nameless(cluster));
+  }
+}
+
+function nameless(cluster: Cluster): Cluster {
+  return { ...cluster, label: null, labelled: false, keywords: [] };
+}
+
+function owns({ jobs }: Transaction, { job_no, claim }: Attempt): boolean {
+  const job = jobs.get(job_no);
+  return job?.status === 'running' && job.claim === claim;
+}

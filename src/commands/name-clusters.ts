@@ -1,0 +1,37 @@
+/** Clusters get other names: when pages of theirs were forgotten, and when a language model is there to find better ones. */
+import { labelOf } from '../compute/clusters/class-keywords.ts';
+import type { Job } from '../domain/job.ts';
+import type { Command, Transaction } from '../store/store.ts';
+import { createJob } from './move-job.ts';
+
+/** Queue a `label_clusters` job; null where one waits already. */
+export function queueNaming(at: number, max_attempts: number): Command<Job | null> {
+  return (transaction) => {
+    const waits = transaction.jobs.list({ status: 'pending', kind: 'label_clusters', limit: 1 }).length > 0;
+    return waits ? null : createJob(transaction, { kind: 'label_clusters', page_no: null, max_attempts, at });
+  };
+}
+
+/** Give a cluster new keywords; a label of the language model goes with the old ones, for it may say what was forgotten. */
+export function renameCluster(no: number, keywords: string[], size: number): Command<void> {
+  return ({ clusters }) => {
+    const cluster = clusters.get(no);
+    // More pages were forgotten since the texts were read: it stays stale.
+    if (cluster === undefined || cluster.tombstoned || cluster.size < size) return;
+    clusters.put({ ...cluster, keywords, label: labelOf(keywords), labelled: false, stale: false });
+  };
+}
+
+/** Take a language model's label, if the cluster is still what the model was told of. */
+export function labelCluster(
+  no: number,
+  label: string,
+  keywords: readonly string[],
+): (transaction: Transaction) => void {
+  return ({ clusters }) => {
+    const cluster = clusters.get(no);
+    if (cluster === undefined || cluster.tombstoned || cluster.stale) return;
+    if (cluster.keywords.join() !== keywords.join()) return;
+    clusters.put({ ...cluster, label, labelled: true });
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Keywords of clusters by class-based TF-IDF: a word stands for a cluster when many of its pages have it and, against that, few
+ * pages at large. Pages count, not occurrences, so that no single page speaks for a topic.
+ * Source: Grootendorst 2022 (BERTopic), with the lift over the whole collection in the place of the plain inverse frequency, which
+ * would need a list of common words for each language.
+ */
+import type { KeywordTerm } from './keyword-terms.ts';
+
+interface TermCounts {
+  pages: number;
+  byCluster: Map<number, number>;
+  surfaces: Map<string, number>;
+}
+
+export const keywordsPerCluster = 10;
+/** A keyword is on at least so many pages of its cluster, and on this share: nothing that one page alone says. */
+const leastPages = 2;
+const leastShare = 0.04;
+/** Terms kept; past it those of a single page go. About 200 bytes each. */
+const maxTerms = 300_000;
+const maxSurfaces = 4;
+/** A word is written small when so much of its uses are: titles and beginnings of sentences are capitalised. */
+const smallShare = 0.3;
+/** A word is left out beside a name it is part of when so much of it is that name. */
+const partShare = 0.5;
+
+export class ClassKeywords {
+  readonly #terms = new Map<string, TermCounts>();
+  readonly #sizes = new Map<number, number>();
+  #pages = 0;
+
+  /** Count a page's terms; `cluster` is -1 for noise, which counts for the collection only. */
+  add(cluster: number, terms: readonly KeywordTerm[]): void {
+    this.#pages++;
+    if (cluster >= 0) this.#sizes.set(cluster, (this.#sizes.get(cluster) ?? 0) + 1);
+    const seen = new Set<string>();
+    for (const { key, surface } of terms) {
+      const counts = this.#terms.get(key) ?? { pages: 0, byCluster: new Map(), surfaces: new Map() };
+      this.#terms.set(key, counts);
+      if (counts.surfaces.size < maxSurfaces || counts.surfaces.has(surface)) {
+        counts.surfaces.set(surface, (counts.surfaces.get(surface) ?? 0) + 1);
+      }
+      if (seen.has(key)) continue;
+      seen.add(key);
+      counts.pages++;
+      if (cluster >= 0) counts.byCluster.set(cluster, (counts.byCluster.get(cluster) ?? 0) + 1);
+    }
+    if (this.#terms.size > maxTerms) this.#dropRare();
+  }
+
+  /** The keywords of each cluster, best first. */
+  keywords(): Map<number, string[]> {
+    const scored = new Map<number, { key: string; pages: number; score: number }[]>();
+    for (const [key, { pages, byCluster }] of this.#terms) {
+      for (const [cluster, inCluster] of byCluster) {
+        const size = this.#sizes.get(cluster) ?? 0;
+        if (inCluster < Math.max(leastPages, leastShare * size)) continue;
+        const share = inCluster / size;
+        const score = share * Math.log(share / (pages / this.#pages));
+        if (score <= 0) continue;
+        const list = scored.get(cluster) ?? [];
+        list.push({ key, pages: inCluster, score });
+        scored.set(cluster, list);
+      }
+    }
+    return new Map([...this.#sizes.keys()].map((cluster) => [cluster, this.#chosen(scored.get(cluster) ?? [])]));
+  }
+
+  #chosen(list: { key: string; pages: number; score: number }[]): string[] {
+    const best = list.sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1)).slice(0, keywordsPerCluster * 3);
+    const names = best.filter(({ key }) => key.includes(' '));
+    const isPart = (each: { key: string; pages: number }) =>
+      !each.key.includes(' ') &&
+      names.some(({ key, pages }) => key.split(' ').includes(each.key) && pages >= partShare * each.pages);
+    return best
+      .filter((each) => !isPart(each))
+      .slice(0, keywordsPerCluster)
+      .map(({ key }) => this.#written(key));
+  }
+
+  #written(key: string): string {
+    const surfaces = [...(this.#terms.get(key)?.surfaces ?? [])].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+    const uses = surfaces.reduce((sum, [, count]) => sum + count, 0);
+    const small = surfaces.filter(([surface]) => surface === surface.toLowerCase());
+    const smallUses = small.reduce((sum, [, count]) => sum + count, 0);
+    const [[written]] = smallUses >= smallShare * uses && small.length > 0 ? small : surfaces;
+    return written;
+  }
+
+  #dropRare(): void {
+    for (const [key, { pages }] of this.#terms) if (pages === 1) this.#terms.delete(key);
+  }
+}
+
+/** Keywords in a label. */
+const labelWords = 3;
+
+/** What a cluster is called where nobody says better; null without keywords. */
+export function labelOf(keywords: readonly string[]): string | null {
+  return keywords.length === 0 ? null : keywords.slice(0, labelWords).join(', ');
+}

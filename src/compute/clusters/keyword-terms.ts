@@ -1,0 +1,58 @@
+/**
+ * The words of a text that may become keywords: whole words as written, pairs of capitalised words (names, mostly), and in scripts
+ * without spaces the words that the platform's dictionary knows. What is common everywhere needs no list: it scores nothing.
+ */
+import { findUnspacedRuns } from '../unspaced-scripts.ts';
+
+export interface KeywordTerm {
+  /** Under which inflections are counted together. */
+  key: string;
+  /** As written. */
+  surface: string;
+}
+
+const word = /\p{L}[\p{L}\p{M}\p{N}]*(?:[-'’.&][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
+const possessive = /['’]s$/i;
+const capitalised = /^\p{Lu}/u;
+const between = /^[ \u00a0]$/;
+const shortest = 3;
+const longest = 40;
+const shortestUnspaced = 2;
+
+/** Make the function that finds the terms of a text, in order; `stem` folds inflections. */
+export function createKeywordTerms(stem: (word: string) => string): (text: string) => KeywordTerm[] {
+  const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+  const spaced = (text: string, terms: KeywordTerm[]) => {
+    let last: { surface: string; key: string; end: number } | null = null;
+    for (const match of text.matchAll(word)) {
+      const surface = match[0].replace(possessive, '');
+      const { index } = match;
+      const end = index + match[0].length;
+      if (surface.length > longest) {
+        last = null;
+        continue;
+      }
+      const lower = surface.toLowerCase();
+      const key = /^[a-z']+$/.test(lower) ? stem(lower) : lower;
+      if (surface.length >= shortest) terms.push({ key, surface });
+      const isName = capitalised.test(surface) && surface.length > 1;
+      if (isName && last !== null && between.test(text.slice(last.end, index))) {
+        terms.push({ key: `${last.key} ${key}`, surface: `${last.surface} ${surface}` });
+      }
+      last = isName && surface === match[0] ? { surface, key, end } : null;
+    }
+  };
+  return (text) => {
+    const terms: KeywordTerm[] = [];
+    let at = 0;
+    for (const { start, end } of findUnspacedRuns(text)) {
+      spaced(text.slice(at, start), terms);
+      for (const { segment, isWordLike } of segmenter.segment(text.slice(start, end))) {
+        if (isWordLike === true && segment.length >= shortestUnspaced) terms.push({ key: segment, surface: segment });
+      }
+      at = end;
+    }
+    spaced(text.slice(at), terms);
+    return terms;
+  };
+}

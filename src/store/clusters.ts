@@ -1,0 +1,194 @@
+/**
+ * Clusters, the runs that found them, and where each run has put each page. Databases: `clusters` no → row; `cluster_runs` no → row;
+ * `cluster_points` [run, block] → the points of 256 pages, 16 bytes each (cluster uint32, its top bits used as below; probability,
+ * x, y float32; little-endian), so that a run of 50,000 pages is 200 values; `cluster_state` 'current' → the run whose clusters
+ * count now, 'latest' → the run begun last.
+ */
+import type { Database } from 'lmdb';
+import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
+import type { Environment } from './environment.ts';
+
+const blockPages = 256;
+const pointBytes = 16;
+/** In the first word: this page is in the run; it was put there since the run. */
+const present = 0x8000_0000;
+const since = 0x4000_0000;
+const clusterBits = 0x3fff_ffff;
+const last = Number.MAX_SAFE_INTEGER;
+
+type State = 'current' | 'latest';
+
+export class ClusterReader {
+  protected readonly rows: Database<Cluster, number>;
+  protected readonly runRows: Database<ClusterRun, number>;
+  protected readonly blocks: Database<Buffer, [number, number]>;
+  protected readonly state: Database<number, State>;
+
+  constructor(environment: Environment) {
+    this.rows = environment.openDatabase('clusters', { keyEncoding: 'uint32' });
+    this.runRows = environment.openDatabase('cluster_runs', { keyEncoding: 'uint32' });
+    this.blocks = environment.openDatabase('cluster_points', { encoding: 'binary' });
+    this.state = environment.openDatabase('cluster_state', {});
+  }
+
+  get(no: number): Cluster | undefined {
+    return this.rows.get(no);
+  }
+
+  /** Oldest first. */
+  all(): Cluster[] {
+    return [...this.rows.getRange()].map(({ value }) => value);
+  }
+
+  run(no: number): ClusterRun | undefined {
+    return this.runRows.get(no);
+  }
+
+  /** Newest first. */
+  runs(limit: number): ClusterRun[] {
+    return [...this.runRows.getRange({ reverse: true, limit })].map(({ value }) => value);
+  }
+
+  /** The run whose clusters count now; 0 before the first. */
+  currentRun(): number {
+    return this.state.get('current') ?? 0;
+  }
+
+  latestRun(): ClusterRun | undefined {
+    return this.runRows.get(this.state.get('latest') ?? 0);
+  }
+
+  /** Where a run has put a page; undefined where it does not know the page. */
+  point(run: number, pageNo: number): ClusterPoint | undefined {
+    const block = this.blocks.get([run, Math.floor(pageNo / blockPages)]);
+    return block === undefined ? undefined : pointIn(block, pageNo);
+  }
+
+  /** The cluster that a page is in now, and how surely; undefined for none. */
+  ofPage(pageNo: number): { cluster: Cluster; probability: number } | undefined {
+    const point = this.point(this.currentRun(), pageNo);
+    const cluster = point === undefined || point.cluster_no === 0 ? undefined : this.rows.get(point.cluster_no);
+    return cluster === undefined || point === undefined ? undefined : { cluster, probability: point.probability };
+  }
+
+  /** The points of a run by page, 256 pages at a time. */
+  *points(run: number): Generator<ClusterPoint[]> {
+    for (const { key, value } of this.blocks.getRange({ start: [run, 0], end: [run, last] })) {
+      yield pointsIn(value, key[1]);
+    }
+  }
+
+  /** Blocks of a run, for those who read them one by one with pauses. */
+  blockNumbers(run: number): number[] {
+    return [...this.blocks.getKeys({ start: [run, 0], end: [run, last] })].map(([, number]) => number);
+  }
+
+  pointsOfBlock(run: number, number: number): ClusterPoint[] {
+    const block = this.blocks.get([run, number]);
+    return block === undefined ? [] : pointsIn(block, number);
+  }
+
+  /** Pages of a cluster now, ascending: half a millisecond at 50,000 pages. */
+  pagesOf(clusterNo: number): number[] {
+    const run = this.currentRun();
+    const members: number[] = [];
+    for (const { key, value } of this.blocks.getRange({ start: [run, 0], end: [run, last] })) {
+      for (let i = 0; i < blockPages; i++) {
+        const word = value.readUInt32LE(i * pointBytes);
+        if ((word & present) !== 0 && (word & clusterBits) === clusterNo) members.push(key[1] * blockPages + i);
+      }
+    }
+    return members;
+  }
+
+  /** Runs that have points. */
+  runsWithPoints(): number[] {
+    const found: number[] = [];
+    for (let from = 0; ; ) {
+      const [key] = [...this.blocks.getKeys({ start: [from, 0], limit: 1 })];
+      if (key === undefined) return found;
+      found.push(key[0]);
+      from = key[0] + 1;
+    }
+  }
+}
+
+/** Writer only: valid inside a transaction. */
+export class ClusterTransactor extends ClusterReader {
+  put(cluster: Cluster): void {
+    this.rows.put(cluster.no, cluster);
+  }
+
+  putRun(run: ClusterRun): void {
+    this.runRows.put(run.no, run);
+  }
+
+  /** Note the run begun last, or the one that counts from now on. */
+  note(state: State, run: number): void {
+    this.state.put(state, run);
+  }
+
+  /** Delete a run and its points. */
+  removeRun(run: number): void {
+    this.removePoints(run);
+    this.runRows.remove(run);
+  }
+
+  removePoints(run: number): void {
+    for (const key of [...this.blocks.getKeys({ start: [run, 0], end: [run, last] })]) this.blocks.remove(key);
+  }
+
+  putPoints(run: number, points: readonly ClusterPoint[]): void {
+    const changed = new Map<number, Buffer>();
+    for (const point of points) {
+      const number = Math.floor(point.page_no / blockPages);
+      const block = changed.get(number) ?? this.#blockOf(run, number);
+      changed.set(number, block);
+      const at = (point.page_no % blockPages) * pointBytes;
+      block.writeUInt32LE((present | (point.since ? since : 0) | point.cluster_no) >>> 0, at);
+      block.writeFloatLE(point.probability, at + 4);
+      block.writeFloatLE(point.x, at + 8);
+      block.writeFloatLE(point.y, at + 12);
+    }
+    for (const [number, block] of changed) this.blocks.put([run, number], block);
+  }
+
+  /** Take a page out of a run; where it was. */
+  removePoint(run: number, pageNo: number): ClusterPoint | undefined {
+    const number = Math.floor(pageNo / blockPages);
+    if (this.point(run, pageNo) === undefined) return undefined;
+    const block = this.#blockOf(run, number);
+    const before = pointIn(block, pageNo);
+    const at = (pageNo % blockPages) * pointBytes;
+    block.fill(0, at, at + pointBytes);
+    this.blocks.put([run, number], block);
+    return before;
+  }
+
+  #blockOf(run: number, number: number): Buffer {
+    const stored = this.blocks.get([run, number]);
+    const block = Buffer.alloc(blockPages * pointBytes);
+    stored?.copy(block);
+    return block;
+  }
+}
+
+function pointIn(block: Buffer, pageNo: number): ClusterPoint | undefined {
+  const at = (pageNo % blockPages) * pointBytes;
+  const word = block.readUInt32LE(at);
+  if ((word & present) === 0) return undefined;
+  return {
+    page_no: pageNo,
+    cluster_no: word & clusterBits,
+    probability: block.readFloatLE(at + 4),
+    x: block.readFloatLE(at + 8),
+    y: block.readFloatLE(at + 12),
+    since: (word & since) !== 0,
+  };
+}
+
+function pointsIn(block: Buffer, number: number): ClusterPoint[] {
+  return Array.from({ length: blockPages }, (_, i) => pointIn(block, number * blockPages + i)).filter(
+    (point) => point !== undefined,
+  );
+}

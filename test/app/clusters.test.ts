@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { clusterDetailResponse, clusterListResponse, clusterRunsResponse } from '../../src/domain/cluster.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { searchRequest, searchResponse } from '../../src/domain/search.ts';
+import { until } from '../process/service.ts';
+import { WholeSystem } from './whole-system.ts';
+
+const data = join(import.meta.dirname, '../../../shared/data/topics/squad-articles.jsonl');
+const skip = existsSync(data) ? false : 'the labelled sets are not beside the checkout';
+
+interface Article {
+  url: string;
+  title: string | null;
+  label: string;
+  text: string;
+}
+
+/** Paragraphs of articles about different things, as pages. */
+function articles(labels: readonly string[], from: number, to: number): Article[] {
+  const all = readFileSync(data, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { label: string; text: string });
+  return labels.flatMap((label) =>
+    all
+      .filter((page) => page.label === label)
+      .slice(from, to)
+      .map(({ text }, i) => ({
+        url: `https://${label.toLowerCase().replaceAll(/[^a-z]/g, '')}.example/${from + i}`,
+        title: null,
+        label,
+        text,
+      })),
+  );
+}
+
+const topics = ['Super_Bowl_50', 'Black_Death', 'Steam_engine', 'Warsaw'];
+
+async function ingest(system: WholeSystem, pages: readonly Article[]): Promise<Map<string, string>> {
+  const labelOf = new Map<string, string>();
+  for (const { url, title, text, label } of pages) {
+    const accepted = await system.ask('page.ingest', { url, title, body_extracted: text });
+    assert.ok('page_id' in accepted);
+    labelOf.set(accepted.page_id, label);
+  }
+  for (const id of labelOf.keys()) {
+    await until(
+      async () => (await system.ask('page.status', { page_id: id })).status === 'indexed',
+      `${id} is indexed`,
+    );
+  }
+  return labelOf;
+}
+
+async function run(system: WholeSystem): Promise<void> {
+  const before = (await system.ask('cluster.runs', { limit: 1 })).runs[0]?.id;
+  assert.deepEqual(await system.ask('cluster.recompute', {}), { accepted: true, detail: null });
+  await assert.rejects(
+    system.ask('cluster.recompute', {}),
+    (error) => error instanceof DomainError && error.code === 'conflict',
+  );
+  await until(async () => {
+    const [latest] = (await system.ask('cluster.runs', { limit: 1 })).runs;
+    if (latest?.id === before) return false;
+    const [job] = (await system.ask('job.list', { kind: 'cluster', limit: 1 })).jobs;
+    assert.notEqual(job?.status, 'dead', job?.last_error ?? '');
+    return latest?.finished_at !== null;
+  }, 'the run is over');
+}
+
+const list = (system: WholeSystem, include_tombstoned = false) => system.ask('cluster.list', { include_tombstoned });
+
+/** Page → cluster now. */
+async function membership(system: WholeSystem): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const { id } of (await list(system)).clusters) {
+    const { cluster, pages } = await system.ask('cluster.get', { cluster_id: id });
+    assert.equal(pages.length, cluster.size);
+    for (const { page_id } of pages) found.set(page_id, id);
+  }
+  return found;
+}
+
+test('topics are found, kept when pages come, used in search, and forgotten with their pages', { skip }, async (t) => {
+  const system = await WholeSystem.start(t, { SERVICE_CLUSTER__MIN_PAGES: '50' });
+  assert.deepEqual(await list(system), { clusters: [] });
+  const few = await ingest(system, articles(topics, 0, 1));
+  const refused = await system.ask('cluster.recompute', {});
+  assert.deepEqual(refused, { accepted: false, detail: '4 pages are indexed; clustering needs 50' });
+  assert.deepEqual(await system.ask('cluster.runs', { limit: 10 }), { runs: [] });
+
+  const labels = new Map([...few, ...(await ingest(system, articles(topics, 1, 25)))]);
+  await run(system);
+  const { clusters } = clusterListResponse.parse(await list(system));
+  assert.ok(clusters.length >= 3 && clusters.length <= 6, `${clusters.length} clusters`);
+  const first = await membership(system);
+  const majorities = new Map<string, string>();
+  let pure = 0;
+  for (const { id, keywords, label, projection_x } of clusters) {
+    const members = [...first].filter(([, cluster]) => cluster === id).map(([page]) => labels.get(page) ?? '');
+    const [[majority, count]] = [...counted(members)]
+      .map(([key, value]): [string, number] => [key, value.length])
+      .sort(([, a], [, b]) => b - a);
+    majorities.set(id, majority);
+    pure += count;
+    assert.equal(label, keywords.slice(0, 3).join(', '));
+    assert.equal(typeof projection_x, 'number');
+  }
+  assert.ok(pure >= 0.95 * first.size, `${pure} of ${first.size}`);
+  const plague = clusters.find(({ id }) => majorities.get(id) === 'Black_Death');
+  assert.ok(plague !== undefined);
+  assert.ok(
+    plague.keywords.some((word) => /plague/i.test(word)),
+    plague.keywords.join(),
+  );
+  const [finished] = clusterRunsResponse.parse(await system.ask('cluster.runs', { limit: 10 })).runs;
+  assert.deepEqual(
+    [finished.trigger, finished.algorithm, finished.n_pages, finished.n_clusters, finished.params.resolution],
+    ['manual', 'leiden', labels.size, clusters.length, 1],
+  );
+  const { points } = await system.ask('cluster.projection', { run_id: finished.id });
+  assert.equal(points.length, labels.size);
+  assert.equal(points.filter(({ cluster_id }) => cluster_id === null).length, finished.n_noise);
+
+  // Search: the reference, the filter, the mediation.
+  const search = async (changes: object) => {
+    const reply = await system.ask('search.query', searchRequest.parse({ query: 'plague epidemic', ...changes }));
+    assert.deepEqual(searchResponse.parse(reply), reply);
+    return reply;
+  };
+  const found = await search({ k: 3, mediation: 'cluster', suggest: 5 });
+  assert.deepEqual(found.results[0].cluster, { id: plague.id, label: plague.label });
+  assert.ok(found.suggestions.length > 0);
+  assert.ok(found.suggestions.every(({ page_id }) => labels.get(page_id) !== undefined));
+  assert.equal(found.suggestions[0].reason, `on the same topic: “${plague.label}”`);
+  const filtered = await search({ query: 'city', filters: { cluster_id: plague.id }, k: 100 });
+  assert.ok(filtered.results.length > 0);
+  assert.ok(filtered.results.every(({ cluster }) => cluster?.id === plague.id));
+  assert.deepEqual((await search({ filters: { cluster_id: 'cl_zzzzzzzz' } })).results, []);
+  assert.deepEqual((await search({ filters: { cluster_id: 'nonsense' } })).results, []);
+  const [one] = filtered.results;
+  const similar = await system.ask('search.similar', { page_id: one.page_id, k: 5, mediation: 'cluster' });
+  assert.equal(similar.results.length, 5);
+  assert.ok(similar.results.every(({ page_id }) => first.get(page_id) === plague.id));
+  assert.match(similar.results[0].reason, /^on the same topic: “.*”; .* in content$/);
+
+  // Between runs: new pages go to the nearest topic.
+  const added = await ingest(system, articles(topics, 25, 32));
+  const isPlaced = async () => [...added.keys()].filter((id) => !placed.has(id)).length <= 3;
+  let placed = await membership(system);
+  await until(async () => {
+    placed = await membership(system);
+    return isPlaced();
+  }, 'new pages are in clusters');
+  const right = [...added].filter(([id, label]) => majorities.get(placed.get(id) ?? '') === label).length;
+  assert.ok(right >= 0.9 * added.size, `${right} of ${added.size}`);
+
+  // A run on the grown collection keeps ids; another process as well.
+  await system.stop();
+  await system.start();
+  assert.deepEqual(await membership(system), placed);
+  await run(system);
+  const second = await membership(system);
+  const kept = [...first].filter(([page, id]) => second.get(page) === id).length;
+  assert.ok(kept >= 0.9 * first.size, `${kept} of ${first.size}`);
+
+  // Forget: nothing of the pages is left in clusters.
+  const before = await system.ask('cluster.get', { cluster_id: plague.id });
+  await system.ask('page.forget', { domain: 'blackdeath.example' });
+  const after = await membership(system);
+  assert.ok([...after.keys()].every((page) => labels.get(page) !== 'Black_Death'));
+  const gone = clusterDetailResponse.parse(await system.ask('cluster.get', { cluster_id: plague.id }));
+  if (before.pages.every(({ canonical_url }) => canonical_url.includes('blackdeath'))) {
+    assert.deepEqual(
+      [gone.cluster.tombstoned, gone.cluster.label, gone.cluster.keywords, gone.pages],
+      [true, null, [], []],
+    );
+    assert.ok(!(await list(system)).clusters.some(({ id }) => id === plague.id));
+    assert.ok((await list(system, true)).clusters.some(({ id }) => id === plague.id));
+  }
+  const map = await system.ask('cluster.projection', { run_id: finished.id });
+  assert.ok(map.points.every(({ page_id }) => labels.get(page_id) !== 'Black_Death'));
+  await until(async () => {
+    const words = (await list(system, true)).clusters.flatMap(({ keywords }) => keywords);
+    return !words.some((word) => /plague|black death/i.test(word));
+  }, 'no keyword of the forgotten pages is left');
+});
+
+function counted(values: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const value of values) groups.set(value, [...(groups.get(value) ?? []), value]);
+  return groups;
+}
+
+async function chatServer(t: TestContext): Promise<{ base: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (piece) => {
+      text += piece;
+    });
+    request.on('end', () => {
+      const { messages } = JSON.parse(text) as { messages: { content: string }[] };
+      asked.push(messages[1].content);
+      const content = `"Topic number ${asked.length}."\nBecause of the keywords.`;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
+}
+
+test('a language model labels the topics where one is set', { skip }, async (t) => {
+  const { base, asked } = await chatServer(t);
+  const system = await WholeSystem.start(t, {
+    SERVICE_CLUSTER__MIN_PAGES: '20',
+    SERVICE_LLM__BASE_URL: base,
+    SERVICE_LLM__MODEL: 'm',
+  });
+  await ingest(system, articles(topics.slice(0, 2), 0, 20));
+  await run(system);
+  await until(
+    async () => (await list(system)).clusters.every(({ label }) => /^Topic number \d$/.test(label ?? '')),
+    'the model has labelled all',
+  );
+  const { clusters } = await list(system);
+  assert.equal(asked.length, clusters.length);
+  assert.ok(asked.every((text) => text.startsWith('Keywords: ')));
+  await run(system);
+  assert.deepEqual((await list(system)).clusters, clusters);
+  assert.equal(asked.length, clusters.length);
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClassKeywords, labelOf } from '../../../src/compute/clusters/class-keywords.ts';
+import { createKeywordTerms } from '../../../src/compute/clusters/keyword-terms.ts';
+import { winkStemmer } from '../../../src/compute/wink-tokenizer.ts';
+
+const termsOf = createKeywordTerms(winkStemmer());
+
+function keywordsOf(texts: readonly (readonly [number, string])[]): Map<number, string[]> {
+  const keywords = new ClassKeywords();
+  for (const [cluster, text] of texts) keywords.add(cluster, termsOf(text));
+  return keywords.keywords();
+}
+
+test('keywords are what the pages of a cluster have and others have not, written as they are written most', () => {
+  const found = keywordsOf([
+    [0, 'The boilers of steam engines drive the pistons.'],
+    [0, 'Steam from the boiler moves a piston of the engine.'],
+    [0, 'Boilers make steam for the engine.'],
+    [1, 'The herons of the pond eat the fish.'],
+    [1, 'A heron of the marsh hunts fish.'],
+    [1, 'Fish fear the heron.'],
+  ]);
+  assert.deepEqual(found.get(0)?.slice(0, 3).sort(), ['boiler', 'engine', 'steam']);
+  assert.deepEqual(found.get(1)?.slice(0, 2).sort(), ['fish', 'heron']);
+  assert.ok(![...found.values()].flat().includes('the'));
+});
+
+test('names of two words stand for their parts; what one page alone says is no keyword', () => {
+  const found = keywordsOf([
+    [0, 'They flew to New York on Monday. Zanzibar Zanzibar Zanzibar.'],
+    [0, 'In New York it rained.'],
+    [0, 'Rain fell on New York again.'],
+    [1, 'The old cat slept.'],
+    [1, 'An old dog slept.'],
+    [-1, 'They fell in love with the rain.'],
+  ]);
+  assert.equal(found.get(0)?.[0], 'New York');
+  assert.ok(!found.get(0)?.some((word) => ['New', 'York', 'Zanzibar'].includes(word)));
+});
+
+test('scripts without spaces are cut into words', () => {
+  const found = keywordsOf([
+    [0, '東京の地下鉄は便利です。'],
+    [0, '地下鉄で東京へ行く。'],
+    [1, 'Cats sleep.'],
+    [1, 'Cats dream.'],
+  ]);
+  assert.ok(found.get(0)?.includes('東京'), found.get(0)?.join());
+});
+
+test('the label is made of the first keywords', () => {
+  assert.equal(labelOf(['a', 'b', 'c', 'd']), 'a, b, c');
+  assert.equal(labelOf([]), null);
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { partitionAgreement } from '../../../src/compute/agreement/partition-agreement.ts';
+import { clusterPages } from '../../../src/compute/clusters/cluster-pages.ts';
+import { findCommunities } from '../../../src/compute/clusters/find-communities.ts';
+import { nearestNeighbours } from '../../../src/compute/clusters/nearest-neighbours.ts';
+import { dotOfRows, normalizeRow, type VectorTable } from '../../../src/compute/clusters/page-vectors.ts';
+import { principalAxes, projectRow } from '../../../src/compute/clusters/principal-axes.ts';
+import { seededRandom } from '../../../src/compute/clusters/seeded-random.ts';
+import { companyOf, similarityGraph } from '../../../src/compute/clusters/similarity-graph.ts';
+
+const dim = 32;
+const monotonic = () => 0;
+
+/** Pages around centres, and some that lie anywhere. */
+function scattered(
+  groups: number,
+  perGroup: number,
+  strays: number,
+  seed = 1,
+): { table: VectorTable; truth: number[] } {
+  const random = seededRandom(seed);
+  const gauss = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const count = groups * perGroup + strays;
+  const rows = new Float32Array(count * dim);
+  const centres = Array.from({ length: groups }, () => Array.from({ length: dim }, gauss));
+  const truth = Array.from({ length: count }, (_, row) => (row < groups * perGroup ? row % groups : -1));
+  truth.forEach((group, row) => {
+    for (let i = 0; i < dim; i++)
+      rows[row * dim + i] = (group < 0 ? 0 : centres[group][i]) + gauss() * (group < 0 ? 1 : 0.5);
+    normalizeRow(rows, row * dim, dim);
+  });
+  return { table: { rows, count, dim }, truth };
+}
+
+test('groups are found, pages that fit nowhere are noise, and the same pages give the same answer', () => {
+  const { table, truth } = scattered(6, 40, 12);
+  const { clusters, probabilities, count, points, continued } = clusterPages(table, { resolution: 1, monotonic });
+  assert.equal(count, 6);
+  const members = truth.map((group, row) => ({ group, cluster: clusters[row] })).filter(({ group }) => group >= 0);
+  const { nmi } = partitionAgreement(
+    members.map(({ group }) => group),
+    members.map(({ cluster }) => cluster),
+  );
+  assert.ok(nmi > 0.97, `${nmi}`);
+  const strays = truth.flatMap((group, row) => (group < 0 ? [clusters[row]] : []));
+  assert.ok(strays.filter((cluster) => cluster < 0).length >= 9, strays.join());
+  assert.ok(probabilities.every((share, row) => (clusters[row] < 0 ? share === 0 : share > 0 && share <= 1)));
+  assert.ok(points.every(Number.isFinite));
+  assert.deepEqual(continued, [null, null, null, null, null, null]);
+  assert.deepEqual(clusterPages(table, { resolution: 1, monotonic }).clusters, clusters);
+  assert.deepEqual(clusterPages(table, { resolution: 1, monotonic }).points, points);
+});
+
+test('a higher resolution makes more communities', () => {
+  const { table } = scattered(6, 40, 0);
+  const neighbours = nearestNeighbours(table, 50);
+  const graph = similarityGraph(neighbours, companyOf(neighbours, table.count), { neighbours: 50, leastShare: 0.3 });
+  const countAt = (resolution: number) => new Set(findCommunities(graph, { resolution })).size;
+  // Six groups apart from each other: chance would put a sixth of a page's edges into its group.
+  assert.equal(countAt(1), 6);
+  assert.ok(countAt(12) > 6);
+});
+
+test('clusters of a grown collection continue the earlier ones', () => {
+  const grown = scattered(6, 60, 0);
+  const part = { rows: grown.table.rows.subarray(0, 240 * dim), count: 240, dim };
+  const first = clusterPages(part, { resolution: 1, monotonic });
+  const ids = Uint32Array.from({ length: 360 }, (_, row) =>
+    row < 240 && first.clusters[row] >= 0 ? first.clusters[row] + 10 : 0,
+  );
+  const { continued, clusters } = clusterPages(grown.table, { resolution: 1, earlier: ids, monotonic });
+  assert.deepEqual([...continued].sort(), [10, 11, 12, 13, 14, 15]);
+  const kept = [...ids].filter((id, row) => id !== 0 && continued[clusters[row]] === id).length;
+  assert.ok(kept >= 0.97 * ids.filter((id) => id !== 0).length, `${kept}`);
+});
+
+test('few pages are no trouble', () => {
+  for (const count of [1, 2, 5, 16, 17]) {
+    const { table } = scattered(1, count, 0);
+    const { clusters, points } = clusterPages(table, { resolution: 1, monotonic });
+    assert.equal(clusters.length, count);
+    assert.equal(points.length, 2 * count);
+  }
+});
+
+test('neighbours are the nearest ones, best first, without the page itself', () => {
+  const { table } = scattered(4, 20, 10);
+  const { indices, cosines } = nearestNeighbours(table, 7);
+  for (const row of [0, 33, 89]) {
+    const exact = Array.from({ length: table.count }, (_, other) => ({
+      other,
+      cosine: dotOfRows(table.rows, row * dim, table.rows, other * dim, dim),
+    }))
+      .filter(({ other }) => other !== row)
+      .sort((a, b) => b.cosine - a.cosine)
+      .slice(0, 7);
+    assert.deepEqual(
+      [...indices.subarray(row * 7, row * 7 + 7)],
+      exact.map(({ other }) => other),
+    );
+    assert.deepEqual(
+      [...cosines.subarray(row * 7, row * 7 + 7)],
+      exact.map(({ cosine }) => Math.fround(cosine)),
+    );
+  }
+});
+
+test('of large collections nearly all of the nearest neighbours are found', () => {
+  const { table } = scattered(60, 210, 0);
+  assert.ok(table.count > 12_000);
+  const { indices } = nearestNeighbours(table, 10);
+  let found = 0;
+  for (let row = 0; row < table.count; row += 500) {
+    const exact = Array.from({ length: table.count }, (_, other) => ({
+      other,
+      cosine: other === row ? -2 : dotOfRows(table.rows, row * dim, table.rows, other * dim, dim),
+    })).sort((a, b) => b.cosine - a.cosine);
+    const mine = new Set(indices.subarray(row * 10, row * 10 + 10));
+    found += exact.slice(0, 10).filter(({ other }) => mine.has(other)).length / 10;
+  }
+  assert.ok(found / Math.ceil(table.count / 500) > 0.95, `${found / Math.ceil(table.count / 500)}`);
+});
+
+test('principal axes are orthonormal and keep what differs', () => {
+  const { table } = scattered(3, 30, 0);
+  const axes = principalAxes(table, 4);
+  for (let a = 0; a < 4; a++) {
+    for (let b = 0; b <= a; b++) {
+      const dot = dotOfRows(axes.axes, a * dim, axes.axes, b * dim, dim);
+      assert.ok(Math.abs(dot - (a === b ? 1 : 0)) < 1e-3, `${a} ${b} ${dot}`);
+    }
+  }
+  const target = new Float32Array(4);
+  assert.equal(projectRow(axes, table.rows.subarray(0, dim), target, 0), true);
+  assert.ok(Math.abs(Math.hypot(...target) - 1) < 1e-3);
+  assert.equal(projectRow(axes, axes.mean, target, 0), false);
+});
