@@ -1,7 +1,8 @@
 // Writes the pages of docs/ that are made from the source: node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { renderApi } from './render-api.ts';
+import { renderCommandLine } from './render-command-line.ts';
 import { renderMachines } from './render-machines.ts';
 import { renderSettings } from './render-settings.ts';
 
@@ -10,3 +11,5 @@ mkdirSync(docs, { recursive: true });
 writeFileSync(`${docs}settings.md`, renderSettings());
 writeFileSync(`${docs}api.md`, await renderApi());
 writeFileSync(`${docs}machines.md`, renderMachines());
+const commandLine = `${docs}command-line.md`;
+writeFileSync(commandLine, renderCommandLine(readFileSync(commandLine, 'utf8')));

@@ -26,10 +26,10 @@ export class ServiceError extends CliError {
 export class UnreachableError extends CliError {
   constructor(baseUrl: string, cause: unknown) {
     const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
-    const code = reason instanceof Error && 'code' in reason ? ` (${String(reason.code)})` : '';
+    const why = reason instanceof Error ? ('code' in reason ? String(reason.code) : reason.message) : String(reason);
     super(
       exitCodes.unreachable,
-      `no readback answers at ${baseUrl}${code}\nstart it with \`readback serve\`, or name its address with --url`,
+      `no readback answers at ${baseUrl} (${why})\nstart it with \`readback serve\`, or name its address with --url`,
       { cause },
     );
   }

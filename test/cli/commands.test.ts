@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../importers/temporary-files.ts';
+import { RunningService, token } from '../process/service.ts';
+import { Cli } from './run-cli.ts';
+
+test('a new user: serve, add, search, status, jobs, inspect; the stop is in order', async (t) => {
+  const home = temporaryFolder(t);
+  const cli = new Cli(home, { SERVICE_BIND_PORT: '0', SERVICE_AUTH_TOKEN: token });
+  const serve = cli.spawn(['serve']);
+  t.after(() => void serve.kill('SIGKILL'));
+  let log = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    serve.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+      const ready = /"url":"([^"]+)"/.exec(log)?.[1];
+      if (ready !== undefined) resolve(ready);
+    });
+    serve.on('close', () => reject(new Error(log)));
+  });
+  const at = ['--url', url];
+  const text =
+    'The sea along most coasts rises and falls twice a day, because the earth turns under two bulges of water. ';
+  const options = { input: `<article><h1>Tides</h1><p>${text.repeat(3)}</p></article>` };
+  const added = await cli.run([...at, 'add', 'https://sea.example/tides', '--html', '-', '--wait'], options);
+  assert.deepEqual([added.code, added.stderr], [0, '']);
+  assert.match(added.stdout, /queued {3}pg_00000001 {2}https:\/\/sea\.example\/tides\n1 of 1 pages are indexed\n/);
+  const found = await cli.run([...at, 'search', 'why', 'does', 'the', 'sea', 'rise']);
+  assert.match(found.stdout, /^ 1\. Tides\n {4}https:\/\/sea\.example\/tides · .* · pg_00000001\n {4}The sea along/);
+  const port = { env: { SERVICE_BIND_PORT: new URL(url).port } };
+  interface Status {
+    service: { ready: boolean };
+    store: { pages: number; jobs: Record<string, number> };
+  }
+  const status = await cli.json<Status>(['status'], 0, port);
+  assert.deepEqual([status.service.ready, status.store.pages], [true, 1]);
+  const { jobs } = await cli.json<{ jobs: { job_id: string; status: string }[] }>([
+    ...at,
+    'jobs',
+    '--kind',
+    'index_page',
+  ]);
+  assert.deepEqual(
+    jobs.map(({ job_id, status }) => [job_id, status]),
+    [['jb_00000001', 'done']],
+  );
+  interface Inspection {
+    row: Record<string, unknown>;
+    history: { what: string }[];
+    next_events: unknown[];
+  }
+  const page = await cli.json<Inspection>(['inspect', 'page', 'pg_00000001']);
+  assert.deepEqual([page.row.status, page.row.vectors, page.next_events], ['indexed', ['local-wink-1024'], []]);
+  const partly = await cli.run([...at, 'add', 'nonsense', 'https://sea.example/tides']);
+  assert.equal(partly.code, 5);
+  assert.match(partly.stdout, /refused {2}nonsense: url must have a scheme and a host\nknown {4}pg_00000001/);
+  const busy = await cli.run(['fsck'], port);
+  assert.equal(busy.code, 4);
+  assert.match(busy.stderr, /another readback \(process \d+\) is using .*\nfsck needs the service stopped/);
+  serve.removeAllListeners('close');
+  serve.kill('SIGTERM');
+  const [code] = await once(serve, 'close');
+  assert.equal(code, 0, log);
+  assert.equal((await cli.json<{ sound: boolean }>(['fsck'])).sound, true);
+  const doctor = await cli.json<{ sound: boolean; checks: { name: string; state: string }[] }>(['doctor'], 0, {
+    env: { SERVICE_BIND_PORT: '1' },
+  });
+  assert.equal(doctor.checks.find(({ name }) => name === 'index')?.state, 'ok');
+});
+
+test('inspect tells which events a dead job accepts', async (t) => {
+  const service = await RunningService.start(t, { SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+  await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:1/private' });
+  assert.deepEqual(await service.settled(['pg_00000001']), ['dead']);
+  const env = {
+    SERVICE_DATA_DIR: service.dataDir,
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_BIND_PORT: new URL(service.url).port,
+  };
+  const cli = new Cli(temporaryFolder(t), env);
+  const job = await cli.json<{ row: { status: string }; next_events: unknown }>(['inspect', 'job', 'jb_00000001']);
+  assert.equal(job.row.status, 'dead');
+  assert.deepEqual(job.next_events, [
+    { event: 'retry', only_if: null, next: 'pending' },
+    { event: 'cancel', only_if: null, next: 'done' },
+  ]);
+  const retried = await cli.json<{ retried: number }>(['jobs', 'retry', 'jb_00000001']);
+  assert.equal(retried.retried, 1);
+});
+
+test('what is wrong is told in a line, with its exit code', async (t) => {
+  const home = temporaryFolder(t);
+  const cli = new Cli(home);
+  const cases: [string[], number, RegExp][] = [
+    [['serach', 'x'], 2, /unknown command 'serach'\n\(Did you mean search\?\)/],
+    [['search'], 2, /missing required argument 'words'/],
+    [['search', 'x', '-k', '1000'], 2, /whole number from 1 to 100/],
+    [['search', 'x'], 3, /no readback answers at http:\/\/127\.0\.0\.1:1 \(.*\)\n.*readback serve/],
+    [['jobs', '--status', 'lost'], 2, /Allowed choices are pending/],
+    [['jobs'], 1, /there is no store in/],
+    [['status'], 3, /^$/],
+    [['inspect', 'cluster', 'x'], 2, /Allowed choices are job, page/],
+    [['fsck'], 1, /there is no store in/],
+    [['import', join(home, 'nothing')], 1, /there is no .*nothing/],
+    [['import', 'x', '--since', '2024-02-31'], 2, /must be a date such as/],
+    [['import', 'x', '--format', 'word'], 2, /Allowed choices are bookmarks/],
+    [['backup', join(home, 'b')], 1, /there is no store in/],
+    [['restore', home], 1, /no backup\.json/],
+    [['export', join(home, 'e')], 1, /there is no store in/],
+  ];
+  for (const [args, code, message] of cases) {
+    const run = await cli.run(args);
+    assert.equal(run.code, code, `${args.join(' ')}: ${run.stdout}${run.stderr}`);
+    assert.match(run.stderr, message, args.join(' '));
+    assert.doesNotMatch(run.stderr, /\n\s+at /, `${args.join(' ')} shows no stack`);
+  }
+  const settings = await cli.run(['status'], { env: { SERVICE_BIND_PORT: 'x' } });
+  assert.deepEqual([settings.code, /SERVICE_BIND_PORT="x"/.test(settings.stderr)], [2, true]);
+  const json = await cli.run(['--json', 'search', 'x']);
+  assert.equal(JSON.parse(json.stdout).exit_code, 3);
+});

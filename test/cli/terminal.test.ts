@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bytesText, openTerminal, plain, table } from '../../src/cli/terminal.ts';
+
+test('text of pages cannot steer the terminal, nor turn the direction of writing', () => {
+  assert.equal(plain('a\x1b[31mred\x1b]0;title\x07 b\r\nc\u202ed'), 'a [31mred ]0;title  b c d');
+  assert.equal(plain('x'.repeat(50), 10), `${'x'.repeat(9)}…`);
+  assert.equal(plain('a family: 👨‍👩‍👧'), 'a family: 👨‍👩‍👧');
+});
+
+test('colours and progress are for terminals only', () => {
+  const written: string[] = [];
+  const stream = (isTTY: boolean) =>
+    ({ isTTY, write: (text: string) => written.push(text) > 0 }) as unknown as NodeJS.WriteStream;
+  let time = 0;
+  const open = (isTTY: boolean, colors: boolean) =>
+    openTerminal({ stdout: stream(isTTY), stderr: stream(isTTY), colors, monotonic: () => (time += 1000) });
+  open(false, true).progress('half');
+  assert.equal(open(false, true).style('red', 'x'), 'x');
+  assert.equal(open(true, false).style('red', 'x'), 'x');
+  assert.deepEqual(written, []);
+  const terminal = open(true, true);
+  assert.equal(terminal.style('red', 'x'), '\x1b[31mx\x1b[0m');
+  terminal.progress('half');
+  terminal.say('done');
+  assert.deepEqual(written, ['\r\x1b[Khalf', '\r\x1b[K', 'done\n']);
+});
+
+test('tables and sizes', () => {
+  assert.deepEqual(
+    table([
+      ['a', 'bb'],
+      ['ccc', 'd'],
+    ]),
+    ['a    bb', 'ccc  d'],
+  );
+  assert.deepEqual([999, 1000, 99_960, 999_700, 5e9].map(bytesText), ['999 B', '1.0 kB', '100 kB', '1.0 MB', '5.0 GB']);
+});
