@@ -102,7 +102,7 @@ const maxWorkQueue = 2048;
 const maxEntityQueue = 16;
 /** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
-/** One run at a time, which hands over piece by piece; 50,000 pages take some 500 MB at the most. */
+/** One run at a time, which hands over piece by piece. */
 const maxClusterQueue = 64;
 const maxClusterHeapMb = 2048;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower (docs/benchmarks.md, "Indexing"). */

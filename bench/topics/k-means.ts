@@ -1,8 +1,8 @@
 /** What clusters are compared with: k-means with the true number of labels. k-means++ starts, the best of some by its own measure. */
 import { seededRandom } from '../../src/compute/clusters/seeded-random.ts';
 
-const starts = 2;
-const rounds = 25;
+const starts = 5;
+const rounds = 50;
 
 export function kMeans(rows: Float32Array, dim: number, k: number, seed: number): Int32Array {
   const random = seededRandom(seed);

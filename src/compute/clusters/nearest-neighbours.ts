@@ -13,9 +13,9 @@ export interface Neighbours {
   cosines: Float32Array;
 }
 
-/** Up to here every pair is compared: 10 s at 128 dimensions. */
+/** Up to here every pair is compared. */
 const exactUpTo = 12_000;
-/** Share of the cells that a page looks at, and at least so many. */
+/** Nearest cells that a page looks at. */
 const probedCells = 10;
 const cellRounds = 4;
 const seed = 11;

@@ -10,7 +10,7 @@ import { seededRandom } from './seeded-random.ts';
 /** UMAP's own default; fewer neighbours would tear topics apart, more cost time. */
 const neighboursUsed = 15;
 const minDist = 0.1;
-/** Steps of the layout, fewer for many pages: a step is 40 ms at 10,000. */
+/** Steps of the layout: UMAP's own numbers for large and for small collections. */
 const fewEpochs = 200;
 const manyEpochs = 500;
 const manyPages = 5000;
