@@ -6,6 +6,9 @@ import type { Database } from 'lmdb';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { Environment } from './environment.ts';
 
+/** Bytes of the longest id that a key is looked up for: four for each of the characters that an id may have. LMDB takes 1978. */
+const maxIdBytes = 800;
+
 export class ModelReader {
   protected readonly rows: Database<EmbeddingModel, string>;
   protected readonly active: Database<string, string>;
@@ -18,7 +21,7 @@ export class ModelReader {
   }
 
   get(id: string): EmbeddingModel | undefined {
-    return this.rows.get(id);
+    return Buffer.byteLength(id) > maxIdBytes ? undefined : this.rows.get(id);
   }
 
   all(): EmbeddingModel[] {

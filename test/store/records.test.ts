@@ -25,6 +25,15 @@ test('the first model becomes the active one; later ones do not take its place',
   assert.equal(temporary.store.reader.models.activeId(), 'local-wink-8');
 });
 
+test('a model id of any length is looked up: one that no model can have is unknown', async () => {
+  await using temporary = await TemporaryStore.open();
+  const longest = '𝕎'.repeat(200);
+  await temporary.commit(installModel({ ...model, id: longest }));
+  const { models } = temporary.store.reader;
+  assert.equal(models.get(longest)?.id, longest);
+  for (const id of ['x'.repeat(801), 'x'.repeat(5000), '𝕎'.repeat(2000)]) assert.equal(models.get(id), undefined);
+});
+
 test('vectors come back bit by bit, by space and page', async () => {
   await using temporary = await TemporaryStore.open();
   const whole = Float32Array.from({ length: 24 }, (_, i) => Math.fround(i / 7));
