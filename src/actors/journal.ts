@@ -47,6 +47,12 @@ export function journalLogic(dependencies: JournalDependencies) {
     let gathering: NodeJS.Timeout | undefined;
     let stopping = false;
 
+    const gather = () => {
+      gathering ??= setTimeout(() => {
+        gathering = undefined;
+        void flush();
+      }, gatherMs);
+    };
     const writeSome = async () => {
       const runs = queue.take(runsPerCommit);
       try {
@@ -66,13 +72,10 @@ export function journalLogic(dependencies: JournalDependencies) {
         });
         await writing;
       }
+      // The queue tells of the first run that waits only: when it was never empty meanwhile, nobody else would come for these.
+      if (queue.waiting > 0 && !stopping) gather();
     };
-    const unlisten = queue.listen(() => {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        void flush();
-      }, gatherMs);
-    });
+    const unlisten = queue.listen(gather);
 
     const purge = async () => {
       try {

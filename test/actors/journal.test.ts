@@ -176,6 +176,30 @@ test('what finds no room, or cannot be written, is dropped and counted; the log 
   assert.ok(desk.lines.some(({ msg }) => msg === 'runs could not be written to the query log'));
 });
 
+test('runs that came while others were written are written too, though nobody reads the log', {
+  timeout: 20_000,
+}, async () => {
+  const shelf = await Shelf.open();
+  const commit = commitThrough(shelf.ask);
+  let allWritten = () => {};
+  const written = new Promise<void>((resolve) => {
+    allWritten = resolve;
+  });
+  let more = 40;
+  const busy: CommitCommand = async (command) => {
+    const reply = await commit(command);
+    // While the first ones are written others come, so that the queue is never empty until those it began with are written.
+    if (shelf.reader.queryLog.countSince(0) > 0) for (; more < 80; more++) desk.queue.offer(fresh(`qr_${more}`));
+    if (shelf.reader.queryLog.countSince(0) === 80) allWritten();
+    return reply;
+  };
+  await using desk = new Desk(shelf, busy);
+  await desk.list(); // by then it has started
+  for (let i = 0; i < 40; i++) desk.queue.offer(fresh(`qr_${i}`));
+  await written;
+  assert.equal(desk.dropped, 0);
+});
+
 test('a stop writes down what waits', async () => {
   const desk = new Desk(await Shelf.open());
   for (let i = 0; i < 100; i++) desk.queue.offer(fresh(`qr_${i}`));
