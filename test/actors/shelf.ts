@@ -110,11 +110,17 @@ export class Shelf implements AsyncDisposable {
   #retrieve(request: RetrieveRequest): Retrieved {
     this.retrievals.push(request);
     const { sparse, dense, reranked } = this.finds[request.model] ?? { sparse: [], dense: [] };
-    const side = (labels: number[]) => ({
-      labels: Uint32Array.from(labels),
-      scores: Float32Array.from(labels, (_, rank) => 1 - rank / 10),
-    });
     const pages = [...this.reader.pages.all()];
+    const pageOf = (label: number) =>
+      pages.find((page) => label >= page.first_label && label < page.first_label + page.chunk_count)?.no ?? 0;
+    const passes = (no: number) => request.filters.pages?.has(no) ?? true;
+    const side = (found: number[]) => {
+      const labels = found.filter((label) => passes(pageOf(label)));
+      return {
+        labels: Uint32Array.from(labels),
+        scores: Float32Array.from(labels, (_, rank) => 1 - rank / 10),
+      };
+    };
     return {
       sparse: side(sparse),
       dense: side(dense),
@@ -126,9 +132,8 @@ export class Shelf implements AsyncDisposable {
             }
           : null,
       known: sparse.length + dense.length > 0,
-      pageOf: (label) =>
-        pages.find((page) => label >= page.first_label && label < page.first_label + page.chunk_count)?.no ?? 0,
-      passes: () => true,
+      pageOf,
+      passes,
       lastSeenAt: (no) => this.reader.pages.get(no)?.last_seen_at ?? 0,
       timing_ms: { sparse: 1 },
     };

@@ -1,6 +1,6 @@
 /**
- * A backfill killed at fifteen moments from its start to its end, each with a model of its own: every chunk has its vector once, pages
- * that came meanwhile included. READBACK_BACKFILL_ROUNDS repeats it (3 for a soak).
+ * A backfill killed at some moments from its start to its end, each with a model of its own: every chunk has its vector once, pages
+ * that came meanwhile included. Four moments by default; READBACK_BACKFILL_ROUNDS makes it fifteen, so many times over (3 for a soak).
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,8 +10,9 @@ import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { RunningService, until } from './service.ts';
 
 const pages = 400;
-const points = 15;
-const rounds = Number(process.env.READBACK_BACKFILL_ROUNDS ?? 1);
+const soakRounds = process.env.READBACK_BACKFILL_ROUNDS;
+const points = soakRounds === undefined ? 4 : 15;
+const rounds = Number(soakRounds ?? 1);
 const sentence = 'The river carried timber past the old mill while the keeper wrote down the height of the water.';
 
 test('a backfill that is killed anywhere embeds every chunk once', async (t) => {

@@ -37,7 +37,7 @@ test('an empty environment gives the defaults of the contract', () => {
       cron: null,
       keep_days: 90,
     },
-    embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000 },
+    embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000, prices: {} },
     entity: { cosine_threshold: 0.85, edit_distance_threshold: 0.15 },
     events: { heartbeat_s: 15, queue_size: 256, max_subscribers: 16 },
     fetch: {
