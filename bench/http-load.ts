@@ -52,10 +52,19 @@ export async function pushPages(service: RunningService, pages: readonly object[
   return (pages.length / (performance.now() - began)) * 1000;
 }
 
-/** Whether no job waits or runs. */
-export async function allIndexed(service: RunningService): Promise<boolean> {
+/** Whether no page waits or is being indexed. */
+export function allIndexed(service: RunningService): Promise<boolean> {
+  return noneLeft(service, '&kind=index_page');
+}
+
+/** Whether no job waits or runs: every page has been read for entities, too. */
+export function allDone(service: RunningService): Promise<boolean> {
+  return noneLeft(service, '');
+}
+
+async function noneLeft(service: RunningService, kind: string): Promise<boolean> {
   const waiting = await Promise.all(
-    ['pending', 'running', 'failed'].map((status) => service.call('GET', `/v1/jobs?limit=1&status=${status}`)),
+    ['pending', 'running', 'failed'].map((status) => service.call('GET', `/v1/jobs?limit=1&status=${status}${kind}`)),
   );
   return waiting.every(({ body }) => (body as { jobs: unknown[] }).jobs.length === 0);
 }

@@ -12,7 +12,7 @@ import { existsSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { allIndexed, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { allDone, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
@@ -51,7 +51,7 @@ async function fill(service: RunningService, workload: Workload): Promise<number
       Array.from({ length: count }, (_, i) => pageOf(from + i, workload.chunkWords(from + i), 'bench')),
     );
   }
-  while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
+  while (!(await allDone(service))) await new Promise((resolve) => setTimeout(resolve, 200));
   return (performance.now() - began) / 1000;
 }
 

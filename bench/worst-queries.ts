@@ -10,7 +10,7 @@ import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { allIndexed, latency, pageOf, pushPages } from './http-load.ts';
+import { allDone, latency, pageOf, pushPages } from './http-load.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
@@ -111,7 +111,7 @@ try {
     const alone = pageOf(pages, workload.chunkWords(pages), 'alone');
     const others = Array.from({ length: pages - 1 }, (_, page) => pageOf(page, workload.chunkWords(page), 'bench'));
     await pushPages(service, [alone, ...others]);
-    while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
+    while (!(await allDone(service))) await new Promise((resolve) => setTimeout(resolve, 200));
     await service.restart();
   }
   const measured: Record<string, Awaited<ReturnType<typeof measure>>> = {};

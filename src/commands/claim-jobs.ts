@@ -4,7 +4,7 @@
  */
 import type { Job } from '../domain/job.ts';
 import { type Lane, lanes } from '../domain/lane.ts';
-import type { Command } from '../store/store.ts';
+import type { Command, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
 export interface ClaimRequest {
@@ -34,7 +34,7 @@ export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequ
     const jobs: Job[] = [];
     const dueTimes: number[] = [];
     for (const lane of open) {
-      const places = lane === 'suspect' ? (running === 0 ? 1 : 0) : free[lane];
+      const places = lane === 'suspect' ? (running === 0 ? 1 : 0) : yields(transaction, lane, at) ? 0 : free[lane];
       const due = take(transaction.jobs.dueAt(lane, at), places);
       for (const job of due) {
         const waiting = job.status === 'failed' ? moveJob(transaction, job, { type: 'due', at }) : job;
@@ -48,6 +48,11 @@ export function claimJobs({ at, incarnation, leaseMs, free, running }: ClaimRequ
     }
     return { jobs, nextDueAt: dueTimes.length === 0 ? null : Math.min(...dueTimes) };
   };
+}
+
+/** Pages are read for entities when none waits to be indexed: what people search for comes first, and both want the same cores. */
+function yields({ jobs }: Transaction, lane: Lane, at: number): boolean {
+  return lane === 'entities' && (jobs.nextDueAt('index') ?? Number.POSITIVE_INFINITY) <= at;
 }
 
 /** The first `count`, read out before the rows they come from are changed. */

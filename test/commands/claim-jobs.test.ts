@@ -66,6 +66,18 @@ test('each lane has its own places, and a full one does not call for another loo
   assert.equal(second.nextDueAt, 9000);
 });
 
+test('pages are read for entities when none waits to be indexed', async () => {
+  await using temporary = await TemporaryStore.open();
+  await add(temporary, 'index_page', 100);
+  await add(temporary, 'index_page', 110);
+  await add(temporary, 'index_page', 5000);
+  await add(temporary, 'extract_entities', 90);
+  const first = await temporary.commit(look({ free: { ...free, index: 1 } }));
+  assert.deepEqual(numbers(first.jobs), [1]);
+  const second = await temporary.commit(look({ running: 1 }));
+  assert.deepEqual(numbers(second.jobs), [2, 4], 'a page that is not due holds nothing up');
+});
+
 test('a failed job that is due is claimed through pending; one that is not waits', async () => {
   await using temporary = await TemporaryStore.open();
   const { no } = await add(temporary, 'index_page', 100);
