@@ -2,8 +2,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The files that hold one of the texts, by path, with the texts. */
+/** The files that hold one of the texts, by path, with the texts. A file that is renamed meanwhile makes it look at all of them again. */
 export function filesHolding(dir: string, texts: readonly string[]): Record<string, string[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return scan(dir, texts);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === 20) throw error;
+    }
+  }
+}
+
+function scan(dir: string, texts: readonly string[]): Record<string, string[]> {
   const found: Record<string, string[]> = {};
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
