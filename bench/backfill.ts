@@ -5,8 +5,8 @@
  *   npm run bench:backfill                                   100,000 chunks to local-wink-100
  *   npm run bench:backfill -- --chunks 3000 --dim 1024       smaller; active is the other one, local-wink-100
  */
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { describeMachine } from './machine.ts';
 import { runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
@@ -99,7 +99,7 @@ try {
       {
         bench: 'backfill',
         seed,
-        machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
+        machine: describeMachine(),
         model: model_id,
         chunks,
         inserted_chunks_per_s: Math.round((chunks / insertMs) * 1000),

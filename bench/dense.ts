@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addLabelRange, createLabelSet } from '../src/compute/label-set.ts';
 import { type ShardTasks, VectorSpace } from '../src/index/vector-space.ts';
@@ -18,6 +18,7 @@ import { ShardGraph } from '../src/threads/shard-graph.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { TopList } from '../src/threads/top-list.ts';
 import { VectorRows } from '../src/threads/vector-rows.ts';
+import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
 
 const SEED = 42;
@@ -92,7 +93,7 @@ try {
         rows,
         dim,
         shards: SHARDS,
-        machine: { node: process.version, cpu: cpus()[0].model, cores: cpus().length },
+        machine: describeMachine(),
         add: { perS: Math.round(rows / addS), cpuS: searchableCpuS },
         background: { s: round(catchUpS), cpuS: round(wholeCpuS - searchableCpuS) },
         searchBehind: whileBehind,

@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp from 'wink-nlp';
@@ -15,6 +15,7 @@ import { calibrateFloor, localFloor } from '../src/compute/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder, type TermSequence } from '../src/compute/embed-local.ts';
 import { openWordVectors, type WordVectors } from '../src/compute/word-vectors.ts';
 import { loadWordVectors, wordVectorsCachePath } from '../src/providers/word-vectors-cache.ts';
+import { describeMachine } from './machine.ts';
 
 interface Passage {
   id: string;
@@ -58,7 +59,7 @@ console.log(
   JSON.stringify(
     {
       bench: 'embedding-quality',
-      machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
+      machine: describeMachine(),
       compile_ms: Math.round(compileMs),
       load_ms: Math.round(loadMs),
       cache_bytes: cacheBytes,

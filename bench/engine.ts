@@ -9,7 +9,7 @@
  *   npm run bench:engine -- --growth 10000,100000     several sizes, plotted in docs/
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compileBench, installPeers, runProcess } from './engine/child-process.ts';
@@ -18,6 +18,7 @@ import { plotGrowth } from './engine/growth-plots.ts';
 import { prepareData } from './engine/prepare-data.ts';
 import { medianReport } from './engine/statistics.ts';
 import { compareWithPeers, compareWithTargets, type EngineReport } from './engine/verdict.ts';
+import { describeMachine } from './machine.ts';
 
 const SEED = 42;
 const PEERS = ['lancedb', 'sqlite', 'minisearch'];
@@ -56,7 +57,7 @@ if (values.growth !== undefined) await plotGrowth(measured);
 console.log(JSON.stringify(measured.length === 1 ? measured[0] : measured, null, 2));
 
 async function measureSize(chunks: number) {
-  const loadBefore = loadavg().map((load) => Math.round(load * 100) / 100);
+  const { load_average: load_before } = describeMachine();
   const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
   try {
     const data: BenchData = { dir, chunks, dim, seed: SEED };
@@ -86,14 +87,7 @@ async function measureSize(chunks: number) {
       seed: SEED,
       chunks,
       dim,
-      machine: {
-        cpu: cpus()[0].model,
-        cores: cpus().length,
-        memory_gb: Math.round(totalmem() / 1e9),
-        node: process.version,
-        load_before: loadBefore,
-        load_after: loadavg().map((load) => Math.round(load * 100) / 100),
-      },
+      machine: { ...describeMachine(), load_before },
       targets: chunks === 100_000 && dim === 100 ? compareWithTargets(medians.readback) : undefined,
       peers_over_readback: compareWithPeers(medians),
       engines: medians,

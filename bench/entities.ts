@@ -3,7 +3,6 @@
  * and wink alone on the same text; all documents, and both halves: rules were chosen looking at the even ones only.
  * Usage: npm run bench:entities [-- --errors] [-- --no-vectors]
  */
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/word-vectors.ts';
@@ -12,6 +11,7 @@ import { readSettings } from '../src/settings/read-settings.ts';
 import { collections, type GoldDocument, readGold } from './entities/gold.ts';
 import { scoreSpans } from './entities/score-spans.ts';
 import { compromiseSystem, readbackSystem, type System, winkSystem } from './entities/systems.ts';
+import { describeMachine } from './machine.ts';
 
 const root = join(import.meta.dirname, '../../shared/data/ner');
 const { values } = parseArgs({ options: { 'no-vectors': { type: 'boolean', default: false } } });
@@ -50,7 +50,7 @@ const measured = collections.map(({ name, hasEvents }) => {
 console.log(
   JSON.stringify(
     {
-      machine: { cpu: cpus()[0].model, cores: cpus().length, node: process.version },
+      machine: describeMachine(),
       word_vectors: vectors !== null,
       collections: measured,
     },

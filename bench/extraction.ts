@@ -7,7 +7,6 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -15,6 +14,7 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { extractHtml } from '../src/compute/extract-html.ts';
 import { meanScore, type PageScore, scorePage } from './extraction/score.ts';
+import { describeMachine } from './machine.ts';
 
 interface Labelled {
   file: string;
@@ -84,6 +84,6 @@ const report = {
   seed: 'SHA-256 of the file name, lowest bit of the first byte: 1 is held out',
   measure: 'shingles of 4 word tokens; F1 of mean precision and mean recall',
   ...results,
-  machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load: loadavg().map(round) },
+  machine: describeMachine(),
 };
 console.log(JSON.stringify(report, null, 2));

@@ -3,13 +3,14 @@
  * folder holds a byte of it. Prints JSON. Usage: `npm run bench:forget -- [pages]` (10,000 unless given).
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { cpus, homedir, tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../src/app.ts';
 import { searchRequest } from '../src/domain/search.ts';
 import { readSettings } from '../src/settings/read-settings.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { createMetrics } from '../src/telemetry/metrics.ts';
+import { describeMachine } from './machine.ts';
 
 const pages = Number(process.argv[2] ?? 10_000);
 /** Only the pages have it: what is searched for stays in the query log. */
@@ -132,7 +133,7 @@ try {
         results_that_stay: after.results.length,
         purge_jobs_done_ms: round(purgedMs),
         files_clean_ms: round(cleanMs),
-        machine: `${cpus().length} × ${cpus()[0].model}, Node ${process.versions.node}`,
+        machine: describeMachine(),
       },
       null,
       1,

@@ -5,7 +5,6 @@
  */
 import { fork } from 'node:child_process';
 import { Agent, request } from 'node:http';
-import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Ask } from '../src/domain/messages.ts';
 import { type IngestBatchResult, ingestBatchResponse } from '../src/domain/page.ts';
@@ -14,6 +13,7 @@ import { listen } from '../src/http/listen.ts';
 import { buildServer } from '../src/http/server.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { createMetrics } from '../src/telemetry/metrics.ts';
+import { describeMachine } from './machine.ts';
 
 const token = 'bench-token';
 const connections = 8;
@@ -154,7 +154,7 @@ function measureWriting(): object {
 }
 
 if (process.send === undefined) {
-  const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
+  const machine = describeMachine();
   console.log(
     JSON.stringify({ machine, connections, runs, ...(await measureServer()), writing: measureWriting() }, null, 2),
   );

@@ -3,10 +3,11 @@
  * Fails unless every page is there once, with its visits and dates.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { importThroughKills } from '../test/cli/import-through-kills.ts';
+import { describeMachine } from './machine.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,7 +45,7 @@ try {
     found.jobs === urls &&
     answer.accepted === urls &&
     answer.accepted + answer.revisit === visits;
-  const machine = `${cpus()[0]?.model} × ${cpus().length}`;
+  const machine = describeMachine();
   const seconds = Math.round((performance.now() - began) / 100) / 10;
   console.log(
     JSON.stringify({ sound, ...result, wrong: result.wrong.length, seconds, seed: values.seed, machine }, null, 2),

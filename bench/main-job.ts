@@ -6,9 +6,9 @@
  *   npm run bench -- --chunks 100000   the size that the search target is for
  *   npm run bench -- --dim 100         local-wink-100
  */
-import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { allDone, allIndexed, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
@@ -74,19 +74,12 @@ try {
   const acceptedSmall = Math.round(await pushPages(service, smallPages));
   const searchesMeanwhile = latency(indexing.searches);
 
-  const [cpu] = cpus();
   console.log(
     JSON.stringify(
       {
         bench: 'main-job',
         seed,
-        machine: {
-          cpu: cpu?.model,
-          cores: cpus().length,
-          memory_gb: Math.round(totalmem() / 2 ** 30),
-          node: process.version,
-          load_after: loadavg().map((load) => Math.round(load * 100) / 100),
-        },
+        machine: describeMachine(),
         model: `local-wink-${dim}`,
         targets: {
           accepted_pages_per_s: against(acceptedSmall, { atLeast: 5000 }),

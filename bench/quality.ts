@@ -6,12 +6,13 @@
  * Usage: npm run bench:quality [-- --leave-one-out] [collection …]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { WEIGHTS } from '../src/compute/rerank/rerank.ts';
 import { openWordVectors } from '../src/compute/word-vectors.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
+import { describeMachine } from './machine.ts';
 import { collectionNames, prepareCollection } from './quality/collections.ts';
 import { mean, ndcg, pairedTest, quantile, recall } from './quality/measures.ts';
 import { ARMS, type Arm, createQueryTools, type QueryRun, runQuery } from './quality/run-query.ts';
@@ -86,7 +87,7 @@ console.log(
   JSON.stringify(
     {
       bench: 'quality',
-      machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
+      machine: describeMachine(),
       seed: SEED,
       collections: measured.map(({ perQuery: _, perSetting: __, ...rest }) => rest),
       mean_ndcg_10: { best_bm25: round(mean(bar)), ...byArm((arm) => round(meanOf(arm))) },

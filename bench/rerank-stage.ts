@@ -3,7 +3,6 @@
  * and processor. Prints JSON; `checksum` is equal while the scores are.
  * `node --import ./scripts/tsx-in-threads.mjs bench/rerank-stage.ts english|invented`
  */
-import { cpus } from 'node:os';
 import { createTextAnalyzer } from '../src/compute/analyze-text.ts';
 import { corpusSegment, planQuery } from '../src/compute/bm25/corpus.ts';
 import { createScratch, searchSegments } from '../src/compute/bm25/search-segments.ts';
@@ -14,6 +13,7 @@ import { modelTerms } from '../src/threads/model-segment.ts';
 import { createCandidateReranker } from '../src/threads/rerank-candidates.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
 import { latency } from './http-load.ts';
+import { describeMachine } from './machine.ts';
 import { openWorkload, randomStream } from './workload.ts';
 
 const seed = 42;
@@ -89,8 +89,7 @@ console.log(
     bench: 'rerank-stage',
     seed,
     words,
-    cpu: cpus()[0].model,
-    node: process.version,
+    machine: describeMachine(),
     candidates: requests.reduce((total, { candidates }) => total + candidates.labels.length, 0) / requests.length,
     first_time: latency(cold.map(({ ms }) => ms)),
     best_of_three: latency(warm),

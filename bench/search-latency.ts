@@ -9,10 +9,10 @@
  *   npm run bench:search -- --words english --keep FOLDER     keeps the data folder, and uses it if it is there
  */
 import { existsSync } from 'node:fs';
-import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
 import { allDone, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
@@ -85,19 +85,12 @@ async function measure(words: string) {
 
 const measured = [];
 for (const words of values.words) measured.push(await measure(words));
-const [cpu] = cpus();
 console.log(
   JSON.stringify(
     {
       bench: 'search-latency',
       seed,
-      machine: {
-        cpu: cpu?.model,
-        cores: cpus().length,
-        memory_gb: Math.round(totalmem() / 2 ** 30),
-        node: process.version,
-        load_average: loadavg().map((load) => Math.round(load * 10) / 10),
-      },
+      machine: describeMachine(),
       pages,
       words_per_page: wordsPerPage,
       measured,

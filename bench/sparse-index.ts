@@ -5,12 +5,13 @@
  * `node --import ./scripts/tsx-in-threads.mjs bench/sparse-index.ts [chunks]` (workload seed 42)
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addLabelRange, createLabelSet } from '../src/compute/label-set.ts';
 import { SparseIndex } from '../src/index/sparse-index.ts';
 import { modelSegment } from '../src/threads/model-segment.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
+import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
 
 const SEED = 42;
@@ -61,7 +62,7 @@ try {
   console.log(
     JSON.stringify({
       seed: SEED,
-      machine: { cpu: cpus()[0].model, cores: cpus().length, node: process.version },
+      machine: describeMachine(),
       chunks,
       ...added,
       segments_after_adds: during.segments,

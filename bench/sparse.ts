@@ -3,7 +3,6 @@
  * the pruned search gives what reading every list whole gives. Prints one JSON object per size.
  * `node --expose-gc --import ./scripts/tsx-in-threads.mjs bench/sparse.ts [chunks …]`
  */
-import { cpus } from 'node:os';
 import { contribution } from '../src/compute/bm25/bm25f.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryPlan } from '../src/compute/bm25/corpus.ts';
 import { mergeSegments } from '../src/compute/bm25/merge-segments.ts';
@@ -13,6 +12,7 @@ import { createTombstones } from '../src/compute/bm25/tombstones.ts';
 import { type SparseHits, TopHits } from '../src/compute/bm25/top-hits.ts';
 import { lookupTerm } from '../src/compute/term-table.ts';
 import { modelSegment } from '../src/threads/model-segment.ts';
+import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
 
 const SEED = 42;
@@ -44,7 +44,7 @@ function measure(chunks: number): void {
   console.log(
     JSON.stringify({
       seed: SEED,
-      machine: { cpu: cpus()[0].model, cores: cpus().length, node: process.version },
+      machine: describeMachine(),
       chunks,
       segments: segments.length,
       build: {

@@ -6,13 +6,13 @@
  * Usage: npm run bench:topics [-- quality | speed | map FILE.svg]
  */
 import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { partitionAgreement } from '../src/compute/agreement/partition-agreement.ts';
 import { labelOf } from '../src/compute/clusters/class-keywords.ts';
 import { sampledPages } from '../src/compute/clusters/cluster-pages.ts';
 import { normalizeRow } from '../src/compute/clusters/page-vectors.ts';
 import { seededRandom } from '../src/compute/clusters/seeded-random.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
+import { describeMachine } from './machine.ts';
 import { drawMap } from './topics/draw-map.ts';
 import { kMeans } from './topics/k-means.ts';
 import { dim, type LabelledSet, labelsOf, partOf, readSets } from './topics/labelled-pages.ts';
@@ -136,7 +136,7 @@ const both: LabelledSet = {
 const isEven = (label: string) => titles.indexOf(label) % 2 === 0;
 const report: Record<string, unknown> = {
   bench: 'topics',
-  machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version },
+  machine: describeMachine(),
 };
 if (wanted === 'map') await drawTo(file, squad);
 if (wanted === 'all' || wanted === 'quality') {

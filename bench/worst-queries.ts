@@ -7,10 +7,10 @@
  *   npm run bench:worst [-- --chunks 2000 --rounds 20 --keep FOLDER]
  */
 import { existsSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
 import { allDone, latency, pageOf, pushPages } from './http-load.ts';
+import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
@@ -124,7 +124,7 @@ try {
       {
         bench: 'worst-queries',
         seed,
-        machine: { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load_average: loadavg() },
+        machine: describeMachine(),
         pages,
         words_per_page: wordsPerPage,
         bound_ms: boundMs,

@@ -25,10 +25,8 @@
  */
 import { assign, raise, setup, stateIn } from 'xstate';
 
-export const childNames = [
-  'breakers',
-  'writer',
-  'indexes',
+/** What needs the indexes, in the order in which it is started. */
+export const indexDependants = [
   'intake',
   'models',
   'records',
@@ -42,38 +40,13 @@ export const childNames = [
   'entities',
   'scheduler',
 ] as const;
+export const childNames = ['breakers', 'writer', 'indexes', ...indexDependants] as const;
 export type ChildName = (typeof childNames)[number];
 
 /** Which children live inside which: the only place that knows. */
-const dependants: Record<ChildName, readonly ChildName[]> = {
-  breakers: [],
+const dependants: Partial<Record<ChildName, readonly ChildName[]>> = {
   writer: ['indexes'],
-  indexes: [
-    'intake',
-    'models',
-    'records',
-    'retriever',
-    'journal',
-    'watches',
-    'forgetting',
-    'clusters',
-    'events',
-    'meter',
-    'entities',
-    'scheduler',
-  ],
-  intake: [],
-  models: [],
-  records: [],
-  retriever: [],
-  journal: [],
-  watches: [],
-  forgetting: [],
-  clusters: [],
-  events: [],
-  meter: [],
-  entities: [],
-  scheduler: [],
+  indexes: indexDependants,
 };
 
 export interface RestartPolicy {
@@ -141,7 +114,7 @@ type RegionConfig = Parameters<typeof base.createMachine>[0];
 
 /** The region of one child and, inside it, of its dependants. */
 function region(child: ChildName): RegionConfig {
-  const inner = dependants[child];
+  const inner = dependants[child] ?? [];
   const serving =
     inner.length === 0
       ? { on: { stop: 'stopping' } }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyActorRef, createActor, fromCallback, SimulatedClock } from 'xstate';
-import { type ChildName, childNames, supervisorMachine } from '../../src/machines/supervisor.ts';
+import { type ChildName, childNames, indexDependants, supervisorMachine } from '../../src/machines/supervisor.ts';
 
 type Behaviour = 'ready' | 'slow start' | 'slow stop' | 'crash at start' | 'crash at stop';
 
@@ -84,20 +84,6 @@ class System {
 
 /** What goes on while the indexes are away. */
 const beside = ['breakers', 'writer'];
-const inner = [
-  'intake',
-  'models',
-  'records',
-  'retriever',
-  'journal',
-  'watches',
-  'forgetting',
-  'clusters',
-  'events',
-  'meter',
-  'entities',
-  'scheduler',
-];
 const all = [...childNames].sort();
 const each = (what: string, names: readonly string[]) => names.map((name) => `${what} ${name}`);
 
@@ -107,7 +93,7 @@ test('children start in the order of their dependence, each when the one around 
   system.tell('writer', 'ready');
   assert.deepEqual(system.happened(), ['start indexes']);
   system.tell('indexes', 'ready');
-  assert.deepEqual(system.happened(), each('start', inner));
+  assert.deepEqual(system.happened(), each('start', indexDependants));
   assert.deepEqual(system.serving, all);
 });
 
@@ -130,7 +116,7 @@ test('a child that crashes is started again after a while; those inside it too, 
   assert.deepEqual(system.happened(), ['crash indexes']);
   assert.deepEqual([system.serving, [...system.alive]], [beside, beside]);
   system.clock.increment(200);
-  assert.deepEqual(system.happened(), ['start indexes', ...each('start', inner)]);
+  assert.deepEqual(system.happened(), ['start indexes', ...each('start', indexDependants)]);
   assert.deepEqual(system.serving, all);
 });
 
@@ -176,7 +162,7 @@ test('one crash too many: the others are stopped in order, and the system has fa
   assert.deepEqual(system.serving, all);
   system.happened();
   system.tell('intake', 'crash');
-  const others = inner.filter((name) => name !== 'intake');
+  const others = indexDependants.filter((name) => name !== 'intake');
   assert.deepEqual(system.happened(), ['crash intake', 'stop breakers', ...each('stop', others), 'stop indexes']);
   system.tell('indexes', 'stopped');
   assert.deepEqual(system.happened(), ['stopped indexes', 'stop writer']);
@@ -197,7 +183,7 @@ test('an orderly stop goes from the innermost outwards, and each waits for those
   const system = new System({ scheduler: 'slow stop', indexes: 'slow stop' });
   system.happened();
   system.actor.send({ type: 'stop' });
-  assert.deepEqual(system.happened(), ['stop breakers', ...each('stop', inner)]);
+  assert.deepEqual(system.happened(), ['stop breakers', ...each('stop', indexDependants)]);
   system.tell('scheduler', 'stopped');
   assert.deepEqual(system.happened(), ['stopped scheduler', 'stop indexes']);
   system.tell('indexes', 'stopped');
