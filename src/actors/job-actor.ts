@@ -115,7 +115,9 @@ export const jobActor = setup({
     ),
     settle: fromPromise<Job | null, Context>(async ({ input }) => {
       const command = settlement(input);
-      return command === null ? null : input.commit(command);
+      const settled = command === null ? null : await input.commit(command);
+      if (settled !== null) logEnd(input, settled);
+      return settled;
     }),
   },
   delays: {
@@ -254,6 +256,19 @@ function outcomeOf(error: unknown): Outcome {
 
 function attemptOf(job: Job): Attempt {
   return { job_no: job.no, claim: job.claim };
+}
+
+/** One line for each attempt that ended. Errors appear as their code only: their texts may hold what a page or a provider said. */
+function logEnd({ job, outcome, log }: Context, settled: Job): void {
+  const { attempts: attempt, status } = settled;
+  const line = { job_id: idOf('job', job.no), kind: job.kind, attempt, status };
+  if (outcome.kind !== 'failed') {
+    log.debug(line, 'an attempt at a job ended');
+    return;
+  }
+  const { error } = outcome;
+  const code = error instanceof Error ? ('code' in error ? error.code : error.name) : typeof error;
+  log[status === 'dead' ? 'warn' : 'info']({ ...line, code }, 'an attempt at a job failed');
 }
 
 /** The command that reports the outcome, or null when there is nothing left to report. */

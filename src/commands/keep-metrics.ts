@@ -26,7 +26,7 @@ export function keepSnapshot(
 /** Delete what is too old in a slice that begins at `from`; gives where the next one begins, or null at the end. */
 export function thinSnapshots(from: number, now: number, keepMs: number): Command<number | null> {
   return ({ metrics }) => {
-    const times = metrics.times(from, now - keepAllMs, sliceRows);
+    const times = metrics.times(from, now - Math.min(keepAllMs, keepMs), sliceRows);
     let hour = -1;
     for (const ts of times) {
       const own = Math.floor(ts / hourMs);

@@ -15,6 +15,7 @@ import { request as requestHttps } from 'node:https';
 import type { LookupFunction, TcpNetConnectOpts } from 'node:net';
 import { type AddressPolicy, addressPolicy } from '../compute/address-policy.ts';
 import { readRetryAfterMs } from '../compute/retry-delay.ts';
+import { traced } from '../tracing/span.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { FetchError, systemCodeOf, transportError } from './fetch-error.ts';
 import { HostTurns } from './host-turns.ts';
@@ -149,7 +150,9 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
       const endTurn = isPolite ? await turns.take(url.hostname, signal, request.maxAhead ?? Infinity) : () => {};
       let result: WebAnswer | URL;
       try {
-        result = await timed((limited) => hop(limited, addresses));
+        result = await traced('fetch', { hop: redirects.length + 1 }, () =>
+          timed((limited) => hop(limited, addresses)),
+        );
       } finally {
         endTurn();
       }
