@@ -136,7 +136,7 @@ function similar(before: readonly string[], now: readonly string[]): boolean {
 }
 
 /** It is gone, and still known by its id. */
-function withoutPages(cluster: Cluster): Cluster {
+export function withoutPages(cluster: Cluster): Cluster {
   return { ...cluster, size: 0, tombstoned: true, stale: false, x: null, y: null };
 }
 

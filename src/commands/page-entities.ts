@@ -4,6 +4,7 @@
  */
 import type { RecognizedEntity } from '../compute/entities/recognize-entities.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';
+import { byCount } from '../domain/entity-tallies.ts';
 import { foldName } from '../domain/fold-name.ts';
 import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
@@ -160,7 +161,6 @@ function rootsWithChildren({ entities }: Transaction, mentioned: readonly PageEn
 
 type Forms = Entity['forms'];
 
-/** Most first, ties by spelling: the same mentions give the same list, in whatever order their pages came. */
 function countedForms(forms: Forms, lost: PageEntity['forms'], gained: PageEntity['forms']): Forms {
   const counts = new Map(forms);
   const add = (some: PageEntity['forms'], sign: 1 | -1) => {
@@ -169,10 +169,6 @@ function countedForms(forms: Forms, lost: PageEntity['forms'], gained: PageEntit
   add(lost, -1);
   add(gained, 1);
   return [...counts].filter(([, count]) => count > 0).sort(byCount);
-}
-
-function byCount([a, m]: [string, number], [b, n]: [string, number]): number {
-  return n - m || (a < b ? -1 : Number(a > b));
 }
 
 /** An entity that nothing mentions goes; what was merged into it stands alone. */

@@ -1,11 +1,14 @@
 /**
  * Repair a store in one transaction. Rows are believed: indexes are made again from them, what belongs to no page is deleted, and a
- * page whose chunks, vectors, labels or job do not agree with it is indexed again from its text. Run by `fsck --repair` on a store
+ * page whose chunks, vectors, labels or job do not agree with it is indexed again from its text. Entities are counted again from what
+ * pages mention, clusters from where runs have put the pages. Run by `fsck --repair` on a store
  * that nothing else uses.
  */
 import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createJob } from './move-job.ts';
+import { repairClusters } from './repair-clusters.ts';
+import { repairEntities } from './repair-entities.ts';
 import { repairGaps, repairModels } from './repair-models.ts';
 
 export interface StoreRepairs {
@@ -15,6 +18,10 @@ export interface StoreRepairs {
   pages_requeued: number;
   /** Logged queries that cannot be read, and feedback on no query. */
   queries_dropped: number;
+  /** Rows of entities, and of what pages mention, that were made again or dropped. */
+  entities_repaired: number;
+  /** Runs, points and rows of clusters that were made again or dropped. */
+  clusters_repaired: number;
 }
 
 export function repairStore({ at, max_attempts }: { at: number; max_attempts: number }): Command<StoreRepairs> {
@@ -49,7 +56,13 @@ export function repairStore({ at, max_attempts }: { at: number; max_attempts: nu
       requeued++;
     }
     counters.raiseAbove('label', lastLabel);
-    return { orphans_dropped: orphans, pages_requeued: requeued, queries_dropped: queriesDropped };
+    return {
+      orphans_dropped: orphans,
+      pages_requeued: requeued,
+      queries_dropped: queriesDropped,
+      entities_repaired: repairEntities(transaction),
+      clusters_repaired: repairClusters(transaction),
+    };
   };
 }
 

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import type { Job } from '../domain/job.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
+import { ClusterAuditor } from './audit-clusters.ts';
+import { EntityAuditor } from './audit-entities.ts';
 import { BlacklistAuditor, TombstoneAuditor } from './audit-forgetting.ts';
 import { QueryLogAuditor } from './audit-query-log.ts';
 import { BackfillAuditor, VectorAuditor, type VectorAuditParts } from './audit-vectors.ts';
@@ -69,6 +71,12 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
         ...ofBackfills,
         ...new BlacklistAuditor(environment).audit(counters.peek('blacklist'), pages),
         ...tombstones.audit(pages, jobs),
+        ...new EntityAuditor(environment).audit({
+          ...{ pages, jobs, nextEntity: counters.peek('entity'), nextMerge: counters.peek('merge') },
+        }),
+        ...new ClusterAuditor(environment).audit({
+          ...{ pages, jobs, nextCluster: counters.peek('cluster'), nextRun: counters.peek('cluster_run') },
+        }),
         ...new QueryLogAuditor(environment).audit(counters.peek('query'), counters.peek('page')),
       ],
       storeId: environment.storeId,

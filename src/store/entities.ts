@@ -55,6 +55,11 @@ export class EntityReader {
     return this.byPage.get(pageNo);
   }
 
+  /** What each page mentions that was read, by page. */
+  *readPages(): Generator<[pageNo: number, mentioned: PageEntity[]]> {
+    for (const { key, value } of this.byPage.getRange()) yield [key, value];
+  }
+
   /** Pages that were read. */
   pagesRead(): number {
     return (this.byPage.getStats() as { entryCount: number }).entryCount;
@@ -82,6 +87,11 @@ export class EntityReader {
 
   merge(no: number): EntityMerge | undefined {
     return this.mergeRows.get(no);
+  }
+
+  /** Oldest first. */
+  allMerges(): EntityMerge[] {
+    return [...this.mergeRows.getRange()].map(({ value }) => value);
   }
 
   /** Newest first, at most `limit`. */
@@ -117,17 +127,17 @@ export class EntityReader {
 export class EntityTransactor extends EntityReader {
   /** Store the next version of a row; `before` is the version it replaces, or undefined for a new entity. */
   put(entity: Entity, before: Entity | undefined): void {
-    const had = new Set(before?.forms.map(([form]) => foldName(form)));
-    const has = new Set(entity.forms.map(([form]) => foldName(form)));
-    for (const name of had) if (!has.has(name)) this.names.remove([nameHash(name), entity.no]);
-    for (const name of has) if (!had.has(name)) this.names.put([nameHash(name), entity.no], 0);
+    const had = before === undefined ? new Set<string>() : nameHashes(before);
+    const has = nameHashes(entity);
+    for (const name of had) if (!has.has(name)) this.names.remove([name, entity.no]);
+    for (const name of has) if (!had.has(name)) this.names.put([name, entity.no], 0);
     this.rows.put(entity.no, entity);
   }
 
   /** Delete a row, its names, its merges and what was split from it. */
   remove(entity: Entity): void {
-    for (const [form] of entity.forms) this.names.remove([nameHash(foldName(form)), entity.no]);
-    for (const no of this.mergesOfEntity(entity.no)) this.#removeMerge(no);
+    for (const name of nameHashes(entity)) this.names.remove([name, entity.no]);
+    for (const no of this.mergesOfEntity(entity.no)) this.removeMerge(no);
     if (this.hasSplits()) {
       for (const [a, b] of [...this.splits.getKeys()]) {
         if (a === entity.no || b === entity.no) this.splits.remove([a, b]);
@@ -166,13 +176,48 @@ export class EntityTransactor extends EntityReader {
     this.states.put(name, value);
   }
 
-  #removeMerge(no: number): void {
+  /** Delete a row and nothing else: repair only. */
+  dropRow(no: number): void {
+    this.rows.remove(no);
+  }
+
+  /** Make every lookup again from rows, what pages mention, and merges; a merge of an entity that is gone is deleted. Repair only. */
+  rebuildIndexes(): void {
+    for (const key of [...this.names.getKeys()]) this.names.remove(key);
+    for (const key of [...this.pages.getKeys()]) this.pages.remove(key);
+    for (const key of [...this.mergesOf.getKeys()]) this.mergesOf.remove(key);
+    for (const key of [...this.splits.getKeys()]) this.splits.remove(key);
+    for (const { value: entity } of this.rows.getRange()) {
+      for (const name of nameHashes(entity)) this.names.put([name, entity.no], 0);
+    }
+    for (const [pageNo, mentioned] of this.readPages()) for (const { no } of mentioned) this.link(no, pageNo);
+    for (const merge of this.allMerges()) {
+      if (!this.rows.doesExist(merge.kept) || !this.rows.doesExist(merge.merged)) {
+        this.mergeRows.remove(merge.no);
+        continue;
+      }
+      this.putMerge(merge);
+      if (merge.undone_at !== null) this.split(merge.kept, merge.merged);
+    }
+  }
+
+  /** The highest number of a row, 0 for none. */
+  lastNumber(): number {
+    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+  }
+
+  removeMerge(no: number): void {
     const merge = this.mergeRows.get(no);
     if (merge === undefined) return;
     this.mergeRows.remove(no);
     this.mergesOf.remove([merge.kept, no]);
     this.mergesOf.remove([merge.merged, no]);
   }
+}
+
+/** By which an entity is found: its spellings, folded and hashed. */
+export function nameHashes({ forms }: Pick<Entity, 'forms'>): Set<string> {
+  return new Set(forms.map(([form]) => nameHash(foldName(form))));
 }
 
 /** Names may be longer than a key. */

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { finishRun, startRun, storeDraft, storePoints } from '../../src/commands/cluster-runs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { installModel } from '../../src/commands/install-model.ts';
 import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
+import { mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
 import { repairStore } from '../../src/commands/repair-store.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
+import type { Cluster, ClusterRun } from '../../src/domain/cluster.ts';
+import type { Entity, EntityMerge, PageEntity } from '../../src/domain/entity.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { Job } from '../../src/domain/job.ts';
 import type { Backfill, EmbeddingModel } from '../../src/domain/model.ts';
@@ -19,6 +23,7 @@ import type { QueryRun } from '../../src/domain/query-log.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { firstBackfill } from '../../src/machines/backfill.ts';
 import { type Command, Store } from '../../src/store/store.ts';
+import { mentioning } from '../commands/mentioning.ts';
 
 const dim = 4;
 const free = { suspect: 1, index: 100, fetch: 1, poll: 1, purge: 0, background: 1, backfill: 1, entities: 1 };
@@ -32,8 +37,7 @@ async function run<Reply>(store: Store, command: Command<Reply>): Promise<Reply>
 }
 
 /** A folder with three indexed pages of two chunks each, written by the service's own commands; no index files. */
-async function makeFolder(): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), 'readback-fsck-'));
+async function makeFolder(dir: string): Promise<void> {
   const store = Store.open(dir, () => 'store-1');
   await run(
     store,
@@ -68,10 +72,56 @@ async function makeFolder(): Promise<string> {
     await run(store, commitContent(attempt, { page_no: job.page_no ?? 0, chunks, vectors }));
     await run(store, completeJob(attempt, 3));
   }
+  await addEntities(store);
+  await addClusters(store);
   await run(store, appendRuns([loggedRun('q1', null), loggedRun('q2', 'c1')]));
   await run(store, giveFeedback({ query_id: 'q1', page_id: idOf('page', 1), relevant: true }));
   await store.close();
+}
+
+/** Made once: the commits of one folder are many waits for the disk. */
+const template = mkdtempSync(join(tmpdir(), 'readback-fsck-'));
+before(() => makeFolder(template));
+after(() => rmSync(template, { recursive: true, force: true }));
+
+function copiedFolder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'readback-fsck-'));
+  cpSync(template, dir, { recursive: true });
   return dir;
+}
+
+/** Entities 1 Acme over 3 Acme Corp, 2 Oslo, and 4 Bergen beside 5 Bergen City, whose merge was undone. */
+async function addEntities(store: Store): Promise<void> {
+  await run(store, mentioning(1, 'organization: Acme', 'organization: ACME', 'place: Oslo'));
+  await run(store, mentioning(2, 'organization: Acme Corp', 'place: Oslo'));
+  await run(store, mentioning(3, 'place: Bergen', 'place: Bergen City'));
+  const [, undone] = [await run(store, mergeEntities(1, 3, 4)), await run(store, mergeEntities(4, 5, 4))];
+  await run(store, undoMerge(undone?.no ?? 0, 5));
+}
+
+/** Two runs: in the first pages 1 and 2 are in cluster 1 and page 3 in cluster 2, in the second page 3 is in cluster 3. */
+async function addClusters(store: Store): Promise<void> {
+  for (const [round, third] of [2, 3].entries()) {
+    const begun = await run(store, startRun({ trigger: 'manual', params: {}, at: 6, max_attempts: 5 }));
+    const claim = { at: 7, incarnation: 'i', leaseMs: 1000, free, running: 0 };
+    const job = (await run(store, claimJobs(claim))).jobs.find(({ kind }) => kind === 'cluster');
+    const attempt = { job_no: job?.no ?? 0, claim: job?.claim ?? 0 };
+    const point = { probability: 1, x: 1, y: 2, since: false };
+    const points = [1, 1, third].map((cluster_no, at) => ({ page_no: at + 1, cluster_no, ...point }));
+    const drafts = [
+      { no: 1, size: 2, x: 1, y: 2 },
+      { no: third, size: 1, x: 1, y: 2 },
+    ];
+    const runNo = begun?.no ?? 0;
+    await run(store, ({ counters }) => counters.take('cluster', round === 0 ? 2 : 1));
+    await run(store, storePoints(attempt, runNo, points));
+    await run(store, storeDraft(attempt, runNo, drafts, {}));
+    const keywords = new Map([1, third].map((no) => [no, [`word ${no}`]]));
+    await run(store, (transaction) => {
+      finishRun(transaction, runNo, { keywords, at: 8, keepFrom: 0 });
+      completeJob(attempt, 8)(transaction);
+    });
+  }
 }
 
 function loggedRun(query_id: string, compare_id: string | null): QueryRun {
@@ -113,6 +163,17 @@ interface Tables {
   backfillByJob: Database<number, number>;
   gaps: Database<number, [number, number]>;
   dropped: Database<number, number>;
+  entities: Database<Entity, number>;
+  pageEntities: Database<PageEntity[], number>;
+  entityPages: Database<number, [number, number]>;
+  entityNames: Database<number, Key>;
+  merges: Database<EntityMerge, number>;
+  mergesOfEntity: Database<number, [number, number]>;
+  splits: Database<number, [number, number]>;
+  clusters: Database<Cluster, number>;
+  clusterRuns: Database<ClusterRun, number>;
+  clusterPoints: Database<Buffer, [number, number]>;
+  clusterState: Database<number, string>;
 }
 
 async function tamper(dir: string, change: (tables: Tables) => unknown): Promise<void> {
@@ -138,6 +199,17 @@ async function tamper(dir: string, change: (tables: Tables) => unknown): Promise
     backfillByJob: root.openDB({ name: 'backfill_by_job', keyEncoding: 'uint32', ...plain }),
     gaps: root.openDB({ name: 'vector_gaps', ...plain }),
     dropped: root.openDB({ name: 'dropped_spaces', keyEncoding: 'uint32', ...plain }),
+    entities: root.openDB({ name: 'entities', keyEncoding: 'uint32', ...plain }),
+    pageEntities: root.openDB({ name: 'page_entities', keyEncoding: 'uint32', ...plain }),
+    entityPages: root.openDB({ name: 'entity_pages', ...plain }),
+    entityNames: root.openDB({ name: 'entity_names', ...plain }),
+    merges: root.openDB({ name: 'entity_merges', keyEncoding: 'uint32', ...plain }),
+    mergesOfEntity: root.openDB({ name: 'merges_of_entity', ...plain }),
+    splits: root.openDB({ name: 'entity_splits', ...plain }),
+    clusters: root.openDB({ name: 'clusters', keyEncoding: 'uint32', ...plain }),
+    clusterRuns: root.openDB({ name: 'cluster_runs', keyEncoding: 'uint32', ...plain }),
+    clusterPoints: root.openDB({ name: 'cluster_points', encoding: 'binary' }),
+    clusterState: root.openDB({ name: 'cluster_state', ...plain }),
   } as unknown as Tables);
   await root.close();
 }
@@ -277,6 +349,157 @@ const faults: Record<string, { plant: (tables: Tables) => unknown; finding: RegE
     plant: ({ dropped }) => dropped.put(1, 0),
     finding: /the space of m is noted as one to be emptied/,
   },
+  'mentions of no page': {
+    plant: ({ pageEntities }) => pageEntities.put(77, pageEntities.get(1) ?? []),
+    finding: /entities of no page: 77/,
+  },
+  'a mention of an entity that is not there': {
+    plant: ({ entities }) => entities.remove(2),
+    finding: /page 1 mentions entity 2, which is not there/,
+  },
+  'an entity that a page lists twice': {
+    plant: ({ pageEntities }) => pageEntities.put(3, [...(pageEntities.get(3) ?? []), ...(pageEntities.get(3) ?? [])]),
+    finding: /page 3 lists 2 of its entities twice/,
+  },
+  'an entity that no page mentions': {
+    plant: ({ pageEntities }) => pageEntities.remove(3),
+    finding: /entity 4 is mentioned by no page/,
+  },
+  'an entity job that is another page’s': {
+    plant: ({ pages }) => edit(pages, 1, { entity_job: 2 }),
+    finding: /page 1: its entity job 2 is not there, or another page's/,
+  },
+  'a page that was read and has nothing of it': {
+    plant: ({ pages, pageEntities }) => [edit(pages, 3, { entity_job: 3 }), pageEntities.remove(3)],
+    finding: /page 3 was read for entities, and what it mentions is not there/,
+  },
+  'spellings that the mentions do not have': {
+    plant: ({ entities }) => edit(entities, 1, { forms: [['Acme', 9]] }),
+    finding: /entity 1 has other spellings than its mentions/,
+  },
+  'a wrong number of pages of an entity': {
+    plant: ({ entities }) => edit(entities, 2, { page_count: 7 }),
+    finding: /entity 2 counts 7 pages, and 2 mention it/,
+  },
+  'a wrong number of pages of all below an entity': {
+    plant: ({ entities }) => edit(entities, 1, { tree_pages: 1 }),
+    finding: /entity 1 counts 1 pages with all below it, and there are 2/,
+  },
+  'an entity below another by no merge': {
+    plant: ({ entities }) => edit(entities, 5, { parent: 4 }),
+    finding: /entity 5 is below 4, and by the merges below none/,
+  },
+  'a merge that the rows do not follow': {
+    plant: ({ entities }) => edit(entities, 3, { parent: 0 }),
+    finding: /merge 1 stands, and 3 is not below 1/,
+  },
+  'children that the merges do not know': {
+    plant: ({ entities }) => edit(entities, 1, { children: [] }),
+    finding: /entity 1 stands for others than the merges say/,
+  },
+  'a merge of an entity that is not there': {
+    plant: ({ merges, mergesOfEntity }) => [
+      merges.put(9, { ...(merges.get(1) as EntityMerge), no: 9, merged: 88 }),
+      ...[1, 88].map((side) => mergesOfEntity.put([side, 9], 0)),
+    ],
+    finding: /merge 9 is of entity 88, which is not there/,
+  },
+  'a merge that its entity does not lead to': {
+    plant: ({ mergesOfEntity }) => mergesOfEntity.remove([3, 1]),
+    finding: /merges by entity: 3 1 is missing/,
+  },
+  'entities kept apart by no undone merge': {
+    plant: ({ splits }) => splits.put([1, 2], 0),
+    finding: /entities 1 and 2 are kept apart, and no merge of them was undone/,
+  },
+  'an undone merge that is not kept apart': {
+    plant: ({ splits }) => splits.remove([4, 5]),
+    finding: /entities 4 5: their merge was undone, and they are not kept apart/,
+  },
+  'two entities of one type and name': {
+    plant: ({ entities, pageEntities, counters }) => [
+      entities.put(6, { ...(entities.get(2) as Entity), no: 6, page_count: 1 }),
+      pageEntities.put(3, [...(pageEntities.get(3) ?? []), { no: 6, forms: [['Oslo', [0, 4]]] }]),
+      counters.put('entity', 7),
+    ],
+    finding: /entities 2 and 6 are of one type and name/,
+  },
+  'an entity that its name does not lead to': {
+    plant: ({ entityNames }) => entityNames.remove([...entityNames.getKeys()][0]),
+    finding: /names of entities: 1 of \d+ are missing/,
+  },
+  'a page that its entity does not lead to': {
+    plant: ({ entityPages }) => entityPages.remove([2, 1]),
+    finding: /pages by entity: 1 of \d+ are missing/,
+  },
+  'an entity that leads to a page without it': {
+    plant: ({ entityPages }) => entityPages.put([2, 3], 0),
+    finding: /pages by entity: page 3 does not mention entity 2/,
+  },
+  'an entity whose number was not given yet': {
+    plant: ({ counters }) => counters.put('entity', 2),
+    finding: /entity \d has a number that was not given yet/,
+  },
+  'a merge whose number was not given yet': {
+    plant: ({ counters }) => counters.put('merge', 1),
+    finding: /merge \d has a number that was not given yet/,
+  },
+  'a wrong size of a cluster': {
+    plant: ({ clusters }) => edit(clusters, 1, { size: 9 }),
+    finding: /cluster 1 counts 9 pages, and has 2/,
+  },
+  'a cluster that is gone and has pages': {
+    plant: ({ clusters }) => edit(clusters, 1, { tombstoned: true }),
+    finding: /cluster 1 is gone, and has 2 pages/,
+  },
+  'a tombstone with a place on the map': {
+    plant: ({ clusters }) => edit(clusters, 2, { x: 1, y: 1 }),
+    finding: /cluster 2 is gone, and has a place on the map/,
+  },
+  'a cluster without pages that is not gone': {
+    plant: ({ clusters }) => edit(clusters, 2, { tombstoned: false }),
+    finding: /cluster 2 has no page, and is not gone/,
+  },
+  'pages of a cluster that is not there': {
+    plant: ({ clusters }) => clusters.remove(1),
+    finding: /run 2 has points of no cluster: 1/,
+  },
+  'a tombstone that is not there': {
+    plant: ({ clusters }) => clusters.remove(2),
+    finding: /run 1 has points of no cluster: 2/,
+  },
+  'a point of a page that is not there': {
+    plant: ({ clusterPoints }) => {
+      const block = Buffer.from(clusterPoints.get([2, 0]) ?? []);
+      block.copyWithin(77 * 16, 16, 32); // page 77 where page 1 is
+      return clusterPoints.put([2, 0], block);
+    },
+    finding: /run 2 has a point of no page: 77/,
+  },
+  'points of no run': {
+    plant: ({ clusterPoints }) => clusterPoints.put([9, 0], clusterPoints.get([2, 0]) ?? Buffer.alloc(0)),
+    finding: /points of no run: 9/,
+  },
+  'a run that counts and is not there': {
+    plant: ({ clusterState }) => clusterState.put('current', 9),
+    finding: /run 9 counts, and is not over or not there/,
+  },
+  'a run that is over and has a draft': {
+    plant: ({ clusterRuns }) => edit(clusterRuns, 2, { draft: [] }),
+    finding: /run 2 is over and has a draft/,
+  },
+  'a run that nobody works at': {
+    plant: ({ clusterRuns }) => edit(clusterRuns, 1, { finished_at: null }),
+    finding: /run 1 is not over and has no job/,
+  },
+  'a run whose number was not given yet': {
+    plant: ({ counters }) => counters.put('cluster_run', 2),
+    finding: /run 2 has a number that was not given yet/,
+  },
+  'a cluster whose number was not given yet': {
+    plant: ({ counters }) => counters.put('cluster', 2),
+    finding: /cluster \d has a number that was not given yet/,
+  },
   'a query whose number was not given yet': {
     plant: ({ counters }) => counters.put('query', 1),
     finding: /query \d has a number that was not given yet/,
@@ -285,7 +508,7 @@ const faults: Record<string, { plant: (tables: Tables) => unknown; finding: RegE
 
 for (const [name, { plant, finding }] of Object.entries(faults)) {
   test(`the check finds ${name}, and the repair mends it`, async () => {
-    const dir = await makeFolder();
+    const dir = copiedFolder();
     try {
       const before = await checkFolder(dir);
       assert.deepEqual(
@@ -310,7 +533,7 @@ for (const [name, { plant, finding }] of Object.entries(faults)) {
 }
 
 test('a gap that a backfill is to fill waits, and what is left of a deleted model is no fault', async () => {
-  const dir = await makeFolder();
+  const dir = copiedFolder();
   try {
     await tamper(dir, ({ models, vectors, gaps, backfills, backfillByJob, dropped }) => {
       models.put('n', { ...(models.get('m') as EmbeddingModel), id: 'n', space: 2 });
@@ -335,12 +558,15 @@ test('a gap that a backfill is to fill waits, and what is left of a deleted mode
 });
 
 test('repairing a sound store changes nothing', async () => {
-  const dir = await makeFolder();
+  const dir = copiedFolder();
   try {
     const store = Store.open(dir, () => 'never');
     const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
-    assert.deepEqual(repairs, { orphans_dropped: 0, pages_requeued: 0, queries_dropped: 0 });
+    assert.deepEqual(repairs, {
+      ...{ orphans_dropped: 0, pages_requeued: 0, queries_dropped: 0 },
+      ...{ entities_repaired: 0, clusters_repaired: 0 },
+    });
     assert.equal(isClean(await checkFolder(dir)), true);
   } finally {
     rmSync(dir, { recursive: true, force: true });

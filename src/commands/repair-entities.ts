@@ -1,0 +1,80 @@
+/**
+ * Repair what a store says of entities: what each page mentions and the merges are believed as far as they are of something that is
+ * there; rows and lookups are made again from them.
+ */
+import { tallyEntities } from '../domain/entity-tallies.ts';
+import type { Transaction } from '../store/store.ts';
+
+/** Gives how many rows were changed or dropped, of entities and of what pages mention. Runs after the pages are repaired. */
+export function repairEntities(transaction: Transaction): number {
+  const { entities, counters } = transaction;
+  let repaired = repairMentions(transaction);
+  const rows = new Map(entities.listAfter(0, Number.MAX_SAFE_INTEGER).map((entity) => [entity.no, entity]));
+  const { tallies } = tallyEntities(entities.readPages(), entities.allMerges(), (no) => rows.get(no)?.type);
+  for (const entity of rows.values()) {
+    const tally = tallies.get(entity.no);
+    const sound = { ...entity, ...tally };
+    if (tally !== undefined && JSON.stringify(sound) === JSON.stringify(entity)) continue;
+    if (tally === undefined) entities.dropRow(entity.no);
+    else entities.put(sound, entity);
+    repaired++;
+  }
+  for (const { no, kept, merged, undone_at } of entities.allMerges()) {
+    if (undone_at === null && tallies.get(merged)?.parent !== kept) {
+      entities.removeMerge(no);
+      repaired++;
+    }
+  }
+  entities.rebuildIndexes();
+  counters.raiseAbove('entity', entities.lastNumber());
+  counters.raiseAbove('merge', entities.merges(1)[0]?.no ?? 0);
+  return repaired;
+}
+
+/**
+ * Drop what is of no page, put mentions of an entity that is there twice to the older of the two, and forget what a page mentions that
+ * names an entity which is not there: such a page is read again, for only its text knows what was meant.
+ */
+function repairMentions(transaction: Transaction): number {
+  const { entities, pages } = transaction;
+  const oldest = new Map<string, number>();
+  const standsFor = new Map<number, number>();
+  for (const { no, type, key } of entities.listAfter(0, Number.MAX_SAFE_INTEGER)) {
+    const name = JSON.stringify([type, key]);
+    const first = oldest.get(name) ?? no;
+    oldest.set(name, first);
+    standsFor.set(no, first);
+  }
+  let repaired = 0;
+  for (const [pageNo, mentioned] of [...entities.readPages()]) {
+    const isWhole = pages.has(pageNo) && mentioned.every(({ no }) => standsFor.has(no));
+    const merged = new Map<number, (typeof mentioned)[number]>();
+    for (const { no, forms } of isWhole ? mentioned : []) {
+      const first = standsFor.get(no) ?? no;
+      merged.set(first, { no: first, forms: [...(merged.get(first)?.forms ?? []), ...forms] });
+    }
+    const isSound =
+      isWhole && mentioned.every(({ no }) => standsFor.get(no) === no) && merged.size === mentioned.length;
+    if (isSound) continue;
+    if (isWhole) entities.putPage(pageNo, [...merged.values()]);
+    else entities.removePage(pageNo);
+    repaired++;
+  }
+  return repaired + readAgain(transaction);
+}
+
+/** Pages whose entity job is not theirs, or has ended and left nothing, are found by the next sweep. */
+function readAgain({ entities, pages, jobs }: Transaction): number {
+  let pagesToRead = 0;
+  for (const { no } of [...pages.all()]) {
+    const page = pages.get(no);
+    if (page === undefined || page.entity_job === null) continue;
+    const job = jobs.get(page.entity_job);
+    const isRead = job?.status !== 'done' || entities.ofPage(no) !== undefined;
+    if (job?.page_no === no && isRead) continue;
+    pages.put({ ...page, entity_job: null }, page);
+    pagesToRead++;
+  }
+  if (pagesToRead > 0) entities.setState('swept_to', 0);
+  return pagesToRead;
+}

@@ -1,0 +1,85 @@
+/** The audit of clusters: runs and where they have put the pages, against the pages, and the rows of clusters against that. Only reads. */
+import type { Cluster, ClusterPoint } from '../domain/cluster.ts';
+import { ClusterReader } from './clusters.ts';
+import type { JobReader } from './jobs.ts';
+import type { PageReader } from './pages.ts';
+
+export interface ClusterAuditParts {
+  pages: PageReader;
+  jobs: JobReader;
+  /** One past the highest number given. */
+  nextCluster: number;
+  nextRun: number;
+}
+
+export class ClusterAuditor extends ClusterReader {
+  audit(parts: ClusterAuditParts): string[] {
+    return [...this.#auditRuns(parts), ...this.#auditPoints(parts), ...this.#auditRows(parts)];
+  }
+
+  /** A run that is under way has its job, one that is over has a result, and one that is over counts. */
+  #auditRuns({ jobs, nextCluster, nextRun }: ClusterAuditParts): string[] {
+    const findings: string[] = [];
+    for (const { no, job_no, finished_at, draft } of this.runs(Number.MAX_SAFE_INTEGER)) {
+      if (no >= nextRun) findings.push(`run ${no} has a number that was not given yet`);
+      const job = jobs.get(job_no);
+      if (finished_at === null && (job === undefined || job.status === 'done')) {
+        findings.push(`run ${no} is not over and has no job`);
+      }
+      if (finished_at !== null && draft !== null) findings.push(`run ${no} is over and has a draft`);
+      for (const { no: cluster } of draft ?? []) {
+        if (cluster >= nextCluster) findings.push(`run ${no}: cluster ${cluster} has a number that was not given yet`);
+      }
+    }
+    const current = this.currentRun();
+    if (current !== 0 && this.run(current)?.finished_at == null) {
+      findings.push(`run ${current} counts, and is not over or not there`);
+    }
+    return findings;
+  }
+
+  /** Points are of runs, of pages and of clusters that there are. */
+  #auditPoints({ pages, nextCluster }: ClusterAuditParts): string[] {
+    const findings: string[] = [];
+    for (const no of this.runsWithPoints()) {
+      const run = this.run(no);
+      if (run === undefined) findings.push(`points of no run: ${no}`);
+      const isOver = run?.finished_at != null;
+      const unknown = new Set<number>();
+      for (const { page_no, cluster_no } of this.#pointsOf(no)) {
+        if (!pages.has(page_no)) findings.push(`run ${no} has a point of no page: ${page_no}`);
+        const isKnown = isOver ? this.get(cluster_no) !== undefined : cluster_no < nextCluster;
+        if (cluster_no !== 0 && !isKnown) unknown.add(cluster_no);
+      }
+      for (const cluster of unknown) findings.push(`run ${no} has points of no cluster: ${cluster}`);
+    }
+    return findings;
+  }
+
+  /** A cluster is as large as the points of the run that counts say; a tombstone has nothing but its id and its last name. */
+  #auditRows({ nextCluster }: ClusterAuditParts): string[] {
+    const findings: string[] = [];
+    const sizes = new Map<number, number>();
+    for (const { cluster_no } of this.#pointsOf(this.currentRun())) {
+      sizes.set(cluster_no, (sizes.get(cluster_no) ?? 0) + 1);
+    }
+    for (const cluster of this.all()) {
+      const { no, size, tombstoned } = cluster;
+      const points = sizes.get(no) ?? 0;
+      if (no >= nextCluster) findings.push(`cluster ${no} has a number that was not given yet`);
+      if (size !== points) findings.push(`cluster ${no} counts ${size} pages, and has ${points}`);
+      if (tombstoned && points > 0) findings.push(`cluster ${no} is gone, and has ${points} pages`);
+      if (tombstoned && isPlaced(cluster)) findings.push(`cluster ${no} is gone, and has a place on the map`);
+      if (!tombstoned && points === 0) findings.push(`cluster ${no} has no page, and is not gone`);
+    }
+    return findings;
+  }
+
+  *#pointsOf(run: number): Generator<ClusterPoint> {
+    for (const block of this.points(run)) yield* block;
+  }
+}
+
+function isPlaced({ x, y }: Cluster): boolean {
+  return x !== null || y !== null;
+}
