@@ -6,27 +6,73 @@ import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { FetchError, systemCodeOf, transportError } from './fetch-error.ts';
+import { freeMemory } from './free-memory.ts';
 
-/** What is asked for. Node 20 has no zstd. */
-export const acceptEncoding = 'gzip, deflate, br';
+/** What is asked for. Node 20 has no zstd; Brotli is read where it comes unasked: its decoder may take megabytes. */
+export const acceptEncoding = 'gzip, deflate';
 /** A server that packs what was packed already makes two; nobody makes more in earnest. */
 const maxLayers = 3;
 /** Packings that exist and were not asked for. Any other word in the header is a mistake, and browsers take no notice of it. */
 const unknownPackings = new Set(['zstd', 'compress', 'x-compress', 'dcb', 'dcz', 'exi', 'pack200-gzip', 'aes128gcm']);
 const chunkSize = 65_536;
+/** Of Brotli: 4 MB, what packers of web pages use at most by default. The allocator hardly gives back what larger ones have taken. */
+const maxWindowBits = 22;
+
+type Chunk = Buffer<ArrayBuffer>;
+
+/** What a body may take without asking for room: most pages never do. */
+const freeBytes = 1_000_000;
+
+export interface ReadBodyOptions {
+  /** Give the first `maxBytes`, or as much as can be read, instead of an error. */
+  cut: boolean;
+  /** Asked once by a body that is large, or is large to unpack, before it goes on; what it gives is called in the end. */
+  takeRoom: () => Promise<() => void>;
+}
 
 /**
- * Read a whole body. `cut`: give the first `maxBytes`, or as much as can be read, instead of an error.
+ * Read a whole body. Its memory is given back at once where it is not wanted.
  * Errors: FetchError `too_large`, `bad_encoding`, `broken_answer`. Whoever stops the answer gets its reason.
  */
 export async function readBody(
   answer: IncomingMessage,
   maxBytes: number,
-  { cut }: { cut: boolean },
+  { cut, takeRoom }: ReadBodyOptions,
 ): Promise<Uint8Array> {
-  const kept: Uint8Array[] = [];
+  const kept: Chunk[] = [];
   let size = 0;
-  const limited = async function* (source: AsyncIterable<Buffer>) {
+  let hasRoom = false;
+  let leaveRoom = () => {};
+  const room = async () => {
+    if (hasRoom) return;
+    leaveRoom = await takeRoom();
+    hasRoom = true;
+  };
+  try {
+    try {
+      for await (const chunk of unpackedBody(answer, maxBytes, cut, room)) {
+        kept.push(chunk);
+        size += chunk.length;
+        if (size > freeBytes) await room();
+      }
+    } catch (error) {
+      if (!cut) throw bodyError(error);
+    }
+    return Buffer.concat(kept).subarray(0, Math.min(size, maxBytes));
+  } finally {
+    freeMemory(kept);
+    leaveRoom();
+  }
+}
+
+/** A body with all packing taken off. Errors: FetchError `too_large` past `maxBytes` unless it is cut there. */
+function unpackedBody(
+  answer: IncomingMessage,
+  maxBytes: number,
+  cut: boolean,
+  room: () => Promise<void>,
+): AsyncIterable<Chunk> {
+  const limited = async function* (source: AsyncIterable<Chunk>) {
     let passed = 0;
     for await (const chunk of source) {
       passed += chunk.length;
@@ -35,20 +81,12 @@ export async function readBody(
       if (passed > maxBytes) return;
     }
   };
-  try {
-    const layers = packingsOf(answer).reverse();
-    const announced = Number(answer.headers['content-length'] ?? 0);
-    if (layers.length === 0 && announced > maxBytes && !cut) throw tooLarge(maxBytes);
-    let source: AsyncIterable<Buffer> = limited(answer);
-    for (const packing of layers) source = limited(unpacked(source, packing));
-    for await (const chunk of source) {
-      kept.push(chunk);
-      size += chunk.length;
-    }
-  } catch (error) {
-    if (!cut) throw bodyError(error);
-  }
-  return Buffer.concat(kept).subarray(0, Math.min(size, maxBytes));
+  const layers = packingsOf(answer).reverse();
+  const announced = Number(answer.headers['content-length'] ?? 0);
+  if (layers.length === 0 && announced > maxBytes && !cut) throw tooLarge(maxBytes);
+  let source: AsyncIterable<Chunk> = limited(answer);
+  for (const packing of layers) source = limited(unpacked(source, packing, room));
+  return source;
 }
 
 function packingsOf(answer: IncomingMessage): string[] {
@@ -65,17 +103,30 @@ function isPacking(name: string): boolean {
   return ['gzip', 'x-gzip', 'deflate', 'br'].includes(name);
 }
 
-async function* unpacked(source: AsyncIterable<Buffer>, packing: string): AsyncGenerator<Buffer> {
+async function* unpacked(
+  source: AsyncIterable<Chunk>,
+  packing: string,
+  room: () => Promise<void>,
+): AsyncGenerator<Chunk> {
+  if (packing === 'br') await room(); // one decoder at a time, however many answers come
   const packed = source[Symbol.asyncIterator]();
   const first = await packed.next();
   if (first.done === true) return; // an answer without a body may still name its packing
+  if (packing === 'br' && brotliWindowBits(first.value[0] ?? 0) > maxWindowBits) {
+    throw new FetchError('bad_encoding', 'the answer needs too much memory to unpack', { permanent: true });
+  }
   const whole = async function* () {
     yield first.value;
     yield* { [Symbol.asyncIterator]: () => packed };
   };
   const unpacker = unpackerOf(packing, first.value[0] ?? 0);
   // An error of either end is thrown by the loop below, too.
-  yield* pipeline(whole, unpacker, () => {}) as AsyncIterable<Buffer>;
+  yield* pipeline(whole, unpacker, () => {}) as AsyncIterable<Chunk>;
+}
+
+/** What the first byte of a Brotli stream says of its window (RFC 7932, 9.1), as far as windows over 128 KB go. */
+function brotliWindowBits(firstByte: number): number {
+  return (firstByte & 1) === 0 ? 16 : 17 + ((firstByte >> 1) & 7);
 }
 
 /** `deflate` means zlib's format and is sent as raw deflate, too; zlib's begins with method 8 and a header that 31 divides. */

@@ -17,6 +17,7 @@ import { type AddressPolicy, addressPolicy } from '../compute/address-policy.ts'
 import { readRetryAfterMs } from '../compute/retry-delay.ts';
 import { traced } from '../tracing/span.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { Deadline } from './deadline.ts';
 import { FetchError, systemCodeOf, transportError } from './fetch-error.ts';
 import { HostTurns } from './host-turns.ts';
 import { acceptEncoding, readBody } from './read-body.ts';
@@ -96,34 +97,17 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
   const policy = addressPolicy(options.allowPrivateHosts);
   const resolve = resolver(policy, options.lookup ?? ((hostname) => lookupAddresses(hostname, { all: true })));
   const turns = new HostTurns(options.perHostGapMs, clock);
+  /** Of large bodies, one at a time has room. */
+  const room = new HostTurns(0, clock);
 
   return async (given, request) => {
     const { signal, headers = {}, maxBytes = options.maxBytes, timeoutMs = options.timeoutMs } = request;
     let url = webUrl(given);
     let sent = { ...headers };
-    let remainingMs = timeoutMs;
     const redirects: string[] = [];
 
-    /** Do something that counts against the deadline. */
-    const timed = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-      signal.throwIfAborted();
-      const stop = new AbortController();
-      const leave = () => stop.abort(signal.reason);
-      signal.addEventListener('abort', leave, { once: true });
-      const began = clock.monotonic();
-      const tooLate = new FetchError('timeout', `timed out after ${timeoutMs / 1000} s`);
-      const cancel = clock.after(Math.max(0, remainingMs), () => stop.abort(tooLate));
-      try {
-        return await orAborted(work(stop.signal), stop.signal);
-      } catch (error) {
-        stop.signal.throwIfAborted();
-        throw error;
-      } finally {
-        cancel();
-        signal.removeEventListener('abort', leave);
-        remainingMs -= clock.monotonic() - began;
-      }
-    };
+    const tooLate = new FetchError('timeout', `timed out after ${timeoutMs / 1000} s`);
+    const deadline = new Deadline(clock, timeoutMs, signal, tooLate);
 
     const hop = async (signal: AbortSignal, addresses: readonly ResolvedAddress[]): Promise<WebAnswer | URL> => {
       const answer = await openHop(url, addresses, { ...headersFor(url, userAgent), ...sent }, signal);
@@ -137,7 +121,10 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         if (retryAfterMs !== undefined && !policy.lists(url.hostname)) turns.postpone(url.hostname, retryAfterMs);
         const head = { status, headers: plainHeaders(answer) };
         request.admit?.(head);
-        const body = await readBody(answer, isPage ? maxBytes : Math.min(maxBytes, maxErrorBytes), { cut: !isPage });
+        const body = await readBody(answer, isPage ? maxBytes : Math.min(maxBytes, maxErrorBytes), {
+          cut: !isPage,
+          takeRoom: () => deadline.pause(room.take('', signal, Infinity)),
+        });
         return { ...head, finalUrl: shown(url), body, redirects };
       } finally {
         answer.destroy();
@@ -145,13 +132,13 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     };
 
     for (;;) {
-      const addresses = await timed(() => resolve(url.hostname));
+      const addresses = await deadline.run(() => resolve(url.hostname));
       const isPolite = !policy.lists(url.hostname);
       const endTurn = isPolite ? await turns.take(url.hostname, signal, request.maxAhead ?? Infinity) : () => {};
       let result: WebAnswer | URL;
       try {
         result = await traced('fetch', { hop: redirects.length + 1 }, () =>
-          timed((limited) => hop(limited, addresses)),
+          deadline.run((limited) => hop(limited, addresses)),
         );
       } finally {
         endTurn();
@@ -305,13 +292,4 @@ function retryAfterOf(status: number, header: string | undefined, now: number): 
   if (status !== 429 && status !== 503) return undefined;
   const ms = readRetryAfterMs(header ?? null, now);
   return ms === undefined ? undefined : Math.min(ms, maxRetryAfterMs);
-}
-
-/** The promise, or the signal's reason, whichever is first: a lookup cannot be stopped. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { FetchError } from '../../src/providers/fetch-error.ts';
 import {
   createWebFetch,
@@ -221,12 +221,15 @@ test('bodies are unpacked as they say, twice if need be', async (t) => {
   }
 });
 
+const wideWindow = { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: 2 ** 24 };
+
 test('a body that is not packed as it says has a typed failure', async (t) => {
   const wrong: [string, Uint8Array, string, boolean][] = [
     ['gzip', Buffer.from('plain'), 'the answer is not packed as it says (Z_DATA_ERROR)', false],
     ['gzip', gzipSync(text).subarray(0, -12), 'the answer is not packed as it says (Z_BUF_ERROR)', false],
     ['zstd', Buffer.from('plain'), 'unsupported content encoding zstd', true],
     ['gzip,gzip,gzip,gzip', Buffer.from('plain'), 'the answer is packed too often', false],
+    ['br', brotliCompressSync(text, { params: wideWindow }), 'the answer needs too much memory to unpack', true],
   ];
   for (const [name, body, message, permanent] of wrong) {
     const site = await Site.open(t, { '/': say(body, { 'content-encoding': name }) });
@@ -273,6 +276,41 @@ test('an endless body ends at the limit, an announced one before it is sent', as
     assert.equal(error.message, 'larger than 1000000 bytes');
   }
   assert.equal((await fetcher()(site.url('/full'), { signal: never })).body.length, 1_000_000);
+});
+
+test('of large bodies one is read at a time, and the others wait without their time running out', async (t) => {
+  let timersSet = 0;
+  const clock = new (class extends HandClock {
+    override after(ms: number, run: () => void) {
+      timersSet++;
+      return super.after(ms, run);
+    }
+  })();
+  const large = Buffer.alloc(3_000_000, 'a');
+  let letGo = () => {};
+  const site = await Site.open(t, {
+    '/slow': (_request, response) => {
+      response.write(large.subarray(0, 2_000_000));
+      letGo = () => response.end(large.subarray(2_000_000));
+    },
+    '/large': say(large),
+    '/small': say('small'),
+  });
+  const fetchPage = fetcher({ clock, maxBytes: 5_000_000, timeoutMs: 1000 });
+  const slow = fetchPage(site.url('/slow'), { signal: never, timeoutMs: 60_000 });
+  while (timersSet < 3) await setImmediate(); // lookup, request, and again after it has got room
+  const stop = new AbortController();
+  const left = fetchPage(site.url('/large'), { signal: stop.signal });
+  left.catch(() => {});
+  const waiting = fetchPage(site.url('/large'), { signal: never });
+  while (site.asked.length < 3 || clock.waiting > 1) await setImmediate(); // of both the time stands still
+  await clock.advance(5000);
+  assert.equal(Buffer.from((await fetchPage(site.url('/small'), { signal: never })).body).toString(), 'small');
+  stop.abort(new Error('left'));
+  await assert.rejects(left, { message: 'left' });
+  letGo();
+  assert.equal((await slow).body.length, large.length);
+  assert.equal((await waiting).body.length, large.length);
 });
 
 test('a body of another length than announced', async (t) => {

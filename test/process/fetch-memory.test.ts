@@ -1,0 +1,80 @@
+/** What small answers that unpack to 500 MB cost a running service: peak resident memory of its process, as the kernel counts it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import type { JobListResponse } from '../../src/domain/job.ts';
+import { RunningService } from './service.ts';
+
+/** `fetch.max_bytes` as it is set by default: eight bodies of that size would take 80 MB. */
+const maxBytes = 10_000_000;
+const atOnce = 8;
+
+const million = Buffer.alloc(1_000_000, 'a');
+/** Members of one gzip file follow each other. */
+const packed = Buffer.concat(Array.from({ length: 500 }, () => gzipSync(million)));
+const tens = Buffer.alloc(50_000_000, 'a');
+const bombs: Record<string, [encoding: string, body: Uint8Array]> = {
+  gzip: ['gzip', packed],
+  'double gzip': ['gzip, gzip', gzipSync(packed)],
+  deflate: ['deflate', deflateSync(tens)],
+  brotli: [
+    'br',
+    brotliCompressSync(tens, { params: { [constants.BROTLI_PARAM_LGWIN]: 22, [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  ],
+};
+
+/** Bytes that the process held at most since `forgetPeak`. */
+function peakOf(pid: number): number {
+  const kb = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kb) * 1024;
+}
+
+function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+test('eight bombs at once end at the limit, and hardly grow the process', {
+  skip: existsSync('/proc/self/clear_refs') ? false : 'needs the peak memory that Linux tells',
+}, async (t) => {
+  const site = createServer((request, response) => {
+    const [encoding, body] = bombs[new URL(request.url ?? '', 'http://x').searchParams.get('kind') ?? ''] ?? ['', ''];
+    response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': encoding }).end(body);
+  });
+  site.listen(0, '127.0.0.1');
+  await once(site, 'listening');
+  t.after(() => {
+    site.closeAllConnections();
+    site.close();
+  });
+  const service = await RunningService.start(t, {
+    SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
+    SERVICE_FETCH__TIMEOUT_S: '60',
+    SERVICE_FETCH__MAX_BYTES: String(maxBytes),
+  });
+  const fetchAll = async (kind: string, round: number) => {
+    const { port } = site.address() as AddressInfo;
+    const pages = Array.from({ length: atOnce }, (_, at) => ({
+      url: `http://127.0.0.1:${port}/${round}/${at}?kind=${encodeURIComponent(kind)}`,
+    }));
+    const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
+    const ids = body.results.map(({ page_id }) => page_id);
+    assert.deepEqual(new Set(await service.settled(ids)), new Set(['dead']));
+  };
+  await fetchAll('gzip', 0); // code that is compiled and memory that is taken for good do not count
+  const { pid } = service;
+  assert.ok(pid !== undefined);
+  for (const kind of Object.keys(bombs)) {
+    forgetPeak(pid);
+    const before = peakOf(pid);
+    for (const round of [1, 2]) await fetchAll(kind, round);
+    const grown = Math.round((peakOf(pid) - before) / 1e6);
+    t.diagnostic(`${kind}: ${grown} MB over ${Math.round(before / 1e6)} MB`);
+    assert.ok(grown < 40, `${kind}: ${grown} MB`);
+  }
+  const { body } = await service.call<JobListResponse>('GET', '/v1/jobs?kind=fetch_and_index');
+  assert.deepEqual(new Set(body.jobs.map(({ last_error }) => last_error)), new Set([`larger than ${maxBytes} bytes`]));
+});
