@@ -36,7 +36,18 @@ export type FetchFault =
   | 'unsupported_content'
   | 'unreadable'
   | 'no_text'
-  | 'blacklisted';
+  | 'blacklisted'
+  /** A program that is needed is not there. */
+  | 'program_missing'
+  /** It failed in a way that nothing here knows, or wrote what it should not. */
+  | 'program_failed'
+  /** No video is at the address, or more than one. */
+  | 'no_video'
+  /** There is a video, but not for this service: removed, private, not shown in this country. */
+  | 'video_unavailable'
+  /** It has not been shown yet, or goes on. */
+  | 'video_unfinished'
+  | 'no_captions';
 
 /** Faults that another attempt, however much later, is not expected to mend. Of statuses, 404 and 410 are permanent, too. */
 const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
@@ -52,6 +63,10 @@ const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
   'unreadable',
   'no_text',
   'blacklisted',
+  'program_missing',
+  'no_video',
+  'video_unavailable',
+  'no_captions',
 ]);
 
 export interface FetchErrorOptions {

@@ -9,18 +9,18 @@
  *
  * Node's own HTTP client is all that is needed (docs/decisions/fetching-with-node-http.md).
  */
-import { lookup as lookupAddresses } from 'node:dns/promises';
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { LookupFunction, TcpNetConnectOpts } from 'node:net';
-import { type AddressPolicy, addressPolicy } from '../compute/address-policy.ts';
+import type { TcpNetConnectOpts } from 'node:net';
+import { addressPolicy } from '../compute/address-policy.ts';
 import { readRetryAfterMs } from '../compute/retry-delay.ts';
 import { traced } from '../tracing/span.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
-import { FetchError, systemCodeOf, transportError } from './fetch-error.ts';
+import { FetchError, transportError } from './fetch-error.ts';
 import { HostTurns } from './host-turns.ts';
 import { acceptEncoding, readBody } from './read-body.ts';
+import { answering, hostResolver, type Lookup, nextAddressAfterMs, type ResolvedAddress } from './resolve-host.ts';
 
 export interface WebFetchOptions {
   /** `fetch.allow_private_hosts`. */
@@ -31,15 +31,8 @@ export interface WebFetchOptions {
   /** Of one body, unpacked. */
   maxBytes: number;
   userAgent: string;
-  /** Every address of a name. Errors: as of node:dns. */
-  lookup?: (hostname: string) => Promise<readonly ResolvedAddress[]>;
+  lookup?: Lookup;
   clock?: Clock;
-}
-
-export interface ResolvedAddress {
-  address: string;
-  /** 4 or 6. */
-  family: number;
 }
 
 export interface WebRequest {
@@ -84,10 +77,6 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const maxErrorBytes = 65_536;
 /** Some sites send long policies and many cookies; Node's own bound is 16 KB. */
 const maxHeaderSize = 65_536;
-/** An address that does not answer is given up for the next; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
-const nextAddressAfterMs = 1000;
-/** Lookups that may wait for the system's resolver, which takes one or two at a time. */
-const maxLookups = 64;
 /** A host that asks for more than a day is asked again after a day. */
 const maxRetryAfterMs = 86_400_000;
 const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']);
@@ -95,7 +84,7 @@ const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']
 export function createWebFetch(options: WebFetchOptions): WebFetch {
   const { clock = systemClock, userAgent } = options;
   const policy = addressPolicy(options.allowPrivateHosts);
-  const resolve = resolver(policy, options.lookup ?? ((hostname) => lookupAddresses(hostname, { all: true })));
+  const resolve = hostResolver(policy, options.lookup);
   const turns = new HostTurns(options.perHostGapMs, clock);
   /** Of large bodies, one at a time has room. */
   const room = new HostTurns(0, clock);
@@ -165,36 +154,6 @@ export function statusError({ status, headers }: WebAnswer, clock: Clock = syste
   });
 }
 
-/** Names to addresses that may be connected to. Errors: FetchError `dns`, `blocked_address`. */
-function resolver(policy: AddressPolicy, lookup: NonNullable<WebFetchOptions['lookup']>) {
-  const looking = new Map<string, Promise<readonly ResolvedAddress[]>>();
-
-  /** Whoever asks for a name meanwhile gets the same answer: a resolver that hangs is asked once for each name. */
-  const look = (hostname: string): Promise<readonly ResolvedAddress[]> => {
-    const known = looking.get(hostname);
-    if (known !== undefined) return known;
-    if (looking.size >= maxLookups) throw new FetchError('dns', 'DNS failure: too many names wait to be looked up');
-    const asked = lookup(hostname)
-      .catch((error: unknown) => {
-        throw new FetchError('dns', `DNS failure (${systemCodeOf(error)})`, { cause: error });
-      })
-      .finally(() => looking.delete(hostname));
-    looking.set(hostname, asked);
-    return asked;
-  };
-
-  return async (hostname: string): Promise<readonly ResolvedAddress[]> => {
-    const literal = /^\[(.*)\]$/.exec(hostname)?.[1] ?? (/^[\d.]+$/.test(hostname) ? hostname : null);
-    const found =
-      literal === null ? await look(hostname) : [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
-    // A name that the operator lists may be anywhere.
-    const allowed = policy.lists(hostname) ? found : found.filter(({ address }) => policy.allows(address));
-    if (found.length === 0) throw new FetchError('dns', 'DNS failure: the name has no address');
-    if (allowed.length === 0) throw new FetchError('blocked_address', 'blocked address');
-    return allowed;
-  };
-}
-
 /** Send a request and wait for the head of its answer. Errors: FetchError; the signal's reason. */
 function openHop(
   url: URL,
@@ -218,15 +177,6 @@ function openHop(
     request.on('error', (error) => reject(transportError(error, false))); // stays: a socket may break more than once
     request.end();
   });
-}
-
-/** A lookup that knows its answer already. It is not called for literals, which were checked before. */
-function answering(addresses: readonly ResolvedAddress[]): LookupFunction {
-  return (_hostname, options, callback) => {
-    const [first] = addresses;
-    if (options.all) callback(null, [...addresses]);
-    else callback(null, first?.address ?? '', first?.family);
-  };
 }
 
 function headersFor(url: URL, userAgent: string): Record<string, string> {

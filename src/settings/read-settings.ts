@@ -61,6 +61,7 @@ function completed(env: NodeJS.ProcessEnv, declared: DeclaredSettings): Declared
     ...declared,
     data_dir: folder(declared.data_dir, () => xdgFolder(env, 'XDG_DATA_HOME', '.local/share')),
     cache_dir: folder(declared.cache_dir, () => xdgFolder(env, 'XDG_CACHE_HOME', '.cache')),
+    program_path: declared.program_path || (env.PATH ?? ''),
     canonicalize: {
       ...declared.canonicalize,
       keep_params: {

@@ -18,6 +18,10 @@ export const topLevel = {
     description: 'Folder of what can be made again.',
     defaultText: '$XDG_CACHE_HOME/readback or ~/.cache/readback',
   }),
+  program_path: text('', 'Folders in which other programs are looked for, as in PATH.').meta({
+    description: 'Folders in which other programs (docs/video.md) are looked for, in the form of PATH.',
+    defaultText: '$PATH',
+  }),
   allowed_hosts: textList([], 'Values of the Host header accepted besides loopback names: `name` or `name:port`.'),
   allowed_origins: textList([], 'Values of the Origin header accepted besides loopback and browser extensions.'),
   auth_token: z.string().regex(sendable).nullable().default(null).meta({

@@ -4,12 +4,8 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { FetchError } from '../../src/providers/fetch-error.ts';
-import {
-  createWebFetch,
-  type ResolvedAddress,
-  statusError,
-  type WebFetchOptions,
-} from '../../src/providers/web-fetch.ts';
+import type { ResolvedAddress } from '../../src/providers/resolve-host.ts';
+import { createWebFetch, statusError, type WebFetchOptions } from '../../src/providers/web-fetch.ts';
 import { HandClock } from './hand-clock.ts';
 import { redirectTo, Site, say } from './small-web.ts';
 

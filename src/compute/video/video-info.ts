@@ -1,0 +1,216 @@
+/**
+ * Reads what yt-dlp says of an address: one video, or a list of them. Sites write most of it, so every field is checked, cut and may
+ * be missing; a field that is not as expected is as if it were not there. Runs on a thread: the JSON may be megabytes.
+ */
+import { z } from 'zod';
+
+export interface CaptionTrack {
+  /** As the site calls it, such as `en`, `en-US`, `de-orig`. */
+  lang: string;
+  automatic: boolean;
+  /** Made by a machine out of automatic captions of another language. */
+  translated: boolean;
+  /** Forms of the same captions. */
+  forms: CaptionForm[];
+}
+
+export interface CaptionForm {
+  /** Ending of its kind of file, lower case; '' where unknown. */
+  ext: string;
+  /** Absolute, http or https; null where `data` is there. */
+  url: string | null;
+  /** The captions themselves. */
+  data: string | null;
+}
+
+export interface VideoInfo {
+  kind: 'video';
+  title: string | null;
+  uploader: string | null;
+  /** Name of the site. */
+  site: string | null;
+  lang: string | null;
+  /** UTC, ISO 8601. */
+  published_at: string | null;
+  duration_s: number | null;
+  /** `later`: to be shown; `live`: goes on now. */
+  state: 'later' | 'live' | 'there';
+  /** In order. */
+  chapters: { startS: number; title: string | null }[];
+  captions: CaptionTrack[];
+}
+
+export interface VideoEntry {
+  /** Absolute, http or https. */
+  url: string;
+  title: string | null;
+  published_at: string | null;
+  /** It is a list itself: a tab of a channel, a playlist. */
+  isList: boolean;
+}
+
+export interface VideoList {
+  kind: 'list';
+  title: string | null;
+  entries: VideoEntry[];
+}
+
+const longestTitle = 1000;
+const longestUrl = 8000;
+const longestCaptions = 4_000_000;
+const maxChapters = 2000;
+const maxLanguages = 1000;
+const maxForms = 20;
+/** Lists in lists are looked into this deep. */
+const maxDepth = 3;
+/** These say of a video what its page's server says of the page: when that was last changed. */
+const withoutDates = new Set(['Generic', 'HTML5MediaEmbed']);
+
+const title = z.string().transform(oneLine).nullable().catch(null);
+const count = z.number().min(0).max(1e9).nullable().catch(null);
+const webUrl = z.string().max(longestUrl).refine(isWebUrl);
+
+const captionForm = z.object({
+  url: webUrl.nullable().catch(null),
+  data: z.string().max(longestCaptions).nullable().catch(null),
+  ext: z.string().max(20).toLowerCase().catch(''),
+  protocol: z.string().max(40).catch(''),
+});
+const captions = z.record(z.string(), z.array(captionForm).catch([])).catch({});
+const chapter = z.object({ start_time: z.number().min(0).max(1e9), title });
+
+const dated = z.object({
+  timestamp: count,
+  upload_date: z
+    .string()
+    .regex(/^\d{8}$/)
+    .nullable()
+    .catch(null),
+});
+const video = dated.extend({
+  title,
+  uploader: title,
+  channel: title,
+  creator: title,
+  extractor_key: title,
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}(?:[-_][a-z\d]{1,8}){0,3}$/i)
+    .nullable()
+    .catch(null),
+  duration: count,
+  live_status: z.string().nullable().catch(null),
+  chapters: z.array(chapter.nullable().catch(null)).catch([]),
+  subtitles: captions,
+  automatic_captions: captions,
+});
+const list = z.object({ title, entries: z.array(z.unknown()).catch([]) });
+const entry = dated.extend({
+  _type: z.string().catch('video'),
+  title,
+  url: z.unknown(),
+  webpage_url: z.unknown(),
+  ie_key: title,
+});
+
+/** Errors: none; null for what is not JSON, or neither. */
+export function readVideoInfo(json: string): VideoInfo | VideoList | null {
+  const parsed = parsedJson(json);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
+  const type = '_type' in parsed ? parsed._type : 'video';
+  if (type !== 'playlist' && type !== 'multi_video') return videoOf(parsed);
+  const read = list.safeParse(parsed);
+  return read.success ? { kind: 'list', title: read.data.title, entries: entriesOf(read.data.entries, 1) } : null;
+}
+
+/** The video of a list that has no other, as a page has that shows one; null where it has none or several. */
+export function onlyVideo(json: string): VideoInfo | null {
+  const read = list.safeParse(parsedJson(json));
+  const entries = read.data?.entries.filter((each) => each !== null) ?? [];
+  return entries.length === 1 ? videoOf(entries[0]) : null;
+}
+
+function videoOf(value: unknown): VideoInfo | null {
+  const read = video.safeParse(value);
+  if (!read.success) return null;
+  const { extractor_key, language, duration, live_status, chapters } = read.data;
+  return {
+    kind: 'video',
+    title: read.data.title,
+    uploader: read.data.uploader ?? read.data.channel ?? read.data.creator,
+    site: extractor_key !== null && withoutDates.has(extractor_key) ? null : extractor_key,
+    lang: language?.replaceAll('_', '-') ?? null,
+    published_at: extractor_key !== null && withoutDates.has(extractor_key) ? null : dateOf(read.data),
+    duration_s: duration,
+    state: live_status === 'is_upcoming' ? 'later' : live_status === 'is_live' ? 'live' : 'there',
+    chapters: chapters
+      .flatMap((each) => (each === null ? [] : [{ startS: each.start_time, title: each.title }]))
+      .slice(0, maxChapters),
+    captions: [...tracksOf(read.data.subtitles, false), ...tracksOf(read.data.automatic_captions, true)],
+  };
+}
+
+function tracksOf(byLanguage: z.infer<typeof captions>, automatic: boolean): CaptionTrack[] {
+  return Object.entries(byLanguage)
+    .slice(0, maxLanguages)
+    .flatMap(([lang, forms]) => {
+      const usable = forms
+        // A list of pieces is no captions file; nor is what was said in the chat.
+        .filter((form) => (form.url !== null || form.data !== null) && !form.protocol.startsWith('m3u8'))
+        .slice(0, maxForms);
+      if (usable.length === 0 || lang === 'live_chat') return [];
+      const translated = automatic && usable.some(({ url }) => url !== null && new URL(url).searchParams.has('tlang'));
+      const kept = usable.map(({ ext, url, data }) => ({ ext, url: data === null ? url : null, data }));
+      return [{ lang: lang.slice(0, 40), automatic, translated, forms: kept }];
+    });
+}
+
+function entriesOf(entries: readonly unknown[], depth: number): VideoEntry[] {
+  return entries.flatMap((value): VideoEntry[] => {
+    const read = entry.safeParse(value);
+    if (!read.success) return [];
+    const { _type, ie_key } = read.data;
+    if (_type === 'playlist' || _type === 'multi_video') {
+      const inner = list.safeParse(value);
+      return inner.success && depth < maxDepth ? entriesOf(inner.data.entries, depth + 1) : [];
+    }
+    // Of a video that was read already, `url` is that of its file.
+    const address = [read.data.webpage_url, read.data.url].map((each) => webUrl.safeParse(each).data);
+    const url = address.find((each) => each !== undefined);
+    if (url === undefined) return [];
+    const isList = ie_key !== null && /(?:Tab|Playlist|Channel|User|Album)$/.test(ie_key);
+    return [{ url, title: read.data.title, published_at: dateOf(read.data), isList }];
+  });
+}
+
+function dateOf({ timestamp, upload_date }: z.infer<typeof dated>): string | null {
+  const ms = timestamp === null ? Number.NaN : timestamp * 1000;
+  if (Number.isFinite(ms) && Math.abs(ms) <= 8.64e15) return new Date(ms).toISOString();
+  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(upload_date ?? '') ?? [];
+  const date = new Date(`${year}-${month}-${day}T00:00:00.000Z`);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
+
+/** Null for nothing. */
+function oneLine(text: string): string | null {
+  const line = text
+    .slice(0, 4 * longestTitle)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, longestTitle)
+    .toWellFormed();
+  return line === '' ? null : line;
+}
+
+function isWebUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The only reason is that it is no JSON.
+    return null;
+  }
+}

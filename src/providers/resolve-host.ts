@@ -1,0 +1,64 @@
+/**
+ * From a host's name to the addresses that may be connected to, asked once before each connection: whoever connects uses these
+ * addresses, whatever the name says a moment later. Used by all that goes out to addresses which anybody may have written.
+ */
+import { lookup as lookupAddresses } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import type { AddressPolicy } from '../compute/address-policy.ts';
+import { FetchError, systemCodeOf } from './fetch-error.ts';
+
+export interface ResolvedAddress {
+  address: string;
+  /** 4 or 6. */
+  family: number;
+}
+
+/** Every address of a name. Errors: as of node:dns. */
+export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+/** Lookups that may wait for the system's resolver, which takes one or two at a time. */
+const maxLookups = 64;
+/** An address that does not answer is given up for the next; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
+export const nextAddressAfterMs = 1000;
+
+/** Names to addresses that may be connected to. Errors: FetchError `dns`, `blocked_address`. */
+export function hostResolver(
+  policy: AddressPolicy,
+  lookup: Lookup = (hostname) => lookupAddresses(hostname, { all: true }),
+) {
+  const looking = new Map<string, Promise<readonly ResolvedAddress[]>>();
+
+  /** Whoever asks for a name meanwhile gets the same answer: a resolver that hangs is asked once for each name. */
+  const look = (hostname: string): Promise<readonly ResolvedAddress[]> => {
+    const known = looking.get(hostname);
+    if (known !== undefined) return known;
+    if (looking.size >= maxLookups) throw new FetchError('dns', 'DNS failure: too many names wait to be looked up');
+    const asked = lookup(hostname)
+      .catch((error: unknown) => {
+        throw new FetchError('dns', `DNS failure (${systemCodeOf(error)})`, { cause: error });
+      })
+      .finally(() => looking.delete(hostname));
+    looking.set(hostname, asked);
+    return asked;
+  };
+
+  return async (hostname: string): Promise<readonly ResolvedAddress[]> => {
+    const literal = /^\[(.*)\]$/.exec(hostname)?.[1] ?? (/^[\d.]+$/.test(hostname) ? hostname : null);
+    const found =
+      literal === null ? await look(hostname) : [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
+    // A name that the operator lists may be anywhere.
+    const allowed = policy.lists(hostname) ? found : found.filter(({ address }) => policy.allows(address));
+    if (found.length === 0) throw new FetchError('dns', 'DNS failure: the name has no address');
+    if (allowed.length === 0) throw new FetchError('blocked_address', 'blocked address');
+    return allowed;
+  };
+}
+
+/** A lookup that knows its answer already. It is not called for literals, which were checked before. */
+export function answering(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_hostname, options, callback) => {
+    const [first] = addresses;
+    if (options.all) callback(null, [...addresses]);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * What yt-dlp's complaints mean. It says why it failed in sentences for people, some its own, some the site's; a table knows those
+ * that matter for what happens next. Of any other as much is told as may be: no address, nothing quoted, nothing from this machine.
+ */
+import { FetchError, type FetchErrorOptions, type FetchFault } from './fetch-error.ts';
+
+/** A site that has had enough of this service says so for about that long, ms. */
+const enoughForMs = 3_600_000;
+/** A video that is to be shown later is looked at again after that long, ms. */
+const laterMs = 6 * 3_600_000;
+const longestTold = 120;
+
+interface Sign {
+  pattern: RegExp;
+  code: FetchFault;
+  message: string;
+  options?: FetchErrorOptions;
+}
+
+const signs: readonly Sign[] = [
+  { pattern: /Unsupported URL/, code: 'no_video', message: 'no video is at this address' },
+  {
+    pattern: /not a bot|unusual traffic/i,
+    code: 'challenge',
+    message: 'the site takes this service for a robot',
+    options: { permanent: false, retryAfterMs: enoughForMs },
+  },
+  {
+    pattern: /HTTP Error 429|Too Many Requests/,
+    code: 'http_status',
+    message: 'HTTP 429',
+    options: { status: 429, retryAfterMs: enoughForMs },
+  },
+  {
+    pattern: /premieres in|live event will begin|begins? in|upcoming/i,
+    code: 'video_unfinished',
+    message: 'the video has not been shown yet',
+    options: { retryAfterMs: laterMs },
+  },
+  {
+    pattern:
+      /private video|video is private|members-only|join this channel|log ?in|sign in|--cookies|registered users/i,
+    code: 'login_wall',
+    message: 'the video is not public',
+  },
+  {
+    pattern: /in your (?:country|location|region)|geo.?restrict/i,
+    code: 'video_unavailable',
+    message: 'the video is not shown in this country',
+  },
+  {
+    pattern:
+      /video (?:is )?(?:unavailable|not available)|been removed|no longer available|been terminated|does not exist/i,
+    code: 'video_unavailable',
+    message: 'the video is not available',
+  },
+];
+
+/** Of the network, which the proxy knows more about than the program. */
+const networkSign =
+  /HTTP Error (?:403|50\d)|Tunnel connection failed|urlopen error|timed out|IncompleteRead|Connection|Remote end/i;
+
+/**
+ * The fault behind a run that failed.
+ * Shapes: `complaint` is the end of its standard error; `refusal` what the proxy refused.
+ */
+export function ytDlpFault(complaint: string, refusal: FetchError | null): FetchError {
+  const said =
+    complaint.split('\n').findLast((line) => line.startsWith('ERROR:')) ?? complaint.trim().split('\n').at(-1) ?? '';
+  if (refusal !== null && networkSign.test(said)) return refusal;
+  const sign = signs.find(({ pattern }) => pattern.test(said));
+  if (sign !== undefined) return new FetchError(sign.code, sign.message, sign.options);
+  const status = /HTTP Error (\d{3})/.exec(said)?.[1];
+  if (status !== undefined) {
+    const permanent = status === '404' || status === '410';
+    return new FetchError('http_status', `HTTP ${status}`, { status: Number(status), permanent });
+  }
+  const told = plainWords(said);
+  return new FetchError('program_failed', told === '' ? 'yt-dlp failed' : `yt-dlp failed: ${told}`);
+}
+
+/** What is left of a complaint without what it names: addresses, quotations, paths, numbers of videos, colours. */
+function plainWords(said: string): string {
+  return said
+    .slice(0, 2000)
+    .replace(/^ERROR:\s*/, '')
+    .replace(/^\[[\w:+-]{1,60}\]\s+(?:\S{1,200}:\s)?/, '')
+    .replace(/; please report this issue.*/s, '')
+    .replace(/\(caused by.*/s, '')
+    .replace(/(["'`]).*\1/gs, '…')
+    .replace(/\S*(?:[/\\@]|\d{3})\S*/g, '…')
+    .replace(/[^\x20-\x7e…]+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, longestTold);
+}
