@@ -35,11 +35,13 @@ import { modelEmbedder } from './actors/model-embedder.ts';
 import { modelsLogic } from './actors/models.ts';
 import { openOutsideReranker } from './actors/outside-reranker.ts';
 import { feedPoller } from './actors/poll-feed.ts';
+import { videoPoller } from './actors/poll-videos.ts';
 import { type Pollers, pollWatchHandler } from './actors/poll-watch.ts';
 import { purgeVectorsHandler } from './actors/purge-vectors.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { queryVectorAsker } from './actors/query-vector.ts';
 import { openPdfReader } from './actors/read-pdf.ts';
+import { openVideoReader } from './actors/read-video.ts';
 import { recordsLogic } from './actors/records.ts';
 import { replayHandler } from './actors/replay-queries.ts';
 import { retrieverLogic } from './actors/retriever.ts';
@@ -62,6 +64,7 @@ import { isKnownProvider } from './providers/provider-settings.ts';
 import { transformersPackage } from './providers/transformers-embedder.ts';
 import { createWebFetch } from './providers/web-fetch.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
+import { openYtDlp } from './providers/yt-dlp.ts';
 import type { Settings } from './settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from './store/data-folder.ts';
 import { type Command, Store } from './store/store.ts';
@@ -166,10 +169,33 @@ export async function startApp(options: AppOptions): Promise<App> {
       maxBytes: settings.fetch.max_bytes,
       userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
     });
+    const ytDlp = openYtDlp({
+      searchPath: settings.program_path,
+      tempDir: join(folder.path, 'tmp', 'yt-dlp'),
+      allowPrivateHosts: settings.fetch.allow_private_hosts,
+      perHostGapMs: settings.fetch.per_host_gap_ms,
+      timeoutMs: settings.fetch.video_timeout_s * 1000,
+    });
+    const videos = openVideoReader({
+      ytDlp,
+      fetch,
+      hosts: settings.fetch.video_hosts,
+      readsCaptions: settings.fetch.video_captions,
+      wishes: {
+        langs: settings.fetch.video_caption_langs,
+        order: settings.fetch.video_caption_order,
+        allowAutomatic: settings.fetch.video_allow_auto_captions,
+      },
+      now,
+    });
+    undo.push(() => videos.close());
     const feeds = openFeedReader();
     undo.push(() => feeds.close());
     /** One for each kind of watch; a kind without one cannot be watched. */
-    const pollers: Pollers = { rss: feedPoller({ fetch, read: feeds.read }) };
+    const pollers: Pollers = {
+      rss: feedPoller({ fetch, read: feeds.read }),
+      video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
+    };
 
     const { resilience } = settings;
     const breakers = createBreakers({
@@ -413,6 +439,7 @@ export async function startApp(options: AppOptions): Promise<App> {
                 commit,
                 fetch,
                 readers: { ...textReaders(extractor.readFetched), ...pdfs.readers },
+                readVideo: videos.read,
                 indexPage,
                 canonicalize: settings.canonicalize,
               }),
@@ -456,6 +483,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           work.close(),
           extractor.close(),
           pdfs.close(),
+          videos.close(),
           feeds.close(),
           clusterPool.close(),
           transformers.close(),

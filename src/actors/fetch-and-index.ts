@@ -1,6 +1,6 @@
 /**
  * The handler of `fetch_and_index` jobs: a page that was submitted without its text gets it from the web and becomes searchable.
- * Safe to run again at any point.
+ * Safe to run again at any point. A page that is a video gets what is said in it; of any other:
  *
  * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business
  * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
@@ -9,15 +9,18 @@
  * 5. index it like any other page
  */
 import { createHash } from 'node:crypto';
-import { type StoredFetch, storeFetched } from '../commands/store-fetched.ts';
+import { type FetchedPage, type StoredFetch, storeFetched } from '../commands/store-fetched.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
+import type { ExtractedPage } from '../compute/extract-html.ts';
 import { JobError } from '../domain/errors.ts';
 import type { Page } from '../domain/page.ts';
+import type { PageFacts } from '../domain/page-facts.ts';
 import { FetchError } from '../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../providers/web-fetch.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
 import type { JobContext, JobHandler } from './job-actor.ts';
+import type { VideoReader } from './read-video.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export interface FetchAndIndexDependencies {
@@ -25,9 +28,16 @@ export interface FetchAndIndexDependencies {
   commit: CommitCommand;
   fetch: WebFetch;
   readers: ContentReaders;
+  /** Null for a page that is no video. */
+  readVideo: VideoReader['read'];
   /** The handler of `index_page` jobs. */
   indexPage: JobHandler;
   canonicalize: CanonicalizeSettings;
+}
+
+interface ReadPage {
+  final: FetchedPage['final'];
+  read: ExtractedPage & PageFacts;
 }
 
 const accept = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
@@ -36,9 +46,18 @@ const longestType = 100;
 const maxAhead = 1;
 
 export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
-  const { reader, commit, fetch, readers, indexPage, canonicalize } = dependencies;
+  const { reader, commit, fetch, readers, readVideo, indexPage, canonicalize } = dependencies;
 
-  const fill = async (page: Page, { attempt, signal }: JobContext): Promise<void> => {
+  /** Where a page's text came from in the end, canonical. Errors: FetchError for a place that is blacklisted. */
+  const finalOf = (finalUrl: string): FetchedPage['final'] => {
+    const final = canonicalizeUrl(finalUrl, canonicalize);
+    if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
+    // Asked again in the transaction; here it spares the reading.
+    if (reader.blacklist.match(final.canonical_url, final.domain) !== undefined) throw blacklisted();
+    return final;
+  };
+
+  const readFromWeb = async (page: Page, signal: AbortSignal): Promise<ReadPage> => {
     const answer = await fetch(page.canonical_url, {
       signal,
       maxAhead,
@@ -47,13 +66,16 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     });
     const refusal = await refusalOf(answer, readers, signal);
     if (refusal !== null) throw refusal;
-    const final = canonicalizeUrl(answer.finalUrl, canonicalize);
-    if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
-    // Asked again in the transaction; here it spares the reading.
-    if (reader.blacklist.match(final.canonical_url, final.domain) !== undefined) throw blacklisted();
+    const final = finalOf(answer.finalUrl);
     const type = typeOf(answer);
     const { charset } = contentTypeOf(answer.headers['content-type']);
-    const read = await readerOf(readers, type)({ bytes: answer.body, charset }, signal);
+    return { final, read: await readerOf(readers, type)({ bytes: answer.body, charset }, signal) };
+  };
+
+  const fill = async (page: Page, { attempt, signal }: JobContext): Promise<void> => {
+    const video = await readVideo(page, signal);
+    const { final, read } =
+      video === null ? await readFromWeb(page, signal) : { final: finalOf(video.finalUrl), read: video.page };
     const body = read.text.toWellFormed();
     if (body === '') throw new FetchError('no_text', 'no readable text');
     const content_hash = createHash('sha256').update(body).digest('hex');

@@ -10,6 +10,7 @@ import { type ItemSubmission, notePolled, takeItems } from '../commands/take-ite
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
 import { JobError } from '../domain/errors.ts';
 import { idOf } from '../domain/ids.ts';
+import type { PageMetadata } from '../domain/page.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../domain/watch.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -42,6 +43,8 @@ export interface SourcePolicy {
   source: string;
   /** Items taken from one poll; null: as the settings say. */
   maxItems: number | null;
+  /** Kept in the pages' metadata, beside what the poll says of them. */
+  metadata?: PageMetadata;
 }
 
 /** One for each kind of watch. */
@@ -129,6 +132,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
             feed_url: reading.url,
             feed_title: reading.title,
             published_at: item.published_at,
+            ...policy.metadata,
           },
           seen_at: at,
           at,

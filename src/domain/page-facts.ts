@@ -1,6 +1,6 @@
 /**
  * What a document says of itself, as it is kept in a page's `metadata`: `published_at` (UTC, ISO 8601), `author`, `lang` (a language
- * tag), `site_name`. Called where a page's text is read from a document.
+ * tag), `site_name`; of a recording `duration_s` and `captions`, too. Called where a page's text is read from a document.
  */
 import type { PageMetadata } from './page.ts';
 
@@ -9,13 +9,20 @@ export interface PageFacts {
   author: string | null;
   lang: string | null;
   site_name: string | null;
+  /** Of a recording, in seconds. */
+  duration_s?: number | null;
+  /** Who wrote down what is said in a recording: a person, or a machine. */
+  captions?: 'manual' | 'automatic';
 }
 
 /** The metadata given by who submitted the page, and the facts under keys that are not there or hold null. */
 export function withFacts(given: PageMetadata | null, facts: PageFacts): PageMetadata | null {
-  const { published_at, author, lang, site_name } = facts;
-  const known = Object.entries({ published_at, author, lang, site_name }).flatMap(([key, value]) =>
-    value === null || (given?.[key] ?? null) !== null ? [] : [[key, value.toWellFormed()] as const],
+  const { published_at, author, lang, site_name, duration_s = null, captions = null } = facts;
+  const known = Object.entries({ published_at, author, lang, site_name, duration_s, captions }).flatMap(
+    ([key, value]) => {
+      if (value === null || (given?.[key] ?? null) !== null) return [];
+      return [[key, typeof value === 'string' ? value.toWellFormed() : value] as const];
+    },
   );
   return known.length === 0 ? given : { ...given, ...Object.fromEntries(known) };
 }

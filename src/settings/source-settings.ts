@@ -1,6 +1,7 @@
 /** Settings of where pages come from: fetching, video and audio, PDF, watches. */
 import { z } from 'zod';
 import { isHostRule } from '../compute/address-policy.ts';
+import { type CaptionStep, captionSteps } from '../compute/video/choose-captions.ts';
 import { maxIntervalHours } from '../domain/watch.ts';
 import { aboveZero, addressOrNone, flag, integer, secretOrNone, text, textList, textOrNone } from './declare.ts';
 
@@ -10,17 +11,32 @@ export const fetch = z.object({
     'Seconds that fetching one page may take in all, redirects included; waiting for the turn of its host does not count.',
   ),
   max_bytes: integer(10_000_000, 1, 'Bytes, decoded, of a page held in memory.'),
-  video_timeout_s: aboveZero(60, 'Seconds that fetching the captions of one video may take.'),
+  video_timeout_s: aboveZero(60, 'Seconds that one run of yt-dlp may take: a video is looked at, or a list of videos.'),
   audio_max_bytes: integer(250_000_000, 1, 'Bytes of an audio file, which streams to a temporary file.'),
   audio_timeout_s: aboveZero(300, 'Seconds that fetching one audio file may take.'),
-  video_captions: flag(true, 'Read the captions of videos.'),
+  video_captions: flag(true, 'Read the captions of videos. Without it pages that are videos have no text.'),
   video_allow_auto_captions: flag(true, 'Accept captions that were made by a machine.'),
   video_transcribe_fallback: flag(true, 'Transcribe a video that has no captions.'),
   audio_transcripts: flag(true, 'Transcribe audio files.'),
   podcast_transcripts: flag(true, 'Transcribe the episodes of podcasts.'),
-  video_caption_langs: textList(['en', 'en-US', 'en-GB'], 'Languages of captions, best first.'),
+  video_caption_langs: textList(
+    ['en', 'en-US', 'en-GB'],
+    'Languages of captions, best first; `en` stands for `en-AU`, too.',
+  ),
+  video_caption_order: z
+    .array(z.enum(captionSteps))
+    .min(1)
+    .default((): CaptionStep[] => ['manual', 'automatic', 'any_manual', 'any_automatic'])
+    .meta({
+      description:
+        'Which captions are looked for, one step after the other: `manual` and `automatic` ones in `fetch.video_caption_langs`, the same in any language, and `translated` ones, which a machine has put into `fetch.video_caption_langs`.',
+      rule: `a JSON list of ${captionSteps.join(', ')}`,
+    }),
   video_speech_model: text('small', 'Size of the local speech model.'),
-  video_hosts: textList(['youtube.com', 'youtu.be', 'vimeo.com'], 'Hosts whose pages are videos.'),
+  video_hosts: textList(
+    ['youtube.com', 'youtu.be', 'vimeo.com'],
+    'Domains whose pages are videos (docs/video.md), with those below them.',
+  ),
   allow_private_hosts: z
     .array(z.string().refine(isHostRule))
     .default(() => [])
@@ -56,5 +72,5 @@ export const watch = z.object({
   poll_tick_enabled: flag(true, 'Poll due watches every minute.'),
   max_due_per_tick: integer(20, 1, 'Watches polled in one minute.'),
   max_items_per_poll: integer(200, 1, 'Items taken from one poll.'),
-  video_max_entries: integer(100, 1, 'Videos taken from one playlist or channel.'),
+  video_max_entries: integer(100, 1, 'Videos that one poll lists of a playlist or channel.'),
 });

@@ -46,6 +46,7 @@ async function setUp(t: TestContext, site: Site, path: string) {
       userAgent: 'test',
     }),
     readers: textReaders(async (content) => readFetched(content)),
+    readVideo: async () => null,
     indexPage: async (job) => {
       indexed.push(job.page_no ?? 0);
       return undefined;

@@ -16,12 +16,13 @@ function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 test('an empty environment gives the defaults of the contract', () => {
-  const { secrets, ...settings } = readSettings({ HOME: '/home/reader' });
+  const { secrets, ...settings } = readSettings({ HOME: '/home/reader', PATH: '/usr/bin:/bin' });
   assert.deepEqual(settings, {
     bind_host: '127.0.0.1',
     bind_port: 8000,
     data_dir: '/home/reader/.local/share/readback',
     cache_dir: '/home/reader/.cache/readback',
+    program_path: '/usr/bin:/bin',
     allowed_hosts: [],
     allowed_origins: [],
     canonicalize: {
@@ -51,6 +52,7 @@ test('an empty environment gives the defaults of the contract', () => {
       video_transcribe_fallback: true,
       audio_transcripts: true,
       podcast_transcripts: true,
+      video_caption_order: ['manual', 'automatic', 'any_manual', 'any_automatic'],
       video_caption_langs: ['en', 'en-US', 'en-GB'],
       video_speech_model: 'small',
       video_hosts: ['youtube.com', 'youtu.be', 'vimeo.com'],

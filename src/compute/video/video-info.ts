@@ -25,6 +25,8 @@ export interface CaptionForm {
 
 export interface VideoInfo {
   kind: 'video';
+  /** Where the site has it; null where it does not say. */
+  url: string | null;
   title: string | null;
   uploader: string | null;
   /** Name of the site. */
@@ -53,6 +55,8 @@ export interface VideoList {
   kind: 'list';
   title: string | null;
   entries: VideoEntry[];
+  /** The video of a list that has no other, as a page has that shows one. */
+  only: VideoInfo | null;
 }
 
 const longestTitle = 1000;
@@ -67,20 +71,25 @@ const maxDepth = 3;
 const withoutDates = new Set(['Generic', 'HTML5MediaEmbed']);
 
 const title = z.string().transform(oneLine).nullable().catch(null);
-const count = z.number().min(0).max(1e9).nullable().catch(null);
+const seconds = z.number().min(0).max(1e9);
 const webUrl = z.string().max(longestUrl).refine(isWebUrl);
 
 const captionForm = z.object({
   url: webUrl.nullable().catch(null),
   data: z.string().max(longestCaptions).nullable().catch(null),
-  ext: z.string().max(20).toLowerCase().catch(''),
+  // "unknown_video" is what is said of an address without an ending.
+  ext: z
+    .string()
+    .max(20)
+    .transform((ext) => (ext === 'unknown_video' ? '' : ext.toLowerCase()))
+    .catch(''),
   protocol: z.string().max(40).catch(''),
 });
 const captions = z.record(z.string(), z.array(captionForm).catch([])).catch({});
-const chapter = z.object({ start_time: z.number().min(0).max(1e9), title });
+const chapter = z.object({ start_time: seconds, title });
 
 const dated = z.object({
-  timestamp: count,
+  timestamp: z.number().nullable().catch(null),
   upload_date: z
     .string()
     .regex(/^\d{8}$/)
@@ -98,7 +107,8 @@ const video = dated.extend({
     .regex(/^[a-z]{2,3}(?:[-_][a-z\d]{1,8}){0,3}$/i)
     .nullable()
     .catch(null),
-  duration: count,
+  duration: seconds.nullable().catch(null),
+  webpage_url: webUrl.nullable().catch(null),
   live_status: z.string().nullable().catch(null),
   chapters: z.array(chapter.nullable().catch(null)).catch([]),
   subtitles: captions,
@@ -119,15 +129,14 @@ export function readVideoInfo(json: string): VideoInfo | VideoList | null {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
   const type = '_type' in parsed ? parsed._type : 'video';
   if (type !== 'playlist' && type !== 'multi_video') return videoOf(parsed);
-  const read = list.safeParse(parsed);
-  return read.success ? { kind: 'list', title: read.data.title, entries: entriesOf(read.data.entries, 1) } : null;
-}
-
-/** The video of a list that has no other, as a page has that shows one; null where it has none or several. */
-export function onlyVideo(json: string): VideoInfo | null {
-  const read = list.safeParse(parsedJson(json));
-  const entries = read.data?.entries.filter((each) => each !== null) ?? [];
-  return entries.length === 1 ? videoOf(entries[0]) : null;
+  const { title, entries } = list.parse(parsed);
+  const present = entries.filter((each) => each !== null);
+  return {
+    kind: 'list',
+    title,
+    entries: entriesOf(entries, 1),
+    only: present.length === 1 ? videoOf(present[0]) : null,
+  };
 }
 
 function videoOf(value: unknown): VideoInfo | null {
@@ -136,6 +145,7 @@ function videoOf(value: unknown): VideoInfo | null {
   const { extractor_key, language, duration, live_status, chapters } = read.data;
   return {
     kind: 'video',
+    url: read.data.webpage_url,
     title: read.data.title,
     uploader: read.data.uploader ?? read.data.channel ?? read.data.creator,
     site: extractor_key !== null && withoutDates.has(extractor_key) ? null : extractor_key,

@@ -1,0 +1,180 @@
+/**
+ * Reads pages that are videos: what yt-dlp says of them, and those captions that the settings want, as a text whose sections begin at a
+ * second of the video. Loads no video. The captions are fetched like any page, with the same limits and turns.
+ */
+
+import { domainMatches } from '../compute/domain-match.ts';
+import type { ExtractedPage } from '../compute/extract-html.ts';
+import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../compute/video/choose-captions.ts';
+import type { VideoInfo, VideoList } from '../compute/video/video-info.ts';
+import { JobError } from '../domain/errors.ts';
+import type { Page } from '../domain/page.ts';
+import type { PageFacts } from '../domain/page-facts.ts';
+import { videoWishesOf } from '../domain/video-config.ts';
+import { FetchError } from '../providers/fetch-error.ts';
+import { statusError, type WebFetch } from '../providers/web-fetch.ts';
+import type { YtDlp } from '../providers/yt-dlp.ts';
+import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
+import { contentTypeOf } from './content-readers.ts';
+
+export interface VideoReaderDependencies {
+  ytDlp: YtDlp;
+  fetch: WebFetch;
+  /** `fetch.video_hosts`: domains, with those below them. */
+  hosts: readonly string[];
+  /** `fetch.video_captions`. */
+  readsCaptions: boolean;
+  wishes: CaptionWishes;
+  now: () => number;
+}
+
+export interface ReadVideo {
+  /** Where the site has it. */
+  finalUrl: string;
+  page: ExtractedPage & PageFacts;
+}
+
+export interface VideoReader {
+  /** Why videos cannot be read, in a sentence; null where they can. */
+  unavailable(): string | null;
+  /**
+   * The captions of the video that a page is; null for a page that is none: of another host, or one on which no video is.
+   * Errors: FetchError; JobError; the signal's reason.
+   */
+  read(page: Page, signal: AbortSignal): Promise<ReadVideo | null>;
+  /** The list at an address. Errors: as of `read`. */
+  list(url: string, range: { max: number; from: 'start' | 'end' }, signal: AbortSignal): Promise<VideoList>;
+  close(): Promise<void>;
+}
+
+/** Of the pages of one host one is read, as many wait, and the others let pages of other hosts go first. */
+const maxAhead = 1;
+/** A captions file of ten hours is about 2 MB. */
+const maxCaptionsBytes = 10_000_000;
+/** Machines take hours to write down what was said in a new video; for about a day it is looked at again, ms. */
+const freshForMs = 86_400_000;
+const againAfterMs = 6 * 3_600_000;
+/** Longest that reading may take, ms. */
+const timeoutMs = 15_000;
+const maxHeapMb = 512;
+const maxQueue = 64;
+
+export function openVideoReader(dependencies: VideoReaderDependencies): VideoReader {
+  const { ytDlp, fetch, hosts, readsCaptions, wishes, now } = dependencies;
+  const pool = openThreadPool<typeof import('../threads/video-task.ts')>({
+    entry: new URL('../threads/video-task', import.meta.url),
+    name: 'videos',
+    threads: 1,
+    lazy: true,
+    maxQueue,
+    maxHeapMb,
+    nice: 10,
+  });
+
+  const unavailable = () =>
+    readsCaptions ? ytDlp.missing() : 'captions of videos are not read: fetch.video_captions is off';
+  const refuseUnavailable = () => {
+    const reason = unavailable();
+    if (reason !== null) throw new FetchError('program_missing', reason);
+  };
+
+  const infoOf = async (bytes: Uint8Array, signal: AbortSignal): Promise<VideoInfo | VideoList> => {
+    const info = await pool.run('readInfo', { bytes }, { timeoutMs, signal }).catch(asFailure);
+    if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
+    return info;
+  };
+
+  /** Null where no video is at the address. */
+  const describe = async (url: string, signal: AbortSignal): Promise<VideoInfo | null> => {
+    let described: Uint8Array;
+    try {
+      described = await ytDlp.describe(url, { signal, maxAhead });
+    } catch (error) {
+      if (error instanceof FetchError && error.code === 'no_video') return null;
+      throw error;
+    }
+    const info = await infoOf(described, signal);
+    if (info.kind === 'video') return info;
+    if (info.only !== null) return info.only;
+    throw new FetchError('no_video', 'the address is that of a list of videos: a watch of kind video reads those');
+  };
+
+  const chosenOf = (info: VideoInfo, langs: readonly string[]): ChosenCaptions => {
+    if (info.state !== 'there') {
+      const message = info.state === 'live' ? 'the video is live' : 'the video has not been shown yet';
+      throw new FetchError('video_unfinished', message, { retryAfterMs: againAfterMs });
+    }
+    const chosen = chooseCaptions(info.captions, info.lang, { ...wishes, langs });
+    if (chosen !== null) return chosen;
+    const isFresh = info.published_at !== null && now() - Date.parse(info.published_at) < freshForMs;
+    const message =
+      info.captions.length === 0 ? 'the video has no captions' : 'the video has no captions that are wanted';
+    throw new FetchError('no_captions', message, isFresh ? { permanent: false, retryAfterMs: againAfterMs } : {});
+  };
+
+  const captionsOf = async ({ form }: ChosenCaptions, info: VideoInfo, signal: AbortSignal) => {
+    const file = { bytes: Buffer.from(form.data ?? ''), charset: 'utf-8' as string | null };
+    if (form.url !== null) {
+      const answer = await fetch(form.url, { signal, maxBytes: maxCaptionsBytes });
+      const refusal = statusError(answer);
+      if (refusal !== null) throw refusal;
+      file.bytes = Buffer.from(answer.body);
+      file.charset = contentTypeOf(answer.headers['content-type']).charset;
+    }
+    const read = await pool
+      .run('readCaptions', { ...file, chapters: info.chapters }, { timeoutMs, signal })
+      .catch(asFailure);
+    if (read.text === '') throw new FetchError('unreadable', 'the captions of the video cannot be read');
+    return read;
+  };
+
+  return {
+    unavailable,
+    async read({ canonical_url, domain, metadata }, signal) {
+      const { isWatched, langs } = videoWishesOf(metadata);
+      if (!isWatched && !hosts.some((host) => domainMatches(domain, host))) return null;
+      refuseUnavailable();
+      const info = await describe(canonical_url, signal);
+      if (info === null) {
+        // A list that names what is no video is mistaken; a site of videos has pages of other kinds.
+        if (isWatched) throw new FetchError('no_video', 'no video is at this address');
+        return null;
+      }
+      const chosen = chosenOf(info, langs ?? wishes.langs);
+      const { text, sections } = await captionsOf(chosen, info, signal);
+      const page = {
+        title: info.title,
+        text,
+        sections,
+        author: info.uploader,
+        published_at: info.published_at,
+        lang: chosen.lang,
+        site_name: info.site,
+        duration_s: info.duration_s,
+        captions: chosen.automatic ? ('automatic' as const) : ('manual' as const),
+      };
+      return { finalUrl: info.url ?? canonical_url, page };
+    },
+    async list(url, { max, from }, signal) {
+      refuseUnavailable();
+      const info = await infoOf(
+        await ytDlp.list(url, { max, from, signal, maxAhead: Number.POSITIVE_INFINITY }),
+        signal,
+      );
+      if (info.kind === 'list') return info;
+      throw new FetchError('no_video', 'the address is that of one video, not of a list');
+    },
+    close: () => pool.close(),
+  };
+}
+
+function asFailure(error: unknown): never {
+  if (error instanceof QueueFullError) {
+    throw new JobError('too many captions are waiting to be read', { retryAfterMs: 1000, cause: error });
+  }
+  const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (isOutOfMemory || error instanceof TaskTimeoutError) {
+    throw new FetchError('unreadable', 'the captions of the video take too much to read', { cause: error });
+  }
+  throw error;
+}
