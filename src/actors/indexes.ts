@@ -9,11 +9,9 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { fuseRrf } from '../compute/fuse-rrf.ts';
-import type { LabelSet } from '../compute/label-set.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { DomainError } from '../domain/errors.ts';
-import { type EmbeddingModel, localDim } from '../domain/model.ts';
+import type { EmbeddingModel } from '../domain/model.ts';
 import { Catalog } from '../index/catalog.ts';
 import { labelsOf, type ModelSpace } from '../index/model-space.ts';
 import { ModelSpaces } from '../index/model-spaces.ts';
@@ -22,16 +20,18 @@ import { IndexRecovery, recoverText } from '../index/recover-index.ts';
 import { Searchers } from '../index/searchers.ts';
 import { SparseIndex } from '../index/sparse-index.ts';
 import type { StoreReader } from '../store/store.ts';
-import type { AnalyzedQuery, SearchThreadData } from '../threads/analyze-query.ts';
-import { openThreadPool, QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
+import type { SearchThreadData } from '../threads/analyze-query.ts';
+import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { CommitFeed } from './commit-feed.ts';
+import { type IndexThreadsOptions, openIndexThreads } from './index-threads.ts';
 import type { AskQueryVector } from './query-vector.ts';
+import { retrieveCandidates } from './retrieve-candidates.ts';
 import { type Handlers, serviceLogic } from './service.ts';
-import type { NearPagesRequest, RankedChunks, Retrieved, RetrieveRequest } from './system-messages.ts';
+import type { NearPagesRequest } from './system-messages.ts';
 
 export type WorkPool = ThreadPool<typeof import('../threads/work-thread.ts')>;
 
-export interface IndexesDependencies {
+export interface IndexesDependencies extends IndexThreadsOptions {
   /** Folder of the index files. */
   dir: string;
   storeId: string;
@@ -40,11 +40,6 @@ export interface IndexesDependencies {
   work: WorkPool;
   /** Gives queries their vectors by outside models. */
   askQueryVector: AskQueryVector;
-  /** What the searcher threads are given. */
-  searchData: SearchThreadData;
-  /** Threads that answer searches, and threads that each hold a shard of every vector space. */
-  searchers: number;
-  shards: number;
   log: Logger;
   monotonic: () => number;
 }
@@ -57,16 +52,6 @@ const progressMs = 3000;
 const saveEveryDocs = 2000;
 /** Without a change for so long, ms, the index is tidied and saved. */
 const quietMs = 5000;
-/**
- * Candidates that the local reranker scores: all of both sides by default. More than this, which a search may ask for 2,000 of and
- * a replay 20,000, take their processor time from other searches and change nothing at the top (docs/ranking.md, "More candidates").
- */
-const maxReranked = 400;
-/** Tasks that may wait for a searcher or a shard: some seconds of work. */
-const maxQueue = 1024;
-/** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
-const maxYoungMb = 8;
-
 type IndexMessages =
   | 'index.add'
   | 'index.addVectors'
@@ -79,9 +64,6 @@ type IndexMessages =
   | 'index.remove'
   | 'index.heldAtStart'
   | 'index.purge';
-
-const noLabels = new Uint32Array(0);
-const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
 
 export function indexesLogic(dependencies: IndexesDependencies) {
   const { dir, storeId, reader, feed, work, askQueryVector, searchData, log, monotonic } = dependencies;
@@ -121,28 +103,9 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     });
     undo.push(unsubscribe);
 
-    const searchers = Array.from({ length: dependencies.searchers }, (_, number) =>
-      openThreadPool<typeof import('../threads/search-thread.ts')>({
-        entry: new URL('../threads/search-thread', import.meta.url),
-        name: `searcher-${number}`,
-        threads: 1,
-        maxQueue,
-        maxYoungMb,
-        data: searchData,
-      }),
-    );
-    const shards = Array.from({ length: dependencies.shards }, (_, number) =>
-      openThreadPool<typeof import('../threads/shard-thread.ts')>({
-        entry: new URL('../threads/shard-thread', import.meta.url),
-        name: `shard-${number}`,
-        threads: 1,
-        maxQueue,
-        uninterrupted: true,
-        maxYoungMb,
-      }),
-    );
-    const closePools = () => Promise.all([...searchers, ...shards].map((pool) => pool.close()));
-    undo.push(closePools);
+    const threads = openIndexThreads(dependencies);
+    const { searchers, shards } = threads;
+    undo.push(threads.close);
     const spaces = new ModelSpaces({
       dir,
       storeId,
@@ -212,48 +175,15 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       await recoverFirst(recoverAll, pending, log);
     }
 
-    const asking = new Searchers(searchers, () => sparse.republish(), log);
-
-    /** The dense side's hits; none where there is no vector to ask with. */
-    const searchVectors = async (
-      model: EmbeddingModel,
-      vector: Float32Array | null,
-      k: number,
-      allow: { allow?: LabelSet },
-    ): Promise<RankedChunks> => {
-      if (vector === null) return nothing;
-      const limits = { ...allow, ...(model.floor === null ? {} : { minScore: model.floor }) };
-      return spaces.use(model, ({ chunks }) => chunks.search(vector, k, limits));
-    };
-
-    /** The query's vector by an outside model, which knows every word in its way; null where the searchers make it. */
-    const embedQuery = async (model: EmbeddingModel, query: string, signal: AbortSignal | undefined) => {
-      if (localDim(model) !== null) return null;
-      const asked = await askQueryVector(model, query, signal);
-      return { ...asked, wordPart: null, knownWords: asked.vector === null ? 0 : 1 };
-    };
-
-    /** The first candidates by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
-    const rerank = async (
-      model: EmbeddingModel,
-      { forms, vector, wordPart }: AnalyzedQuery,
-      hits: readonly Uint32Array[],
-      rrfK: number,
-    ): Promise<RankedChunks | null> => {
-      const labels = Uint32Array.from(fuseRrf(hits, rrfK).slice(0, maxReranked), ({ label }) => label);
-      if (labels.length === 0) return null;
-      const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
-      const scored = vectors.length === 0 ? [] : await spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
-      const [cosine = null, wordCosine = null] = scored.map((each) => each.map((score) => score || 0));
-      const outsideModel = localDim(model) === null;
-      try {
-        const scores = await asking.rerank(forms, { labels, cosine, wordCosine, outsideModel });
-        return scores === null ? null : { labels, scores };
-      } catch (error) {
-        log.error({ err: error }, 'the local reranker failed: the fused order is answered');
-        return null;
-      }
-    };
+    const retrieve = retrieveCandidates({
+      catalog,
+      spaces,
+      searchers: new Searchers(searchers, () => sparse.republish(), log),
+      askQueryVector,
+      isRebuilding: () => pending() > 0,
+      log,
+      monotonic,
+    });
 
     /** In quiet times small segments are brought together, and what is worth it is saved. */
     let changedAt: number | null = null;
@@ -347,60 +277,9 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         const floor = model.floor === null || anyScore === true ? {} : { minScore: model.floor };
         return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
       },
-      'index.retrieve': async (request: RetrieveRequest, signal): Promise<Retrieved> => {
-        const { query, candidates: k, filters } = request;
+      'index.retrieve': async (request, signal) => {
         const model = searchableModel(request.model);
-        const began = monotonic();
-        const allowed = catalog.allowed(filters);
-        const filtered = monotonic();
-        const shape = {
-          pageOf: (label: number) => catalog.pageOf(label),
-          passes: (no: number) => catalog.passes(no, filters),
-          lastSeenAt: (no: number) => catalog.lastSeenAt(no),
-        };
-        if (allowed?.count === 0) {
-          return { sparse: nothing, dense: nothing, reranked: null, known: false, timing_ms: {}, ...shape };
-        }
-        const allow = allowed === null ? {} : { allow: allowed.labels };
-        return orOverloaded(async () => {
-          const embedding = embedQuery(model, query, signal);
-          embedding.catch(() => {}); // waited for below, unless the searcher fails first
-          const analyzed = await asking.analyze(query, localDim(model));
-          const asked = monotonic();
-          const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };
-          const searchDense = async () => {
-            const outside = await embedding;
-            const from = monotonic();
-            if (outside !== null) timing_ms.embed = from - filtered;
-            if (outside?.degraded === true) timing_ms.degraded_dense = 1;
-            const embedded = { ...analyzed, ...outside };
-            const near = await searchVectors(model, embedded.vector, k, allow);
-            timing_ms.dense = monotonic() - from;
-            return { near, embedded };
-          };
-          const searchSparse = async () => {
-            const found = await asking.search({ terms: analyzed.forms.map(({ stem }) => stem), k, ...allow });
-            timing_ms.sparse = monotonic() - asked;
-            return found;
-          };
-          const [found, { near, embedded }] = await Promise.all([searchSparse(), searchDense()]);
-          const known = found.known > 0 || embedded.knownWords > 0;
-          const dense = known ? near : nothing;
-          const searched = monotonic();
-          const reranked = request.rerank
-            ? await rerank(model, embedded, [found.labels, dense.labels], request.rrf_k)
-            : null;
-          if (request.rerank) timing_ms.rerank = monotonic() - searched;
-          if (pending() > 0 || model.status !== 'ready') timing_ms.rebuilding = 1;
-          return {
-            sparse: found,
-            dense,
-            reranked,
-            known,
-            timing_ms,
-            ...shape,
-          };
-        });
+        return orOverloaded(() => retrieve(request, model, signal));
       },
     };
 
@@ -416,7 +295,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
           // A full disk, say: the next start brings back from the store what the files lack.
           log.error({ err: closed.reason }, 'the index could not be saved on closing');
         }
-        await closePools();
+        await threads.close();
       },
     };
   };
