@@ -5,6 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startApp } from '../src/app.ts';
 import { searchRequest } from '../src/domain/search.ts';
 import { readSettings } from '../src/settings/read-settings.ts';
@@ -98,6 +99,8 @@ try {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
+  const lag = monitorEventLoopDelay({ resolution: 5 });
+  lag.enable();
   let last = performance.now();
   const ticking = setInterval(() => {
     turnMs = Math.max(turnMs, performance.now() - last - 5);
@@ -105,6 +108,7 @@ try {
   }, 5);
   const reply = await app.ask('page.forget', { domain: 'goes.example' });
   const requestMs = performance.now() - began;
+  lag.disable();
   answered = true;
   say(`forgotten in ${Math.round(requestMs)} ms`);
   const after = await search('heron river');
@@ -129,6 +133,7 @@ try {
         request_ms: round(requestMs),
         slowest_search_beside_ms: round(slowest),
         longest_turn_ms: round(turnMs),
+        lag_p99_ms: round(lag.percentile(99) / 1e6 - 5),
         results_of_the_domain_after: leaked,
         results_that_stay: after.results.length,
         purge_jobs_done_ms: round(purgedMs),

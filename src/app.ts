@@ -343,6 +343,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           compactAfterMs: settings.forget.compact_after_s * 1000,
           log,
           now,
+          monotonic,
         }),
         events: eventsLogic({
           reader: store.reader,

@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import {
   beginForget,
   type ErasedPage,
+  type ErasedSlice,
   endForget,
   erasePages,
   type ForgetTarget,
@@ -24,8 +25,9 @@ import { isPublicSuffix, normalizeDomain } from '../compute/domain-match.ts';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../domain/blacklist.ts';
 import { DomainError } from '../domain/errors.ts';
 import { idOf, numberOf } from '../domain/ids.ts';
+import { maxBatch } from '../machines/writer.ts';
 import type { BlacklistRule } from '../store/blacklist.ts';
-import type { StoreReader } from '../store/store.ts';
+import type { Command, StoreReader } from '../store/store.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import { commitThrough, type SystemAsk } from './system-messages.ts';
@@ -38,13 +40,19 @@ export interface ForgettingDependencies {
   maxAttempts: number;
   compactAfterMs: number;
   log: Logger;
+  /** Wall clock, ms. */
   now: () => number;
+  /** Ms, for what lasts. */
+  monotonic: () => number;
 }
 
 type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
 
-/** Pages erased in one transaction: some ms. */
+/** Pages erased in one transaction at most, and how long that goes on, ms: pages differ a hundredfold in what they own. */
 const slicePages = 100;
+const sliceMs = 4;
+/** The weight of a slice: it shares its transaction with nobody. */
+const wholeBatch = maxBatch;
 /** Tombstones verified in one transaction: some ms. */
 const sliceTombstones = 500;
 /** Longest that a timer can wait. */
@@ -53,7 +61,7 @@ const maxTimerMs = 2 ** 31 - 1;
 const busyMs = 200;
 
 export function forgettingLogic(dependencies: ForgettingDependencies) {
-  const { ask, reader, feed, canonicalize, maxAttempts, compactAfterMs, log, now } = dependencies;
+  const { ask, reader, feed, canonicalize, maxAttempts, compactAfterMs, log, now, monotonic } = dependencies;
   const commit = commitThrough(ask);
 
   const targetOf = ({ url, domain, reason }: ForgetRequest): ForgetTarget => {
@@ -99,6 +107,14 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       }
     };
 
+    /** The time counts from when the writer comes to it. */
+    const eraseInTime = (pageNos: readonly number[]): Command<ErasedSlice> => {
+      return (transaction) => {
+        const until = monotonic() + sliceMs;
+        return erasePages(pageNos, now(), () => monotonic() >= until)(transaction);
+      };
+    };
+
     /** Erase everything that a rule matches, and queue what is left to do. May be done again at any time. */
     const purge = async (rule: BlacklistRule): Promise<{ pages: number; jobs: number }> => {
       const pageNos =
@@ -106,13 +122,14 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
           ? await ask('index.pagesUnder', { domain: rule.pattern })
           : [reader.pages.numberByUrl(rule.pattern) ?? 0].filter((no) => no !== 0);
       let pages = 0;
-      for (let at = 0; at < pageNos.length; at += slicePages) {
-        const erased = await commit(erasePages(pageNos.slice(at, at + slicePages), now()));
+      for (let at = 0; at < pageNos.length; ) {
+        const { erased, looked } = await commit(eraseInTime(pageNos.slice(at, at + slicePages)), wholeBatch);
         await removeFromIndex(erased);
         pages += erased.length;
+        at += looked;
       }
       let jobs = 0;
-      while ((await commit(queuePurge(now(), maxAttempts))) !== null) jobs++;
+      while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null) jobs++;
       await commit(endForget(rule.no));
       return { pages, jobs };
     };
@@ -137,7 +154,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
         const sizes = await ask('store.compact', {});
         if (!clean) return arm(); // something was indexed meanwhile
         for (let at = 0; at < pageNos.length; at += sliceTombstones) {
-          await commit(markVerified(pageNos.slice(at, at + sliceTombstones)));
+          await commit(markVerified(pageNos.slice(at, at + sliceTombstones)), wholeBatch);
         }
         olderFiles = false;
         log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');

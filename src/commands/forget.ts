@@ -41,15 +41,26 @@ export interface ErasedPage {
   count: number;
 }
 
-/** Erase a slice of pages; those that are gone already are passed over. */
-export function erasePages(pageNos: readonly number[], at: number): Command<ErasedPage[]> {
-  return (transaction) =>
-    pageNos.flatMap((no) => {
+export interface ErasedSlice {
+  erased: ErasedPage[];
+  /** Pages of the slice that were looked at, from its beginning. */
+  looked: number;
+}
+
+/** Erase pages until it is `enough`, one at least; those that are gone already are passed over. */
+export function erasePages(pageNos: readonly number[], at: number, enough = () => false): Command<ErasedSlice> {
+  return (transaction) => {
+    const slice: ErasedSlice = { erased: [], looked: 0 };
+    for (const no of pageNos) {
+      slice.looked++;
       const page = transaction.pages.get(no);
-      if (page === undefined) return [];
+      if (page === undefined) continue;
       erasePage(transaction, page, at);
-      return [{ page_no: no, first: page.first_label, count: page.chunk_count }];
-    });
+      slice.erased.push({ page_no: no, first: page.first_label, count: page.chunk_count });
+      if (enough()) break;
+    }
+    return slice;
+  };
 }
 
 /** Queue one purge job for up to 500 erased pages that have none; null when there are none. */

@@ -50,6 +50,7 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
       compactAfterMs: 20,
       log,
       now: () => 5,
+      monotonic: () => performance.now(),
     }),
   );
   const forgotten = await hosted.ask('page.forget', { url });

@@ -14,6 +14,8 @@ export type Fault =
   | { kind: 'status'; status: number; headers?: Record<string, string> }
   /** Never answers. */
   | { kind: 'hang' }
+  /** The right answer, when that has resolved. */
+  | { kind: 'late'; after: Promise<void> }
   /** The connection breaks before an answer. */
   | { kind: 'hangUp' }
   /** Half an answer, then the connection breaks. */
@@ -144,6 +146,10 @@ async function send(response: ServerResponse, answer: unknown, fault: Fault | un
       response.writeHead(fault.status, { ...json, ...fault.headers }).end('{"error": {"message": "secret detail"}}');
       return;
     case 'hang':
+      return;
+    case 'late':
+      await fault.after;
+      response.writeHead(status, json).end(text);
       return;
     case 'hangUp':
       response.socket?.resetAndDestroy();
