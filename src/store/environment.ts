@@ -9,7 +9,7 @@
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
-import { copyInto, putInPlace, roomFor } from './replace-file.ts';
+import { copyInto, putInPlace, roomFor, settleInPlace } from './replace-file.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
 export const storeFormat = 1;
@@ -29,8 +29,8 @@ export interface Environment {
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Database<Value, StoredKey>;
   /**
    * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
-   * the caller sees to it that nothing is written meanwhile. Errors: those of the file system (no room, above all); the store is
-   * then as it was.
+   * the caller sees to it that nothing is written meanwhile. Errors: those of the file system (no room, above all); the store
+   * then goes on with the old file, or with the new one where only bringing its place to the disk failed.
    */
   rewrite(): Promise<void>;
 }
@@ -91,7 +91,12 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       rmSync(copyDir, { recursive: true, force: true });
       throw error;
     }
-    await old.close();
+    // Whatever fails from here on, the old file has no name any more: what were written to it would be lost.
+    try {
+      settleInPlace(copyDir, path);
+    } finally {
+      await old.close();
+    }
   };
 
   return {

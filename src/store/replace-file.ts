@@ -39,10 +39,17 @@ export async function copyInto(dir: string, copy: (dir: string) => Promise<unkno
   }
 }
 
-/** Put the copy in the place of the store's file. All at once: whoever opens the store later, opens the copy. */
+/**
+ * Put the copy in the place of the store's file. The last step is the one that counts, and all at once: whoever opens the store later,
+ * opens the copy. Errors: those of the file system; the old file then still is in its place.
+ */
 export function putInPlace(copyDir: string, dir: string): void {
-  renameSync(join(copyDir, DATA), join(dir, DATA));
   renameSync(join(copyDir, LOCK), join(dir, LOCK));
+  renameSync(join(copyDir, DATA), join(dir, DATA));
+}
+
+/** Bring the new place to the disk, before anything is written to the file, and clear up. Errors: those of the file system. */
+export function settleInPlace(copyDir: string, dir: string): void {
   const folder = openSync(dir, 'r');
   try {
     fsyncSync(folder);

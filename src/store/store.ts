@@ -142,8 +142,8 @@ export class Store {
   }
 
   /**
-   * Rewrite the file without the space that is free in it, and with that without what was deleted. Reads go on, writes wait:
-   * about a second for each 300 MB. Errors: as of Environment.rewrite; the store is then as it was.
+   * Rewrite the file without the space that is free in it, and with that without what was deleted. Reads go on, writes wait.
+   * Errors: as of Environment.rewrite.
    */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#alone(async () => {
