@@ -1,20 +1,16 @@
 /** Forgetting and the blacklist: the contract's "Blacklist" bodies. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { storedText } from './page.ts';
 
 export const ruleKind = z.enum(['url', 'domain']);
 export type RuleKind = z.infer<typeof ruleKind>;
 
-/** Text as it comes from outside and is stored. */
-const note = z.string().refine((text) => text === text.toWellFormed(), {
-  message: 'must be well-formed Unicode: it has a lone surrogate',
-});
-
 export const forgetRequest = z
   .strictObject({
-    url: note.nullable().optional(),
-    domain: note.nullable().optional(),
-    reason: note.nullable().optional(),
+    url: storedText.nullable().optional(),
+    domain: storedText.nullable().optional(),
+    reason: storedText.nullable().optional(),
   })
   .refine(({ url, domain }) => (url == null) !== (domain == null), {
     message: 'exactly one of url and domain must be given',

@@ -24,7 +24,7 @@ const isWellFormed = (text: string): boolean => (text as string & { isWellFormed
 const loneSurrogates = { message: 'must be well-formed Unicode: it has a lone surrogate' };
 
 /** Text as it comes from outside and is stored. */
-const storedText = z.string().refine(isWellFormed, loneSurrogates);
+export const storedText = z.string().refine(isWellFormed, loneSurrogates);
 
 const holdsWellFormed = (value: unknown): boolean =>
   typeof value === 'string'

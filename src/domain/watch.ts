@@ -1,6 +1,7 @@
 /** Watches: the contract's "Watches" bodies and the stored row. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { storedText } from './page.ts';
 
 export const watchKinds = ['rss', 'video', 'podcast'] as const;
 export const watchKind = z.enum(watchKinds);
@@ -14,13 +15,13 @@ export type WatchStatus = z.infer<typeof watchStatus>;
 export const maxIntervalHours = 8760;
 
 const intervalHours = z.int().min(1).max(maxIntervalHours);
-export const watchConfig = z.record(z.string(), z.string());
+export const watchConfig = z.record(storedText, storedText);
 export type WatchConfig = z.infer<typeof watchConfig>;
 
 export const createWatchRequest = z.strictObject({
-  url: z.string(),
+  url: storedText,
   kind: watchKind.default('rss'),
-  title: z.string().nullable().optional(),
+  title: storedText.nullable().optional(),
   interval_hours: intervalHours.nullable().optional(),
   enabled: z.boolean().default(true),
   config: watchConfig.nullable().optional(),
@@ -31,7 +32,7 @@ export type CreateWatchRequest = z.infer<typeof createWatchRequest>;
 export const updateWatchRequest = z.strictObject({
   enabled: z.boolean().nullable().optional(),
   interval_hours: intervalHours.nullable().optional(),
-  title: z.string().nullable().optional(),
+  title: storedText.nullable().optional(),
   config: watchConfig.nullable().optional(),
 });
 export type UpdateWatchRequest = z.infer<typeof updateWatchRequest>;
