@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { idOf } from '../../src/domain/ids.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { searchRequest } from '../../src/domain/search.ts';
@@ -98,6 +99,45 @@ test('a 304 from another address than the one that gave the validators is no ans
   target = '/new';
   assert.equal((await poll(id)).last_item_count, 2);
   assert.equal((await pages()).length, 2);
+});
+
+test('a feed may come packed, be asked by date, move, and say when to come back', async (t) => {
+  const { web, system, create, poll } = await startSystem(t, { SERVICE_JOBS__MAX_ATTEMPTS: '2' });
+  const feed = rss([{ link: '/a' }]);
+  const packed = gzipSync(String(feed.body));
+  const date = 'Fri, 20 Nov 2026 10:00:00 GMT';
+  web.serve('/packed', ({ headers }) =>
+    headers['if-modified-since'] === date
+      ? { status: 304 }
+      : { body: packed, headers: { 'content-encoding': 'gzip', 'last-modified': date } },
+  );
+  const { id } = await create(`${web.url}/packed`);
+  assert.deepEqual([(await poll(id)).last_status, web.asked.at(-1)?.headers['if-modified-since']], ['ok', undefined]);
+  const unchanged = await poll(id);
+  assert.deepEqual([unchanged.last_status, unchanged.last_item_count], ['ok', 1]);
+  assert.equal(
+    web.asked.filter(({ path, headers }) => path === '/packed' && headers['if-modified-since'] === date).length,
+    1,
+  );
+
+  web.serve('/old', { status: 301, headers: { location: '/packed' } });
+  const moved = await create(`${web.url}/old`);
+  for (let time = 1; time <= 2; time++) {
+    const { last_status, url } = await poll(moved.id);
+    assert.deepEqual([last_status, url], ['ok', moved.url]);
+    assert.equal(web.countOf('/old'), time, 'the given address is asked each time');
+  }
+
+  const times: number[] = [];
+  web.serve('/busy', () => {
+    times.push(performance.now());
+    return times.length === 1 ? { status: 503, headers: { 'retry-after': '1' } } : feed;
+  });
+  const busy = await create(`${web.url}/busy`);
+  assert.equal((await poll(busy.id)).last_status, 'ok');
+  const { jobs } = await system.ask('job.list', { kind: 'poll_watch', limit: 1 });
+  assert.equal(jobs[0].attempts, 2);
+  assert.ok(times[1] - times[0] >= 990, `${times[1] - times[0]} ms`);
 });
 
 test('one watch of a URL, one page of an item, however many forms of them come at once', async (t) => {

@@ -70,11 +70,20 @@ const hostile = [
     'user:secret@127.0.0.1',
     'example.com@127.0.0.1',
   ],
+  ...[
+    '0x7f.0x0.0x0.0x1',
+    '0177.1',
+    '0x0a000001',
+    '[::ffff:169.254.169.254]',
+    '[0:0:0:0:0:ffff:c0a8:1]',
+    '[::ffff:0:a00:1]',
+  ],
 ];
 
 test('no form of a private, loopback or special address is connected to', async (t) => {
   const site = await Site.open(t, { '*': say('secret') });
   const fetchPage = fetcher({ allowPrivateHosts: [], lookup: async () => loopback });
+  assert.ok(new Set(hostile).size >= 60);
   for (const host of hostile) {
     const error = await failure(fetchPage(`http://${host}:${site.port}/`, { signal: never }));
     assert.deepEqual([error.code, error.message, error.permanent], ['blocked_address', 'blocked address', true], host);

@@ -149,9 +149,32 @@ const bombs: [name: string, source: string, expected: (reading: FeedReading) => 
     inRss('<__proto__ __proto__="x"><item><constructor>a</constructor><link>/a</link></item></__proto__>'),
     (r) => r.kind === 'feed' && Object.getPrototypeOf(r) === Object.prototype,
   ],
+  [
+    'entities that grow by the square',
+    `<!DOCTYPE l [<!ENTITY a "${'x'.repeat(50_000)}">]>${inRss(`<item><title>${'&a;'.repeat(50_000)}</title><link>/a</link></item>`)}`,
+    (r) => r.kind === 'feed' && (r.items[0].title?.length ?? 0) <= 150_000,
+  ],
+  [
+    'a definition of another host',
+    `<!DOCTYPE rss SYSTEM "http://127.0.0.1:9/x.dtd">${inRss('<item><link>/a</link></item>')}`,
+    (r) => r.kind === 'feed' && r.items.length === 1,
+  ],
+  [
+    'a guid of a megabyte',
+    inRss(`<item><guid>https://example.com/${'g'.repeat(1_000_000)}</guid></item><item><link>/a</link></item>`),
+    (r) => r.kind === 'feed' && r.items.some(({ url }) => url.endsWith('/a')),
+  ],
+  ['what is no feed', Array.from({ length: 200_000 }, (_, at) => `${at} `).join(''), (r) => r.kind === 'none'],
   ['titles that never end', inRss('<item><title>'.repeat(300_000)), (r) => r.kind === 'none' || r.kind === 'feed'],
   ['deep JSON', `{"items": ${'['.repeat(100_000)}`, (r) => r.kind === 'none'],
 ];
+
+test('hostile: 280,000 items in UTF-16', () => {
+  const items = inRss('<item><link>/a</link></item>'.repeat(280_000));
+  const bytes = Buffer.from(`\uFEFF${items}`, 'utf16le');
+  const reading = readFeed({ bytes, contentType: 'application/xml', url: 'https://example.com/feed' });
+  assert.ok(reading.kind === 'feed' && reading.items.length === maxEntries);
+});
 
 for (const [name, source, expected] of bombs) {
   test(`hostile: ${name}`, () => {
