@@ -7,6 +7,7 @@
  *   npm run bench:engine -- --chunks 10000            smaller
  *   npm run bench:engine -- --peers                   installs bench/peers and measures them too
  *   npm run bench:engine -- --growth 10000,100000     several sizes, plotted in docs/
+ *   npm run bench:engine -- --growth 10000,1000000 --runs 3,1     so many runs of each size
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,6 +28,7 @@ const { values } = parseArgs({
   options: {
     chunks: { type: 'string', default: '100000' },
     dim: { type: 'string', default: '100' },
+    /** By size, in the order of --growth; the last is that of all further ones. */
     runs: { type: 'string', default: '5' },
     /** Seconds per size that readback, and each peer, may take: a run that would go over is left out, the first never. */
     budget: { type: 'string', default: '360' },
@@ -37,7 +39,7 @@ const { values } = parseArgs({
     growth: { type: 'string' },
   },
 });
-const runs = Number(values.runs);
+const runsBySize = values.runs.split(',').map(Number);
 const budgetMs = (name: string) => Number(name === 'readback' ? values.budget : values['peer-budget']) * 1000;
 const dim = Number(values.dim);
 
@@ -52,11 +54,14 @@ const engines = [
 
 const sizes = values.growth === undefined ? [Number(values.chunks)] : values.growth.split(',').map(Number);
 const measured = [];
-for (const chunks of sizes) measured.push(await measureSize(chunks));
+for (const [place, chunks] of sizes.entries()) {
+  measured.push(await measureSize(chunks, runsBySize[place] ?? runsBySize[runsBySize.length - 1]));
+}
 if (values.growth !== undefined) await plotGrowth(measured);
 console.log(JSON.stringify(measured.length === 1 ? measured[0] : measured, null, 2));
 
-async function measureSize(chunks: number) {
+async function measureSize(chunks: number, runs: number) {
+  const began = performance.now();
   const { load_average: load_before } = describeMachine();
   const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
   try {
@@ -70,13 +75,13 @@ async function measureSize(chunks: number) {
         const spent = spentMs.get(name) ?? 0;
         if (run > 0 && spent + spent / run > budgetMs(name)) continue;
         progress(`${name}, run ${run + 1}`);
-        const began = performance.now();
+        const runBegan = performance.now();
         const indexDir = await mkdtemp(join(dir, `${name}-`));
         const built = await runProcess(node, module, dir, indexDir, 'build');
         const restarted = await runProcess(node, module, dir, indexDir, 'restart');
         await rm(indexDir, { recursive: true });
         reports.get(name)?.push({ ...built, restart: restarted } as EngineReport);
-        spentMs.set(name, spent + performance.now() - began);
+        spentMs.set(name, spent + performance.now() - runBegan);
       }
     }
     const medians = Object.fromEntries(
@@ -87,6 +92,8 @@ async function measureSize(chunks: number) {
       seed: SEED,
       chunks,
       dim,
+      /** With making the data; `runs` of each engine says how many there were in it. */
+      took_s: Math.round((performance.now() - began) / 1000),
       machine: { ...describeMachine(), load_before },
       targets: chunks === 100_000 && dim === 100 ? compareWithTargets(medians.readback) : undefined,
       peers_over_readback: compareWithPeers(medians),

@@ -4,12 +4,12 @@
  */
 
 /** From so many rows per shard on a graph beats the scan, up to GRAPH_MAX_DIM dimensions; above, the scan wins. */
-const GRAPH_FROM_ROWS = 24_000;
+const GRAPH_FROM_ROWS = 100_000;
 const GRAPH_MAX_DIM = 256;
 /** Bytes of vectors sent to one shard at a time: a few ms of work, so that searches come in between. */
 const BATCH_BYTES = 2 ** 20;
-/** Bytes of rows that wait for their graph before `add` waits for it: half a millisecond of scanning. */
-const MAX_BEHIND_BYTES = 8 * 2 ** 20;
+/** Rows that wait for their graph before `add` waits for it: half a millisecond of scanning, and more than a new graph has to take. */
+const MAX_BEHIND_ROWS = 150_000;
 /** Changes between two saves in the background. */
 const SAVE_EVERY = 20_000;
 /**
@@ -35,8 +35,8 @@ export function batchRows(dim: number): number {
 }
 
 /** Whether so many rows wait for their graph that `add` has to wait as well. */
-export function isFarBehind(rows: number, dim: number): boolean {
-  return rows * dim > MAX_BEHIND_BYTES;
+export function isFarBehind(rows: number): boolean {
+  return rows > MAX_BEHIND_ROWS;
 }
 
 /** How far files are behind a space: changes that are in no file, live labels. */

@@ -291,7 +291,7 @@ export class VectorSpace {
       return pool.run('add', { space, labels: batchLabels, vectors: batch }, { transfer: [batch.buffer] });
     });
     if (bad.length > 0) throw new BadVectorError(modelId, bad);
-    for (let waiting = behind; isFarBehind(waiting, dim); ) waiting = await this.#maintainShard(shard, SLICE_MS);
+    for (let waiting = behind; isFarBehind(waiting); ) waiting = await this.#maintainShard(shard, SLICE_MS);
   }
 
   async #maintainShard(shard: number, budgetMs: number): Promise<number> {

@@ -1,21 +1,42 @@
 /**
- * The exact side of a shard: score rows against the query that `VectorRows.setQuery` took, and keep the best. Of many long
- * rows only a short list is scored, by a first look at their sketches.
+ * The exact side of a shard: score rows against the query that `VectorRows.setQuery` took, and keep the best. Of many rows
+ * only a short list is scored, by a first look at their sketches.
  */
 import type { TopList } from './top-list.ts';
 import { BLOCK_ROWS, type VectorRows } from './vector-rows.ts';
 
-/** Fewer long rows than this are scored at once: half a millisecond at 1,024 dimensions. */
+/** Fewer rows than this are all scored: half a millisecond at 1,024 dimensions. */
 const FIRST_LOOK_FROM_ROWS = 8192;
-/** The short list: a share of the rows, at least so many, and so many per hit; recall in docs/vector-spaces.md. */
+/**
+ * The short list: a share of the rows, at least so many, and so many per hit. Sketches of fewer bits tell less, so more rows
+ * are scored, which cost less. Recall in docs/vector-spaces.md.
+ */
 const SHORTLIST_SHARE = 0.025;
+const SHORT_ROWS_SHARE = 0.05;
+const LONG_DIM = 512;
 const SHORTLIST_MIN = 1200;
 const SHORTLIST_PER_HIT = 8;
 
 /** Offer all live ones of `candidates` (each row once) that score at least `minScore`, or the nearest of those. */
 export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore: number, top: TopList): void {
-  const wanted = Math.max(SHORTLIST_MIN, candidates.length * SHORTLIST_SHARE, top.capacity * SHORTLIST_PER_HIT);
-  const chosen = candidates.length < FIRST_LOOK_FROM_ROWS ? candidates : rows.shortlist(candidates, wanted);
+  const chosen = rows.shortlist(candidates, wantedOf(rows, candidates.length, top.capacity));
+  offerScored(rows, chosen, minScore, top);
+}
+
+/** The same for all rows from `from` on. */
+export function offerNearestFrom(rows: VectorRows, from: number, minScore: number, top: TopList): void {
+  const chosen = rows.shortlistFrom(from, wantedOf(rows, rows.count - from, top.capacity));
+  offerScored(rows, chosen, minScore, top);
+}
+
+/** Length of the short list of so many rows. */
+function wantedOf({ dim }: VectorRows, candidates: number, hits: number): number {
+  if (candidates < FIRST_LOOK_FROM_ROWS) return candidates;
+  const share = dim < LONG_DIM ? SHORT_ROWS_SHARE : SHORTLIST_SHARE;
+  return Math.max(SHORTLIST_MIN, candidates * share, hits * SHORTLIST_PER_HIT);
+}
+
+function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: TopList): void {
   const scores = new Float32Array(Math.min(BLOCK_ROWS, chosen.length));
   for (let from = 0; from < chosen.length; from += BLOCK_ROWS) {
     const block = chosen.subarray(from, from + BLOCK_ROWS);

@@ -8,6 +8,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { mergeSegments as merge } from '../compute/bm25/merge-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
 import { openTombstones } from '../compute/bm25/tombstones.ts';
+import { allocateSharedBytes } from '../compute/shared-bytes.ts';
 
 export interface SegmentBuffers {
   readonly segment: SharedArrayBuffer;
@@ -42,7 +43,7 @@ export function writeSegment({ path, segment }: { path: string; segment: SharedA
 export function readSegment(path: string): { segment: SharedArrayBuffer; sha256: string } {
   const file = openSync(path, 'r');
   try {
-    const segment = new SharedArrayBuffer(fstatSync(file).size);
+    const segment = allocateSharedBytes(fstatSync(file).size);
     const bytes = new Uint8Array(segment);
     for (let at = 0; at < bytes.length; ) {
       const read = readSync(file, bytes, at, bytes.length - at, at);

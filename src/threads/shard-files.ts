@@ -14,7 +14,8 @@ import { ShardGraph } from './shard-graph.ts';
 import { VectorRows } from './vector-rows.ts';
 
 const MAGIC = 0x52425652;
-const VERSION = 1;
+/** 2: rows of 64 dimensions and more are rotated; before, of 512. */
+const VERSION = 2;
 const HEADER_WORDS = 8;
 /** Bytes given to one read or write. */
 const PIECE_BYTES = 16 * 2 ** 20;

@@ -12,7 +12,7 @@
  * made anew). Every answer is scored from the rows, whoever found the candidate; holes and repeated rows cannot come out.
  * Errors: none but those of memory. Arguments are checked by the caller (shard-thread.ts).
  */
-import { offerNearest } from './nearest-rows.ts';
+import { offerNearest, offerNearestFrom } from './nearest-rows.ts';
 import { ShardGraph } from './shard-graph.ts';
 import { type ScoredLabels, TopList } from './top-list.ts';
 import { BLOCK_ROWS, VectorRows } from './vector-rows.ts';
@@ -68,7 +68,6 @@ export class Shard {
   graph: ShardGraph | undefined;
   #graphFromRows: number;
   #now: () => number;
-  #all = new Uint32Array(0);
 
   constructor({ dim, graphFromRows, now }: ShardOptions, rows = new VectorRows(dim), graph?: ShardGraph) {
     this.dim = dim;
@@ -102,9 +101,12 @@ export class Shard {
     const top = new TopList(Math.min(k, this.rows.live));
     if (top.capacity === 0) return top.take();
     this.rows.setQuery(vector);
-    const scanned = allow === undefined ? this.#allRows(0) : this.#allowedRows(allow);
-    const candidates = this.#candidates(k, scanned, allow) ?? scanned;
-    offerNearest(this.rows, candidates, minScore, top);
+    const allowed = allow === undefined ? undefined : this.#allowedRows(allow);
+    const near = this.#nearByGraph(k, allowed?.length ?? this.rows.count, allow);
+    const from = near === undefined || this.graph === undefined ? 0 : this.graph.covered;
+    if (near !== undefined) offerNearest(this.rows, near, minScore, top);
+    if (allowed === undefined) offerNearestFrom(this.rows, from, minScore, top);
+    else offerNearest(this.rows, from === 0 ? allowed : allowed.filter((row) => row >= from), minScore, top);
     return top.take();
   }
 
@@ -169,34 +171,21 @@ export class Shard {
   }
 
   /**
-   * Rows worth scoring according to the graph, or undefined if scanning is cheaper or must be done: there is no graph, or
-   * what it found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A search costs in
-   * proportion to its width and is as dear as scanning graphFromRows rows at MIN_WIDTH.
+   * Rows worth scoring of those that the graph covers, or undefined if all are to be looked at: there is no graph, that is
+   * cheaper, or what the graph found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A
+   * search costs in proportion to its width and is as dear as looking at graphFromRows rows at MIN_WIDTH.
    */
-  #candidates(k: number, scanned: Uint32Array, allow?: Uint32Array): Uint32Array | undefined {
+  #nearByGraph(k: number, looked: number, allow?: Uint32Array): Uint32Array | undefined {
     const { graph, rows } = this;
-    if (graph === undefined || scanned.length === 0) return undefined;
-    const share = allow === undefined ? 1 : scanned.length / rows.live;
+    if (graph === undefined || looked === 0) return undefined;
+    const share = allow === undefined ? 1 : looked / rows.live;
     const width = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
-    if (scanned.length < this.#graphFromRows * (width / MIN_WIDTH)) return undefined;
+    if (looked < this.#graphFromRows * (width / MIN_WIDTH)) return undefined;
     // The graph has the rows as they are kept, so its order is theirs but for rounding; each row handed over costs.
     const count = allow === undefined ? k + SPARE_HITS : width;
     const found = graph.near(rows.queryUnit(), Math.ceil(width), Math.ceil(count));
     const near = allow === undefined ? found : found.filter((row) => isAllowed(allow, rows.labelOf(row)));
-    if (near.length < Math.min(k, scanned.length)) return undefined;
-    const rest = allow === undefined ? this.#allRows(graph.covered) : scanned.filter((row) => row >= graph.covered);
-    const candidates = new Uint32Array(near.length + rest.length);
-    candidates.set(near);
-    candidates.set(rest, near.length);
-    return candidates;
-  }
-
-  /** All row numbers from `from` on. */
-  #allRows(from: number): Uint32Array {
-    if (this.#all.length < this.rows.count) {
-      this.#all = Uint32Array.from({ length: Math.ceil(this.rows.count * 1.5) }, (_, row) => row);
-    }
-    return this.#all.subarray(from, this.rows.count);
+    return near.length < Math.min(k, looked) ? undefined : Uint32Array.from(near);
   }
 
   #allowedRows(allow: Uint32Array): Uint32Array {

@@ -2,43 +2,55 @@
  * One bit per dimension of every row: the signs of its rotated components. A first look at all rows reads these, an eighth of
  * the rows' bytes, and passes on a short list to be scored exactly. Derived from the rows, so never saved.
  */
-import { openDistances, PLANES, SKETCH_STEP } from './sketch-kernel.ts';
+import { type Distances, type NearRows, openDistances, openNearRows, PLANES, stepOf } from './sketch-kernel.ts';
 
-/** Rows that one call of the kernel takes. */
+/** Rows that one call of a kernel takes. */
 const BLOCK_ROWS = 8192;
 const WASM_PAGE_BYTES = 65_536;
 const QUERY_AT = 0;
-/** After the planes of a query of 8,192 dimensions. */
-const DISTANCES_AT = 8192;
+/** Distances or numbers of a block's rows, after the planes of a query of 8,192 dimensions. */
+const OUT_AT = 8192;
 const ROWS_AT = WASM_PAGE_BYTES;
 /** The memory grows by so many pages. */
 const GROWTH_PAGES = 8;
+/**
+ * Of many rows every eleventh tells where the bar is: one that 2,500 of 50,000 pass is met within a tenth. A prime, since rows come in
+ * the order of pages and their chunks: other steps would meet the same place of every page more often.
+ */
+const SAMPLE_STEP = 11;
+const SAMPLE_FROM_ROWS = 4096;
 
 export class SignSketches {
   readonly #dim: number;
   /** Bytes of a sketch. */
   readonly #length: number;
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
-  readonly #distances = openDistances(this.#memory);
+  readonly #distances: Distances;
+  readonly #nearRows: NearRows;
   #bytes = new Uint8Array(this.#memory.buffer);
   /** By row, of the latest query: kept, as making room for each query would cost as much as a pass over the rows. */
   #distanceOf = new Int32Array(0);
+  /** The latest short list of a range, kept likewise. */
+  #near = new Uint32Array(0);
   /** Largest distance, for the histogram. */
   readonly #furthest: number;
 
   constructor(dim: number) {
+    const step = stepOf(dim);
     this.#dim = dim;
-    this.#length = Math.ceil(dim / 8 / SKETCH_STEP) * SKETCH_STEP;
+    this.#length = Math.ceil(dim / 8 / step) * step;
+    this.#distances = openDistances(this.#memory, step);
+    this.#nearRows = openNearRows(this.#memory, step);
     this.#furthest = (2 ** PLANES - 1) * dim;
   }
 
   get memoryBytes(): number {
-    return this.#memory.buffer.byteLength + this.#distanceOf.byteLength;
+    return this.#memory.buffer.byteLength + this.#distanceOf.byteLength + this.#near.byteLength;
   }
 
   /** Sketch a row; rows are numbered from 0 and none is left out. A row of zeros has a sketch of zeros. */
   set(row: number, components: Int8Array): void {
-    const at = ROWS_AT + row * this.#length;
+    const at = this.#at(row);
     const missing = at + this.#length - this.#memory.buffer.byteLength;
     if (missing > 0) {
       this.#memory.grow(Math.ceil(missing / WASM_PAGE_BYTES / GROWTH_PAGES) * GROWTH_PAGES);
@@ -73,20 +85,47 @@ export class SignSketches {
   shortlist(candidates: Uint32Array, count: number, wanted: number): Uint32Array {
     const distances = this.#measure(count);
     const histogram = new Uint32Array(this.#furthest + 1);
-    const all = candidates.length === count;
-    if (all) for (let row = 0; row < count; row++) histogram[distances[row]]++;
-    else for (let i = 0; i < candidates.length; i++) histogram[distances[candidates[i]]]++;
-    let bar = 0;
-    let passed = histogram[0];
-    while (passed < wanted && bar < this.#furthest) passed += histogram[++bar];
+    for (let i = 0; i < candidates.length; i++) histogram[distances[candidates[i]]]++;
+    const { bar, passed } = barOf(histogram, wanted);
     const chosen = new Uint32Array(passed);
     let size = 0;
-    if (all) {
-      for (let row = 0; size < passed; row++) if (distances[row] <= bar) chosen[size++] = row;
-    } else {
-      for (let i = 0; size < passed; i++) if (distances[candidates[i]] <= bar) chosen[size++] = candidates[i];
-    }
+    for (let i = 0; size < passed; i++) if (distances[candidates[i]] <= bar) chosen[size++] = candidates[i];
     return chosen;
+  }
+
+  /**
+   * About `wanted` of the rows from `from` up to `to`, in order: all that are nearer than some bar. Of many rows the bar is that
+   * of a sample; where the sample has misled to less than half of `wanted`, it is that of all. Valid until the next call.
+   */
+  shortlistRange(from: number, to: number, wanted: number): Uint32Array {
+    const sampled = to - from >= SAMPLE_FROM_ROWS;
+    const near = this.#nearerThan(this.#barOfEvery(sampled ? SAMPLE_STEP : 1, from, to, wanted), from, to);
+    if (!sampled || near.length >= Math.min(wanted, to - from) / 2) return near;
+    return this.#nearerThan(this.#barOfEvery(1, from, to, wanted), from, to);
+  }
+
+  /** The least distance that `wanted` rows of the range do not exceed, as every `step`-th row tells it. */
+  #barOfEvery(step: number, from: number, to: number, wanted: number): number {
+    const histogram = new Uint32Array(this.#furthest + 1);
+    for (let at = from; at < to; at += BLOCK_ROWS * step) {
+      const rows = Math.ceil(Math.min(BLOCK_ROWS * step, to - at) / step);
+      this.#distances(this.#at(at), rows, this.#length, QUERY_AT, OUT_AT, step * this.#length);
+      const distances = new Int32Array(this.#memory.buffer, OUT_AT, rows);
+      for (let i = 0; i < rows; i++) histogram[distances[i]]++;
+    }
+    return barOf(histogram, wanted / step).bar;
+  }
+
+  #nearerThan(bar: number, from: number, to: number): Uint32Array {
+    if (this.#near.length < to - from) this.#near = new Uint32Array(Math.ceil((to - from) * 1.5));
+    let size = 0;
+    for (let at = from; at < to; at += BLOCK_ROWS) {
+      this.#nearRows(this.#at(at), Math.min(BLOCK_ROWS, to - at), this.#length, QUERY_AT, OUT_AT, bar, at);
+      const [found] = new Uint32Array(this.#memory.buffer, OUT_AT, 1);
+      this.#near.set(new Uint32Array(this.#memory.buffer, OUT_AT + 4, found), size);
+      size += found;
+    }
+    return this.#near.subarray(0, size);
   }
 
   /** Distances of the rows below `count` to the query. Valid until the next call. */
@@ -94,9 +133,21 @@ export class SignSketches {
     if (this.#distanceOf.length < count) this.#distanceOf = new Int32Array(Math.ceil(count * 1.5));
     for (let from = 0; from < count; from += BLOCK_ROWS) {
       const rows = Math.min(BLOCK_ROWS, count - from);
-      this.#distances(ROWS_AT + from * this.#length, rows, this.#length, QUERY_AT, DISTANCES_AT);
-      this.#distanceOf.set(new Int32Array(this.#memory.buffer, DISTANCES_AT, rows), from);
+      this.#distances(this.#at(from), rows, this.#length, QUERY_AT, OUT_AT, this.#length);
+      this.#distanceOf.set(new Int32Array(this.#memory.buffer, OUT_AT, rows), from);
     }
     return this.#distanceOf;
   }
+
+  #at(row: number): number {
+    return ROWS_AT + row * this.#length;
+  }
+}
+
+/** The least distance that at least `wanted` of a histogram do not exceed, all if they are fewer; and how many do not. */
+function barOf(histogram: Uint32Array, wanted: number): { bar: number; passed: number } {
+  let bar = 0;
+  let passed = histogram[0];
+  while (passed < wanted && bar < histogram.length - 1) passed += histogram[++bar];
+  return { bar, passed };
 }

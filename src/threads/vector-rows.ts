@@ -4,8 +4,8 @@
  * A row is its vector scaled so that its largest component is 127; its length is kept beside it, so a score is the cosine of
  * the rounded row with the query rounded to 12 bits: off by about 0.001 (docs/vector-spaces.md).
  *
- * Vectors of SKETCH_DIM dimensions and more are rotated first (no angle changes) and have sketches for a first look: to read
- * all rows of 1,024 bytes costs 55 ns each, their sketches 15.
+ * Vectors of SKETCH_DIM dimensions and more are rotated first (no angle changes) and have sketches for a first look: to score
+ * a row of 1,024 bytes costs 55 ns, of 100 bytes 17; to look at its sketch 15 or 2.
  *
  *   scratch, 64 KiB   the query as i16, a block of addresses, a block of sums
  *   rows              stride bytes each, one after the other
@@ -21,7 +21,8 @@ export const MAX_DIM = 8192;
 /** Labels are below this: the largest uint32 marks a hole. */
 export const NO_LABEL = 0xffff_ffff;
 
-const SKETCH_DIM = 512;
+/** Shorter vectors are as quickly scored as sketched, and signs of few dimensions say little. */
+const SKETCH_DIM = 64;
 const WASM_PAGE_BYTES = 65_536;
 const QUERY_AT = 0;
 const ADDRESSES_AT = QUERY_AT + 2 * MAX_DIM;
@@ -61,10 +62,10 @@ export class VectorRows {
   readonly #sketches: SignSketches | undefined;
 
   constructor(dim: number) {
-    const long = dim >= SKETCH_DIM;
-    this.#rotation = long ? openRotation(dim) : undefined;
-    this.#sketches = long ? new SignSketches(dim) : undefined;
-    this.#rotated = new Float32Array(long ? dim : 0);
+    const sketched = dim >= SKETCH_DIM;
+    this.#rotation = sketched ? openRotation(dim) : undefined;
+    this.#sketches = sketched ? new SignSketches(dim) : undefined;
+    this.#rotated = new Float32Array(sketched ? dim : 0);
     this.dim = dim;
     this.stride = Math.ceil(dim / LANES) * LANES;
   }
@@ -171,6 +172,16 @@ export class VectorRows {
   shortlist(candidates: Uint32Array, wanted: number): Uint32Array {
     if (this.#sketches === undefined || candidates.length <= wanted) return candidates;
     return this.#sketches.shortlist(candidates, this.count, wanted);
+  }
+
+  /** The same of all rows from `from` on, in order; holes may be among them. Valid until the next call. */
+  shortlistFrom(from: number, wanted: number): Uint32Array {
+    if (this.#sketches !== undefined && this.count - from > wanted) {
+      return this.#sketches.shortlistRange(from, this.count, wanted);
+    }
+    const all = new Uint32Array(this.count - from);
+    for (let i = 0; i < all.length; i++) all[i] = from + i;
+    return all;
   }
 
   /** Cosines of the query with at most BLOCK_ROWS rows, into scores[0 .. rows.length); a hole scores 0. */

@@ -18,8 +18,12 @@ export const tee = (local: number) => [0x22, local];
 export const constant = (value: number) => [0x41, ...signed(value)];
 export const isZero = [0x45];
 export const below = [0x49];
+/** Signed. */
+export const atMost = [0x4c];
 export const add = [0x6a];
 export const subtract = [0x6b];
+export const shiftLeft = [0x74];
+export const shiftRight = [0x76];
 export const load32 = [0x28, 2, 0];
 export const store32 = [0x36, 2, 0];
 

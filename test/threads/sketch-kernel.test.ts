@@ -1,33 +1,78 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { randomStream } from '../../bench/workload.ts';
 import { SignSketches } from '../../src/threads/sign-sketches.ts';
-import { openDistances, PLANES, plainDistances, SKETCH_STEP } from '../../src/threads/sketch-kernel.ts';
+import {
+  openDistances,
+  openNearRows,
+  PLANES,
+  plainDistances,
+  plainNearRows,
+  stepOf,
+} from '../../src/threads/sketch-kernel.ts';
 
 const QUERY = 0;
 const OUT = 8192;
 const ROWS = 65_536;
 
-function distances(open: typeof openDistances, rows: Uint8Array, query: Uint8Array, count: number): number[] {
+/** Sketches of some dimensions, stepOf(dim) bytes and multiples of it, and a query's planes. */
+const sketches = fc
+  .record({ dim: fc.integer({ min: 1, max: 600 }), steps: fc.integer({ min: 1, max: 3 }), count: fc.nat(6) })
+  .chain(({ dim, steps, count }) => {
+    const step = stepOf(dim);
+    const length = steps * step;
+    const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
+    const rows = bytes(length * count);
+    return fc.record({ step: fc.constant(step), count: fc.constant(count), rows, query: bytes(length * PLANES) });
+  });
+
+function memoryWith(rows: Uint8Array, query: Uint8Array): WebAssembly.Memory {
   const memory = new WebAssembly.Memory({ initial: 2 });
   const bytes = new Uint8Array(memory.buffer);
   bytes.set(query, QUERY);
   bytes.set(rows, ROWS);
-  const out = new Int32Array(memory.buffer, OUT, count + 1).fill(-7);
-  open(memory)(ROWS, count, query.length / PLANES, QUERY, OUT);
-  assert.equal(out[count], -7, 'wrote past the end');
-  return [...out.subarray(0, count)];
+  return memory;
 }
 
-test('the kernel computes what the plain loop computes', () => {
-  const cases = fc.record({ steps: fc.integer({ min: 1, max: 4 }), count: fc.nat(6) }).chain(({ steps, count }) => {
-    const length = steps * SKETCH_STEP;
-    const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
-    return fc.record({ count: fc.constant(count), rows: bytes(length * count), query: bytes(length * PLANES) });
-  });
+test('the kernel of distances computes what the plain loop computes, of every row and of every second', () => {
+  const distances = (open: typeof openDistances, step: number, rows: Uint8Array, query: Uint8Array, count: number) => {
+    const memory = memoryWith(rows, query);
+    const length = query.length / PLANES;
+    const measure = open(memory, step);
+    return [1, 2].map((every) => {
+      const measured = Math.ceil(count / every);
+      const out = new Int32Array(memory.buffer, OUT, measured + 1).fill(-7);
+      measure(ROWS, measured, length, QUERY, OUT, every * length);
+      assert.equal(out[measured], -7, 'wrote past the end');
+      return [...out.subarray(0, measured)];
+    });
+  };
   fc.assert(
-    fc.property(cases, ({ count, rows, query }) => {
-      assert.deepEqual(distances(openDistances, rows, query, count), distances(plainDistances, rows, query, count));
+    fc.property(sketches, ({ step, count, rows, query }) => {
+      const [all, everySecond] = distances(openDistances, step, rows, query, count);
+      assert.deepEqual([all, everySecond], distances(plainDistances, step, rows, query, count));
+      assert.deepEqual(
+        everySecond,
+        all.filter((_, i) => i % 2 === 0),
+      );
+    }),
+  );
+});
+
+test('the kernel of near rows gives the numbers of the rows up to the bar, as the plain loop does', () => {
+  fc.assert(
+    fc.property(sketches, fc.nat(900), fc.nat(1e6), ({ step, count, rows, query }, bar, first) => {
+      const length = query.length / PLANES;
+      const memory = memoryWith(rows, query);
+      plainDistances(memory)(ROWS, count, length, QUERY, OUT, length);
+      const expected = [...new Int32Array(memory.buffer, OUT, count)].flatMap((far, i) => (far > bar ? [] : first + i));
+      for (const open of [openNearRows, plainNearRows]) {
+        const out = new Uint32Array(memory.buffer, OUT, count + 3).fill(7);
+        open(memory, step)(ROWS, count, length, QUERY, OUT, bar, first);
+        assert.deepEqual([...out.subarray(0, 1 + out[0])], [expected.length, ...expected]);
+        assert.equal(out[count + 2], 7, 'wrote past the end');
+      }
     }),
   );
 });
@@ -57,7 +102,41 @@ test('the short list is that of the products of signs with the query rounded to 
       const all = Uint32Array.from(rows.keys());
       const expected = all.filter((row) => products[row] >= bar);
       assert.deepEqual(sketches.shortlist(all, rows.length, wanted), expected);
+      assert.deepEqual(sketches.shortlistRange(0, rows.length, wanted), expected);
     }),
     { numRuns: 60 },
   );
+});
+
+test('the short list of many rows is all that are nearer than some bar, about as many as wanted, whatever their order', () => {
+  const DIM = 100;
+  const ROWS = 20_000;
+  const FIRST = 37;
+  const WANTED = 600;
+  const random = randomStream(42, 1, 1);
+  const query = Float32Array.from({ length: DIM }, () => random() - 0.5);
+  const component = (share: number) => (_: number, i: number) =>
+    Math.round(127 * (share * query[i] + (random() - 0.5)));
+  const orders = {
+    'at random': () => random() * 0.6,
+    'the near ones first': (row: number) => (row < 1000 ? 0.8 : 0),
+    'a sample of far ones': (row: number) => ((row - FIRST) % 11 === 0 ? -0.5 : random() * 0.6),
+    'a sample of near ones': (row: number) => ((row - FIRST) % 11 === 0 ? 0.8 : 0),
+  };
+  for (const [order, shareOf] of Object.entries(orders)) {
+    const sketches = new SignSketches(DIM);
+    for (let row = 0; row < ROWS; row++) {
+      sketches.set(
+        row,
+        Int8Array.from({ length: DIM }, (_, i) => component(shareOf(row))(0, i)),
+      );
+    }
+    sketches.setQuery(query);
+    const near = [...sketches.shortlistRange(FIRST, ROWS, WANTED)];
+    assert.ok(near.length >= WANTED / 2, `${order}: ${near.length}`);
+    // The exact list of as many: at a bar of the same distance both have the same rows.
+    const all = Uint32Array.from({ length: ROWS - FIRST }, (_, i) => FIRST + i);
+    assert.deepEqual(near, [...sketches.shortlist(all, ROWS, near.length)], order);
+    if (order === 'at random') assert.ok(near.length <= 2 * WANTED, `${near.length}`);
+  }
 });

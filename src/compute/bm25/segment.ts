@@ -22,6 +22,7 @@
  * wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
  */
 import type { ForwardIndex } from '../rerank/forward-index.ts';
+import { allocateSharedBytes } from '../shared-bytes.ts';
 import { slotCount, type TermTable } from '../term-table.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
@@ -78,7 +79,7 @@ export class SegmentFormatError extends Error {
 /** A segment of these counts, all zeros, for its builder to fill; `sealSegment` ends the filling. */
 export function allocateSegment(counts: SegmentCounts): Segment {
   if (counts.docs > MAX_SEGMENT_DOCS) throw new RangeError(`a segment holds ${MAX_SEGMENT_DOCS} documents`);
-  const buffer = new SharedArrayBuffer(layout(counts).bytes);
+  const buffer = allocateSharedBytes(layout(counts).bytes);
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
   header[HEADER.magic] = MAGIC;
   header[HEADER.version] = VERSION;
