@@ -7,6 +7,8 @@ import { BLOCK_ROWS, type VectorRows } from './vector-rows.ts';
 
 /** Fewer rows than this are all scored: half a millisecond at 1,024 dimensions. */
 const FIRST_LOOK_FROM_ROWS = 8192;
+/** Of short rows, so many of a list: a first look at a list looks at all rows there are, and these are scored in the same time. */
+const FIRST_LOOK_FROM_SHORT_ROWS = 32_768;
 /**
  * The short list: a share of the rows, at least so many, and so many per hit. Sketches of fewer bits tell less, so more rows
  * are scored, which cost less. Recall in docs/vector-spaces.md.
@@ -19,7 +21,8 @@ const SHORTLIST_PER_HIT = 8;
 
 /** Offer all live ones of `candidates` (each row once) that score at least `minScore`, or the nearest of those. */
 export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore: number, top: TopList): void {
-  const chosen = rows.shortlist(candidates, wantedOf(rows, candidates.length, top.capacity));
+  const few = rows.dim < LONG_DIM && candidates.length < FIRST_LOOK_FROM_SHORT_ROWS;
+  const chosen = few ? candidates : rows.shortlist(candidates, wantedOf(rows, candidates.length, top.capacity));
   offerScored(rows, chosen, minScore, top);
 }
 
@@ -38,11 +41,14 @@ function wantedOf({ dim }: VectorRows, candidates: number, hits: number): number
 
 function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: TopList): void {
   const scores = new Float32Array(Math.min(BLOCK_ROWS, chosen.length));
+  let bar = minScore;
   for (let from = 0; from < chosen.length; from += BLOCK_ROWS) {
     const block = chosen.subarray(from, from + BLOCK_ROWS);
     rows.score(block, scores);
     for (let i = 0; i < block.length; i++) {
-      if (scores[i] >= minScore && rows.isLive(block[i])) top.offer(rows.labelOf(block[i]), scores[i]);
+      if (scores[i] < bar || !rows.isLive(block[i])) continue;
+      top.offer(rows.labelOf(block[i]), scores[i]);
+      bar = Math.max(minScore, top.bar);
     }
   }
 }

@@ -20,6 +20,11 @@ export class TopList {
     this.#scores = new Float32Array(capacity);
   }
 
+  /** What scores less is not kept any more. */
+  get bar(): number {
+    return this.#size > 0 && this.#size === this.capacity ? this.#scores[0] : Number.NEGATIVE_INFINITY;
+  }
+
   /** Each label once: repeated ones would be kept twice. */
   offer(label: number, score: number): void {
     if (this.#size < this.capacity) {

@@ -31,6 +31,19 @@ test('the list keeps the best k, equal scores by label, in whatever order they c
   );
 });
 
+test('what scores less than the bar would not be kept, and what scores as much may be', () => {
+  fc.assert(
+    fc.property(hits, fc.nat(20), (all, k) => {
+      const top = new TopList(k);
+      for (const { label, score } of all) if (score >= top.bar) top.offer(label, score);
+      assert.deepEqual(
+        [...top.take().labels],
+        sorted(all, k).map(({ label }) => label),
+      );
+    }),
+  );
+});
+
 test('lists of shards merge into the list of the whole', () => {
   fc.assert(
     fc.property(hits, fc.nat(30), (all, k) => {
