@@ -9,6 +9,10 @@
  *    the cursor, and added to the space
  * 4. the same for the pages of gaps; then save the space and seal; a gap that came meanwhile leads back to 4
  *
+ * Texts that the provider refuses are told apart from the others, which do not wait for them: the store knows them, and the next
+ * backfill that looks at every page tries them again. Where more are refused than `toleratedRefusals`, the provider or its settings
+ * are at fault, and the backfill fails.
+ *
  * An open breaker ends the attempt, uncounted, until its cooldown is over; so does the call that opened it, a probe that failed
  * included: one job makes all the calls, and would soon have used its attempts up by them.
  */
@@ -17,6 +21,7 @@ import {
   type EmbeddedPage,
   noteBackfillPause,
   planBackfill,
+  type StoredPage,
   saveSlice,
   sealBackfill,
 } from '../commands/backfill-model.ts';
@@ -24,7 +29,7 @@ import { JobError } from '../domain/errors.ts';
 import type { Backfill } from '../domain/model.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { StoreReader } from '../store/store.ts';
-import { countPages, type PageSlice, sliceOf, slicesFrom } from './backfill-slices.ts';
+import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
 import type { JobHandler } from './job-actor.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
 import { isOverloaded, type SystemAsk } from './system-messages.ts';
@@ -47,6 +52,9 @@ interface EmbeddedSlice {
 
 /** Pages of gaps taken at a time. */
 const gapsAtOnce = 64;
+/** So many chunks may be refused by the provider: a few, however small the collection, or this share of it. */
+const fewRefusals = 10;
+const refusedShare = 0.05;
 /** Full queues of the shards are waited for so long, ms, so often, before the attempt fails. */
 const overloadWaitMs = 250;
 const overloadWaits = 240;
@@ -66,16 +74,18 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
       if (!(await checkpoint(planBackfill(space, { at: now(), ...counts })))) throw gone();
     };
 
+    /** Chunks that are refused: those of earlier pages, and of this attempt. */
+    let refusals = found.cursor === 0 ? 0 : refusedIn(reader, space).chunks;
+    const tolerated = () => {
+      const total = reader.backfills.get(space)?.total_chunks ?? 0;
+      return Math.max(0, Math.max(fewRefusals, Math.floor(total * refusedShare)) - refusals);
+    };
+
     const embedSlice = async (slice: PageSlice): Promise<EmbeddedSlice> => {
-      const rows = slice.pages.length === 0 ? new Float32Array(0) : await embedder.embed(model, slice.pages, signal);
-      let row = 0;
-      const pages = slice.pages.map(({ page_no, first, chunks }) => {
-        const count = chunks.length;
-        const ofPage = rows.subarray(row * model.dim, (row + count) * model.dim);
-        row += count;
-        return { page_no, first, count, rows: ofPage };
-      });
-      return { slice, pages };
+      if (slice.pages.length === 0) return { slice, pages: [] };
+      const { rows, refused } = await embedder.embed(model, slice.pages, { signal, tolerated: tolerated() });
+      refusals += refused.size;
+      return { slice, pages: pagesOf(slice, model.dim, rows, refused) };
     };
 
     /** The clock of the speed: time between two stored slices, whatever ran beside. */
@@ -146,7 +156,7 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
   };
 
   /** They are in the store: what does not come in now comes when the space is opened the next time. */
-  async function addToSpace(model_id: string, pages: readonly EmbeddedPage[], signal: AbortSignal): Promise<void> {
+  async function addToSpace(model_id: string, pages: readonly StoredPage[], signal: AbortSignal): Promise<void> {
     const rows = joined(pages);
     const labels = pages.map(({ first, count }) => ({ first, count }));
     for (let waits = 0; ; waits++) {
@@ -160,7 +170,27 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
   }
 }
 
-function joined(pages: readonly EmbeddedPage[]): Float32Array {
+/** What was made of a slice, page by page. Shapes: rows of all its chunks; `refused` by their places among them. */
+function pagesOf(
+  { pages }: PageSlice,
+  dim: number,
+  rows: Float32Array,
+  refused: ReadonlyMap<number, string>,
+): EmbeddedPage[] {
+  let from = 0;
+  return pages.map(({ page_no, first, count, ordinals }) => {
+    const start = from;
+    from += ordinals.length;
+    const refusedHere = ordinals.flatMap((ordinal, place) => {
+      const reason = refused.get(start + place);
+      return reason === undefined ? [] : [[ordinal, reason] as const];
+    });
+    const ofPage = rows.subarray(start * dim, from * dim);
+    return { page_no, first, count, ordinals, rows: ofPage, refused: new Map(refusedHere) };
+  });
+}
+
+function joined(pages: readonly StoredPage[]): Float32Array {
   const rows = new Float32Array(pages.reduce((sum, page) => sum + page.rows.length, 0));
   let at = 0;
   for (const page of pages) {

@@ -6,14 +6,18 @@ import type { StoreReader } from '../store/store.ts';
 export interface PageToEmbed {
   page_no: number;
   first: number;
+  /** Chunks of the page. */
+  count: number;
   title: string | null;
   text: string;
+  /** Those that lack their vectors: all, or the ones that were refused before. */
+  ordinals: number[];
   chunks: Chunk[];
 }
 
 export interface PageSlice {
   pages: PageToEmbed[];
-  /** Chunks of pages in the slice that have their vectors. */
+  /** Chunks of pages in the slice that have their vectors already. */
   found: number;
   /** Pages that there is nothing to be done for. */
   closed: number[];
@@ -55,18 +59,41 @@ export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<nu
     if (looked++ === maxPages || chunks >= maxChunks || length >= maxLength) break;
     slice.upTo = no;
     const page = reader.pages.get(no);
-    if (page === undefined || page.chunk_count === 0 || reader.vectors.has(space, no)) {
+    const ordinals = page === undefined ? [] : ordinalsLacking(reader, space, no);
+    if (page === undefined || ordinals.length === 0) {
       slice.found += page?.chunk_count ?? 0;
       slice.closed.push(no);
       continue;
     }
     const text = reader.pages.body(no) ?? '';
-    const { title, first_label: first } = page;
-    slice.pages.push({ page_no: no, first, title, text, chunks: reader.pages.chunks(no) });
-    chunks += page.chunk_count;
+    const { title, first_label: first, chunk_count: count } = page;
+    slice.found += count - ordinals.length;
+    const all = reader.pages.chunks(no);
+    slice.pages.push({ page_no: no, first, count, title, text, ordinals, chunks: ordinals.map((at) => all[at]) });
+    chunks += ordinals.length;
     length += text.length;
   }
   return slice;
+}
+
+/** Ordinals of a page's chunks that lack their vectors in a space: all of them, those that were refused, or none. */
+function ordinalsLacking(reader: StoreReader, space: number, no: number): number[] {
+  if (reader.vectors.has(space, no)) return reader.refusedTexts.get(space, no)?.ordinals ?? [];
+  return [...reader.pages.chunks(no).keys()];
+}
+
+/** How much of a space's pages the model's provider refuses, and why the last of them; null for nothing. */
+export function refusedIn(
+  reader: StoreReader,
+  space: number,
+): { chunks: number; pages: number; reason: string | null } {
+  const refused = { chunks: 0, pages: 0, reason: null as string | null };
+  for (const [, { ordinals, reason }] of reader.refusedTexts.ofSpace(space)) {
+    refused.chunks += ordinals.length;
+    refused.pages++;
+    refused.reason = reason;
+  }
+  return refused;
 }
 
 /** Chunks and tokens of all pages; of those without vectors in the space, if one is given. */
@@ -82,10 +109,12 @@ export async function countPages(
       await new Promise(setImmediate);
       signal?.throwIfAborted();
     }
-    if (missingIn !== undefined && reader.vectors.has(missingIn, no)) continue;
     const chunks = reader.pages.chunks(no);
-    counts.chunks += chunks.length;
-    for (const { token_count } of chunks) counts.tokens += token_count;
+    const counted = missingIn === undefined ? chunks.keys() : ordinalsLacking(reader, missingIn, no);
+    for (const ordinal of counted) {
+      counts.chunks++;
+      counts.tokens += chunks[ordinal].token_count;
+    }
   }
   return counts;
 }

@@ -4,13 +4,18 @@ import { type EmbeddingModel, localDim } from '../domain/model.ts';
 import type { Embedders } from '../providers/embedders.ts';
 import type { ChunkedText } from '../threads/prepare-page.ts';
 import type { CalibrateOutside } from './calibrate-outside.ts';
+import { embedApart, type TextVectors } from './embed-apart.ts';
 
 export interface ModelEmbedder {
   /**
-   * Vectors of pages along their chunks. Shapes: all chunks, page by page × dim; zeros for a chunk without terms.
-   * Errors: of the threads; of the provider.
+   * Vectors of pages along their chunks. Shapes: all chunks, page by page × dim; zeros for a chunk without terms, and for one of the
+   * `tolerated` many, at most, that the provider refuses. Errors: of the threads; of the provider.
    */
-  embed(model: EmbeddingModel, pages: readonly ChunkedText[], signal: AbortSignal): Promise<Float32Array>;
+  embed(
+    model: EmbeddingModel,
+    pages: readonly ChunkedText[],
+    options: { signal: AbortSignal; tolerated: number },
+  ): Promise<TextVectors>;
   /** Make sure that the model has a floor. Errors: of the provider. */
   calibrate(model: EmbeddingModel, signal: AbortSignal): Promise<void>;
   /** How long the breaker of the model's provider refuses calls, ms; 0: it lets them through. */
@@ -26,14 +31,18 @@ export interface ModelEmbedderDependencies {
 
 export function modelEmbedder({ embedLocally, embedders, calibrateOutside }: ModelEmbedderDependencies): ModelEmbedder {
   return {
-    embed(model, pages, signal) {
+    async embed(model, pages, { signal, tolerated }) {
       const dim = localDim(model);
       if (dim !== null) {
         const texts = pages.map(({ title, text, chunks }) => ({ title, text, chunks }));
-        return embedLocally(texts, dim, signal);
+        return { rows: await embedLocally(texts, dim, signal), refused: new Map() };
       }
       const passages = pages.flatMap(({ title, text, chunks }) => embeddingTexts(title, text, chunks));
-      return embedders.documentVectors(model, passages, signal);
+      return embedApart(passages, {
+        dim: model.dim,
+        embed: (texts) => embedders.documentVectors(model, texts, signal),
+        tolerated,
+      });
     },
     async calibrate(model, signal) {
       if (localDim(model) === null) await calibrateOutside(model, signal);

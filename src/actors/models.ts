@@ -24,7 +24,7 @@ import {
 } from '../domain/model.ts';
 import { transformersProvider } from '../providers/transformers-embedder.ts';
 import type { StoreReader } from '../store/store.ts';
-import { countPages, sliceOf } from './backfill-slices.ts';
+import { countPages, refusedIn, sliceOf } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import { commitThrough, type SystemAsk } from './system-messages.ts';
@@ -128,17 +128,20 @@ export function modelsLogic(dependencies: ModelsDependencies) {
       const none = { cursor_page_id: null, started_at: null, updated_at: null, finished_at: null, last_error: null };
       return { model_id: id, status: 'not_started', total_chunks: 0, embedded_chunks: 0, total_tokens: 0, ...none };
     }
+    const refused = refusedIn(reader, model.space);
+    const counted = refused.chunks === 1 ? '1 chunk has' : `${refused.chunks} chunks have`;
+    const lacks = refused.reason === null ? null : `${counted} no vector: ${refused.reason}`;
     return {
       model_id: id,
       status: row.status,
-      total_chunks: Math.max(row.total_chunks ?? 0, row.embedded_chunks),
+      total_chunks: Math.max(row.total_chunks ?? 0, row.embedded_chunks + refused.chunks),
       embedded_chunks: row.embedded_chunks,
       total_tokens: row.total_tokens ?? 0,
       cursor_page_id: row.cursor === 0 ? null : idOf('page', row.cursor),
       started_at: isoOf(row.started_at),
       updated_at: isoOf(row.updated_at),
       finished_at: row.finished_at === null ? null : isoOf(row.finished_at),
-      last_error: row.last_error,
+      last_error: row.last_error ?? lacks,
     };
   };
 
@@ -175,7 +178,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     const count = pages.reduce((sum, each) => sum + each.chunks.length, 0);
     if (count === 0) return null;
     const began = monotonic();
-    await embedder.embed(model, pages, signal ?? new AbortController().signal);
+    await embedder.embed(model, pages, { signal: signal ?? new AbortController().signal, tolerated: 0 });
     return count / Math.max(0.1, monotonic() - began);
   };
 

@@ -79,6 +79,15 @@ export function planBackfill(space: number, plan: BackfillPlan): Command<boolean
 /** A page's rows, made of the content that had these labels. */
 export interface EmbeddedPage extends LabelRange {
   page_no: number;
+  /** Chunks that the rows are of, ascending: all, or those that were refused before. */
+  ordinals: readonly number[];
+  rows: Float32Array;
+  /** Why the provider refuses chunks, by ordinal; their rows are zeros. */
+  refused: ReadonlyMap<number, string>;
+}
+
+/** All rows of a page, as they are stored. */
+export interface StoredPage extends LabelRange {
   rows: Float32Array;
 }
 
@@ -98,23 +107,23 @@ export interface BackfillSlice {
  * Store a slice; gives the pages that were stored, or null where the backfill does not run any more. A page whose content was
  * replaced or forgotten meanwhile is passed over: its new content brought its vectors along, or left a gap.
  */
-export function saveSlice(space: number, slice: BackfillSlice): Command<EmbeddedPage[] | null> {
-  return ({ backfills, pages, vectors }) => {
+export function saveSlice(space: number, slice: BackfillSlice): Command<StoredPage[] | null> {
+  return (transaction) => {
+    const { backfills, pages, vectors } = transaction;
     const backfill = backfills.get(space);
     if (backfill === undefined) return null;
-    const stored = slice.pages.filter(({ page_no, first, count }) => {
-      const page = pages.get(page_no);
-      return page?.first_label === first && page.chunk_count === count && !vectors.has(space, page_no);
-    });
-    for (const { page_no, rows } of stored) {
-      vectors.put(space, page_no, rows);
-      backfills.closeGap(space, page_no);
+    const stored: StoredPage[] = [];
+    let made = 0;
+    for (const page of slice.pages) {
+      const rows = storeRows(transaction, space, page, slice.at);
+      if (rows === null) continue;
+      stored.push({ first: page.first, count: page.count, rows });
+      made += page.ordinals.length - page.refused.size;
     }
     for (const no of slice.closed) {
       const page = pages.get(no);
       if (page === undefined || page.chunk_count === 0 || vectors.has(space, no)) backfills.closeGap(space, no);
     }
-    const made = stored.reduce((sum, { count }) => sum + count, 0);
     const { at, cursor, found, busyMs } = slice;
     const embedded = cursor === null ? 0 : found + made;
     const advanced = nextBackfill(backfill, { type: 'advance', at, cursor, embedded, made, busyMs });
@@ -122,6 +131,33 @@ export function saveSlice(space: number, slice: BackfillSlice): Command<Embedded
     backfills.put(advanced);
     return stored;
   };
+}
+
+/** Store a page's new rows beside those it has. Gives all of them; null where the content is another one by now, or has them already. */
+function storeRows(
+  { backfills, pages, vectors, refusedTexts }: Transaction,
+  space: number,
+  { page_no, first, count, ordinals, rows, refused }: EmbeddedPage,
+  at: number,
+): Float32Array | null {
+  const page = pages.get(page_no);
+  const before = vectors.get(space, page_no);
+  if (page?.first_label !== first || page.chunk_count !== count) return null;
+  if (before !== undefined && refusedTexts.get(space, page_no) === undefined) return null;
+  if (before === undefined && ordinals.length < count) return null;
+  const dim = rows.length / ordinals.length;
+  const all = before ?? rows;
+  if (before !== undefined) {
+    for (const [place, ordinal] of ordinals.entries()) {
+      all.set(rows.subarray(place * dim, (place + 1) * dim), ordinal * dim);
+    }
+  }
+  vectors.put(space, page_no, all);
+  backfills.closeGap(space, page_no);
+  const reason = [...refused.values()].at(-1);
+  if (reason === undefined) refusedTexts.remove(space, page_no);
+  else refusedTexts.put(space, page_no, { ordinals: [...refused.keys()], reason, at });
+  return all;
 }
 
 /** Note what holds a backfill up; it goes on by itself. False where the model is gone. */

@@ -51,6 +51,7 @@ function storeVectors(
 ): void {
   for (const model of transaction.models.all()) {
     const rows = vectors.get(model.space);
+    transaction.refusedTexts.remove(model.space, page_no);
     if (chunks.length > 0 && rows !== undefined) transaction.vectors.put(model.space, page_no, rows);
     else transaction.vectors.remove(model.space, page_no);
     if (chunks.length > 0 && rows === undefined) {

@@ -30,9 +30,10 @@ export function erasePage(transaction: Transaction, page: Page, at: number): voi
 }
 
 /** Delete what is left of an erased page in the store but its entries in the query log, which are looked for together. */
-export function purgeErased({ vectors, models, backfills }: Transaction, pageNo: number): void {
+export function purgeErased({ vectors, refusedTexts, models, backfills }: Transaction, pageNo: number): void {
   for (const { space } of models.all()) {
     vectors.remove(space, pageNo);
+    refusedTexts.remove(space, pageNo);
     backfills.closeGap(space, pageNo);
   }
 }

@@ -49,10 +49,12 @@ export function retireModel(id: string, at: number): Command<RetireOutcome> {
   };
 }
 
-/** Delete the vectors of some pages of a deleted model's space; false when none is left. */
+/** Delete the vectors, gaps and refusals of some pages of a deleted model's space; false when none is left. */
 export function emptySpace(space: number, limit: number): Command<boolean> {
-  return ({ models, vectors, backfills }) => {
-    if (vectors.dropSome(space, limit) + backfills.dropGaps(space, limit) > 0) return true;
+  return ({ models, vectors, refusedTexts, backfills }) => {
+    const dropped =
+      vectors.dropSome(space, limit) + backfills.dropGaps(space, limit) + refusedTexts.dropSome(space, limit);
+    if (dropped > 0) return true;
     models.forgetDropped(space);
     return false;
   };

@@ -2,14 +2,16 @@
  * The part of a repair that concerns models: what belongs to no model goes, a backfill that nobody works on has failed, so that it may
  * be started again, and pages that lack vectors of a ready model which is not the active one are left gaps, which start its backfill.
  */
+import type { RefusedTexts } from '../domain/model.ts';
 import { nextBackfill } from '../machines/backfill.ts';
 import { nextModel } from '../machines/model.ts';
+import { areRefused } from '../store/refused-texts.ts';
 import type { Transaction } from '../store/store.ts';
 import { leaveGap, type StartBackfill } from './backfill-model.ts';
 
-/** Make registry, backfills and vectors agree. Gives how many vectors and gaps of nothing were deleted. */
+/** Make registry, backfills and vectors agree. Gives how many vectors, refusals and gaps of nothing were deleted. */
 export function repairModels(transaction: Transaction, { at }: Pick<StartBackfill, 'at'>): number {
-  const { models, backfills, jobs, pages, vectors } = transaction;
+  const { models, backfills, jobs, pages, vectors, refusedTexts } = transaction;
   const spaces = new Map(models.all().map((model) => [model.space, model]));
   for (const space of models.droppedSpaces()) if (spaces.has(space)) models.forgetDropped(space);
   for (const backfill of backfills.all()) {
@@ -29,9 +31,14 @@ export function repairModels(transaction: Transaction, { at }: Pick<StartBackfil
   }
   const dropped = new Set(models.droppedSpaces()); // the next start empties them
   const isOfPage = (space: number, no: number) => spaces.has(space) && pages.has(no);
-  const orphans = vectors.dropOrphans((space, no) => dropped.has(space) || isOfPage(space, no));
+  const isRefused = (space: number, no: number, texts: RefusedTexts) => {
+    const model = spaces.get(space);
+    return model !== undefined && pages.has(no) && areRefused(texts, vectors.get(space, no), model.dim);
+  };
   return (
-    orphans + backfills.repair((space, no) => dropped.has(space) || (isOfPage(space, no) && !vectors.has(space, no)))
+    vectors.dropOrphans((space, no) => dropped.has(space) || isOfPage(space, no)) +
+    refusedTexts.dropOrphans((space, no, texts) => dropped.has(space) || isRefused(space, no, texts)) +
+    backfills.repair((space, no) => dropped.has(space) || (isOfPage(space, no) && !vectors.has(space, no)))
   );
 }
 

@@ -99,7 +99,7 @@ function requeue(
   page: Page,
   { at, max_attempts }: { at: number; max_attempts: number },
 ): void {
-  const { pages, jobs, vectors, models, backfills } = transaction;
+  const { pages, jobs, vectors, refusedTexts, models, backfills } = transaction;
   const old = jobs.get(page.index_job);
   if (old !== undefined && old.page_no === page.no && old.status !== 'done') {
     jobs.put({ ...old, status: 'done', lease_until: 0, last_error: 'replaced by a repair', updated_at: at }, old);
@@ -109,6 +109,7 @@ function requeue(
   pages.putChunks(page.no, []);
   for (const { space } of models.all()) {
     vectors.remove(space, page.no);
+    refusedTexts.remove(space, page.no);
     backfills.closeGap(space, page.no);
   }
   const empty = { first_label: 0, chunk_count: 0, indexed_at: null, status: 'queued', index_job: job.no } as const;

@@ -60,6 +60,15 @@ export interface Backfill {
   last_error: string | null;
 }
 
+/** Chunks of a page that a model's provider refuses to embed: their rows are zeros. */
+export interface RefusedTexts {
+  /** Ascending, at least one. */
+  ordinals: number[];
+  /** What the provider answered to the last of them. */
+  reason: string;
+  at: number;
+}
+
 export const modelInfo = z.strictObject({
   id: z.string(),
   provider: z.string(),

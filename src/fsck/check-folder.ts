@@ -17,6 +17,8 @@ export interface FolderReport {
   missing: number;
   /** Vectors of pages that a backfill is still to make: one runs, or has failed and may be started again. */
   waiting: number;
+  /** Chunks that a model's provider refuses to embed: they have no vector of it. */
+  refused: number;
   /** Labels of replaced content in index files: a start lets go of them. */
   obsolete: number;
 }
@@ -45,6 +47,7 @@ export async function checkFolder(dataDir: string): Promise<FolderReport> {
       .map(({ dir, audit }) => ({ dir, findings: [...audit.findings, ...forgottenIn(audit, store.verifiedLabels)] }))
       .filter(({ findings }) => findings.length > 0),
     waiting: store.waiting,
+    refused: store.refused,
     missing: audits.reduce((sum, { audit }) => sum + audit.missing.length, 0),
     obsolete: audits.reduce((sum, { audit }) => sum + audit.obsolete.length, 0),
   };

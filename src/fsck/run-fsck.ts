@@ -94,5 +94,6 @@ function tell(report: FolderReport, say: (line: string) => void): void {
   }
   if (report.missing > 0) say(`${report.missing} chunks are not in the index files yet: the next start brings them in`);
   if (report.waiting > 0) say(`${report.waiting} pages wait for vectors of a model: its backfill makes them`);
+  if (report.refused > 0) say(`${report.refused} chunks have no vector of a model: its provider refuses them`);
   say(isClean(report) ? 'sound' : 'not sound');
 }

@@ -87,6 +87,9 @@ export class PageSpace {
       labels.push(first);
       vectors.push(vector);
     }
+    // A page that has a vector already gets another one: chunks of it have theirs only now.
+    const known = labels.filter((label) => this.#space.holds(label));
+    if (known.length > 0) await this.#space.remove(known);
     if (labels.length > 0) await this.#space.add(Uint32Array.from(labels), joined(vectors, dim));
   }
 

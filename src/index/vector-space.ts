@@ -166,6 +166,11 @@ export class VectorSpace {
     this.#upkeep.ask();
   }
 
+  /** Whether a label was added, or is being added, and not removed. */
+  holds(label: number): boolean {
+    return this.#held.has(label);
+  }
+
   /** Remove labels; no search that starts afterwards finds them. Unknown ones are remembered. */
   async remove(labels: Iterable<number>): Promise<void> {
     this.#refuseIfClosing();

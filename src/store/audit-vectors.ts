@@ -5,6 +5,7 @@ import { BackfillReader } from './backfills.ts';
 import type { JobReader } from './jobs.ts';
 import type { ModelReader } from './models.ts';
 import type { PageReader } from './pages.ts';
+import { areRefused, type RefusedTextReader } from './refused-texts.ts';
 import { VectorReader } from './vectors.ts';
 
 export interface VectorAudit {
@@ -13,6 +14,8 @@ export interface VectorAudit {
   vectorLabels: Map<string, number[]>;
   /** Per id of a ready model, the first labels of pages with a page vector. */
   pageLabels: Map<string, number[]>;
+  /** Chunks that a model's provider refuses to embed. */
+  refused: number;
 }
 
 /** Records that the audit compares vectors and backfills with. */
@@ -21,6 +24,7 @@ export interface VectorAuditParts {
   jobs: JobReader;
   models: ModelReader;
   backfills: BackfillAuditor;
+  refusedTexts: RefusedTextReader;
   /** Whether a page was forgotten and what is left of it waits for its purge. */
   awaitsPurge: (pageNo: number) => boolean;
 }
@@ -28,10 +32,10 @@ export interface VectorAuditParts {
 export class VectorAuditor extends VectorReader {
   /**
    * In the space of every model each chunk has one vector, and nothing else has. A page may lack its vectors where a gap is noted, or
-   * where the sweep of the model's backfill has not come by yet.
+   * where the sweep of the model's backfill has not come by yet; the vector of a chunk that was refused is zero.
    */
-  audit({ pages, models, backfills, awaitsPurge }: VectorAuditParts): VectorAudit {
-    const audit: VectorAudit = { findings: [], vectorLabels: new Map(), pageLabels: new Map() };
+  audit({ pages, models, backfills, refusedTexts, awaitsPurge }: VectorAuditParts): VectorAudit {
+    const audit: VectorAudit = { findings: [], vectorLabels: new Map(), pageLabels: new Map(), refused: 0 };
     const all = models.all();
     for (const model of all) {
       const { id, space } = model;
@@ -52,6 +56,15 @@ export class VectorAuditor extends VectorReader {
       if (model.status !== 'ready') continue;
       audit.vectorLabels.set(id, ascending(labels));
       audit.pageLabels.set(id, ascending(firstLabels));
+    }
+    for (const [space, no, texts] of refusedTexts.all()) {
+      const model = all.find((each) => each.space === space);
+      audit.refused += texts.ordinals.length;
+      if (model === undefined) {
+        if (!models.droppedSpaces().includes(space)) audit.findings.push(`refused texts of no model: space ${space}`);
+      } else if (!areRefused(texts, this.get(space, no), model.dim)) {
+        audit.findings.push(`page ${no} has vectors of ${model.id} for refused texts, or none at all`);
+      }
     }
     const known = new Set([...all.map(({ space }) => space), ...models.droppedSpaces()]);
     for (const space of this.spaces()) {

@@ -17,6 +17,7 @@ import { openEnvironment } from './environment.ts';
 import { JobReader } from './jobs.ts';
 import { ModelReader } from './models.ts';
 import { PageReader } from './pages.ts';
+import { RefusedTextReader } from './refused-texts.ts';
 
 /** One disagreement, in words that name the records. */
 export type Finding = string;
@@ -28,6 +29,8 @@ export interface StoreAudit {
   models: EmbeddingModel[];
   /** Vectors of pages, one for each page and model, that a backfill is still to make. */
   waiting: number;
+  /** Chunks that a model's provider refuses to embed. */
+  refused: number;
   pages: number;
   /** One past the highest label given. */
   labelEnd: number;
@@ -57,9 +60,10 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
     const { findings: ofLabels, labels } = pages.auditLabels(counters.peek('label'));
     const parts: VectorAuditParts = {
       ...{ pages, jobs, models, backfills: new BackfillAuditor(environment) },
+      refusedTexts: new RefusedTextReader(environment),
       awaitsPurge: (no) => tombstones.get(no)?.state === 'pending',
     };
-    const { findings: ofVectors, ...labelsByModel } = new VectorAuditor(environment).audit(parts);
+    const { findings: ofVectors, refused, ...labelsByModel } = new VectorAuditor(environment).audit(parts);
     const { findings: ofBackfills, waiting } = parts.backfills.audit(parts);
     return {
       findings: [
@@ -82,6 +86,7 @@ export async function auditStore(dataDir: string): Promise<StoreAudit> {
       storeId: environment.storeId,
       models: models.all().filter(({ status }) => status === 'ready'),
       waiting,
+      refused,
       pages: pages.count(),
       labelEnd: counters.peek('label'),
       labels,

@@ -20,6 +20,7 @@ import { MetricReader, MetricTransactor } from './metric-snapshots.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
+import { RefusedTextReader, RefusedTextTransactor } from './refused-texts.ts';
 import { ReplayReader, ReplayTransactor } from './replays.ts';
 import { type Tombstone, TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
@@ -32,6 +33,7 @@ export interface StoreReader {
   readonly models: ModelReader;
   readonly backfills: BackfillReader;
   readonly vectors: VectorReader;
+  readonly refusedTexts: RefusedTextReader;
   readonly queryLog: QueryLogReader;
   readonly replays: ReplayReader;
   readonly tombstones: TombstoneReader;
@@ -51,6 +53,7 @@ export interface Transaction extends StoreReader {
   readonly models: ModelTransactor;
   readonly backfills: BackfillTransactor;
   readonly vectors: VectorTransactor;
+  readonly refusedTexts: RefusedTextTransactor;
   readonly queryLog: QueryLogTransactor;
   readonly replays: ReplayTransactor;
   readonly tombstones: TombstoneTransactor;
@@ -119,6 +122,7 @@ export class Store {
       models: new ModelTransactor(environment),
       backfills: new BackfillTransactor(environment),
       vectors: new VectorTransactor(environment),
+      refusedTexts: new RefusedTextTransactor(environment),
       queryLog: new QueryLogTransactor(environment),
       replays: new ReplayTransactor(environment),
       tombstones: new TombstoneTransactor(environment),
@@ -239,6 +243,7 @@ function readersOf(environment: Environment, counters: Counters): StoreReader {
     models: new ModelReader(environment),
     backfills: new BackfillReader(environment),
     vectors: new VectorReader(environment),
+    refusedTexts: new RefusedTextReader(environment),
     queryLog: new QueryLogReader(environment),
     replays: new ReplayReader(environment),
     tombstones: new TombstoneReader(environment),

@@ -205,3 +205,119 @@ test('what is forgotten during a backfill has no vector and no gap of it', async
   assert.ok(found.results.every(({ title }) => title !== 'Note 150'));
   await assertSound(system);
 });
+
+/** Refuses requests that hold a text with this word, as a provider does whose filter or whose limit one text meets. */
+const refusing = (word: string) => (call: ReceivedCall) =>
+  (call.body.input as string[]).some((text) => text.includes(word))
+    ? ({ kind: 'status', status: 400 } as const)
+    : undefined;
+
+test('a text that the provider refuses holds up no other: it is counted, told, and tried again by the next backfill', async (t) => {
+  const { server, system, register, untilIs } = await start(t);
+  await system.read({ ...library, ...notes(60), bad: { title: 'Note x', text: 'The unspeakable note.' } });
+  server.faultOf = refusing('unspeakable');
+  await register();
+  await system.ask('model.startBackfill', { model_id: id });
+  const chunks = Object.keys(library).length + 61;
+  const done = await untilIs('complete');
+  assert.deepEqual([done.total_chunks, done.embedded_chunks], [chunks, chunks - 1]);
+  assert.match(done.last_error ?? '', /^1 chunk has no vector: provider openai: .*answered 400$/);
+  assert.equal(await statusOf(system), 'ready');
+  await system.ask('model.activate', { model_id: id });
+  const found = async (query: string) =>
+    (await system.ask('search.query', searchRequest.parse({ query, k: 3 }))).results.map(({ title }) => title);
+  assert.ok((await found('birds that hunt fish')).includes('The grey heron'));
+  assert.ok((await found('unspeakable')).includes('Note x'), 'its words are found');
+
+  // A page that comes later and is refused: left a gap by the indexing, since another model is active, and closed as refused.
+  await system.ask('model.activate', { model_id: 'local-wink-1024' });
+  await system.read({ late: { title: 'Note y', text: 'Another unspeakable note.' } });
+  const both = async () =>
+    /^2 chunks have no vector/.test((await system.ask('model.backfill', { model_id: id })).last_error ?? '');
+  await until(both, 'the late page is known as refused');
+  await untilIs('complete');
+  await system.stop();
+  const report = await checkFolder(system.dataDir);
+  assert.deepEqual([report.store, report.index, report.waiting, report.refused], [[], [], 0, 2]);
+
+  await system.start();
+  const estimate = await system.ask('model.estimateBackfill', { model_id: id });
+  assert.equal(estimate.n_chunks, 2, 'what was refused would be tried again');
+  server.faultOf = () => undefined;
+  const before = server.calls.length;
+  await system.ask('model.startBackfill', { model_id: id });
+  const again = await untilIs('complete');
+  assert.deepEqual([again.total_chunks, again.embedded_chunks, again.last_error], [chunks + 1, chunks + 1, null]);
+  assert.deepEqual(sentTexts(server.calls.slice(before)).length, 2, 'and nothing else');
+  await system.ask('model.activate', { model_id: id });
+  assert.equal((await found('The unspeakable note.'))[0], 'Note x');
+  await system.stop();
+  const whole = await checkFolder(system.dataDir);
+  assert.deepEqual([whole.store, whole.index, whole.waiting, whole.refused], [[], [], 0, 0]);
+});
+
+test('of a page of several chunks only the refused one has no vector, and it comes in later beside the others', async (t) => {
+  const { server, system, register, untilIs } = await start(t);
+  const part = (word: string) => `${`A ${word} sentence about rivers and mills. `.repeat(60)}`;
+  const text = `${part('plain')}\n\n${part('unspeakable')}\n\n${part('quiet')}`;
+  const { long } = await system.read({ long: { title: 'Note long', text } });
+  const { chunks } = await system.ask('page.chunks', { page_id: long });
+  const isRefused = (text: string) => text.includes('unspeakable');
+  const refused = chunks.filter((chunk) => isRefused(chunk.text)).length;
+  assert.ok(refused > 0 && refused < chunks.length, `${refused} of ${chunks.length} chunks`);
+  server.faultOf = refusing('unspeakable');
+  await register();
+  await system.ask('model.startBackfill', { model_id: id });
+  const done = await untilIs('complete');
+  assert.deepEqual([done.total_chunks, done.embedded_chunks], [chunks.length, chunks.length - refused]);
+  const scores = async () => {
+    const request = searchRequest.parse({ query: part('unspeakable'), rerank: false, chunks_per_page: 10 });
+    const [{ chunks }] = (await system.ask('search.query', request)).results;
+    return new Map(chunks.map(({ ordinal, score }) => [ordinal, score]));
+  };
+  await system.ask('model.activate', { model_id: id });
+  const before = await scores();
+  server.faultOf = () => undefined;
+  await system.ask('model.startBackfill', { model_id: id });
+  const whole = await untilIs('complete');
+  assert.deepEqual([whole.total_chunks, whole.embedded_chunks, whole.last_error], [chunks.length, chunks.length, null]);
+  assert.notDeepEqual(await scores(), before, 'it is among the vectors now');
+  await assertSound(system);
+});
+
+test('a refused text that is replaced or forgotten is counted no more', async (t) => {
+  const { server, system, register, untilIs, progress } = await start(t);
+  const bad = (n: number) => ({ title: `Note ${n}`, text: `The unspeakable note ${n}.` });
+  await system.read({ ...notes(20), one: bad(1), two: bad(2) });
+  server.faultOf = refusing('unspeakable');
+  await register();
+  await system.ask('model.startBackfill', { model_id: id });
+  assert.match((await untilIs('complete')).last_error ?? '', /^2 chunks have no vector/);
+  await system.ask('page.forget', { url: 'https://example.com/one' });
+  const purged = async () =>
+    (await system.ask('job.list', jobListQuery.parse({ kind: 'purge_vectors' }))).jobs.every(
+      ({ status }) => status === 'done',
+    );
+  await until(purged, 'the forgotten page is purged');
+  assert.match((await progress()).last_error ?? '', /^1 chunk has no vector/);
+  await system.ask('model.retire', { model_id: id });
+  await system.stop();
+  const { store, index, refused } = await checkFolder(system.dataDir);
+  assert.deepEqual([store, index, refused], [[], [], 0]);
+});
+
+test('a provider that refuses nearly every text of the collection is at fault itself: the backfill fails and goes on later', async (t) => {
+  const { server, system, register, untilIs } = await start(t);
+  await system.read(notes(100));
+  server.faultOf = refusing('The note number');
+  await register();
+  await system.ask('model.startBackfill', { model_id: id });
+  const failed = await untilIs('failed');
+  assert.match(failed.last_error ?? '', /^provider openai: .*answered 400$/);
+  assert.equal(await statusOf(system), 'failed');
+  server.faultOf = () => undefined;
+  await system.ask('model.startBackfill', { model_id: id });
+  const done = await untilIs('complete');
+  assert.deepEqual([done.total_chunks, done.embedded_chunks, done.last_error], [100, 100, null]);
+  await assertSound(system);
+});

@@ -17,7 +17,7 @@ import type { Cluster, ClusterRun } from '../../src/domain/cluster.ts';
 import type { Entity, EntityMerge, PageEntity } from '../../src/domain/entity.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { Job } from '../../src/domain/job.ts';
-import type { Backfill, EmbeddingModel } from '../../src/domain/model.ts';
+import type { Backfill, EmbeddingModel, RefusedTexts } from '../../src/domain/model.ts';
 import type { Chunk, Page } from '../../src/domain/page.ts';
 import type { QueryRun } from '../../src/domain/query-log.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
@@ -143,6 +143,10 @@ function loggedRun(query_id: string, compare_id: string | null): QueryRun {
   };
 }
 
+function refusal(ordinal: number): RefusedTexts {
+  return { ordinals: [ordinal], reason: 'provider p: answered 400', at: 3 };
+}
+
 interface Tables {
   pages: Database<Page, number>;
   bodies: Database<string, number>;
@@ -162,6 +166,7 @@ interface Tables {
   backfills: Database<Backfill, number>;
   backfillByJob: Database<number, number>;
   gaps: Database<number, [number, number]>;
+  refused: Database<RefusedTexts, [number, number]>;
   dropped: Database<number, number>;
   entities: Database<Entity, number>;
   pageEntities: Database<PageEntity[], number>;
@@ -198,6 +203,7 @@ async function tamper(dir: string, change: (tables: Tables) => unknown): Promise
     backfills: root.openDB({ name: 'backfills', keyEncoding: 'uint32', ...plain }),
     backfillByJob: root.openDB({ name: 'backfill_by_job', keyEncoding: 'uint32', ...plain }),
     gaps: root.openDB({ name: 'vector_gaps', ...plain }),
+    refused: root.openDB({ name: 'refused_texts', ...plain }),
     dropped: root.openDB({ name: 'dropped_spaces', keyEncoding: 'uint32', ...plain }),
     entities: root.openDB({ name: 'entities', keyEncoding: 'uint32', ...plain }),
     pageEntities: root.openDB({ name: 'page_entities', keyEncoding: 'uint32', ...plain }),
@@ -313,6 +319,18 @@ const faults: Record<string, { plant: (tables: Tables) => unknown; finding: RegE
   'vectors of no model': {
     plant: ({ vectors }) => vectors.put([9, 1], Buffer.alloc(16, 1)),
     finding: /vectors of no model: space 9/,
+  },
+  'a refused text that has a vector': {
+    plant: ({ refused }) => refused.put([1, 2], refusal(0)),
+    finding: /page 2 has vectors of m for refused texts/,
+  },
+  'a refused text that is no chunk': {
+    plant: ({ refused }) => refused.put([1, 2], refusal(7)),
+    finding: /page 2 has vectors of m for refused texts, or none at all/,
+  },
+  'a refused text of no model': {
+    plant: ({ refused }) => refused.put([9, 1], refusal(0)),
+    finding: /refused texts of no model: space 9/,
   },
   'a gap of no page': { plant: ({ gaps }) => gaps.put([1, 77], 0), finding: /gap of no page: 77/ },
   'a gap of no model': { plant: ({ gaps }) => gaps.put([9, 1], 0), finding: /gap of no model: page 1 in space 9/ },
@@ -513,7 +531,7 @@ for (const [name, { plant, finding }] of Object.entries(faults)) {
       const before = await checkFolder(dir);
       assert.deepEqual(
         { ...before, missing: 0 },
-        { pages: 3, chunks: 6, store: [], index: [], waiting: 0, missing: 0, obsolete: 0 },
+        { pages: 3, chunks: 6, store: [], index: [], waiting: 0, refused: 0, missing: 0, obsolete: 0 },
       );
       await tamper(dir, plant);
       const found = await checkFolder(dir);
@@ -552,6 +570,27 @@ test('a gap that a backfill is to fill waits, and what is left of a deleted mode
     await store.close();
     assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
     assert.equal((await checkFolder(dir)).waiting, 1);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('a refused text is counted and is no fault, nor is one of a deleted model', async () => {
+  const dir = await makeFolder();
+  try {
+    await tamper(dir, ({ vectors, refused, dropped }) => {
+      const rows = new Float32Array(2 * dim).fill(0.5).fill(0, dim);
+      vectors.put([1, 2], Buffer.from(rows.buffer));
+      refused.put([1, 2], refusal(1));
+      dropped.put(9, 0);
+      return refused.put([9, 1], refusal(0));
+    });
+    const store = Store.open(dir, () => 'never');
+    const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
+    await store.close();
+    assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
+    const report = await checkFolder(dir);
+    assert.deepEqual([report.store, report.refused, isClean(report)], [[], 2, true]);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

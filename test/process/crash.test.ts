@@ -133,7 +133,7 @@ test('no page that was acknowledged is lost or doubled by twenty kills during in
   await service.stop();
   assert.ok(!/timber|utm_source/.test(service.output), 'neither text nor addresses of pages are in the log');
   const { obsolete: _, chunks, ...report } = await checkFolder(service.dataDir);
-  assert.deepEqual(report, { pages, store: [], index: [], missing: 0, waiting: 0 });
+  assert.deepEqual(report, { pages, store: [], index: [], missing: 0, waiting: 0, refused: 0 });
   assert.ok(chunks >= pages);
   const [fastest, slowest] = [Math.min(...service.startTimes), Math.max(...service.startTimes)];
   t.diagnostic(
