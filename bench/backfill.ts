@@ -1,11 +1,18 @@
 /**
- * A backfill over HTTP beside searches: chunks embedded a second, and what searches take meanwhile. Then both models are compared on
- * the same queries (RBO, Kendall's tau). Prints JSON.
+ * Backfills over HTTP beside searches: chunks embedded a second, beside what the engine does by itself in the same run, and what
+ * searches take meanwhile. Then the models are compared on the same queries (RBO, Kendall's tau). Prints JSON.
  *
- *   npm run bench:backfill                                   100,000 chunks to local-wink-100
- *   npm run bench:backfill -- --chunks 3000 --dim 1024       smaller; active is the other one, local-wink-100
+ *   npm run bench:backfill                                 100,000 chunks to 100 and then to 1,024 dimensions
+ *   npm run bench:backfill -- --chunks 3000 --dims 100     smaller, and one model only
+ *
+ * The model that searches go by meanwhile is the default one, of 1,024 dimensions. Pages are not read for entities here: that is called
+ * off before the first backfill, so that nothing else wants the processors.
  */
+import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { moveJob } from '../src/commands/move-job.ts';
+import { type Command, Store } from '../src/store/store.ts';
+import { type EngineRate, measureEngine } from './backfill/engine-rate.ts';
 import { describeMachine } from './machine.ts';
 import { runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -13,40 +20,48 @@ import { openWorkload } from './workload.ts';
 const seed = 42;
 const batchSize = 100;
 const chunksPerPage = 3;
-/** Searches before the backfill, to compare with. */
-const searchesAlone = 200;
+/** Searches before the backfills, to compare with. */
+const searchesAlone = 300;
+/** Between two searches, and between two looks at a backfill, ms. */
+const searchPauseMs = 5;
+const lookPauseMs = 100;
+const activeId = 'local-wink-1024';
 
 const { values } = parseArgs({
-  options: { chunks: { type: 'string', default: '100000' }, dim: { type: 'string', default: '100' } },
+  options: { chunks: { type: 'string', default: '100000' }, dims: { type: 'string', default: '100,1024' } },
 });
-const dim = Number(values.dim);
-const activeDim = dim === 1024 ? 100 : 1024;
+const dims = values.dims.split(',').map(Number);
 const words = openWorkload({ seed, wordsPerChunk: 1000 });
 const queries = Array.from({ length: 300 }, (_, number) => words.query(number).words.join(' '));
 
-const service = await runService({ SERVICE_EMBEDDER__DIM: String(activeDim) });
+const service = await runService();
 const call = async <Body>(method: string, path: string, body?: unknown) => {
   const answer = await service.call(method, path, body);
   if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}`);
   return { ...answer, body: answer.body as Body };
 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-const busy = async () => {
+const rounded = (number: number, digits: number) => Math.round(number * 10 ** digits) / 10 ** digits;
+const quantile = (times: number[], share: number) => {
+  const sorted = [...times].sort((a, b) => a - b);
+  return rounded(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))], 2);
+};
+const latency = (times: number[]) => ({
+  ...{ p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99), n: times.length },
+});
+const mean = (numbers: number[]) => rounded(numbers.reduce((a, b) => a + b, 0) / numbers.length, 3);
+
+async function isIndexing(): Promise<boolean> {
   for (const status of ['pending', 'running', 'failed']) {
-    const { body } = await call<{ jobs: unknown[] }>('GET', `/v1/jobs?limit=1&status=${status}`);
+    const { body } = await call<{ jobs: unknown[] }>('GET', `/v1/jobs?limit=1&kind=index_page&status=${status}`);
     if (body.jobs.length > 0) return true;
   }
   return false;
-};
-const quantile = (times: number[], share: number) => {
-  const sorted = [...times].sort((a, b) => a - b);
-  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] * 100) / 100;
-};
-const mean = (numbers: number[]) => Math.round((numbers.reduce((a, b) => a + b, 0) / numbers.length) * 1000) / 1000;
+}
 
-try {
-  const count = Math.ceil(Number(values.chunks) / chunksPerPage);
-  const inserting = performance.now();
+/** Push the pages; gives chunks a second until all are found. */
+async function insert(count: number): Promise<number> {
+  const began = performance.now();
   for (let at = 0; at < count; at += batchSize) {
     const pages = Array.from({ length: Math.min(batchSize, count - at) }, (_, i) => ({
       url: `https://bench.example/${at + i}`,
@@ -55,64 +70,126 @@ try {
     }));
     await call('POST', '/v1/pages/batch', { pages });
   }
-  while (await busy()) await pause(100);
-  const insertMs = performance.now() - inserting;
+  while (await isIndexing()) await pause(lookPauseMs);
+  return (count * chunksPerPage * 1000) / (performance.now() - began);
+}
 
-  const search = async (turn: number) =>
-    (await call('POST', '/v1/search', { query: queries[turn % queries.length], rerank: false })).ms;
-  const alone: number[] = [];
-  for (let turn = 0; turn < searchesAlone; turn++) {
-    alone.push(await search(turn));
-    await pause(5);
+/** Cancel every job that would read a page for entities, in a stopped service's store. */
+async function callOffEntities(dataDir: string): Promise<void> {
+  const store = Store.open(dataDir, randomUUID);
+  const cancelSome: Command<boolean> = (transaction) => {
+    const jobs = transaction.jobs.list({ status: 'pending', kind: 'extract_entities', limit: 1000 });
+    for (const job of jobs) moveJob(transaction, job, { type: 'cancel', at: Date.now(), reason: 'called off' });
+    return jobs.length > 0;
+  };
+  for (;;) {
+    const { results, flushed } = await store.transact([cancelSome]);
+    await flushed;
+    const [result] = results;
+    if (!result.ok) throw result.error;
+    if (result.reply !== true) break;
   }
+  await store.close();
+}
 
-  const model_id = `local-wink-${dim}`;
-  await call('POST', '/v1/models', { provider: 'local', model_name: 'wink', dim, max_input_tokens: 32_000 });
-  const { body: estimate } = await call('POST', `/v1/models/${model_id}/backfill`, {});
+const search = async (turn: number) =>
+  (await call('POST', '/v1/search', { query: queries[turn % queries.length], rerank: false })).ms;
+
+async function searchAlone() {
+  const times: number[] = [];
+  for (let turn = 0; turn < searchesAlone; turn++) {
+    times.push(await search(turn));
+    await pause(searchPauseMs);
+  }
+  return latency(times);
+}
+
+/** Fill a model of so many dimensions while one client searches. */
+async function fill(model_id: string, dim: number) {
+  await call('POST', '/v1/models', {
+    provider: 'local',
+    model_name: 'wink',
+    dim,
+    max_input_tokens: 32_000,
+    id: model_id,
+  });
+  const { body: estimate } = await call<{ est_duration_s: number }>('POST', `/v1/models/${model_id}/backfill`, {});
+  const cpuBefore = service.cpuMs();
   const began = performance.now();
   await call('POST', `/v1/models/${model_id}/backfill`, { confirm: true });
-  const searches: number[] = [];
+  const times: number[] = [];
+  let isOver = false;
+  const searching = (async () => {
+    for (let turn = 0; !isOver; turn++) {
+      times.push(await search(turn));
+      await pause(searchPauseMs);
+    }
+  })();
   let chunks = 0;
-  for (let turn = 0; ; turn++) {
-    searches.push(await search(turn));
-    const { body } = await call<{ status: string; embedded_chunks: number }>('GET', `/v1/models/${model_id}/backfill`);
-    chunks = body.embedded_chunks;
-    if (body.status === 'complete') break;
-    if (body.status === 'failed') throw new Error('the backfill failed');
-    await pause(5);
+  try {
+    for (;;) {
+      const { body } = await call<{ status: string; embedded_chunks: number }>(
+        'GET',
+        `/v1/models/${model_id}/backfill`,
+      );
+      chunks = body.embedded_chunks;
+      if (body.status === 'complete') break;
+      if (body.status === 'failed') throw new Error('the backfill failed');
+      await pause(lookPauseMs);
+    }
+  } finally {
+    isOver = true;
   }
-  const backfillMs = performance.now() - began;
+  const ms = performance.now() - began;
+  const cpuMs = service.cpuMs() - cpuBefore;
+  await searching;
+  return {
+    ...{ model: model_id, chunks, seconds: rounded(ms / 1000, 1), estimated_s: rounded(estimate.est_duration_s, 1) },
+    chunks_per_s: Math.round((chunks / ms) * 1000),
+    cpu_ms_per_chunk: rounded(cpuMs / chunks, 3),
+    search_meanwhile_ms: latency(times),
+    resident_mb: service.residentMb(),
+  };
+}
 
-  const models = [`local-wink-${activeDim}`, model_id];
+async function compare(model_id: string) {
   const rbo: number[] = [];
   const tau: number[] = [];
   for (const query of queries.slice(0, 100)) {
     const { body } = await call<{ agreement: { rbo: number; kendall_tau: number | null }[] }>('POST', '/v1/compare', {
-      query,
-      models,
+      ...{ query, models: [activeId, model_id] },
     });
     rbo.push(body.agreement[0].rbo);
     if (body.agreement[0].kendall_tau !== null) tau.push(body.agreement[0].kendall_tau);
   }
-  console.log(
-    JSON.stringify(
-      {
-        bench: 'backfill',
-        seed,
-        machine: describeMachine(),
-        model: model_id,
-        chunks,
-        inserted_chunks_per_s: Math.round((chunks / insertMs) * 1000),
-        estimate,
-        backfilled_chunks_per_s: Math.round((chunks / backfillMs) * 1000),
-        search_alone_ms: { p50: quantile(alone, 0.5), p95: quantile(alone, 0.95), n: alone.length },
-        search_meanwhile_ms: { p50: quantile(searches, 0.5), p95: quantile(searches, 0.95), n: searches.length },
-        agreement: { queries: rbo.length, rbo: mean(rbo), kendall_tau: mean(tau) },
-      },
-      null,
-      2,
-    ),
-  );
+  return { with: activeId, queries: rbo.length, rbo: mean(rbo), kendall_tau: mean(tau) };
+}
+
+try {
+  const began = performance.now();
+  const insertedPerS = await insert(Math.ceil(Number(values.chunks) / chunksPerPage));
+  await service.restart(callOffEntities);
+  const alone = await searchAlone();
+  const backfills = [];
+  for (const dim of dims) backfills.push(await fill(`filled-${dim}`, dim));
+  const agreement = await compare(`filled-${dims[0]}`);
+  const engine = new Map<number, EngineRate>();
+  await service.restart(async (dataDir) => {
+    for (const dim of dims) engine.set(dim, await measureEngine(dataDir, dim));
+  });
+  const report = {
+    ...{ bench: 'backfill', seed },
+    machine: describeMachine(),
+    inserted_chunks_per_s: Math.round(insertedPerS),
+    search_alone_ms: alone,
+    backfills: backfills.map((backfill, nth) => {
+      const rate = engine.get(dims[nth]);
+      const share = rate === undefined ? null : rounded(backfill.chunks_per_s / rate.embed_and_insert_per_s, 2);
+      return { ...backfill, engine: rate, share_of_engine: share };
+    }),
+    ...{ agreement, total_s: Math.round((performance.now() - began) / 1000) },
+  };
+  console.log(JSON.stringify(report, null, 2));
 } finally {
   await service.stop();
 }
