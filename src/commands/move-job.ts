@@ -62,7 +62,7 @@ function followBackfillJob({ backfills, models }: Transaction, job: Job, at: num
       ? { type: 'fail', at, message }
       : job.status === 'failed'
         ? { type: 'stumble', at, message }
-        : job.status === 'pending'
+        : job.status === 'pending' && backfill.status === 'failed' // one that is sealed stays so, though its job is given back
           ? { type: 'start', at, job_no: job.no, afresh: false, lastPage: backfill.last_page }
           : null;
   const moved = event && nextBackfill(backfill, event);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sealBackfill, startBackfill } from '../../src/commands/backfill-model.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { registerModel } from '../../src/commands/manage-models.ts';
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
-import { completeJob, failJob } from '../../src/commands/settle-job.ts';
+import { completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
 import type { Job } from '../../src/domain/job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
@@ -63,4 +65,29 @@ test('a cancelled job does not make its page indexed', async () => {
   const job = temporary.store.reader.jobs.get(1);
   assert.deepEqual([job?.status, job?.last_error], ['done', 'gone']);
   assert.deepEqual(temporary.store.reader.pages.get(1), page);
+});
+
+test('a backfill runs again when its dead job is retried, and stays complete when its job is given back after the seal', async () => {
+  await using temporary = await TemporaryStore.open();
+  const model = { id: 'm', provider: 'p', model_name: 'n', dim: 2, max_input_tokens: 512, floor: null };
+  const registered = await temporary.commit(registerModel(model));
+  assert.ok(registered !== null);
+  const statuses = () => {
+    const { backfills, models } = temporary.store.reader;
+    return [backfills.get(registered.space)?.status, models.get('m')?.status];
+  };
+  await temporary.commit(startBackfill('m', { at: 100, max_attempts: 5 }));
+  await temporary.commit(claim(200));
+  await temporary.commit(failJob({ job_no: 1, claim: 1 }, 300, { message: 'no key', permanent: true, delayMs: 0 }));
+  assert.deepEqual(statuses(), ['failed', 'failed']);
+  await temporary.commit((transaction) => {
+    const job = transaction.jobs.get(1);
+    return job && moveJob(transaction, job, { type: 'retry', at: 400 });
+  });
+  assert.deepEqual(statuses(), ['running', 'backfilling']);
+  await temporary.commit(claim(500));
+  await temporary.commit(sealBackfill(registered.space, 600));
+  assert.deepEqual(statuses(), ['complete', 'ready']);
+  await temporary.commit(releaseJob({ job_no: 1, claim: 2 }, 700, 700));
+  assert.deepEqual(statuses(), ['complete', 'ready']);
 });
