@@ -576,7 +576,7 @@ test('a gap that a backfill is to fill waits, and what is left of a deleted mode
 });
 
 test('a refused text is counted and is no fault, nor is one of a deleted model', async () => {
-  const dir = await makeFolder();
+  const dir = copiedFolder();
   try {
     await tamper(dir, ({ vectors, refused, dropped }) => {
       const rows = new Float32Array(2 * dim).fill(0.5).fill(0, dim);
