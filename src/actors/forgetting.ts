@@ -51,6 +51,8 @@ type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
 /** Pages erased in one transaction at most, and how long that goes on, ms: pages differ a hundredfold in what they own. */
 const slicePages = 100;
 const sliceMs = 4;
+/** Labels that the index is asked to let go of at once: some ms, and a round trip to every shard. */
+const removedLabels = 2000;
 /** The weight of a slice: it shares its transaction with nobody. */
 const wholeBatch = maxBatch;
 /** Tombstones verified in one transaction: some ms. */
@@ -122,11 +124,24 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
           ? await ask('index.pagesUnder', { domain: rule.pattern })
           : [reader.pages.numberByUrl(rule.pattern) ?? 0].filter((no) => no !== 0);
       let pages = 0;
-      for (let at = 0; at < pageNos.length; ) {
-        const { erased, looked } = await commit(eraseInTime(pageNos.slice(at, at + slicePages)), wholeBatch);
-        await removeFromIndex(erased);
-        pages += erased.length;
-        at += looked;
+      /** Erased, hidden from searches, and still in the index. */
+      const waiting: ErasedPage[] = [];
+      let labels = 0;
+      const letGo = async () => {
+        labels = 0;
+        await removeFromIndex(waiting.splice(0));
+      };
+      try {
+        for (let at = 0; at < pageNos.length; ) {
+          const { erased, looked } = await commit(eraseInTime(pageNos.slice(at, at + slicePages)), wholeBatch);
+          at += looked;
+          pages += erased.length;
+          waiting.push(...erased);
+          for (const { count } of erased) labels += count;
+          if (labels >= removedLabels) await letGo();
+        }
+      } finally {
+        await letGo();
       }
       let jobs = 0;
       while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null) jobs++;
@@ -175,9 +190,9 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     /** What the last process left undone. */
     const resume = async (): Promise<void> => {
       try {
-        await commit(orphanPurges());
+        while ((await commit(orphanPurges(), wholeBatch)) > 0);
         for (const rule of reader.blacklist.purging()) await purge(rule);
-        while ((await commit(queuePurge(now(), maxAttempts))) !== null);
+        while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null);
         const { dropped, setAside } = await ask('index.heldAtStart', {});
         olderFiles = (dropped > 0 || setAside) && reader.tombstones.any();
         arm();

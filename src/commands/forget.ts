@@ -74,14 +74,23 @@ export function queuePurge(at: number, max_attempts: number): Command<Job | null
   };
 }
 
-/** Give pages whose purge job is dead or gone to new jobs: at a start. */
+/** Give pages whose purge job is dead or gone, at most so many as one job has, to new jobs: at a start, until there are none. */
 export function orphanPurges(): Command<number> {
   return (transaction) => {
-    const stuck = transaction.tombstones.pageNumbers('pending').filter((no) => {
-      const jobNo = transaction.tombstones.get(no)?.job_no ?? 0;
-      const status = jobNo === 0 ? undefined : transaction.jobs.get(jobNo)?.status;
-      return jobNo !== 0 && (status === undefined || status === 'dead' || status === 'done');
-    });
+    const isOpen = new Map<number, boolean>([[0, true]]);
+    const hasJob = (jobNo: number): boolean => {
+      const known = isOpen.get(jobNo);
+      if (known !== undefined) return known;
+      const status = transaction.jobs.get(jobNo)?.status;
+      const found = status !== undefined && status !== 'dead' && status !== 'done';
+      isOpen.set(jobNo, found);
+      return found;
+    };
+    const stuck: number[] = [];
+    for (const no of transaction.tombstones.pageNumbers('pending')) {
+      if (!hasJob(transaction.tombstones.get(no)?.job_no ?? 0)) stuck.push(no);
+      if (stuck.length === pagesPerJob) break;
+    }
     moveTombstones(transaction, stuck, { job_no: 0 });
     return stuck.length;
   };

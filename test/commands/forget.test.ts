@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { erasePages } from '../../src/commands/forget.ts';
+import { erasePages, orphanPurges, queuePurge } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
@@ -20,4 +20,37 @@ test('a slice ends when it is enough, after one page at least, and passes over p
   assert.deepEqual(await numbers([1, 2, 3, 4, 5], () => ++asked === 2), [[3, 4], 4]);
   assert.deepEqual(await numbers([1, 2, 3, 4, 5]), [[5], 5]);
   assert.deepEqual(await numbers([1, 2, 3, 4, 5]), [[], 5]);
+});
+
+test('pages whose purge job is dead or gone get a new one, a job at a time; those of a job that is open keep it', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit((transaction) => {
+    for (let no = 1; no <= 1200; no++) {
+      const row = {
+        page_no: no,
+        state: 'pending',
+        job_no: 0,
+        first_label: 0,
+        chunk_count: 0,
+        forgotten_at: 5,
+      } as const;
+      transaction.tombstones.put(row);
+    }
+  });
+  const jobs = [];
+  for (let job = await temporary.commit(queuePurge(5, 3)); job !== null; job = await temporary.commit(queuePurge(5, 3)))
+    jobs.push(job);
+  assert.deepEqual([jobs.length, await temporary.commit(orphanPurges())], [3, 0], 'all of them are open');
+  const [dead, gone, open] = jobs;
+  await temporary.commit((transaction) => {
+    transaction.jobs.put({ ...dead, status: 'dead' }, dead);
+    transaction.tombstones.put({ ...(transaction.tombstones.get(1200) ?? assert.fail()), job_no: 999 });
+    transaction.jobs.put({ ...gone, status: 'done' }, gone);
+  });
+  const freed = [];
+  for (let count = 1; count > 0; freed.push(count)) count = await temporary.commit(orphanPurges());
+  assert.deepEqual(freed, [500, 500, 1, 0]);
+  const { tombstones } = temporary.store.reader;
+  assert.equal(tombstones.pageNumbers('pending', { job_no: 0 }).length, 1001);
+  assert.equal(tombstones.pageNumbers('pending', { job_no: open.no }).length, 199);
 });
