@@ -261,7 +261,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       );
       return {
         breakers: breakers.logic,
-        writer: writerLogic({ store, feed, log }),
+        writer: writerLogic({ store, feed, log, flushTimeoutMs: settings.storage.flush_timeout_s * 1000 }),
         indexes: indexesLogic({
           dir: join(folder.path, 'index'),
           storeId: store.storeId,
@@ -302,7 +302,13 @@ export async function startApp(options: AppOptions): Promise<App> {
           now,
           monotonic,
         }),
-        records: recordsLogic({ reader: store.reader, commit, log, now }),
+        records: recordsLogic({
+          reader: store.reader,
+          commit,
+          writeTrouble: () => ask('store.trouble', {}),
+          log,
+          now,
+        }),
         journal: journalLogic({
           reader: store.reader,
           commit,

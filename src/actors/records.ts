@@ -13,6 +13,8 @@ import type { CommitCommand } from './system-messages.ts';
 export interface RecordsDependencies {
   reader: StoreReader;
   commit: CommitCommand;
+  /** Why the last write was refused; null where it was not. */
+  writeTrouble: () => Promise<string | null>;
   log: Logger;
   now: () => number;
 }
@@ -25,7 +27,7 @@ type RecordsMessages =
   | 'page.statusBatch'
   | 'system.readiness';
 
-export function recordsLogic({ reader, commit, log, now }: RecordsDependencies) {
+export function recordsLogic({ reader, commit, writeTrouble, log, now }: RecordsDependencies) {
   const findPage = (page_id: string): Page | undefined => {
     const no = numberOf('page', page_id);
     return no === null ? undefined : reader.pages.get(no);
@@ -103,7 +105,10 @@ export function recordsLogic({ reader, commit, log, now }: RecordsDependencies) 
       const retried = outcomes.filter(({ outcome }) => outcome === 'retried').length;
       return { requested: outcomes.length, retried, results: outcomes.map(retryResultOf) };
     },
-    'system.readiness': () => ({ store: isReadable(), activeModel: reader.models.activeId() }),
+    'system.readiness': async () => {
+      const trouble = await writeTrouble();
+      return { store: isReadable(), trouble, activeModel: reader.models.activeId() };
+    },
   };
 
   const isReadable = () => {

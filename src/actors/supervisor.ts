@@ -64,6 +64,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'model.startBackfill': 'models',
   'store.commit': 'writer',
   'store.compact': 'writer',
+  'store.trouble': 'writer',
   'index.add': 'indexes',
   'index.addVectors': 'indexes',
   'index.openSpace': 'indexes',

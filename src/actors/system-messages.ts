@@ -77,6 +77,8 @@ export interface InternalMessages {
   'index.heldAtStart': { request: Record<string, never>; reply: { dropped: number; setAside: boolean } };
   /** Rewrite index files and delete set-aside ones, so that nothing removed is left in them; `clean`: nothing came meanwhile. */
   'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
+  /** Why the last write was refused; null where it was not. Asking while there is trouble tries a write. */
+  'store.trouble': { request: Record<string, never>; reply: string | null };
   /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
   'store.commit': { request: { command: Command<unknown>; weight: number }; reply: unknown };
   /**

@@ -26,6 +26,17 @@ export class DomainError extends Error {
   }
 }
 
+/**
+ * What starting a part again cannot mend: the process has to end in order, with this as its reason, so that the next one begins with what is
+ * on the disk.
+ */
+export class FatalError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'FatalError';
+  }
+}
+
 /** Why a job's attempt failed, in one sentence for `last_error`, and whether another attempt makes sense. */
 export class JobError extends Error {
   readonly permanent: boolean;

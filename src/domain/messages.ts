@@ -76,7 +76,10 @@ export type IngestOutcome =
   | { outcome: 'blacklisted'; error: 'blacklisted'; pattern: string };
 
 export interface Readiness {
+  /** Whether it can be read. */
   store: boolean;
+  /** Why the last write was refused; null where it was not. */
+  trouble: string | null;
   activeModel: string | null;
 }
 

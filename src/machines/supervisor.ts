@@ -21,9 +21,11 @@
  *
  * Each region: alive { starting → serving → stopping } ⇄ backoff, ended. `stop` reaches the innermost regions first; a child is
  * asked to stop when all inside it have ended. Beside them a region knows whether a stop was asked for: from then on nothing is
- * started again. More than `maxRestarts` crashes within `withinMs` stop the system in the same order, into `failed`.
+ * started again. More than `maxRestarts` crashes within `withinMs`, or one with a FatalError, stop the system in the same order, into
+ * `failed`.
  */
 import { assign, raise, setup, stateIn } from 'xstate';
+import { FatalError } from '../domain/errors.ts';
 
 /** What needs the indexes, in the order in which it is started. */
 export const indexDependants = [
@@ -81,7 +83,8 @@ const base = setup({
   },
   guards: {
     isStopping: stateIn({ up: { phase: 'stopping' } }),
-    tooManyCrashes: ({ context }) => context.crashes >= context.policy.maxRestarts,
+    isBeyondRestart: ({ context, event }) =>
+      context.crashes >= context.policy.maxRestarts || ('error' in event && event.error instanceof FatalError),
     hasFailed: ({ context }) => context.reason !== undefined,
   },
   actions: {
@@ -126,7 +129,7 @@ function region(child: ChildName): RegionConfig {
   const report = { type: 'reportCrash', params: { child } };
   const crash = [
     { guard: 'isStopping', target: 'ended', actions: report },
-    { guard: 'tooManyCrashes', target: 'ended', actions: [report, 'noteReason', 'stopAll'] },
+    { guard: 'isBeyondRestart', target: 'ended', actions: [report, 'noteReason', 'stopAll'] },
     {
       target: 'backoff',
       actions: [report, 'noteCrash', 'forgetCrashLater'],

@@ -44,6 +44,7 @@ export const storage = z.object({
   max_bytes: z.int().min(1).nullable().default(null).meta({
     description: 'Bytes of the data folder above which ingest is refused.',
   }),
+  flush_timeout_s: aboveZero(20, 'Seconds after which writes that the disk has not taken yet are refused.'),
 });
 
 export const jobs = z.object({

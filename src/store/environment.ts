@@ -3,7 +3,8 @@
  * from here; nobody outside `src/store` sees LMDB.
  *
  * Durability: commits are made by the writer only (`Store.transact`); a commit is visible at once and durable when `flushed`
- * resolves. A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
+ * resolves. Opening goes back to the last commit that was flushed (`safeRestore`): what came after it was answered to nobody, and
+ * may be in memory only (docs/decisions/stop-when-a-flush-fails.md). A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
  * replaced (`rewrite`) under readers that go on reading.
  */
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
@@ -33,6 +34,12 @@ export interface Environment {
    * then goes on with the old file, or with the new one where only bringing its place to the disk failed.
    */
   rewrite(): Promise<void>;
+  close(): Promise<void>;
+  /**
+   * Never touch the file again, also not when the process exits: after a failed flush, closing it would note as flushed what is not.
+   * What is open stays open until the process ends.
+   */
+  abandon(): void;
 }
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
@@ -43,6 +50,9 @@ const plain = { encoder: { useRecords: false } };
 const maxDatabases = 64;
 /** Each reading thread or held snapshot takes a slot; only this process's main thread and the tools read. */
 const maxReaders = 64;
+
+/** What lmdb does to open environments when the process exits: to close them, which notes their last commit as flushed. */
+const exitListeners = new Set<NodeJS.ExitListener>();
 
 /** Where a compact copy is made; what a crash left there is deleted. */
 const COPY = 'copy';
@@ -72,6 +82,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   }
   const storeId = String(stamp.get('store_id'));
   const dataFile = join(path, 'data.mdb');
+  let closed: Promise<void> | undefined;
 
   const rewrite = async () => {
     const copyDir = join(path, COPY);
@@ -95,7 +106,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     try {
       settleInPlace(copyDir, path);
     } finally {
-      await old.close();
+      await closeRoot(old);
     }
   };
 
@@ -111,6 +122,13 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       return steadyHandle(slot) as Database<Value, StoredKey>;
     },
     rewrite,
+    close: () => {
+      closed ??= closeRoot(root);
+      return closed;
+    },
+    abandon: () => {
+      for (const listener of exitListeners) process.removeListener('exit', listener);
+    },
   };
 }
 
@@ -135,6 +153,8 @@ export function openReadOnlyEnvironment(path: string): Environment {
     storeId: String(stamp.get('store_id')),
     openDatabase: (name, options) => openForReading(root, name, options),
     rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
+    close: () => root.close(),
+    abandon: () => undefined,
   };
 }
 
@@ -170,8 +190,18 @@ const emptyDatabase = {
 
 function openRoot(path: string): RootDatabase {
   // Batching by turns of the event loop would add a promise of its own to each commit, which nobody can handle when it fails.
-  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, eventTurnBatching: false };
-  return open<unknown, Key>(options);
+  const turns = { eventTurnBatching: false };
+  const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, safeRestore: true, ...turns };
+  const before = new Set(process.listeners('exit'));
+  const root = open<unknown, Key>(options);
+  for (const listener of process.listeners('exit')) if (!before.has(listener)) exitListeners.add(listener);
+  return root;
+}
+
+/** Closing waits for the last commit's flush, which never comes after one that failed: an empty one takes its place. */
+async function closeRoot(root: RootDatabase): Promise<void> {
+  await root.childTransaction(() => undefined);
+  await root.close();
 }
 
 function openNamed(root: RootDatabase, name: string, options: TypedDatabaseOptions): Database<unknown, Key> {

@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, FatalError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
@@ -107,6 +107,8 @@ export class Store {
   readonly reader: StoreReader;
   readonly #environment: Environment;
   readonly #transaction: Transaction;
+  /** A commit that readers see did not reach the disk, or LMDB cannot go on: nothing is written or closed any more. */
+  #failure: FatalError | null = null;
   /** Ends when whatever uses the one right to write has ended. */
   #writing: Promise<unknown> = Promise.resolve();
 
@@ -140,7 +142,10 @@ export class Store {
     return new Store(openEnvironment(join(dataDir, 'store'), newStoreId));
   }
 
-  /** Commit a batch of commands. Errors: only the environment's (disk full, damaged file); a command's own error is its result. */
+  /**
+   * Commit a batch of commands; a command's own error is its result. Errors: the environment's, with nothing changed (disk full, the
+   * pages could not be written); FatalError when the flush failed, from then on for every call.
+   */
   transact(commands: readonly Command<unknown>[]): Promise<Commit> {
     return this.#alone(() => this.#transact(commands));
   }
@@ -151,8 +156,8 @@ export class Store {
    */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#alone(async () => {
+      if (this.#failure !== null) throw this.#failure;
       const bytesBefore = this.usedBytes();
-      await this.#environment.root.flushed;
       await this.#environment.rewrite();
       return { bytesBefore, bytesAfter: this.usedBytes() };
     });
@@ -165,6 +170,7 @@ export class Store {
   }
 
   async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {
+    if (this.#failure !== null) throw this.#failure;
     const { root } = this.#environment;
     const results: CommandResult[] = [];
     let opstamp = 0;
@@ -187,17 +193,41 @@ export class Store {
     try {
       await root.childTransaction(runAll);
     } catch (error) {
-      if (!aCommandFailed) throw await causeOf(error); // it was the commit that failed
+      if (!aCommandFailed) throw await this.#commitFailure(opstamp, error);
       if (commands.length > 1) return this.#transactOneByOne(commands);
       return {
         opstamp: opstamp - 1,
         results: [{ ok: false, error }],
         changes: noChanges(),
         steps: [],
-        flushed: root.flushed,
+        flushed: Promise.resolve(),
       };
     }
-    return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed: root.flushed };
+    // Asked for now: later it would be the flush of a later commit, which never comes where that fails.
+    const flushed = root.flushed.then(() => undefined);
+    return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed };
+  }
+
+  /**
+   * Why a commit failed. One that is visible all the same was written and not flushed: the kernel may have dropped its pages, and the next
+   * flush would succeed without them (docs/decisions/stop-when-a-flush-fails.md).
+   */
+  async #commitFailure(opstamp: number, error: unknown): Promise<unknown> {
+    const cause = await causeOf(error);
+    if (!this.#isVisible(opstamp)) return cause;
+    this.#environment.abandon();
+    this.#failure = new FatalError('a commit could not be brought to the disk', cause);
+    return this.#failure;
+  }
+
+  #isVisible(opstamp: number): boolean {
+    if (opstamp === 0) return false; // it failed before any command ran
+    try {
+      this.#environment.root.resetReadTxn();
+      return this.reader.counters.peek('opstamp') > opstamp;
+    } catch {
+      return true; // LMDB refuses to read: it could not take its own commit back, which is as bad
+    }
   }
 
   /** Those that come before a failure of the environment are committed, and told, all the same. */
@@ -217,6 +247,7 @@ export class Store {
         whole.changes.tombstones.push(...changes.tombstones);
         whole.flushed = flushed;
       } catch (error) {
+        if (error instanceof FatalError) throw error;
         whole.results.push({ ok: false, error: storeUnavailable(error) });
       }
     }
@@ -230,7 +261,7 @@ export class Store {
 
   async close(): Promise<void> {
     await this.#writing;
-    await this.#environment.root.close();
+    if (this.#failure === null) await this.#environment.close();
   }
 }
 

@@ -41,8 +41,11 @@ async function startRecords() {
   );
   const { log, lines } = keptLog();
   const commit = temporary.commit.bind(temporary);
-  const hosted = new Hosted(recordsLogic({ reader: temporary.store.reader, commit, log, now: () => 1000 }));
-  return { temporary, hosted, lines };
+  const disk = { trouble: null as string | null };
+  const writeTrouble = async () => disk.trouble;
+  const reader = temporary.store.reader;
+  const hosted = new Hosted(recordsLogic({ reader, commit, writeTrouble, log, now: () => 1000 }));
+  return { temporary, hosted, lines, disk };
 }
 
 const refused = (code: ErrorCode, message: string) => (error: unknown) =>
@@ -237,13 +240,15 @@ test('the entity job of a page is told beside it', async () => {
   assert.deepEqual(features, { entities: { status: 'pending', last_error: null } });
 });
 
-test('readiness: the store is readable, and which model is active', async () => {
-  const { temporary, hosted, lines } = await startRecords();
+test('readiness: the store is readable, whether it takes writes, and which model is active', async () => {
+  const { temporary, hosted, lines, disk } = await startRecords();
   await using _ = temporary;
-  assert.deepEqual(await hosted.ask('system.readiness', {}), { store: true, activeModel: null });
+  assert.deepEqual(await hosted.ask('system.readiness', {}), { store: true, trouble: null, activeModel: null });
   await temporary.commit(
     installModel({ id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null }),
   );
-  assert.deepEqual(await hosted.ask('system.readiness', {}), { store: true, activeModel: 'm' });
+  disk.trouble = 'No space left on device';
+  const readiness = { store: true, trouble: 'No space left on device', activeModel: 'm' };
+  assert.deepEqual(await hosted.ask('system.readiness', {}), readiness);
   assert.deepEqual(lines, []);
 });

@@ -6,7 +6,7 @@ import type { Readiness } from '../../src/domain/messages.ts';
 import { Hosted } from './hosted.ts';
 
 type Names = 'system.readiness';
-const ready: Readiness = { store: true, activeModel: null };
+const ready: Readiness = { store: true, trouble: null, activeModel: null };
 
 /** A promise and how to settle it. */
 function deferred<Value>() {

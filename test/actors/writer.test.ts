@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { CommitFeed } from '../../src/actors/commit-feed.ts';
 import { writerLogic } from '../../src/actors/writer.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { DomainError } from '../../src/domain/errors.ts';
+import { DomainError, FatalError } from '../../src/domain/errors.ts';
 import type { Command, Commit, Store } from '../../src/store/store.ts';
 import { submission } from '../commands/submissions.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
@@ -12,15 +12,16 @@ import { keptLog } from './quiet-log.ts';
 
 type WritableStore = Pick<Store, 'transact' | 'compact' | 'close'>;
 
-async function startWriter(store: WritableStore) {
+async function startWriter(store: WritableStore, flushTimeoutMs = 600_000) {
   const feed = new CommitFeed();
   const { log, lines } = keptLog();
-  const hosted = new Hosted(writerLogic({ store, feed, log }));
+  const hosted = new Hosted(writerLogic({ store, feed, log, flushTimeoutMs }));
   await hosted.told('ready.writer');
   return {
     hosted,
     feed,
     lines,
+    trouble: () => hosted.ask('store.trouble', {}),
     commit: (command: Command<unknown>) => hosted.ask('store.commit', { command, weight: 1 }),
   };
 }
@@ -162,6 +163,106 @@ test('a commit that does not reach the disk is refused; the projections are told
   await assert.rejects(asked, unavailable);
   assert.equal(told, 1);
   assert.equal(temporary.store.reader.pages.count(), 1);
+});
+
+test('a disk that does not answer: who waits and who comes is refused, until it answers', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { feed, lines, commit, trouble } = await startWriter(disk, 20_000);
+  const told: string[] = [];
+  feed.subscribe(({ pages }) => told.push(...pages.map(({ canonical_url }) => canonical_url.slice(20))));
+  const stuck = commit(page('stuck'));
+  await until(() => disk.flush.length === 1);
+  t.mock.timers.tick(20_000);
+  await assert.rejects(stuck, unavailable);
+  assert.equal(await trouble(), 'the disk has not answered for 20000 ms');
+  await assert.rejects(commit(page('while it is stuck')), unavailable);
+  assert.deepEqual(told, []);
+  disk.flush[0]();
+  await until(() => told.length === 1);
+  const again = commit(page('again'));
+  await until(() => disk.flush.length === 2);
+  disk.flush[1]();
+  assert.deepEqual(await again, { outcome: 'accepted', page_no: 2 });
+  assert.deepEqual([told, await trouble()], [['stuck', 'again'], null]);
+  assert.deepEqual(
+    lines.map(({ level, msg, writes }) => [level, msg, writes]),
+    [[50, 'the store could not be written', 1]],
+  );
+});
+
+test('what waits behind a batch that the disk does not take is refused and never carried out', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await using temporary = await TemporaryStore.open();
+  let taken = false;
+  let release = () => {};
+  const stuck = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { feed, commit } = await startWriter(
+    {
+      transact: async (commands) => {
+        taken = true;
+        await stuck;
+        return temporary.store.transact(commands);
+      },
+      compact: () => temporary.store.compact(),
+      close: async () => {},
+    },
+    20_000,
+  );
+  let told = 0;
+  feed.subscribe(() => told++);
+  const asked = Promise.allSettled([commit(page('first')), commit(page('queued'))]);
+  await until(() => taken);
+  t.mock.timers.tick(20_000);
+  for (const each of await asked) {
+    assert.ok(each.status === 'rejected' && unavailable(each.reason));
+  }
+  release();
+  await until(() => told === 1);
+  await commit(page('later'));
+  assert.deepEqual(
+    [...temporary.store.reader.pages.all()].map(({ canonical_url }) => canonical_url.slice(20)),
+    ['first', 'later'],
+  );
+});
+
+test('while there is trouble, asking for it tries a write, so that it is known when it is over', async () => {
+  await using temporary = await TemporaryStore.open();
+  let full = true;
+  const { commit, trouble } = await startWriter({
+    transact: (commands) =>
+      full
+        ? Promise.reject(new Error('the commit failed', { cause: new Error('no space') }))
+        : temporary.store.transact(commands),
+    compact: () => temporary.store.compact(),
+    close: async () => {},
+  });
+  assert.equal(await trouble(), null);
+  await assert.rejects(commit(page('a')), unavailable);
+  assert.equal(await trouble(), 'no space');
+  full = false;
+  for (let tries = 0; (await trouble()) !== null; tries++) {
+    assert.ok(tries < 100_000, 'the trouble is over');
+    await turn();
+  }
+});
+
+test('a failed flush is the end of the writer: it says so once, and the system has to stop', async () => {
+  const failure = new FatalError('not on the disk', new Error('I/O error'));
+  const { hosted, commit } = await startWriter({
+    transact: () => Promise.reject(failure),
+    compact: () => Promise.reject(failure),
+    close: async () => {},
+  });
+  await assert.rejects(
+    commit(page('a')),
+    (error) => error instanceof DomainError && error.code === 'store_unavailable',
+  );
+  await hosted.told('crashed.writer');
+  assert.deepEqual(hosted.events.at(-1), { type: 'crashed.writer', error: failure });
 });
 
 test('a listener that throws harms neither the writes nor the other listeners', async () => {

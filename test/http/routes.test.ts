@@ -317,9 +317,10 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
 
 test('health is always ok; readiness says what is missing', async (t) => {
   const replies = [
-    () => ({ store: true, activeModel: 'local-wink-1024' }),
-    () => ({ store: true, activeModel: null }),
-    () => ({ store: false, activeModel: null }),
+    () => ({ store: true, trouble: null, activeModel: 'local-wink-1024' }),
+    () => ({ store: true, trouble: null, activeModel: null }),
+    () => ({ store: false, trouble: null, activeModel: null }),
+    () => ({ store: true, trouble: 'No space left on device', activeModel: 'local-wink-1024' }),
     () => {
       throw new Error('no system yet');
     },
@@ -337,6 +338,7 @@ test('health is always ok; readiness says what is missing', async (t) => {
     [200, { status: 'ready', features: { batch_ingest: true, batch_status: true } }],
     [503, { status: 'unavailable', reason: 'no active embedding model' }],
     [503, { status: 'unavailable', reason: 'metadata store unavailable' }],
+    [503, { status: 'unavailable', reason: 'metadata store unavailable: No space left on device' }],
     [503, { status: 'unavailable', reason: 'metadata store unavailable' }],
   ]);
 });

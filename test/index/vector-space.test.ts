@@ -241,21 +241,22 @@ test('searches between the parts of a large add see no label twice and end with 
 });
 
 test('after most labels were removed and others added three times, recall is that of a new space and no label repeats', async () => {
-  await using made = await spaceFixture(pools, { graphFromRows: 500 });
-  await using freshMade = await spaceFixture(pools, { graphFromRows: 500 });
+  const dim = 100;
+  await using made = await spaceFixture(pools, { graphFromRows: 500, dim });
+  await using freshMade = await spaceFixture(pools, { graphFromRows: 500, dim });
   const space = await open(made.options);
   let live = range(0, 5000);
-  await addAll(space, live);
+  await space.add(live, vectorsOf(live, dim));
   await catchUp(space);
   for (let round = 1; round <= 3; round++) {
     await space.remove(live.filter((label) => label % 10 !== 0));
     const next = range(round * 100_000, round * 100_000 + 4500);
     live = Uint32Array.from([...live.filter((label) => label % 10 === 0), ...next]);
-    await addAll(space, next);
+    await space.add(next, vectorsOf(next, dim));
     await catchUp(space);
   }
   const fresh = await open(freshMade.options);
-  await addAll(fresh, live);
+  await fresh.add(live, vectorsOf(live, dim));
   await catchUp(fresh);
   const { live: count, holes, nodes } = await space.stats();
   assert.equal(count, live.length);
@@ -263,11 +264,12 @@ test('after most labels were removed and others added three times, recall is tha
   let churned = 0;
   let anew = 0;
   for (const label of range(900_000, 900_030)) {
-    const truth = nearest(vectorOf(label), live, 10);
-    const found = (await space.search(vectorOf(label), 10)).labels;
+    const query = vectorOf(label, dim);
+    const truth = nearest(query, live, 10);
+    const found = (await space.search(query, 10)).labels;
     assert.equal(new Set(found).size, found.length);
     churned += recall(found, truth) / 30;
-    anew += recall((await fresh.search(vectorOf(label), 10)).labels, truth) / 30;
+    anew += recall((await fresh.search(query, 10)).labels, truth) / 30;
   }
   assert.ok(churned >= anew - 0.02, `${churned} after churn, ${anew} anew`);
   await space.close();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyActorRef, createActor, fromCallback, SimulatedClock } from 'xstate';
+import { FatalError } from '../../src/domain/errors.ts';
 import { type ChildName, childNames, indexDependants, supervisorMachine } from '../../src/machines/supervisor.ts';
 
 type Behaviour = 'ready' | 'slow start' | 'slow stop' | 'crash at start' | 'crash at stop';
@@ -151,6 +152,16 @@ test('each crash of a row waits twice as long; crashes that are long past do not
   system.tell('records', 'crash');
   system.clock.increment(100);
   assert.deepEqual(system.serving, all);
+});
+
+test('a crash that no restart can mend stops the others in order at once', () => {
+  const system = new System();
+  system.happened();
+  const failure = new FatalError('not on the disk', new Error('I/O error'));
+  system.actor.send({ type: 'crashed.writer', error: failure });
+  assert.deepEqual(system.happened(), ['crash writer', 'stop breakers']);
+  const { status, value, context } = system.actor.getSnapshot();
+  assert.deepEqual([status, value, context.reason, [...system.alive]], ['done', 'failed', failure, []]);
 });
 
 test('one crash too many: the others are stopped in order, and the system has failed with the reason', () => {

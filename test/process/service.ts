@@ -94,18 +94,18 @@ export class RunningService {
     return this.#child?.pid;
   }
 
-  /** Start a process and wait until it is ready. */
-  async start(): Promise<void> {
+  /** Start a process and wait until it is ready; `env` is for this process only. */
+  async start(env: Record<string, string> = {}): Promise<void> {
     const began = performance.now();
-    this.spawn();
+    this.spawn(env);
     await this.ready();
     this.startTimes.push(Math.round(performance.now() - began));
   }
 
   /** Start a process without waiting for it. */
-  spawn(): void {
+  spawn(env: Record<string, string> = {}): void {
     assert.ok(this.#child === undefined, 'the service is running');
-    const child = launch(this.#environment());
+    const child = launch({ ...this.#environment(), ...env });
     this.#child = child;
     this.#outputFrom = this.output.length;
     for (const stream of [child.stdout, child.stderr]) {

@@ -12,6 +12,8 @@ import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { RunningService, until } from '../process/service.ts';
 
 const pages = 60;
+/** Files with one bit changed that are tried; `npm run soak:recovery` tries fifty. */
+const bitFlips = Number(process.env.READBACK_TEST_BIT_FLIPS ?? '3');
 const topics = [
   'heron egret stork wading bird river nest fish feather beak',
   'flour yeast dough oven bread rolls crust knead rise bake',
@@ -139,7 +141,7 @@ test('index files that are damaged in any way are set aside and rebuilt, whichev
       for (const side of sides) damage(library, side);
     },
   ]);
-  for (let seed = 1; seed <= 3; seed++) {
+  for (let seed = 1; seed <= bitFlips; seed++) {
     const side = sides[seed % sides.length];
     cases.push([
       `one bit of the ${side} side, seed ${seed}`,

@@ -91,7 +91,7 @@ test('an empty environment gives the defaults of the contract', () => {
       rerank_timeout_s: 15,
     },
     search: { recency_half_life_days: null, embed_deadline_s: 2, rerank_deadline_s: 5 },
-    storage: { max_bytes: null },
+    storage: { max_bytes: null, flush_timeout_s: 20 },
     transcribe: { command: null, base_url: null },
     watch: {
       default_interval_hours: 24,

@@ -45,8 +45,9 @@ export const healthRoutes: RouteGroup = (app, { ask }) => {
       const signal = AbortSignal.any([clientSignal(reply), AbortSignal.timeout(readinessTimeoutMs)]);
       const unreadiness = (reason: string) => reply.code(503).send({ status: 'unavailable' as const, reason });
       try {
-        const { store, activeModel } = await ask('system.readiness', {}, { signal });
+        const { store, trouble, activeModel } = await ask('system.readiness', {}, { signal });
         if (!store) return unreadiness('metadata store unavailable');
+        if (trouble !== null) return unreadiness(`metadata store unavailable: ${trouble}`);
         if (activeModel === null) return unreadiness('no active embedding model');
       } catch (error) {
         request.log.warn({ err: error }, 'the system does not tell its readiness');

@@ -1,0 +1,131 @@
+/**
+ * A disk whose system calls fail or hang below the running service: nothing that was acknowledged is lost, whoever writes is told, and
+ * where it is not known any more what is on the disk the process ends with the reason (docs/decisions/stop-when-a-flush-fails.md).
+ */
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import type { SearchResponse } from '../../src/domain/search.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { RunningService, until } from '../process/service.ts';
+import { type DiskFault, FailingDisk } from './failing-disk.ts';
+
+const disk = FailingDisk.build();
+const skip = typeof disk === 'string' ? disk : false;
+after(() => {
+  if (typeof disk !== 'string') disk.remove();
+});
+
+const page = (no: number) => ({
+  url: `https://quay.example/${no}`,
+  body_extracted: `Mooring ${no}: the harbour master wrote the name of the boat and the colour of her hull.`,
+});
+
+/** A service on the disk with ten pages, which are indexed; and how to put more there. */
+async function shelf(t: TestContext, broken: FailingDisk, settings: Record<string, string> = {}) {
+  const service = await RunningService.start(t, { ...broken.env, ...settings });
+  const ingest = (no: number) => service.call<{ page_id: string; detail?: string }>('POST', '/v1/pages', page(no));
+  /** As an importer does: again, until it is acknowledged. */
+  const acknowledged = async (no: number) => {
+    let pageId = '';
+    await until(async () => {
+      const { status, body } = await ingest(no);
+      pageId = body.page_id;
+      return status < 300;
+    }, `page ${no} is taken`);
+    return pageId;
+  };
+  const ids: string[] = [];
+  for (let no = 0; no < 10; no++) ids.push(await acknowledged(no));
+  const indexed = async (pages: string[]) =>
+    assert.deepEqual(new Set(await service.settled(pages)), new Set(['indexed']));
+  await indexed(ids);
+  const found = async () => {
+    const query = { query: 'harbour master', k: 100 };
+    const { status, body } = await service.call<SearchResponse>('POST', '/v1/search', query);
+    assert.equal(status, 200);
+    return body.results.length;
+  };
+  return { service, ingest, acknowledged, ids, indexed, found };
+}
+
+async function assertSound(service: RunningService): Promise<void> {
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
+}
+
+const endings: Record<string, DiskFault> = {
+  'a flush that fails': 'sync',
+  'a mark of the valid state that cannot be written': 'meta',
+};
+for (const [what, fault] of Object.entries(endings)) {
+  test(`${what} ends the service in order; the next one has what was acknowledged and nothing else`, {
+    skip,
+  }, async (t) => {
+    if (typeof disk === 'string') return;
+    t.after(() => disk.mend(fault));
+    const { service, ingest, ids, indexed, found } = await shelf(t, disk);
+    disk.fail(fault);
+    const refused = await ingest(10);
+    assert.deepEqual([refused.status, Number(refused.headers.get('retry-after')) > 0], [503, true]);
+    // The disk works again at once: a later flush would succeed, without what the failed one has lost.
+    disk.mend(fault);
+    assert.deepEqual(await service.ended(), { code: 1, signal: null });
+    assert.match(service.output, /"msg":"the system gave up"/);
+    assert.match(service.output, /a commit could not be brought to the disk/);
+    assert.match(service.output, /Input\/output error/);
+
+    await service.start();
+    assert.equal(await found(), 10);
+    const again = await ingest(10);
+    assert.equal(again.status, 202, 'what was refused is not there: it is no revisit');
+    await indexed([...ids, again.body.page_id]);
+    assert.equal(await found(), 11);
+    await service.stop();
+    await assertSound(service);
+  });
+}
+
+test('pages that cannot be written are refused, nothing of them is stored, and the service goes on', {
+  skip,
+}, async (t) => {
+  if (typeof disk === 'string') return;
+  t.after(() => disk.mend('write'));
+  const { service, ingest, ids, indexed, found } = await shelf(t, disk);
+  disk.fail('write');
+  assert.equal((await ingest(10)).status, 503);
+  const unready = await service.call<{ reason: string }>('GET', '/readyz');
+  assert.equal(unready.status, 503);
+  assert.match(unready.body.reason, /^metadata store unavailable: Input\/output error/);
+  assert.equal(await found(), 10);
+  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
+  disk.mend('write');
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
+  const again = await ingest(10);
+  assert.equal(again.status, 202);
+  await indexed([again.body.page_id]);
+  await service.stop();
+  await assertSound(service);
+});
+
+test('while the disk does not answer writes are refused and reads go on; then it all goes on', { skip }, async (t) => {
+  if (typeof disk === 'string') return;
+  t.after(() => disk.mend('stall'));
+  const settings = { SERVICE_STORAGE__FLUSH_TIMEOUT_S: '2' };
+  const { service, ingest, acknowledged, ids, indexed, found } = await shelf(t, disk, settings);
+  disk.fail('stall');
+  assert.equal((await ingest(10)).status, 503);
+  assert.equal((await ingest(11)).status, 503);
+  const unready = await service.call<{ reason: string }>('GET', '/readyz');
+  assert.deepEqual(
+    [unready.status, unready.body.reason],
+    [503, 'metadata store unavailable: the disk has not answered for 2000 ms'],
+  );
+  assert.ok((await found()) >= 10);
+  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
+  disk.mend('stall');
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready again');
+  await indexed([await acknowledged(10), await acknowledged(11)]);
+  assert.equal(await found(), 12);
+  await service.stop();
+  await assertSound(service);
+});

@@ -1,0 +1,16 @@
+/** What the process that is killed while it saves puts into its index, and what a test expects to find there afterwards. */
+import type { SparseDocument } from '../../src/threads/model-segment.ts';
+import { range } from '../index/space-harness.ts';
+import { documentOf } from '../index/sparse-harness.ts';
+
+/** Saved by the save that succeeds, and by the one that is cut short. */
+export const firstLabels = range(1, 301);
+export const laterLabels = range(301, 501);
+export const allLabels = range(1, 501);
+export const savedModel = 'killed-while-saving';
+export const words = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu'];
+
+export function documentsOf(labels: Iterable<number>): Map<number, SparseDocument> {
+  const textOf = (label: number) => words.filter((_, place) => label % (place + 2) === 0);
+  return new Map([...labels].map((label) => [label, documentOf('hen', ...textOf(label))]));
+}

@@ -1,0 +1,35 @@
+/**
+ * A process that saves a vector space or a sparse index, says so, and saves it again with more in it: to be killed meanwhile.
+ * Arguments: `space` or `sparse`, the folder, and the file whose being there arms the kill.
+ */
+import { writeFileSync } from 'node:fs';
+import { VectorSpace } from '../../src/index/vector-space.ts';
+import { catchUp, openShardPools, setOf, spaceFixture, vectorsOf } from '../index/space-harness.ts';
+import { openThreads, SparseHarness } from '../index/sparse-harness.ts';
+import { documentsOf, firstLabels, laterLabels, savedModel } from './saved-index.ts';
+
+const [kind, dir, armed] = process.argv.slice(2);
+
+async function saveSpace(): Promise<void> {
+  const { options } = await spaceFixture(openShardPools(), { dir, modelId: savedModel });
+  const { space } = await VectorSpace.open(options, setOf([]));
+  await space.add(firstLabels, vectorsOf(firstLabels));
+  await catchUp(space);
+  await space.save();
+  writeFileSync(armed, '');
+  await space.add(laterLabels, vectorsOf(laterLabels));
+  await catchUp(space);
+  await space.save();
+}
+
+async function saveSparse(): Promise<void> {
+  const harness = await SparseHarness.open(openThreads(), dir, new Map());
+  await harness.add(firstLabels[0], [...documentsOf(firstLabels).values()]);
+  await harness.index.save();
+  writeFileSync(armed, '');
+  await harness.add(laterLabels[0], [...documentsOf(laterLabels).values()]);
+  await harness.index.save();
+}
+
+await (kind === 'space' ? saveSpace() : saveSparse());
+process.exit(0);
