@@ -1,10 +1,13 @@
 /**
- * The handler of `canonicalize_entities` jobs: all names are compared on the entity thread, and the pairs that are one entity are merged,
- * best first, a few in each transaction. Whatever has changed meanwhile is asked again there.
+ * The handler of `canonicalize_entities` jobs: names that are new since the last comparison are compared with all on the entity thread,
+ * and the pairs that are one entity are merged, best first, a few in each transaction. Whatever has changed meanwhile is asked again
+ * there. A comparison that was cut off begins again with the same new names: merges that it made are not made twice.
  */
-import { pageCountOf, rootOf } from '../commands/entity-trees.ts';
-import { mergeEntities } from '../commands/merge-entities.ts';
-import type { MergeCandidate, MergeThresholds, NamedEntity } from '../compute/entities/find-merges.ts';
+import { pageCountOf } from '../commands/entity-trees.ts';
+import { matchedTo, noteMatched } from '../commands/match-entities.ts';
+import { mergeAlike } from '../commands/merge-entities.ts';
+import type { MergeThresholds } from '../compute/entities/find-merges.ts';
+import { type PackedNames, packNames } from '../compute/entities/packed-names.ts';
 import { JobError } from '../domain/errors.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -20,53 +23,58 @@ export interface CanonicalizeDependencies {
   now: () => number;
 }
 
-/** Rows read, and merges made, before others get their turn: a millisecond or two. A merge looks all pages of both names up. */
-const rowsAtOnce = 500;
+/** Rows read, and merges made, before others get their turn: a millisecond or two. A merge looks the pages of one name up. */
+const rowsAtOnce = 250;
 const mergesAtOnce = 20;
 const pagesAtOnce = 500;
 
 export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependencies): JobHandler {
   const { reader, commit, pool, thresholds, now } = dependencies;
+  const { entities } = reader;
 
   return async (_job, { attempt, signal }) => {
-    const entities: NamedEntity[] = [];
-    for (let after = 0; ; ) {
-      const some = reader.entities.listAfter(after, rowsAtOnce);
-      for (const { no, type, key, parent } of some) if (parent === 0) entities.push({ no, type, key });
+    const after = matchedTo(entities, thresholds);
+    const names: PackedNames[] = [];
+    let last = 0;
+    for (;;) {
+      const some = entities.listAfter(last, rowsAtOnce);
+      names.push(packNames(some.filter(({ parent }) => parent === 0)));
+      last = some.at(-1)?.no ?? last;
       if (some.length < rowsAtOnce) break;
-      after = some[some.length - 1].no;
       await new Promise(setImmediate);
       signal.throwIfAborted();
     }
-    const pairs = await pool.run('findMerges', { entities, thresholds }, { signal });
+    const transfer = names.map(({ buffer }) => buffer);
+    const pairs = last <= after ? [] : await pool.run('findMerges', { names, after, thresholds }, { signal, transfer });
     for (let at = 0; at < pairs.length; ) {
       signal.throwIfAborted();
-      const some = nextMerges(reader.entities, pairs, at);
+      const some = nextMerges(entities, pairs, at);
       const owned = await commit((transaction) => {
         const job = transaction.jobs.get(attempt.job_no);
         if (job?.status !== 'running' || job.claim !== attempt.claim) return false;
-        for (const { a, b } of some) mergeEntities(a, b, now())(transaction);
+        for (const [a, b] of some) mergeAlike(a, b, now())(transaction);
         return true;
       });
       if (!owned) throw new JobError('another attempt has taken over');
-      at += some.length;
+      at += 2 * some.length;
     }
-    return undefined;
+    return (transaction) => noteMatched(transaction, last, thresholds);
   };
 }
 
 /** The merges from `at` on that one transaction makes: at least one, and no more than its pages allow. */
-function nextMerges(entities: EntityReader, pairs: readonly MergeCandidate[], at: number): MergeCandidate[] {
+function nextMerges(entities: EntityReader, pairs: ArrayLike<number>, at: number): [a: number, b: number][] {
   const pagesOf = (no: number) => {
     const entity = entities.get(no);
-    return entity === undefined ? 0 : pageCountOf(rootOf(entities, entity));
+    return entity === undefined ? 0 : pageCountOf(entity);
   };
-  const some: MergeCandidate[] = [];
+  const some: [number, number][] = [];
   let pages = 0;
-  for (const pair of pairs.slice(at, at + mergesAtOnce)) {
-    pages += pagesOf(pair.a) + pagesOf(pair.b);
+  for (let i = at; i < pairs.length && some.length < mergesAtOnce; i += 2) {
+    const [a, b] = [pairs[i], pairs[i + 1]];
+    pages += Math.min(pagesOf(a), pagesOf(b));
     if (some.length > 0 && pages > pagesAtOnce) break;
-    some.push(pair);
+    some.push([a, b]);
   }
   return some;
 }

@@ -36,6 +36,8 @@ type EntityMessages = Extract<MessageName, `entity.${string}`> | 'page.entities'
 const sweptAtOnce = 100;
 /** How often it is looked whether there is nothing else to do, ms. */
 const idleMs = 30_000;
+/** Rest after a comparison of names for each of them, which takes some 4 µs of the main thread, ms. */
+const restPerNameMs = 1;
 const maxMerges = 1000;
 
 export function entitiesLogic({ reader, commit, maxAttempts, log, now }: EntitiesDependencies) {
@@ -107,6 +109,8 @@ export function entitiesLogic({ reader, commit, maxAttempts, log, now }: Entitie
     let looking: Promise<unknown> = Promise.resolve();
     const idling = setInterval(() => {
       if (entities.state('unmatched') === 0 || reader.jobs.nextDueAt('entities') !== undefined) return;
+      const compared = reader.jobs.get(entities.state('matching_job'))?.updated_at ?? 0;
+      if (now() < compared + entities.count() * restPerNameMs) return;
       looking = commit(queueMatching(policy())).catch((error) =>
         log.warn({ err: error }, 'names could not be queued to be compared'),
       );

@@ -32,7 +32,7 @@ export function extractEntitiesHandler({ reader, pool, now }: ExtractEntitiesDep
     return (transaction) => {
       // The page may be gone, or another job may be to read its newer text.
       if (transaction.pages.get(page_no)?.entity_job !== job.no) return;
-      const fresh = storePageEntities(transaction, page_no, body, found);
+      const fresh = storePageEntities(transaction, page_no, found);
       noteNewEntities(transaction, fresh, { at: now(), max_attempts });
     };
   };

@@ -7,7 +7,7 @@ import { foldName } from '../domain/fold-name.ts';
 import type { EntityReader } from '../store/entities.ts';
 
 /** The entity that stands for this one. */
-export function rootOf(entities: EntityReader, entity: Entity): Entity {
+export function rootOf(entities: Pick<EntityReader, 'get'>, entity: Entity): Entity {
   let root = entity;
   while (root.parent !== 0) {
     const parent = entities.get(root.parent);
@@ -39,6 +39,17 @@ export function pagesOfTree(entities: EntityReader, entity: Entity): number[] {
 
 export function pageCountOf(entity: Entity): number {
   return entity.children.length === 0 ? entity.page_count : entity.tree_pages;
+}
+
+/**
+ * Pages that mention one of two trees, where no entity is in both: the pages of the one with fewer are looked up in the other, so that
+ * a name of few pages is quickly put beside one of many.
+ */
+export function unitedPageCount(entities: EntityReader, a: Entity, b: Entity): number {
+  const [fewer, more] = pageCountOf(a) < pageCountOf(b) ? [a, b] : [b, a];
+  const members = treeOf(entities, more);
+  const others = pagesOfTree(entities, fewer).filter((page) => !members.some(({ no }) => entities.mentions(no, page)));
+  return pageCountOf(more) + others.length;
 }
 
 /** Mentions of the entity and all below it. */

@@ -1,10 +1,20 @@
-/** When names are looked through for entities that are one: after so many new entities, or when nothing else is to be done. */
+/**
+ * When names are looked through for entities that are one: after so many new entities, or when nothing else is to be done; and how far
+ * they have been looked through.
+ */
+import type { MergeThresholds } from '../compute/entities/find-merges.ts';
 import type { JobStatus } from '../domain/job.ts';
+import type { EntityReader } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createJob } from './move-job.ts';
 
-/** Contract "Entities": new entities after which a `canonicalize_entities` job is queued. */
+/** New entities after which names are compared, at least. */
 export const newEntitiesPerMatching = 50;
+/**
+ * The same as a share of all that are known: a comparison goes through all names once, so over an import, with each a tenth larger than
+ * the last, comparing takes as long as going through all of them eleven times.
+ */
+const newSharePerMatching = 0.1;
 
 interface JobPolicy {
   at: number;
@@ -15,8 +25,10 @@ interface JobPolicy {
 export function noteNewEntities(transaction: Transaction, count: number, policy: JobPolicy): void {
   if (count === 0) return;
   const { entities } = transaction;
-  entities.setState('unmatched', entities.state('unmatched') + count);
-  if (entities.state('unmatched') >= newEntitiesPerMatching) queueMatching(policy)(transaction);
+  const unmatched = entities.state('unmatched') + count;
+  entities.setState('unmatched', unmatched);
+  const enough = Math.max(newEntitiesPerMatching, entities.count() * newSharePerMatching);
+  if (unmatched >= enough) queueMatching(policy)(transaction);
 }
 
 /** Queue the job if there is anything new and none is in flight. */
@@ -34,3 +46,24 @@ export function queueMatching(policy: JobPolicy): Command<boolean> {
 }
 
 const unfinished: ReadonlySet<JobStatus> = new Set(['pending', 'running', 'failed']);
+
+/** The last entity that was compared with all before it, by these thresholds: those behind it are new. */
+export function matchedTo(entities: EntityReader, { cosine, editDistance }: MergeThresholds): number {
+  const isSame =
+    entities.state('matched_cosine') === cosine && entities.state('matched_edit_distance') === editDistance;
+  return isSame ? entities.state('matched_to') : 0;
+}
+
+/** Note that all entities up to this one were compared. */
+export function noteMatched({ entities }: Transaction, to: number, { cosine, editDistance }: MergeThresholds): void {
+  entities.setState('matched_to', to);
+  entities.setState('matched_cosine', cosine);
+  entities.setState('matched_edit_distance', editDistance);
+}
+
+/** Entities that stand for themselves again, because what they were merged into is gone, are as new. */
+export function noteStandingAlone({ entities }: Transaction, numbers: readonly number[]): void {
+  if (numbers.length === 0) return;
+  entities.setState('unmatched', entities.state('unmatched') + numbers.length);
+  entities.setState('matched_to', Math.min(entities.state('matched_to'), Math.min(...numbers) - 1));
+}

@@ -6,11 +6,11 @@
 import type { Entity, EntityMerge } from '../domain/entity.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { mentionsOf, rootOf, treeOf } from './entity-trees.ts';
+import { mentionsOf, rootOf, treeOf, unitedPageCount } from './entity-trees.ts';
 import { treePages } from './page-entities.ts';
 
 /**
- * Merge the entities that stand for these two: the less mentioned one into the other. Null, and nothing changes, where they are
+ * Merge the entities that stand for these two: one that stands for no others into one that does, else the less mentioned one. Null, and nothing changes, where they are
  * one already, of two types, gone, or were split.
  */
 export function mergeEntities(a: number, b: number, at: number): Command<EntityMerge | null> {
@@ -29,14 +29,30 @@ export function mergeEntities(a: number, b: number, at: number): Command<EntityM
       undone_at: null,
     };
     entities.putMerge(merge);
+    const tree_pages = unitedPageCount(entities, kept, merged);
     entities.put({ ...merged, parent: kept.no, tree_pages: 0 }, merged);
-    place(transaction, { ...kept, children: [...kept.children, merged.no] }, kept);
+    entities.put({ ...kept, children: [...kept.children, merged.no], tree_pages }, kept);
     return merge;
   };
 }
 
-/** The one that more mentions name, of equals the older. */
+/**
+ * Merge two entities whose names are alike, as far as each still stands for itself and one of them stands for nothing else: so
+ * whoever stands for others is like every one of them, and names that differ a little from one another do not become a chain.
+ */
+export function mergeAlike(a: number, b: number, at: number): Command<EntityMerge | null> {
+  return (transaction) => {
+    const [one, other] = [a, b].map((no) => transaction.entities.get(no));
+    if (one === undefined || other === undefined || one.parent !== 0 || other.parent !== 0) return null;
+    if (one.children.length > 0 && other.children.length > 0) return null;
+    return mergeEntities(a, b, at)(transaction);
+  };
+}
+
+/** The one that stands for others, else the one that more mentions name, of equals the older. */
 function standsBefore(entities: EntityReader, a: Entity, b: Entity): boolean {
+  const standsForOthers = a.children.length > 0;
+  if (standsForOthers !== b.children.length > 0) return standsForOthers;
   const [m, n] = [mentionsOf(entities, a), mentionsOf(entities, b)];
   return m > n || (m === n && a.no < b.no);
 }

@@ -2,13 +2,13 @@
  * What a page mentions, stored and taken away. Counts follow in the same transaction, so the rows of entities always say what the
  * mentions say, and an entity that no page mentions any more is gone, with its merges: what was merged into it stands alone again.
  */
-import type { RecognizedEntity } from '../compute/entities/recognize-entities.ts';
+import type { MentionedName } from '../compute/entities/gather-mentions.ts';
 import type { Entity, PageEntity } from '../domain/entity.ts';
 import { byCount } from '../domain/entity-tallies.ts';
-import { foldName } from '../domain/fold-name.ts';
 import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { pagesOfTree, rootOf } from './entity-trees.ts';
+import { noteStandingAlone } from './match-entities.ts';
 import { createJob } from './move-job.ts';
 
 /** Raised when a new recogniser should read every page again. */
@@ -63,97 +63,84 @@ export function sweepPages(limit: number, policy: { at: number; max_attempts: nu
 const sweepDone = 0xffffffff;
 
 /** Replace what a page mentions. Gives the number of entities that were not known before. */
-export function storePageEntities(
-  transaction: Transaction,
-  pageNo: number,
-  body: string,
-  found: readonly RecognizedEntity[],
-): number {
-  const { entities } = transaction;
+export function storePageEntities(transaction: Transaction, pageNo: number, found: readonly MentionedName[]): number {
+  const { entities, counters } = transaction;
   const before = entities.ofPage(pageNo) ?? [];
-  const mentioned: PageEntity[] = [];
-  let fresh = 0;
-  for (const { name, type, mentions } of found) {
-    const key = foldName(name);
-    const forms = new Map<string, number[]>();
-    for (const { start, end } of mentions) {
-      const form = body.slice(start, end).replace(/\s+/g, ' ');
-      const places = forms.get(form);
-      if (places === undefined) forms.set(form, [start, end]);
-      else places.push(start, end);
-    }
-    let entity = entities.find(type, key);
-    if (entity === undefined) {
-      fresh++;
-      entity = {
-        no: transaction.counters.take('entity'),
-        type,
-        key,
-        forms: [],
-        page_count: 0,
-        parent: 0,
-        children: [],
-        tree_pages: 0,
-      };
-      // Found again by its key within this page already.
-      entities.put({ ...entity, forms: [[name, 0]] }, undefined);
-    }
-    const no = entity.no;
-    const known = mentioned.find((each) => each.no === no);
-    if (known === undefined) mentioned.push({ no, forms: [...forms] });
-    else known.forms.push(...forms);
+  const known = new Map<number, Entity>();
+  const after = found.map(({ type, key, forms }): PageEntity => {
+    const entity = entities.find(type, key);
+    if (entity !== undefined) known.set(entity.no, entity);
+    return { no: entity?.no ?? counters.take('entity'), forms };
+  });
+  const fresh = new Map<number, Entity>();
+  for (const [at, { no }] of after.entries()) {
+    const { type, key } = found[at];
+    if (known.has(no)) continue;
+    fresh.set(no, { no, type, key, forms: [], page_count: 0, parent: 0, children: [], tree_pages: 0 });
   }
-  countPage(transaction, pageNo, before, mentioned);
-  entities.putPage(pageNo, mentioned);
-  return fresh;
+  countPage(transaction, pageNo, { before, after, known, fresh });
+  entities.putPage(pageNo, after);
+  return fresh.size;
 }
 
 /** Take away what a page mentions. */
 export function removePageEntities(transaction: Transaction, pageNo: number): void {
   const before = transaction.entities.ofPage(pageNo);
   if (before === undefined) return;
-  countPage(transaction, pageNo, before, []);
+  countPage(transaction, pageNo, { before, after: [], known: new Map(), fresh: new Map() });
   transaction.entities.removePage(pageNo);
 }
 
-function countPage(
-  transaction: Transaction,
-  pageNo: number,
-  before: readonly PageEntity[],
-  after: readonly PageEntity[],
-): void {
+interface PageChange {
+  before: readonly PageEntity[];
+  after: readonly PageEntity[];
+  /** Rows that were read already, as they are stored. */
+  known: Map<number, Entity>;
+  /** Entities of `after` that are not stored yet. */
+  fresh: ReadonlyMap<number, Entity>;
+}
+
+/** Each row is read once and written once: a page mentions some hundred, and readers wait meanwhile. */
+function countPage(transaction: Transaction, pageNo: number, { before, after, known, fresh }: PageChange): void {
   const { entities } = transaction;
-  const rootsBefore = rootsWithChildren(transaction, before);
-  const numbers = new Set([...before, ...after].map(({ no }) => no));
-  for (const no of numbers) {
-    const entity = entities.get(no);
+  const read = (no: number): Entity | undefined => {
+    const row = known.get(no) ?? entities.get(no);
+    if (row !== undefined) known.set(no, row);
+    return row;
+  };
+  const lost = new Map(before.map(({ no, forms }) => [no, forms]));
+  const gained = new Map(after.map(({ no, forms }) => [no, forms]));
+  const rootsBefore = rootsWithChildren(lost.keys(), read);
+  const rootsAfter = rootsWithChildren(gained.keys(), read);
+  const changed = new Map<number, Entity>();
+  for (const no of new Set([...lost.keys(), ...gained.keys()])) {
+    const entity = fresh.get(no) ?? read(no);
     if (entity === undefined) continue;
-    const lost = before.find((each) => each.no === no);
-    const gained = after.find((each) => each.no === no);
-    const forms = countedForms(entity.forms, lost?.forms ?? [], gained?.forms ?? []);
-    const pages = entity.page_count + Number(gained !== undefined) - Number(lost !== undefined);
-    entities.put({ ...entity, forms, page_count: pages }, entity);
-    if (gained === undefined) entities.unlink(no, pageNo);
-    else if (lost === undefined) entities.link(no, pageNo);
+    const forms = countedForms(entity.forms, lost.get(no) ?? [], gained.get(no) ?? []);
+    const pages = entity.page_count + Number(gained.has(no)) - Number(lost.has(no));
+    changed.set(no, { ...entity, forms, page_count: pages });
+    if (!gained.has(no)) entities.unlink(no, pageNo);
+    else if (!lost.has(no)) entities.link(no, pageNo);
   }
-  const rootsAfter = rootsWithChildren(transaction, after);
   for (const no of new Set([...rootsBefore, ...rootsAfter])) {
     const change = Number(rootsAfter.has(no)) - Number(rootsBefore.has(no));
-    const root = entities.get(no);
-    if (change !== 0 && root !== undefined) entities.put({ ...root, tree_pages: root.tree_pages + change }, root);
+    const root = changed.get(no) ?? read(no);
+    if (change !== 0 && root !== undefined) changed.set(no, { ...root, tree_pages: root.tree_pages + change });
   }
-  for (const no of numbers) {
-    const entity = entities.get(no);
-    if (entity !== undefined && entity.page_count === 0) removeEntity(transaction, entity);
+  for (const [no, entity] of changed) entities.put(entity, fresh.has(no) ? undefined : known.get(no));
+  for (const no of lost.keys()) {
+    const entity = changed.get(no)?.page_count === 0 ? entities.get(no) : undefined;
+    if (entity !== undefined) removeEntity(transaction, entity);
   }
 }
 
-function rootsWithChildren({ entities }: Transaction, mentioned: readonly PageEntity[]): Set<number> {
+/** Entities that stand for others and, by way of these numbers, for a page's mentions. */
+function rootsWithChildren(numbers: Iterable<number>, read: (no: number) => Entity | undefined): Set<number> {
   const roots = new Set<number>();
-  for (const { no } of mentioned) {
-    const entity = entities.get(no);
+  for (const no of numbers) {
+    const entity = read(no);
     if (entity === undefined) continue;
-    const root = rootOf(entities, entity);
+    const root = rootOf({ get: read }, entity);
     if (root.children.length > 0) roots.add(root.no);
   }
   return roots;
@@ -181,6 +168,7 @@ function removeEntity(transaction: Transaction, entity: Entity): void {
     const alone = { ...child, parent: 0 };
     entities.put({ ...alone, tree_pages: treePages(transaction, alone) }, child);
   }
+  noteStandingAlone(transaction, entity.children);
   const parent = entities.get(entity.parent);
   if (parent !== undefined) {
     entities.put({ ...parent, children: parent.children.filter((no) => no !== entity.no) }, parent);

@@ -5,7 +5,7 @@
  * [entity, page]; `entity_names` [hash of a folded spelling, entity]; `entity_merges` no → merge; `merges_of_entity` [entity, merge];
  * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/fold-name.ts';
@@ -14,9 +14,18 @@ import type { Environment } from './environment.ts';
 /**
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
  * those that were read are read again;
- * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search.
+ * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
+ * that was compared, with the thresholds `matched_cosine` and `matched_edit_distance`.
  */
-export type EntityStateName = 'swept_version' | 'swept_to' | 'rereading' | 'unmatched' | 'matching_job';
+export type EntityStateName =
+  | 'swept_version'
+  | 'swept_to'
+  | 'rereading'
+  | 'unmatched'
+  | 'matching_job'
+  | 'matched_to'
+  | 'matched_cosine'
+  | 'matched_edit_distance';
 
 const end = Number.MAX_SAFE_INTEGER;
 
@@ -43,6 +52,10 @@ export class EntityReader {
 
   get(no: number): Entity | undefined {
     return this.rows.get(no);
+  }
+
+  count(): number {
+    return (this.rows.getStats() as { entryCount: number }).entryCount;
   }
 
   /** The next entities behind `after`, at most `limit`. */
@@ -76,8 +89,8 @@ export class EntityReader {
 
   /** Entities with a spelling that folds to the same, ascending. */
   named(name: string): Entity[] {
-    const hash = nameHash(foldName(name));
-    const numbers = [...this.names.getKeys({ start: [hash, 0], end: [hash, end] })].map(([, no]) => no);
+    const hashed = nameHash(foldName(name));
+    const numbers = [...this.names.getKeys({ start: [hashed, 0], end: [hashed, end] })].map(([, no]) => no);
     return numbers.flatMap((no) => this.rows.get(no) ?? []);
   }
 
@@ -127,10 +140,12 @@ export class EntityReader {
 export class EntityTransactor extends EntityReader {
   /** Store the next version of a row; `before` is the version it replaces, or undefined for a new entity. */
   put(entity: Entity, before: Entity | undefined): void {
-    const had = before === undefined ? new Set<string>() : nameHashes(before);
-    const has = nameHashes(entity);
-    for (const name of had) if (!has.has(name)) this.names.remove([name, entity.no]);
-    for (const name of has) if (!had.has(name)) this.names.put([name, entity.no], 0);
+    if (before === undefined || !sameForms(before, entity)) {
+      const had = before === undefined ? new Set<string>() : nameHashes(before);
+      const has = nameHashes(entity);
+      for (const name of had) if (!has.has(name)) this.names.remove([name, entity.no]);
+      for (const name of has) if (!had.has(name)) this.names.put([name, entity.no], 0);
+    }
     this.rows.put(entity.no, entity);
   }
 
@@ -220,7 +235,14 @@ export function nameHashes({ forms }: Pick<Entity, 'forms'>): Set<string> {
   return new Set(forms.map(([form]) => nameHash(foldName(form))));
 }
 
+/** Most rows that change do so in their counts alone. */
+function sameForms(a: Entity, b: Entity): boolean {
+  if (a.forms.length !== b.forms.length) return false;
+  const forms = new Set(a.forms.map(([form]) => form));
+  return b.forms.every(([form]) => forms.has(form));
+}
+
 /** Names may be longer than a key. */
 function nameHash(folded: string): string {
-  return createHash('sha256').update(folded).digest('base64url').slice(0, 22);
+  return hash('sha256', folded, 'base64url').slice(0, 22);
 }

@@ -1,15 +1,8 @@
 /** Entry of the entity thread: recognising, and finding names of one entity. The recogniser is made at the first task. */
-import {
-  findMerges as find,
-  type MergeCandidate,
-  type MergeThresholds,
-  type NamedEntity,
-} from '../compute/entities/find-merges.ts';
-import {
-  createEntityRecognizer,
-  type EntityRecognizer,
-  type RecognizedEntity,
-} from '../compute/entities/recognize-entities.ts';
+import { findMerges as find, type MergeThresholds } from '../compute/entities/find-merges.ts';
+import { gatherMentions, type MentionedName } from '../compute/entities/gather-mentions.ts';
+import { type PackedNames, unpackNames } from '../compute/entities/packed-names.ts';
+import { createEntityRecognizer, type EntityRecognizer } from '../compute/entities/recognize-entities.ts';
 import { createWordKinds, type WordKinds } from '../compute/entities/word-kinds.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { threadData } from './thread-pool.ts';
@@ -28,17 +21,21 @@ function wordKinds(): WordKinds {
   return kinds;
 }
 
-export function recognize(text: string): RecognizedEntity[] {
+export function recognize(text: string): MentionedName[] {
   recognizer ??= createEntityRecognizer(wordKinds());
-  return recognizer(text);
+  return gatherMentions(text, recognizer(text));
 }
 
+/** Pairs of numbers in turn, best first, of which at least one is above `after`. The names ascend by number. */
 export function findMerges({
-  entities,
+  names,
+  after,
   thresholds,
 }: {
-  entities: readonly NamedEntity[];
+  names: readonly PackedNames[];
+  after: number;
   thresholds: MergeThresholds;
-}): MergeCandidate[] {
-  return find(entities, thresholds, wordKinds());
+}): Uint32Array {
+  const found = find(unpackNames(names), thresholds, wordKinds(), after);
+  return Uint32Array.from(found.flatMap(({ a, b }) => [a, b]));
 }

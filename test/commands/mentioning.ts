@@ -1,5 +1,6 @@
 /** Pages that mention given names, as the recogniser would have found them. */
 import { storePageEntities } from '../../src/commands/page-entities.ts';
+import { gatherMentions } from '../../src/compute/entities/gather-mentions.ts';
 import type { RecognizedEntity } from '../../src/compute/entities/recognize-entities.ts';
 import type { Command } from '../../src/store/store.ts';
 
@@ -16,6 +17,6 @@ export function mentioning(pageNo: number, ...names: string[]): Command<number> 
       if (known === undefined) found.push({ type, name, mentions: [mention] });
       else known.mentions.push(mention);
     }
-    return storePageEntities(transaction, pageNo, body, found);
+    return storePageEntities(transaction, pageNo, gatherMentions(body, found));
   };
 }

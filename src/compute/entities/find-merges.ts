@@ -1,11 +1,15 @@
 /**
  * Which entities are the same under two names, by their names alone: those that are equal once articles and punctuation are left out,
  * that differ by no more than a share of their letters (edit distance), or whose words are the same but for common ones (cosine
- * of words weighted by their rarity). Candidates come from prefix filters, which find every pair above the thresholds without
- * comparing all: near-linear in the number of names. Only names of one type are compared; dates and amounts never.
+ * of words weighted by their rarity). Only names of one type are compared; dates and amounts never.
+ *
+ * New names are compared with one another and with all older ones; two older ones are not compared again. Candidates come from
+ * prefix filters over the new names, by which the others pass once: linear in the number of names, and what is held in memory is
+ * bounded by `freshAtOnce`, apart from the number of names that each word is in.
  * Source: Xiao, Wang & Lin, Ed-Join, 2008; Bayardo, Ma & Srikant, Scaling Up All Pairs Similarity Search, 2007.
  */
-import { editDistance } from './edit-distance.ts';
+import { LetterMatcher } from './match-letters.ts';
+import { WordMatcher } from './match-words.ts';
 import type { WordKinds } from './word-kinds.ts';
 
 export interface NamedEntity {
@@ -29,44 +33,96 @@ export interface MergeCandidate {
   similarity: number;
 }
 
-interface Name {
+/** A name without articles and punctuation. */
+export interface PlainName {
   no: number;
   text: string;
   words: string[];
 }
 
+/** New names whose keys are in memory at once, about 1 kB each; of more, the others pass by once more for each that many. */
+const freshAtOnce = 50_000;
 const neverMerged: ReadonlySet<string> = new Set(['date', 'amount']);
-const gramLength = 3;
-/** What more names than this share does not bring them together. */
-const maxBlock = 100;
-/** A word that short is another word with one letter changed. */
-const shortestChanged = 5;
 
-/** Best first. */
+/**
+ * Pairs of which at least one entity's number is above `after`, best first.
+ * Shapes: `entities` ascend by number, and are gone through several times.
+ */
 export function findMerges(
-  entities: readonly NamedEntity[],
+  entities: Iterable<NamedEntity>,
   thresholds: MergeThresholds,
   kinds: WordKinds,
+  after = Number.NEGATIVE_INFINITY,
 ): MergeCandidate[] {
-  const byType = new Map<string, Name[]>();
-  for (const { no, type, key } of entities) {
-    if (neverMerged.has(type)) continue;
-    const words = plainWords(key);
-    if (words.length === 0) continue;
-    const names = byType.get(type) ?? [];
-    names.push({ no, text: words.join(' '), words });
-    byType.set(type, names);
-  }
-  const found = [...byType].flatMap(([type, names]) => [
-    ...similarByLetters(names, thresholds.editDistance, kinds),
-    ...similarByWords(names, thresholds.cosine, type),
-  ]);
+  const words = countWords(entities);
   const best = new Map<string, MergeCandidate>();
-  for (const each of found) {
-    const pair = `${each.a} ${each.b}`;
-    if ((best.get(pair)?.similarity ?? -1) < each.similarity) best.set(pair, each);
+  let from = after;
+  for (;;) {
+    const matchers = new Map<string, (LetterMatcher | WordMatcher)[]>();
+    let fresh = 0;
+    let to = from;
+    for (const { no, type, key } of entities) {
+      if (no <= from || fresh === freshAtOnce) continue;
+      const name = plainName(no, type, key);
+      if (name === null) continue;
+      fresh++;
+      to = no;
+      let ofType = matchers.get(type);
+      if (ofType === undefined) {
+        const counted = words.get(type) ?? { names: 0, counts: new Map<string, number>() };
+        const letters = new LetterMatcher(thresholds.editDistance, kinds);
+        ofType = [letters, new WordMatcher(thresholds.cosine, counted, type === 'person')];
+        matchers.set(type, ofType);
+      }
+      for (const matcher of ofType) matcher.add(name);
+    }
+    if (fresh === 0) break;
+    for (const { no, type, key } of entities) {
+      if (no > to) break;
+      const ofType = matchers.get(type);
+      const name = ofType === undefined ? null : plainName(no, type, key);
+      if (name === null || ofType === undefined) continue;
+      for (const matcher of ofType) {
+        for (const { no: other, similarity } of matcher.alike(name)) {
+          const [a, b] = other < no ? [other, no] : [no, other];
+          const pair = `${a} ${b}`;
+          if ((best.get(pair)?.similarity ?? -1) < similarity) best.set(pair, { a, b, similarity });
+        }
+      }
+    }
+    from = to;
   }
   return [...best.values()].sort((x, y) => y.similarity - x.similarity || x.a - y.a || x.b - y.b);
+}
+
+export interface WordCounts {
+  /** Names of the type. */
+  names: number;
+  /** Of these, how many a word is in. */
+  counts: ReadonlyMap<string, number>;
+}
+
+function countWords(entities: Iterable<NamedEntity>): Map<string, WordCounts> {
+  const byType = new Map<string, { names: number; counts: Map<string, number> }>();
+  for (const { no, type, key } of entities) {
+    const name = plainName(no, type, key);
+    if (name === null) continue;
+    let counted = byType.get(type);
+    if (counted === undefined) {
+      counted = { names: 0, counts: new Map() };
+      byType.set(type, counted);
+    }
+    counted.names++;
+    for (const word of new Set(name.words)) counted.counts.set(word, (counted.counts.get(word) ?? 0) + 1);
+  }
+  return byType;
+}
+
+/** Null for what is never merged. */
+function plainName(no: number, type: string, key: string): PlainName | null {
+  if (neverMerged.has(type)) return null;
+  const words = plainWords(key);
+  return words.length === 0 ? null : { no, text: words.join(' '), words };
 }
 
 function plainWords(key: string): string[] {
@@ -76,134 +132,4 @@ function plainWords(key: string): string[] {
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
   return words.length > 1 && words[0] === 'the' ? words.slice(1) : words;
-}
-
-function similarByLetters(names: readonly Name[], threshold: number, kinds: WordKinds): MergeCandidate[] {
-  const grams = names.map(({ text }) => gramsOf(text));
-  const counts = countAll(grams);
-  // Words that differ begin alike (maySpellOne), so only names with the same initials are compared.
-  const rarest = names.map(({ text, words }, at) => {
-    const initials = words.map(([first]) => first).join('');
-    const edits = Math.floor(threshold * text.length);
-    const some = sortByRarity(grams[at], counts).slice(0, gramLength * edits + 1);
-    return [words.join(''), ...some.map((gram) => `${initials} ${gram}`)];
-  });
-  return matchesIn(rarest, (x, y) => {
-    const [a, b] = [names[x], names[y]];
-    const longer = Math.max(a.text.length, b.text.length);
-    const most = Math.floor(threshold * longer);
-    if (Math.abs(a.text.length - b.text.length) > most || !maySpellOne(a, b, kinds)) return null;
-    const distance = editDistance(a.text, b.text, most);
-    return distance > most ? null : { a: a.no, b: b.no, similarity: 1 - distance / longer };
-  });
-}
-
-/** Whether what differs can be a matter of spelling: no number, no short word, no two words that are both known. */
-function maySpellOne(a: Name, b: Name, kinds: WordKinds): boolean {
-  if (a.words.join('') === b.words.join('')) return true;
-  if (a.words.length !== b.words.length) return false;
-  return a.words.every((word, at) => {
-    const other = b.words[at];
-    if (word === other) return true;
-    if (isNumeral(word) || isNumeral(other) || word[0] !== other[0]) return false;
-    if (Math.min(word.length, other.length) < shortestChanged) return false;
-    return !(isKnown(word, kinds) && isKnown(other, kinds));
-  });
-}
-
-function isKnown(word: string, kinds: WordKinds): boolean {
-  return kinds.isCommon(word) || kinds.phraseKind(word) !== undefined;
-}
-
-function isNumeral(word: string): boolean {
-  return /\d/.test(word) || /^[ivx]+$/.test(word);
-}
-
-function similarByWords(names: readonly Name[], threshold: number, type: string): MergeCandidate[] {
-  const counts = countAll(names.map(({ words }) => words));
-  const weighted = names.map(({ words }) => {
-    const weights = new Map<string, number>();
-    for (const word of words) weights.set(word, Math.log(1 + names.length / (counts.get(word) ?? 1)));
-    const norm = Math.sqrt([...weights.values()].reduce((sum, weight) => sum + weight * weight, 0));
-    return new Map([...weights].map(([word, weight]) => [word, weight / norm]));
-  });
-  // A pair at the threshold shares one of these words: what is left of either is too short.
-  const prefixes = weighted.map((weights) => {
-    const sorted = sortByRarity([...weights.keys()], counts);
-    let rest = 1;
-    let taken = 0;
-    while (taken < sorted.length && Math.sqrt(Math.max(rest, 0)) >= threshold) {
-      rest -= (weights.get(sorted[taken]) ?? 0) ** 2;
-      taken++;
-    }
-    return sorted.slice(0, Math.max(1, taken));
-  });
-  return matchesIn(prefixes, (x, y) => {
-    const [a, b] = [names[x], names[y]];
-    let cosine = 0;
-    for (const [word, weight] of weighted[x]) cosine += weight * (weighted[y].get(word) ?? 0);
-    if (cosine < threshold || !sameNumerals(a, b) || (type === 'person' && !sameEnds(a, b))) return null;
-    return { a: a.no, b: b.no, similarity: Math.min(1, cosine) };
-  });
-}
-
-function sameNumerals(a: Name, b: Name): boolean {
-  const numerals = ({ words }: Name) => words.filter(isNumeral).sort().join(' ');
-  return numerals(a) === numerals(b);
-}
-
-/** A person's first and last name. */
-function sameEnds(a: Name, b: Name): boolean {
-  return a.words[0] === b.words[0] && a.words[a.words.length - 1] === b.words[b.words.length - 1];
-}
-
-/** Padded, so that beginning and end count; each with its number of occurrence. */
-function gramsOf(text: string): string[] {
-  const padded = `\u0001\u0001${text}\u0002\u0002`;
-  const seen = new Map<string, number>();
-  return Array.from({ length: padded.length - gramLength + 1 }, (_, at) => {
-    const gram = padded.slice(at, at + gramLength);
-    const times = seen.get(gram) ?? 0;
-    seen.set(gram, times + 1);
-    return times === 0 ? gram : `${gram}${times}`;
-  });
-}
-
-function countAll(lists: readonly (readonly string[])[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const list of lists) for (const item of new Set(list)) counts.set(item, (counts.get(item) ?? 0) + 1);
-  return counts;
-}
-
-function sortByRarity(items: readonly string[], counts: ReadonlyMap<string, number>): string[] {
-  return [...items].sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || (a < b ? -1 : Number(a > b)));
-}
-
-/** What `match` makes of every two lists that share an item, each pair asked once. Items of more lists than a block has are passed over. */
-function matchesIn(
-  lists: readonly (readonly string[])[],
-  match: (x: number, y: number) => MergeCandidate | null,
-): MergeCandidate[] {
-  const counts = countAll(lists);
-  const blocks = new Map<string, number[]>();
-  const askedBy = new Int32Array(lists.length).fill(-1);
-  const found: MergeCandidate[] = [];
-  lists.forEach((list, y) => {
-    for (const item of list) {
-      if ((counts.get(item) ?? 0) > maxBlock) continue;
-      const block = blocks.get(item);
-      if (block === undefined) {
-        blocks.set(item, [y]);
-        continue;
-      }
-      for (const x of block) {
-        if (askedBy[x] === y || x === y) continue;
-        askedBy[x] = y;
-        const each = match(x, y);
-        if (each !== null) found.push(each);
-      }
-      block.push(y);
-    }
-  });
-  return found;
 }

@@ -1,0 +1,99 @@
+/** Names that are the same but for their spelling: the edit distance, with what cannot be a matter of spelling left out. */
+import { editDistance } from './edit-distance.ts';
+import type { PlainName } from './find-merges.ts';
+import { type Alike, isNumeral, NameBlocks, sortByRarity } from './name-blocks.ts';
+import type { WordKinds } from './word-kinds.ts';
+
+const gramLength = 3;
+/** A word that short is another word with one letter changed. */
+const shortestChanged = 5;
+
+export class LetterMatcher {
+  readonly #threshold: number;
+  readonly #kinds: WordKinds;
+  readonly #added: PlainName[] = [];
+  /** Names that each group of letters is in, of those that were added. */
+  readonly #counts = new Map<string, number>();
+  readonly #initials = new Set<string>();
+  #blocks: NameBlocks<PlainName> | undefined;
+
+  /** `threshold`: edits as a share of the longer name's letters. */
+  constructor(threshold: number, kinds: WordKinds) {
+    this.#threshold = threshold;
+    this.#kinds = kinds;
+  }
+
+  /** Add a name that others are compared with; all before the first comparison. */
+  add(name: PlainName): void {
+    this.#added.push(name);
+    this.#initials.add(initialsOf(name));
+    for (const gram of gramsOf(name.text)) this.#counts.set(gram, (this.#counts.get(gram) ?? 0) + 1);
+  }
+
+  /** Those of the added names that may be this one; of two added ones only the earlier is told of the later. */
+  *alike(name: PlainName): Generator<Alike> {
+    this.#blocks ??= this.#makeBlocks();
+    const joined = name.words.join('');
+    const keys = this.#initials.has(initialsOf(name)) ? this.#keysOf(name) : this.#blocks.has(joined) ? [joined] : [];
+    for (const other of this.#blocks.sharing(keys)) {
+      if (other.no <= name.no) continue;
+      const similarity = this.#similarity(name, other);
+      if (similarity !== null) yield { no: other.no, similarity };
+    }
+  }
+
+  #makeBlocks(): NameBlocks<PlainName> {
+    const blocks = new NameBlocks<PlainName>();
+    for (const name of this.#added) blocks.add(name, this.#keysOf(name));
+    return blocks;
+  }
+
+  /** Words that differ begin alike (`maySpellOne`), so only names with the same initials are compared. */
+  #keysOf(name: PlainName): string[] {
+    const initials = initialsOf(name);
+    const edits = Math.floor(this.#threshold * name.text.length);
+    const rarest = sortByRarity(gramsOf(name.text), this.#counts).slice(0, gramLength * edits + 1);
+    return [name.words.join(''), ...rarest.map((gram) => `${initials} ${gram}`)];
+  }
+
+  #similarity(a: PlainName, b: PlainName): number | null {
+    const longer = Math.max(a.text.length, b.text.length);
+    const most = Math.floor(this.#threshold * longer);
+    if (Math.abs(a.text.length - b.text.length) > most || !maySpellOne(a, b, this.#kinds)) return null;
+    const distance = editDistance(a.text, b.text, most);
+    return distance > most ? null : 1 - distance / longer;
+  }
+}
+
+function initialsOf({ words }: PlainName): string {
+  return words.map(([first]) => first).join('');
+}
+
+/** Whether what differs can be a matter of spelling: no number, no short word, no two words that are both known. */
+function maySpellOne(a: PlainName, b: PlainName, kinds: WordKinds): boolean {
+  if (a.words.join('') === b.words.join('')) return true;
+  if (a.words.length !== b.words.length) return false;
+  return a.words.every((word, at) => {
+    const other = b.words[at];
+    if (word === other) return true;
+    if (isNumeral(word) || isNumeral(other) || word[0] !== other[0]) return false;
+    if (Math.min(word.length, other.length) < shortestChanged) return false;
+    return !(isKnown(word, kinds) && isKnown(other, kinds));
+  });
+}
+
+function isKnown(word: string, kinds: WordKinds): boolean {
+  return kinds.isCommon(word) || kinds.phraseKind(word) !== undefined;
+}
+
+/** Padded, so that beginning and end count; each with its number of occurrence. */
+function gramsOf(text: string): string[] {
+  const padded = `\u0001\u0001${text}\u0002\u0002`;
+  const seen = new Map<string, number>();
+  return Array.from({ length: padded.length - gramLength + 1 }, (_, at) => {
+    const gram = padded.slice(at, at + gramLength);
+    const times = seen.get(gram) ?? 0;
+    seen.set(gram, times + 1);
+    return times === 0 ? gram : `${gram}${times}`;
+  });
+}
