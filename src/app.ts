@@ -257,6 +257,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           prepare: (pages, dims, signal) => work.run('preparePages', { pages, dims }, { signal }),
           threads,
           embedders,
+          readEntities: settings.entity.enabled,
         }),
       );
       return {
@@ -375,6 +376,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           reader: store.reader,
           commit,
           maxAttempts: settings.jobs.max_attempts,
+          enabled: settings.entity.enabled,
           log,
           now,
         }),
@@ -467,7 +469,7 @@ export async function startApp(options: AppOptions): Promise<App> {
             purge: 1,
             background: 1,
             backfill: 1,
-            entities: 2,
+            entities: settings.entity.enabled ? 2 : 0,
           },
           incarnation: randomUUID(),
           now,

@@ -26,6 +26,8 @@ export interface EntitiesDependencies {
   reader: StoreReader;
   commit: CommitCommand;
   maxAttempts: number;
+  /** Whether pages are read for entities; those that are known are answered all the same. */
+  enabled: boolean;
   log: Logger;
   now: () => number;
 }
@@ -40,7 +42,7 @@ const idleMs = 30_000;
 const restPerNameMs = 1;
 const maxMerges = 1000;
 
-export function entitiesLogic({ reader, commit, maxAttempts, log, now }: EntitiesDependencies) {
+export function entitiesLogic({ reader, commit, maxAttempts, enabled, log, now }: EntitiesDependencies) {
   const { entities } = reader;
   const policy = () => ({ at: now(), max_attempts: maxAttempts });
 
@@ -101,6 +103,7 @@ export function entitiesLogic({ reader, commit, maxAttempts, log, now }: Entitie
   };
 
   return serviceLogic<EntityMessages>('entities', async () => {
+    if (!enabled) return { handlers };
     let stopped = false;
     const sweep = async () => {
       while (!stopped && (await commit(sweepPages(sweptAtOnce, policy()))));

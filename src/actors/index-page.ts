@@ -5,10 +5,10 @@
  * 1. chunk, embed and model the texts on a work thread; after that outside models are asked for their vectors
  * 2. commit chunks and vectors; labels are allocated there
  * 3. both sides of the index take them in and let go of what they replace
- * 4. the job's completion makes the page `indexed` and queues the reading of its entities
+ * 4. the job's completion makes the page `indexed` and queues the reading of its entities, where they are read
  */
 import { commitPages } from '../commands/commit-pages.ts';
-import { queueExtraction } from '../commands/page-entities.ts';
+import { forgoExtraction, queueExtraction } from '../commands/page-entities.ts';
 import type { Attempt } from '../commands/settle-job.ts';
 import { embeddingTexts } from '../compute/embedding-text.ts';
 import { JobError } from '../domain/errors.ts';
@@ -32,6 +32,8 @@ export interface IndexPageDependencies {
   /** Work threads that prepare. */
   threads: number;
   embedders: Embedders;
+  /** Whether pages are read for entities. */
+  readEntities: boolean;
 }
 
 interface PageToIndex extends BatchedPage {
@@ -51,7 +53,8 @@ interface EmbeddedPages {
 /** Pages wait so long, ms, for a model that is not the active one. */
 const outsidePatienceMs = 5000;
 
-export function indexPageHandler({ ask, reader, prepare, threads, embedders }: IndexPageDependencies): JobHandler {
+export function indexPageHandler(dependencies: IndexPageDependencies): JobHandler {
+  const { ask, reader, prepare, threads, embedders, readEntities } = dependencies;
   const commit = commitThrough(ask);
   const prepareBatch = async (
     pages: readonly PageToIndex[],
@@ -128,7 +131,7 @@ export function indexPageHandler({ ask, reader, prepare, threads, embedders }: I
       return text;
     };
     await batches.index({ page, attempt, signal, readText });
-    return (transaction) => queueExtraction(transaction, page.no);
+    return (transaction) => (readEntities ? queueExtraction : forgoExtraction)(transaction, page.no);
   };
 }
 

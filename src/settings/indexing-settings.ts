@@ -6,6 +6,7 @@ import {
   aboveZeroOrNone,
   addressOrNone,
   choice,
+  flag,
   integer,
   secretOrNone,
   share,
@@ -89,6 +90,10 @@ export const search = z.object({
 });
 
 export const entity = z.object({
+  enabled: flag(
+    true,
+    'Read pages for entities. Without, no page is queued for it and none that waits is read; turned on again, what is missing is queued.',
+  ),
   cosine_threshold: share(0.85, 'Cosine from which two names may be the same entity.'),
   edit_distance_threshold: share(
     0.15,

@@ -165,3 +165,27 @@ test('forgetting a page takes its mentions, and entities that nothing mentions a
   const ottawa = await system.ask('entity.get', { ref: 'Ottawa' });
   assert.deepEqual([ottawa.page_ids, ottawa.entity.mention_count], [[ids.books], 1]);
 });
+
+test('pages are read for entities where the setting says so; turned on again, what is missing is read', async (t) => {
+  const system = await WholeSystem.start(t, { SERVICE_ENTITY__ENABLED: 'false' });
+  const ids = await system.read(news);
+  const status = async (page_id: string) => (await system.ask('page.status', { page_id })).features?.entities?.status;
+  assert.equal(await status(ids.summit), 'not_queued');
+  assert.deepEqual((await system.ask('job.list', { kind: 'extract_entities', limit: 5 })).jobs, []);
+  await assert.rejects(system.ask('entity.get', { ref: 'Ottawa' }), { code: 'not_found' });
+
+  await system.stop();
+  system.env.SERVICE_ENTITY__ENABLED = 'true';
+  await system.start();
+  await readAll(system);
+  assert.equal((await system.ask('entity.get', { ref: 'Ottawa' })).entity.page_count, 2);
+
+  await system.stop();
+  system.env.SERVICE_ENTITY__ENABLED = 'false';
+  await system.start();
+  assert.equal((await system.ask('entity.get', { ref: 'Ottawa' })).entity.page_count, 2);
+  await system.read({ summit: { title: 'Summit', text: 'Nobody came to the summit in Oslo.' } });
+  assert.equal(await status(ids.summit), 'not_queued');
+  assert.deepEqual((await system.ask('page.entities', { page_id: ids.summit })).entities, []);
+  assert.equal((await system.ask('entity.get', { ref: 'Ottawa' })).entity.page_count, 1);
+});

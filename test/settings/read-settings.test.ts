@@ -39,7 +39,7 @@ test('an empty environment gives the defaults of the contract', () => {
       keep_days: 90,
     },
     embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000, prices: {} },
-    entity: { cosine_threshold: 0.85, edit_distance_threshold: 0.15 },
+    entity: { enabled: true, cosine_threshold: 0.85, edit_distance_threshold: 0.15 },
     events: { heartbeat_s: 15, queue_size: 256, max_subscribers: 16 },
     fetch: {
       timeout_s: 10,
