@@ -8,7 +8,7 @@
  * 4. the job's completion makes the page `indexed` and queues the reading of its entities, where they are read
  */
 import { commitPages } from '../commands/commit-pages.ts';
-import { forgoExtraction, queueExtraction } from '../commands/page-entities.ts';
+import { queueExtraction, sweepAgain } from '../commands/page-entities.ts';
 import type { Attempt } from '../commands/settle-job.ts';
 import { embeddingTexts } from '../compute/embedding-text.ts';
 import { JobError } from '../domain/errors.ts';
@@ -131,7 +131,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       return text;
     };
     await batches.index({ page, attempt, signal, readText });
-    return (transaction) => (readEntities ? queueExtraction : forgoExtraction)(transaction, page.no);
+    return (transaction) => (readEntities ? queueExtraction(transaction, page.no) : sweepAgain(transaction));
   };
 }
 

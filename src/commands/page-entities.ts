@@ -18,29 +18,11 @@ export const recognizerVersion = 1;
 export function queueExtraction(transaction: Transaction, pageNo: number): void {
   const page = transaction.pages.get(pageNo);
   if (page === undefined) return;
-  if (waitsToBeRead(transaction, page)) return;
+  const earlier = page.entity_job === null ? undefined : transaction.jobs.get(page.entity_job);
+  if (earlier?.status === 'pending' || earlier?.status === 'failed') return;
   const indexed = transaction.jobs.get(page.index_job);
   const at = page.indexed_at ?? indexed?.updated_at ?? page.last_seen_at;
   queueJob(transaction, page, { at, max_attempts: indexed?.max_attempts ?? 1 });
-}
-
-/**
- * Leave a page that was indexed just now unread, where entities are not read: what its earlier text mentioned is taken away, and
- * the next sweep begins with the first page.
- */
-export function forgoExtraction(transaction: Transaction, pageNo: number): void {
-  const page = transaction.pages.get(pageNo);
-  if (page === undefined) return;
-  removePageEntities(transaction, pageNo);
-  sweepAgain(transaction);
-  if (page.entity_job !== null && !waitsToBeRead(transaction, page)) {
-    transaction.pages.put({ ...page, entity_job: null }, page);
-  }
-}
-
-function waitsToBeRead({ jobs }: Transaction, page: Page): boolean {
-  const status = page.entity_job === null ? undefined : jobs.get(page.entity_job)?.status;
-  return status === 'pending' || status === 'failed';
 }
 
 function queueJob(transaction: Transaction, page: Page, policy: { at: number; max_attempts: number }): void {
@@ -77,7 +59,7 @@ export function sweepPages(limit: number, policy: { at: number; max_attempts: nu
   };
 }
 
-function sweepAgain({ entities }: Transaction): void {
+export function sweepAgain({ entities }: Transaction): void {
   const from = entities.state('swept_to');
   if (from === 0) return;
   if (from === sweepDone) entities.setState('rereading', 0);
