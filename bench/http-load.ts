@@ -54,17 +54,15 @@ export async function pushPages(service: RunningService, pages: readonly object[
 
 /** Whether no page waits or is being indexed. */
 export function allIndexed(service: RunningService): Promise<boolean> {
-  return noneLeft(service, '&kind=index_page');
+  return noneLeft(service, 'index_page');
 }
 
-/** Whether no job waits or runs: every page has been read for entities, too. */
-export function allDone(service: RunningService): Promise<boolean> {
-  return noneLeft(service, '');
-}
-
-async function noneLeft(service: RunningService, kind: string): Promise<boolean> {
+/** Whether no job of a kind waits or runs. */
+export async function noneLeft(service: RunningService, kind: string): Promise<boolean> {
   const waiting = await Promise.all(
-    ['pending', 'running', 'failed'].map((status) => service.call('GET', `/v1/jobs?limit=1&status=${status}${kind}`)),
+    ['pending', 'running', 'failed'].map((status) =>
+      service.call('GET', `/v1/jobs?limit=1&status=${status}&kind=${kind}`),
+    ),
   );
   return waiting.every(({ body }) => (body as { jobs: unknown[] }).jobs.length === 0);
 }
@@ -88,4 +86,27 @@ export async function timeSearches(
   }
   const medians = Object.fromEntries([...stages].map(([stage, times]) => [stage, latency(times).p50]));
   return { ms: latency(searches), stages: medians };
+}
+
+/** Search and ask for health until `isOver`. */
+export async function meanwhile(
+  service: RunningService,
+  queries: readonly string[],
+  isOver: (service: RunningService) => Promise<boolean>,
+  { health, searches }: { health: number[]; searches: number[] },
+): Promise<void> {
+  for (let round = 0; ; round++) {
+    health.push((await service.call('GET', '/healthz')).ms);
+    searches.push(
+      (await service.call('POST', '/v1/search', { query: queries[round % queries.length], rerank: false })).ms,
+    );
+    if (await isOver(service)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** 99th percentile of the service's event loop lag since its metrics were last read, seconds. */
+export async function eventLoopLagP99(service: RunningService): Promise<number> {
+  const metrics = String((await service.call('GET', '/metrics')).body);
+  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]);
 }

@@ -1,19 +1,23 @@
 /**
  * The main job over HTTP, the load generator on the same cores: accepted pages/s, pages/s until indexed, search latency, health
- * while indexing, resident memory, start-up. Prints JSON.
+ * while indexing, resident memory, start-up; and before that, on another service with fewer pages, the same while pages are read for entities.
+ * Prints JSON.
  *
  *   npm run bench                      10,000 chunks of local-wink-1024
  *   npm run bench -- --chunks 100000   the size that the search target is for
  *   npm run bench -- --dim 100         local-wink-100
  */
 import { parseArgs } from 'node:util';
-import { allDone, allIndexed, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { allIndexed, eventLoopLagP99, latency, meanwhile, pageOf, pushPages, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
-import { type RunningService, runService } from './running-service.ts';
+import { measureReading } from './reading-entities.ts';
+import { runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
 const seed = 42;
 const wordsPerPage = 1000;
+/** Pages that are read for entities: half a minute. */
+const readPages = 600;
 
 const { values } = parseArgs({
   options: { chunks: { type: 'string', default: '10000' }, dim: { type: 'string', default: '1024' } },
@@ -24,22 +28,6 @@ const dim = Number(values.dim);
 const pageWords = openWorkload({ seed, wordsPerChunk: wordsPerPage });
 const queries = Array.from({ length: 300 }, (_, number) => pageWords.query(number).words.join(' '));
 
-/** Search and ask for health until `isOver`. */
-async function meanwhile(
-  service: RunningService,
-  isOver: (service: RunningService) => Promise<boolean>,
-  { health, searches }: { health: number[]; searches: number[] },
-): Promise<void> {
-  for (let round = 0; ; round++) {
-    health.push((await service.call('GET', '/healthz')).ms);
-    searches.push(
-      (await service.call('POST', '/v1/search', { query: queries[round % queries.length], rerank: false })).ms,
-    );
-    if (await isOver(service)) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 /** What was seen beside its target. */
 const against = (seen: number, target: { atMost: number } | { atLeast: number }) => ({
   seen,
@@ -47,29 +35,27 @@ const against = (seen: number, target: { atMost: number } | { atLeast: number })
   met: 'atMost' in target ? seen <= target.atMost : seen >= target.atLeast,
 });
 
-const service = await runService({ SERVICE_EMBEDDER__DIM: String(dim) });
+const settings = { SERVICE_EMBEDDER__DIM: String(dim) };
+const pages = Array.from({ length: Math.ceil(wantedChunks / 3) }, (_, number) =>
+  pageOf(number, pageWords.chunkWords(number), 'long'),
+);
+const reading = await measureReading(settings, pages.slice(0, readPages), queries);
+const service = await runService({ ...settings, SERVICE_ENTITY__ENABLED: 'false' });
 try {
   const emptyMb = service.residentMb();
   const small = openWorkload({ seed: seed + 1, wordsPerChunk: 120 });
   const smallPages = Array.from({ length: 4000 }, (_, number) => pageOf(number, small.chunkWords(number), 'small'));
-  const pages = Array.from({ length: Math.ceil(wantedChunks / 3) }, (_, number) =>
-    pageOf(number, pageWords.chunkWords(number), 'long'),
-  );
 
   const indexing = { health: [] as number[], searches: [] as number[] };
-  const reading = { health: [] as number[], searches: [] as number[] };
   const began = performance.now();
   const acceptedLong = await pushPages(service, pages);
-  await meanwhile(service, allIndexed, indexing);
+  await meanwhile(service, queries, allIndexed, indexing);
   const indexedPerS = (pages.length / (performance.now() - began)) * 1000;
-  const readingBegan = performance.now();
-  await meanwhile(service, allDone, reading);
-  const readPerS = (pages.length / (performance.now() - readingBegan)) * 1000;
 
   const fused = await timeSearches(service, queries, { rerank: false });
   const reranked = await timeSearches(service, queries, { rerank: true });
   const fullMb = service.residentMb();
-  const metrics = String((await service.call('GET', '/metrics')).body);
+  const lagP99 = await eventLoopLagP99(service);
   const restartMs = await service.restart();
   const acceptedSmall = Math.round(await pushPages(service, smallPages));
   const searchesMeanwhile = latency(indexing.searches);
@@ -85,10 +71,12 @@ try {
           accepted_pages_per_s: against(acceptedSmall, { atLeast: 5000 }),
           indexed_pages_per_s: against(Math.round(indexedPerS), { atLeast: 200 }),
           search_while_indexing_p95_ms: against(searchesMeanwhile.p95, { atMost: 20 }),
+          search_while_reading_entities_p95_ms: against(reading.search_ms.p95, { atMost: 20 }),
           ...(wantedChunks >= 100_000 && dim === 1024 ? { search_p50_ms: against(fused.ms.p50, { atMost: 5 }) } : {}),
         },
         pages: pages.length,
         words_per_page: wordsPerPage,
+        read_for_entities: false,
         accepted_pages_per_s: {
           pages_of_1_kb: acceptedSmall,
           pages_of_1000_words: Math.round(acceptedLong),
@@ -100,12 +88,10 @@ try {
         search_reranked_stages_ms: reranked.stages,
         search_while_indexing_ms: searchesMeanwhile,
         healthz_while_indexing_ms: latency(indexing.health),
-        pages_read_for_entities_per_s: Math.round(readPerS * 10) / 10,
-        search_while_reading_ms: latency(reading.searches),
-        healthz_while_reading_ms: latency(reading.health),
         resident_mb: { empty: emptyMb, full: fullMb },
         start_ms: { empty: Math.round(service.startMs), full: Math.round(restartMs) },
-        event_loop_lag_p99_s: Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]),
+        event_loop_lag_p99_s: lagP99,
+        reading_entities: reading,
       },
       null,
       2,

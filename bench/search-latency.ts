@@ -11,7 +11,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { allDone, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { allIndexed, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -51,7 +51,7 @@ async function fill(service: RunningService, workload: Workload): Promise<number
       Array.from({ length: count }, (_, i) => pageOf(from + i, workload.chunkWords(from + i), 'bench')),
     );
   }
-  while (!(await allDone(service))) await new Promise((resolve) => setTimeout(resolve, 200));
+  while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
   return (performance.now() - began) / 1000;
 }
 
@@ -59,7 +59,10 @@ async function measure(words: string) {
   const workload = await workloadOf(words);
   const queries = Array.from({ length: Number(values.queries) }, (_, number) => workload.query(number).words.join(' '));
   const kept = values.keep !== undefined && existsSync(values.keep);
-  const service = await runService(values.keep === undefined ? {} : { SERVICE_DATA_DIR: values.keep });
+  const service = await runService({
+    SERVICE_ENTITY__ENABLED: 'false',
+    ...(values.keep === undefined ? {} : { SERVICE_DATA_DIR: values.keep }),
+  });
   try {
     const filledS = kept ? null : await fill(service, workload);
     const startMs = Math.round(await service.restart());
@@ -93,6 +96,7 @@ console.log(
       machine: describeMachine(),
       pages,
       words_per_page: wordsPerPage,
+      read_for_entities: false,
       measured,
     },
     null,

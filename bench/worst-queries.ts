@@ -9,7 +9,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { allDone, latency, pageOf, pushPages } from './http-load.ts';
+import { allIndexed, latency, pageOf, pushPages } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -105,13 +105,16 @@ async function measure(service: RunningService, shape: (round: number) => { path
 }
 
 const kept = values.keep !== undefined && existsSync(values.keep);
-const service = await runService(values.keep === undefined ? {} : { SERVICE_DATA_DIR: values.keep });
+const service = await runService({
+  SERVICE_ENTITY__ENABLED: 'false',
+  ...(values.keep === undefined ? {} : { SERVICE_DATA_DIR: values.keep }),
+});
 try {
   if (!kept) {
     const alone = pageOf(pages, workload.chunkWords(pages), 'alone');
     const others = Array.from({ length: pages - 1 }, (_, page) => pageOf(page, workload.chunkWords(page), 'bench'));
     await pushPages(service, [alone, ...others]);
-    while (!(await allDone(service))) await new Promise((resolve) => setTimeout(resolve, 200));
+    while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
     await service.restart();
   }
   const measured: Record<string, Awaited<ReturnType<typeof measure>>> = {};
@@ -127,6 +130,7 @@ try {
         machine: describeMachine(),
         pages,
         words_per_page: wordsPerPage,
+        read_for_entities: false,
         bound_ms: boundMs,
         measured,
         batches_of_20: batches,

@@ -32,7 +32,7 @@ export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependenci
   const { reader, commit, pool, thresholds, now } = dependencies;
   const { entities } = reader;
 
-  return async (_job, { attempt, signal }) => {
+  return async ({ max_attempts }, { attempt, signal }) => {
     const after = matchedTo(entities, thresholds);
     const names: PackedNames[] = [];
     let last = 0;
@@ -58,7 +58,7 @@ export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependenci
       if (!owned) throw new JobError('another attempt has taken over');
       at += 2 * some.length;
     }
-    return (transaction) => noteMatched(transaction, last, thresholds);
+    return (transaction) => noteMatched(transaction, last, thresholds, { at: now(), max_attempts });
   };
 }
 

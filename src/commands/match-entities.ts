@@ -25,10 +25,14 @@ interface JobPolicy {
 export function noteNewEntities(transaction: Transaction, count: number, policy: JobPolicy): void {
   if (count === 0) return;
   const { entities } = transaction;
-  const unmatched = entities.state('unmatched') + count;
-  entities.setState('unmatched', unmatched);
+  entities.setState('unmatched', entities.state('unmatched') + count);
+  queueIfEnough(transaction, policy);
+}
+
+function queueIfEnough(transaction: Transaction, policy: JobPolicy): void {
+  const { entities } = transaction;
   const enough = Math.max(newEntitiesPerMatching, entities.count() * newSharePerMatching);
-  if (unmatched >= enough) queueMatching(policy)(transaction);
+  if (entities.state('unmatched') >= enough) queueMatching(policy)(transaction);
 }
 
 /** Queue the job if there is anything new and none is in flight. */
@@ -54,11 +58,19 @@ export function matchedTo(entities: EntityReader, { cosine, editDistance }: Merg
   return isSame ? entities.state('matched_to') : 0;
 }
 
-/** Note that all entities up to this one were compared. */
-export function noteMatched({ entities }: Transaction, to: number, { cosine, editDistance }: MergeThresholds): void {
+/** Note that all entities up to this one were compared, and queue the next comparison if as many came meanwhile. */
+export function noteMatched(
+  transaction: Transaction,
+  to: number,
+  { cosine, editDistance }: MergeThresholds,
+  policy: JobPolicy,
+): void {
+  const { entities } = transaction;
   entities.setState('matched_to', to);
   entities.setState('matched_cosine', cosine);
   entities.setState('matched_edit_distance', editDistance);
+  entities.setState('unmatched', Math.max(0, entities.lastNumber() - to));
+  queueIfEnough(transaction, policy);
 }
 
 /** Entities that stand for themselves again, because what they were merged into is gone, are as new. */

@@ -58,6 +58,11 @@ export class EntityReader {
     return (this.rows.getStats() as { entryCount: number }).entryCount;
   }
 
+  /** The highest number of a row, 0 for none. */
+  lastNumber(): number {
+    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+  }
+
   /** The next entities behind `after`, at most `limit`. */
   listAfter(after: number, limit: number): Entity[] {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
@@ -214,11 +219,6 @@ export class EntityTransactor extends EntityReader {
       this.putMerge(merge);
       if (merge.undone_at !== null) this.split(merge.kept, merge.merged);
     }
-  }
-
-  /** The highest number of a row, 0 for none. */
-  lastNumber(): number {
-    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
   }
 
   removeMerge(no: number): void {

@@ -12,8 +12,14 @@ import {
 } from '../../src/commands/entity-trees.ts';
 import { erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { newEntitiesPerMatching, noteNewEntities, queueMatching } from '../../src/commands/match-entities.ts';
-import { mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
+import {
+  matchedTo,
+  newEntitiesPerMatching,
+  noteMatched,
+  noteNewEntities,
+  queueMatching,
+} from '../../src/commands/match-entities.ts';
+import { mergeAlike, mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
 import { queueExtraction, removePageEntities, sweepPages } from '../../src/commands/page-entities.ts';
 import { completeJob } from '../../src/commands/settle-job.ts';
 import type { EntityReader } from '../../src/store/entities.ts';
@@ -144,6 +150,49 @@ test('a merge that was undone is not made again, nor by way of a third entity', 
   assert.equal(await temporary.commit(mergeEntities(b, a, 3000)), null);
   assert.notEqual(await temporary.commit(mergeEntities(a, c, 3000)), null);
   assert.equal(await temporary.commit(mergeEntities(c, b, 3000)), null);
+});
+
+test('names that are alike become no chain: whoever stands for others takes names in, and is taken in by none', async () => {
+  const keys = ['acme', 'acme corp', 'acme corporation', 'the acme company'];
+  const mergedIn = (temporary: TemporaryStore) => {
+    const numbers = keys.map((key) => numberOf(temporary.store.reader.entities, 'organization', key));
+    return async (x: number, y: number): Promise<string | null> => {
+      const merge = await temporary.commit(mergeAlike(numbers[x], numbers[y], 1000));
+      return merge && `${keys[numbers.indexOf(merge.merged)]} into ${keys[numbers.indexOf(merge.kept)]}`;
+    };
+  };
+  {
+    await using temporary = await shelf();
+    const merged = mergedIn(temporary);
+    assert.equal(await merged(3, 2), 'the acme company into acme corporation');
+    assert.equal(await merged(0, 2), 'acme into acme corporation', 'although more mentions name it');
+    assert.equal(await merged(1, 3), null, 'the one stands for itself no more');
+    assert.equal(await merged(1, 2), 'acme corp into acme corporation');
+    const root = resolveEntity(temporary.store.reader.entities, 'acme');
+    assert.deepEqual([root && pageCountOf(root), root?.children.length], [4, 3]);
+  }
+  await using temporary = await shelf();
+  const merged = mergedIn(temporary);
+  assert.equal(await merged(0, 1), 'acme corp into acme');
+  assert.equal(await merged(2, 3), 'the acme company into acme corporation');
+  assert.equal(await merged(0, 2), null, 'both stand for others');
+});
+
+test('what was compared is new again by other thresholds, or when what stood for it is gone', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const thresholds = { cosine: 0.85, editDistance: 0.15 };
+  const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
+  const last = entities.listAfter(0, 100).at(-1)?.no ?? 0;
+  assert.equal(matchedTo(entities, thresholds), 0);
+  await temporary.commit(mergeAlike(a, b, 1));
+  await temporary.commit((transaction) => noteMatched(transaction, last, thresholds, { at: 1, max_attempts: 3 }));
+  assert.equal(matchedTo(entities, thresholds), last);
+  assert.equal(matchedTo(entities, { ...thresholds, cosine: 0.8 }), 0);
+  await temporary.commit(erasePages([1, 2], 500));
+  assert.equal(entities.get(b)?.parent, 0);
+  assert.equal(matchedTo(entities, thresholds), b - 1);
+  assert.equal(entities.state('unmatched'), 1);
 });
 
 test('entities of two types are not merged, and none with itself', async () => {

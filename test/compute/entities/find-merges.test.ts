@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { editDistance } from '../../../src/compute/entities/edit-distance.ts';
 import { findMerges } from '../../../src/compute/entities/find-merges.ts';
+import { packNames, unpackNames } from '../../../src/compute/entities/packed-names.ts';
 import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
 
 const thresholds = { cosine: 0.85, editDistance: 0.15 };
@@ -53,6 +54,25 @@ describe('names of one entity', () => {
       { no: 2, type: 'person', key: 'lincolnshire' },
     ];
     assert.deepEqual(findMerges(two, thresholds, kinds), []);
+  });
+
+  it('are found for new names as among all: pairs of older ones alone are left out', () => {
+    const word = fc
+      .tuple(fc.constantFrom('zorblax', 'krimtov', 'vandelmo'), fc.constantFrom('ium', 'iom', 'ian', 'ov', ''))
+      .map((parts) => parts.join(''));
+    const key = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '));
+    const names = fc
+      .uniqueArray(fc.tuple(fc.constantFrom('person', 'place'), key), {
+        selector: (name) => name.join(),
+        maxLength: 30,
+      })
+      .map((all) => all.map(([type, key], at) => ({ no: at + 1, type, key })));
+    fc.assert(
+      fc.property(names, fc.nat(30), (all, after) => {
+        const whole = findMerges(all, thresholds, kinds).filter(({ b }) => b > after);
+        assert.deepEqual(findMerges(unpackNames([packNames(all)]), thresholds, kinds, after), whole);
+      }),
+    );
   });
 
   it('are found among ten thousand in seconds', () => {

@@ -1,0 +1,83 @@
+/**
+ * Killed again and again while names are compared and merged: no merge is lost, made twice or half there, and the comparison comes to its
+ * end. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { EntityDetailResponse, EntityMergeListResponse, UndoMergeResponse } from '../../src/domain/entity.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { RunningService, until } from './service.ts';
+
+const pages = 4;
+const pairsOfPage = 120;
+const kills = 3;
+const seed = Number(process.env.READBACK_TEST_SEED ?? '907');
+
+test('merges survive kills while they are made, each once, and are undone last in, first out', async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  let state = seed;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+  const syllable = () => 'bdfgklmnprstvz'[random(14)] + 'aeiou'[random(5)];
+  /** Two spellings of a lake that no lexicon knows. */
+  const pairs = Array.from({ length: pages * pairsOfPage }, () => {
+    const name = Array.from({ length: 6 }, syllable).join('');
+    return [`${name[0].toUpperCase()}${name.slice(1)}nx Lake`, `${name[0].toUpperCase()}${name.slice(1)}nz Lake`];
+  });
+  const service = await RunningService.start(t);
+  const submitted = Array.from({ length: pages }, (_, page) => ({
+    url: `https://lakes.example/${page}`,
+    title: `Lakes ${page}`,
+    body_extracted: pairs
+      .slice(page * pairsOfPage, (page + 1) * pairsOfPage)
+      .map(([a, b]) => `We swam in ${a} and then in ${b}.`)
+      .join(' '),
+  }));
+  await service.call('POST', '/v1/pages/batch', { pages: submitted });
+  const merges = async () =>
+    (await service.call<EntityMergeListResponse>('GET', '/v1/admin/entity-merges')).body.merges;
+  const open = async (kind: string) => {
+    const statuses = ['pending', 'running', 'failed'];
+    const lists = await Promise.all(
+      statuses.map((status) =>
+        service.call<{ jobs: unknown[] }>('GET', `/v1/jobs?limit=1&kind=${kind}&status=${status}`),
+      ),
+    );
+    return lists.some(({ body }) => body.jobs.length > 0);
+  };
+
+  for (let kill = 0; kill < kills; kill++) {
+    const before = (await merges()).length;
+    const goesOn = async () => (await merges()).length > before || !(await open('extract_entities'));
+    await until(goesOn, 'names are merged');
+    await delay(random(60));
+    t.diagnostic(`killed after ${(await merges()).length} of ${pairs.length} merges`);
+    await service.kill();
+    await service.start();
+  }
+  await until(async () => (await merges()).length >= pairs.length, 'all are merged', 120_000);
+  await until(async () => !(await open('canonicalize_entities')), 'no comparison is left', 120_000);
+  const all = await merges();
+  assert.equal(new Set(all.map(({ merged_entity_id }) => merged_entity_id)).size, all.length, 'none is merged twice');
+  const merged = new Set(all.map(({ kept_form, merged_form }) => [kept_form, merged_form].sort().join(' = ')));
+  assert.deepEqual(
+    pairs.map((pair) => pair.join(' = ')).filter((pair) => !merged.delete(pair)),
+    [],
+  );
+  assert.deepEqual([...merged], [], 'nothing else is merged');
+
+  for (const { merge_id, merged_entity_id, merged_form } of all.slice(0, 2)) {
+    const { status, body } = await service.call<UndoMergeResponse>('POST', `/v1/entities/merges/${merge_id}/undo`);
+    assert.deepEqual([status, body], [200, { restored_entity_id: merged_entity_id }]);
+    await service.kill();
+    await service.start();
+    const { entity } = (await service.call<EntityDetailResponse>('GET', `/v1/entities/${merged_entity_id}`)).body;
+    assert.deepEqual([entity.id, entity.canonical_form, entity.page_count], [merged_entity_id, merged_form, 1]);
+  }
+  await service.stop();
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report), JSON.stringify(report));
+});
