@@ -68,6 +68,11 @@ test('a new user: serve, add, search, status, jobs, inspect; the stop is in orde
     env: { SERVICE_BIND_PORT: '1' },
   });
   assert.equal(doctor.checks.find(({ name }) => name === 'index')?.state, 'ok');
+  assert.equal(doctor.checks.find(({ name }) => name === 'transformers')?.state, 'skipped');
+  const lacking = await cli.json<{ checks: { name: string; state: string }[] }>(['doctor'], 1, {
+    env: { SERVICE_BIND_PORT: '1', SERVICE_EMBEDDER__PROVIDER: 'transformers', SERVICE_EMBEDDER__MODEL: 'a-model' },
+  });
+  assert.equal(lacking.checks.find(({ name }) => name === 'transformers')?.state, 'fail', 'the package is optional');
 });
 
 test('inspect tells which events a dead job accepts', async (t) => {

@@ -1,4 +1,7 @@
-/** Models are switched under two hundred searches a second: none fails, and each is answered as one of the two models answers it. */
+/**
+ * Models are switched under two hundred searches a second, which come by the clock whether or not those before them are answered: none
+ * fails, each is answered as one of the two models answers it, and the query log names that model.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,12 +10,49 @@ import { library } from '../app/whole-system.ts';
 import { RunningService, until } from './service.ts';
 
 const models = ['local-wink-1024', 'local-wink-100'];
-const switches = 20;
+const switches = 24;
+const betweenSwitchesMs = 60;
 const perSecond = 200;
+/** How often it is looked whether searches are due, ms. */
+const tickMs = 2;
+/** Searches that wait at a time at most: a machine too busy for the rate gets fewer, instead of a queue without end. */
+const maxWaiting = 64;
 
 interface Found {
+  query_id: string;
   results: { page_id: string; score: number }[];
   suggestions: { page_id: string }[];
+}
+
+/** Ask at a constant rate by the clock, until it is told to stop. What would be one too many waiting is not asked at all. */
+function arrivals(ask: () => Promise<void>) {
+  const began = performance.now();
+  const asked: Promise<void>[] = [];
+  let open = true;
+  let due = 0;
+  let waiting = 0;
+  const loop = (async () => {
+    while (open) {
+      for (const now = Math.floor(((performance.now() - began) * perSecond) / 1000); due < now; due++) {
+        if (waiting === maxWaiting) continue;
+        waiting++;
+        const answered = ask().finally(() => waiting--);
+        answered.catch(() => {}); // told at the end
+        asked.push(answered);
+      }
+      await delay(tickMs);
+    }
+    return performance.now() - began;
+  })();
+  return {
+    /** Gives how many were asked a second, once all are answered. Errors: of any of them. */
+    async end(): Promise<{ count: number; perSecond: number }> {
+      open = false;
+      const ms = await loop;
+      await Promise.all(asked);
+      return { count: asked.length, perSecond: (asked.length * 1000) / ms };
+    },
+  };
 }
 
 test('activation under two hundred searches a second fails none and mixes none', async (t) => {
@@ -34,39 +74,46 @@ test('activation under two hundred searches a second fails none and mixes none',
   const search = async () => {
     const asked = { query: 'birds that catch fish in meadows', k: 2, suggest: 3 };
     const { status, body } = await service.call<Found>('POST', '/v1/search', asked);
-    assert.equal(status, 200);
-    return JSON.stringify([body.results.map(({ page_id, score }) => [page_id, score]), body.suggestions]);
+    assert.equal(status, 200, JSON.stringify(body));
+    const answer = JSON.stringify([body.results.map(({ page_id, score }) => [page_id, score]), body.suggestions]);
+    return { query_id: body.query_id, answer };
   };
   const activate = async (id: string) =>
     assert.equal((await service.call('POST', `/v1/models/${id}/activate`)).status, 200);
-  const answers = new Map<string, number>();
+  const modelOf = new Map<string, string>();
   for (const id of [...models].reverse()) {
     await activate(id);
-    answers.set(await search(), 0);
+    modelOf.set((await search()).answer, id);
   }
-  assert.equal(answers.size, 2, 'the models answer differently');
+  assert.equal(modelOf.size, 2, 'the models answer differently');
 
-  let open = true;
-  const asked: Promise<void>[] = [];
-  const asking = (async () => {
-    while (open) {
-      asked.push(
-        search().then((answer) => {
-          const seen = answers.get(answer);
-          assert.ok(seen !== undefined, `an answer of neither model: ${answer}`);
-          answers.set(answer, seen + 1);
-        }),
-      );
-      await delay(1000 / perSecond);
-    }
-  })();
+  const answeredBy = new Map<string, string>();
+  const searches = arrivals(async () => {
+    const { query_id, answer } = await search();
+    const model = modelOf.get(answer);
+    assert.ok(model !== undefined, `an answer of neither model: ${answer}`);
+    answeredBy.set(query_id, model);
+  });
   for (let i = 0; i < switches; i++) {
     await activate(models[(i + 1) % 2]);
-    await delay(50);
+    await delay(betweenSwitchesMs);
   }
-  open = false;
-  await asking;
-  await Promise.all(asked);
-  assert.ok([...answers.values()].every((count) => count > 10));
-  t.diagnostic(`${asked.length} searches, ${[...answers.values()].join(' and ')} by each model`);
+  const offered = await searches.end();
+  const counts = models.map((id) => [...answeredBy.values()].filter((model) => model === id).length);
+  assert.equal(answeredBy.size, offered.count);
+  assert.ok(
+    counts.every((count) => count > 10),
+    `${counts} searches by each model`,
+  );
+
+  type Logged = { runs: { query_id: string; active_model: string }[] };
+  const logged = async () => (await service.call<Logged>('GET', '/v1/admin/query-log?limit=1000')).body.runs;
+  const isLogged = async () => (await logged()).length >= Math.min(1000, offered.count);
+  await until(isLogged, 'the searches are in the query log');
+  const rows = (await logged()).filter(({ query_id }) => answeredBy.has(query_id));
+  assert.ok(rows.length > 20, `${rows.length} rows`);
+  for (const { query_id, active_model } of rows) assert.equal(active_model, answeredBy.get(query_id));
+  t.diagnostic(
+    `${offered.count} searches at ${offered.perSecond.toFixed(1)}/s, ${counts.join(' and ')} by each model, ${switches} switches`,
+  );
 });

@@ -6,6 +6,7 @@ import { existsSync, lstatSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
+import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
 import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
@@ -61,6 +62,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   for (const [name, purpose] of modules)
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
   await look('word vectors', () => wordVectors(context));
+  await look('transformers', () => transformers(context));
   await look('data folder', () => dataFolder(context));
   await look('disk', () => disk(context));
   await look('service', () => service(context));
@@ -92,6 +94,21 @@ function wordVectors({ settings }: Context): Found {
   const path = wordVectorsCachePath(settings.cache_dir, version);
   if (existsSync(path)) return { state: 'ok', detail: path };
   return { state: 'warn', detail: `not compiled yet: the first start does it (some seconds), as ${path}` };
+}
+
+/** The optional package, wanted only where the settings or a registered model name its provider. */
+async function transformers(context: Context): Promise<Found> {
+  const { embedder, data_dir } = context.settings;
+  const isRegistered = () =>
+    withStore(context, ({ reader }) => reader.models.all().some(({ provider }) => provider === transformersProvider));
+  const isWanted = embedder.provider === transformersProvider || (existsSync(data_dir) && (await isRegistered()));
+  if (!isWanted) return { state: 'skipped', detail: 'no model needs it' };
+  try {
+    createRequire(import.meta.url).resolve(transformersPackage);
+    return { state: 'ok', detail: `${transformersPackage} is installed` };
+  } catch {
+    return { state: 'fail', detail: `${transformersPackage} is not installed: npm install ${transformersPackage}` };
+  }
 }
 
 function dataFolder({ settings: { data_dir } }: Context): Found {
