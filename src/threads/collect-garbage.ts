@@ -7,10 +7,7 @@ import { runInNewContext } from 'node:vm';
 
 let collect: (() => void) | undefined;
 
-/**
- * A full collection, twice: the pages that the first empties are given back by the second. After indexing a work thread
- * had 38 to 49 MB of pages for 13 MB of old objects (docs/benchmarks.md). 20 to 80 ms for a thread with the language model.
- */
+/** A full collection: 10 to 40 ms for a thread with the language model. */
 export function collectGarbage(): void {
   if (collect === undefined) {
     // The flag is read when a context is made; nothing else changes by it.
@@ -18,5 +15,13 @@ export function collectGarbage(): void {
     collect = runInNewContext('gc') as () => void;
   }
   collect();
-  collect();
+}
+
+/**
+ * For quiet times: collect twice, since the pages that the first collection empties are given back by the second. After
+ * indexing a work thread had 38 to 49 MB of pages for 13 MB of old objects (docs/benchmarks.md).
+ */
+export function giveBackMemory(): void {
+  collectGarbage();
+  collectGarbage();
 }

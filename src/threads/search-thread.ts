@@ -5,7 +5,7 @@
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type QueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { type CandidateReranker, type CandidateScores, createCandidateReranker } from './rerank-candidates.ts';
 import {
   createSparseSearcher,
@@ -55,14 +55,17 @@ export function warmUp(): void {
 
 export function publish(update: SnapshotUpdate): number[] {
   const lacking = sparse.publish(update);
-  if (sparse.droppedBytes - collectedBytes > MAX_DROPPED_BYTES) tidy();
+  if (sparse.droppedBytes - collectedBytes > MAX_DROPPED_BYTES) {
+    collectedBytes = sparse.droppedBytes;
+    collectGarbage();
+  }
   return lacking;
 }
 
 /** For quiet times: give back what is not in use. */
 export function tidy(): void {
   collectedBytes = sparse.droppedBytes;
-  collectGarbage();
+  giveBackMemory();
 }
 
 function openTools() {

@@ -7,7 +7,7 @@ import type { ChunkingSettings } from '../compute/chunk-text.ts';
 import { createEmbedderShelf } from '../compute/embed-local.ts';
 import { lookupTerm } from '../compute/term-table.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { giveBackMemory } from './collect-garbage.ts';
 import {
   type ChunkedText,
   embedChunkedTexts as embed,
@@ -68,5 +68,5 @@ export function warmUp(): void {
 
 /** For quiet times: give back what the last texts have left behind. */
 export function tidy(): void {
-  collectGarbage();
+  giveBackMemory();
 }
