@@ -17,6 +17,8 @@ export interface JobListing {
 }
 
 const end = Number.MAX_SAFE_INTEGER;
+/** Jobs of other kinds that are read in a row: as dear as looking the next one of the kind up. */
+const maxPassed = 16;
 
 export class JobReader {
   protected readonly rows: Database<Job, number>;
@@ -41,12 +43,30 @@ export class JobReader {
       return [...this.rows.getRange({ reverse: true, limit })].map(({ value }) => value);
     }
     const found: Job[] = [];
-    for (const no of status === undefined ? this.#numbers(this.byKind, kind) : this.#numbers(this.byStatus, status)) {
-      const job = this.rows.get(no);
-      if (job !== undefined && (kind === undefined || job.kind === kind)) found.push(job);
+    for (const job of this.#listed(status, kind)) {
+      found.push(job);
       if (found.length === limit) break;
     }
     return found;
+  }
+
+  /** Newest first. After many jobs of other kinds in a row it goes on at the next one of the kind. */
+  *#listed(status: JobStatus | undefined, kind: JobKind | undefined): Generator<Job> {
+    for (let from: number | undefined = end; from !== undefined; ) {
+      let passed = 0;
+      let last: number = from;
+      const numbers =
+        status === undefined ? this.#numbers(this.byKind, kind, from) : this.#numbers(this.byStatus, status, from);
+      for (const no of numbers) {
+        last = no;
+        const job = this.rows.get(no);
+        if (job !== undefined && (kind === undefined || job.kind === kind)) {
+          passed = 0;
+          yield job;
+        } else if (++passed === maxPassed) break;
+      }
+      from = passed < maxPassed ? undefined : [...this.#numbers(this.byKind, kind, last - 1, 1)][0];
+    }
   }
 
   /** All jobs of a status, oldest first. */
@@ -75,12 +95,15 @@ export class JobReader {
     return undefined;
   }
 
-  #numbers<Name extends JobStatus | JobKind>(database: Database<number, [Name, number]>, name: Name | undefined) {
-    const range = { start: [name, end], end: [name, -1], reverse: true } as {
-      start: [Name, number];
-      end: [Name, number];
-    };
-    return database.getKeys({ ...range, reverse: true }).map(([, no]) => no);
+  /** The jobs' numbers from `from` down, at most `limit`. */
+  #numbers<Name extends JobStatus | JobKind>(
+    database: Database<number, [Name, number]>,
+    name: Name | undefined,
+    from: number,
+    limit = Number.POSITIVE_INFINITY,
+  ) {
+    const range = { start: [name, from], end: [name, -1] } as { start: [Name, number]; end: [Name, number] };
+    return database.getKeys({ ...range, reverse: true, limit }).map(([, no]) => no);
   }
 }
 

@@ -63,6 +63,35 @@ test('after any changes of rows, the indexes list exactly what the rows say', as
   );
 });
 
+test('jobs of a kind and a status are listed from between long runs of others, without going through those', async (t) => {
+  await using temporary = await TemporaryStore.open();
+  const kindOf = (no: number) => (no <= 60 || no === 200 || no > 395 ? 'index_page' : 'extract_entities');
+  await temporary.commit((transaction) => {
+    for (let no = 1; no <= 400; no++) {
+      transaction.jobs.put(jobRow({ no, kind: kindOf(no), status: no === 30 ? 'done' : 'pending' }), undefined);
+    }
+  });
+  const { jobs } = temporary.store.reader;
+  const numbers = (kind: Job['kind'], limit: number) =>
+    jobs.list({ status: 'pending', kind, limit }).map(({ no }) => no);
+  const all = Array.from({ length: 400 }, (_, at) => 400 - at).filter((no) => no !== 30);
+  for (const kind of ['index_page', 'extract_entities'] as const) {
+    const wanted = all.filter((no) => kindOf(no) === kind);
+    assert.deepEqual(numbers(kind, 400), wanted);
+    assert.deepEqual(numbers(kind, 7), wanted.slice(0, 7));
+  }
+  const rows = Reflect.get(jobs, 'rows');
+  const { get } = rows;
+  let read = 0;
+  t.mock.method(rows, 'get', (no: number) => {
+    read++;
+    return get.call(rows, no);
+  });
+  assert.deepEqual(numbers('purge_vectors', 1), []);
+  assert.deepEqual(numbers('index_page', 7), [400, 399, 398, 397, 396, 200, 60]);
+  assert.ok(read > 7 && read < 100, `${read} rows were read`);
+});
+
 test('the transaction tells the rows whose status it changed, in order, and no others', async () => {
   await using temporary = await TemporaryStore.open();
   const pending = jobRow();
