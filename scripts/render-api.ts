@@ -53,6 +53,7 @@ export async function openApiDocument(): Promise<Document> {
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: { settings: {}, mutability: {} },
+    capabilities: async () => ({ yt_dlp: null }),
   });
   await app.ready();
   const document: Document = JSON.parse(JSON.stringify(app.swagger()));

@@ -55,6 +55,7 @@ import type { StartBackfill } from './commands/backfill-model.ts';
 import { installModel } from './commands/install-model.ts';
 import { renewOutdatedModels } from './commands/renew-models.ts';
 import { traitsOf } from './compute/local-model.ts';
+import type { Capabilities } from './domain/capabilities.ts';
 import { type EmbeddingModel, localProvider } from './domain/model.ts';
 import type { ChatClient } from './providers/chat-client.ts';
 import { systemClock } from './providers/clock.ts';
@@ -91,6 +92,8 @@ export interface App {
   ended: Supervisor['ended'];
   /** The language model of `llm.*`, or null where none is set. */
   chat: ChatClient | null;
+  /** Programs beside the service that it can use, with their versions; null for one that is not there or does not work. */
+  capabilities(): Promise<Capabilities>;
   /** Every outside provider that was called, and whether it is called now. */
   breakerStates: Breakers['states'];
   /** Stop in order and let go of the data folder. */
@@ -480,12 +483,22 @@ export async function startApp(options: AppOptions): Promise<App> {
     }, log);
     undo.push(() => supervisor.stop());
     await supervisor.ready;
+    const stopping = new AbortController();
+    const capabilities = async (): Promise<Capabilities> => ({
+      yt_dlp: await ytDlp.version(stopping.signal).catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
+        return null;
+      }),
+    });
+    log.info({ yt_dlp: ytDlp.missing() ?? 'found' }, 'programs beside the service');
     return {
       ask: supervisor.ask,
       ended: supervisor.ended,
       chat,
+      capabilities,
       breakerStates: breakers.states,
       close: async () => {
+        stopping.abort(new Error('the service stops'));
         supervisor.stop();
         await supervisor.ended;
         await Promise.all([

@@ -118,6 +118,7 @@ async function main(): Promise<void> {
       metrics,
       version,
       shownSettings: shownSettings(settings),
+      capabilities: app.capabilities,
     });
     const { address, family, port } = await listen(server, {
       host: settings.bind_host,

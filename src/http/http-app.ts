@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Scope } from '../domain/access.ts';
+import type { Capabilities } from '../domain/capabilities.ts';
 import type { Ask } from '../domain/messages.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -51,8 +52,10 @@ export interface RouteContext {
   version: string;
   /** Whether tools that change something are listed. */
   listsMutatingTools: boolean;
-  /** What `GET /v1/admin/config` answers. */
+  /** What `GET /v1/admin/config` answers, but for the capabilities. */
   shownSettings: ShownSettings;
+  /** Programs beside the service that it can use. */
+  capabilities: () => Promise<Capabilities>;
 }
 
 /** Registers the routes of one group. */

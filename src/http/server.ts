@@ -46,6 +46,7 @@ export interface ServerOptions extends GuardSettings {
   events: Pick<Settings['events'], 'heartbeat_s'>;
   mcp: Settings['mcp'];
   shownSettings: ShownSettings;
+  capabilities: RouteContext['capabilities'];
   /** Of this software, for the OpenAPI document. */
   version: string;
 }
@@ -141,6 +142,7 @@ export function buildServer(options: ServerOptions): HttpApp {
     heartbeatMs: options.events.heartbeat_s * 1000,
     version: options.version,
     shownSettings: options.shownSettings,
+    capabilities: options.capabilities,
     listsMutatingTools: options.mcp.enable_mutating_tools,
   };
   app.register(async (routes) => {

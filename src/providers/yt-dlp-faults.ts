@@ -2,6 +2,7 @@
  * What yt-dlp's complaints mean. It says why it failed in sentences for people, some its own, some the site's; a table knows those
  * that matter for what happens next. Of any other as much is told as may be: no address, nothing quoted, nothing from this machine.
  */
+import { stripVTControlCharacters } from 'node:util';
 import { FetchError, type FetchErrorOptions, type FetchFault } from './fetch-error.ts';
 
 /** A site that has had enough of this service says so for about that long, ms. */
@@ -81,8 +82,7 @@ export function ytDlpFault(complaint: string, refusal: FetchError | null): Fetch
 
 /** What is left of a complaint without what it names: addresses, quotations, paths, numbers of videos, colours. */
 function plainWords(said: string): string {
-  return said
-    .slice(0, 2000)
+  return stripVTControlCharacters(said.slice(0, 2000))
     .replace(/^ERROR:\s*/, '')
     .replace(/^\[[\w:+-]{1,60}\]\s+(?:\S{1,200}:\s)?/, '')
     .replace(/; please report this issue.*/s, '')

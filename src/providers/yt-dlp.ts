@@ -6,7 +6,7 @@
  * One run of a host at a time, a gap between two. What the JSON means is read elsewhere (src/compute/video).
  */
 import { mkdirSync, rmSync } from 'node:fs';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addressPolicy } from '../compute/address-policy.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -46,8 +46,8 @@ export interface YtDlpRequest {
 export interface YtDlp {
   /** Why it cannot be used, in a sentence, or null. Looks again each time. */
   missing(): string | null;
-  /** Errors: FetchError. */
-  version(signal: AbortSignal): Promise<YtDlpVersion>;
+  /** Asked once; null where it is not installed. Errors: FetchError where it does not work; the signal's reason. */
+  version(signal: AbortSignal): Promise<YtDlpVersion | null>;
   /** What is at the address, as JSON: a video with its captions, or a list with its first two. Errors: FetchError; the signal's reason. */
   describe(url: string, request: YtDlpRequest): Promise<Uint8Array>;
   /** The list at the address, as JSON, with at most `max` entries of its beginning or its end. Errors: as of `describe`. */
@@ -79,8 +79,14 @@ const describeArgs = [
   'all',
 ];
 
+const versionArgs = ['--ignore-config', '--version'];
+/** To say its version it needs no network; nothing listens at this port of loopback. */
+const nowhere = { url: 'http://127.0.0.1:9', port: 9 };
+/** The file that tells that the guard was loaded. */
+const guardMark = 'guarded';
+
 /**
- * Python runs a module of this name at its start. Its audit hook sees every connection, datagram and lookup that Python code makes, and
+ * Python runs a module called `sitecustomize` at its start. Its audit hook sees every connection, datagram and lookup that Python code makes, and
  * an exception out of it prevents them (PEP 578). That is no prison for hostile code: it holds a program that means well to its proxy.
  */
 const guard = `import os, sys
@@ -97,7 +103,7 @@ def _only_the_proxy(event, args):
     if not allowed:
         raise PermissionError('only the proxy may be connected to')
 sys.addaudithook(_only_the_proxy)
-open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'guarded'), 'w').close()
+open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '${guardMark}'), 'w').close()
 `;
 
 export function openYtDlp(options: YtDlpOptions): YtDlp {
@@ -190,29 +196,26 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
     }
   };
 
+  const askVersion = (signal: AbortSignal): Promise<YtDlpVersion> =>
+    runIn({ args: versionArgs, proxy: nowhere, limitMs: versionTimeoutMs, signal }, async ({ output, ended }, dir) => {
+      const version = /^[\w.+-]{1,40}$/.exec(Buffer.from(output.subarray(0, 100)).toString().trim())?.[0];
+      if (ended !== 0 || version === undefined)
+        throw new FetchError('program_failed', 'yt-dlp does not say its version');
+      return { version, guarded: (await readdir(dir)).includes(guardMark) };
+    });
+  /** By the file: one that is installed meanwhile is asked. */
+  const versions = new Map<string, Promise<YtDlpVersion>>();
+
   return {
     missing,
-    version: (signal) =>
-      runIn(
-        {
-          args: ['--ignore-config', '--version'],
-          proxy: { url: 'http://127.0.0.1:9', port: 9 },
-          limitMs: versionTimeoutMs,
-          signal,
-        },
-        async ({ output, ended }, dir) => {
-          const version = /^[\w.+-]{1,40}$/.exec(Buffer.from(output.subarray(0, 100)).toString().trim())?.[0];
-          if (ended !== 0 || version === undefined)
-            throw new FetchError('program_failed', 'yt-dlp does not say its version');
-          return {
-            version,
-            guarded: await access(join(dir, 'guarded')).then(
-              () => true,
-              () => false,
-            ),
-          };
-        },
-      ),
+    version: (signal) => {
+      const program = findProgram(ytDlpProgram, searchPath);
+      if (program === null) return Promise.resolve(null);
+      const asked = versions.get(program) ?? askVersion(signal);
+      versions.set(program, asked);
+      asked.catch(() => versions.delete(program)); // whoever asked is told; the next one asks again
+      return asked;
+    },
     describe: (url, request) => run(url, describeArgs, request),
     list: (url, request) => {
       const items = request.from === 'start' ? `1:${request.max}` : `-${request.max}:`;

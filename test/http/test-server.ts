@@ -53,6 +53,7 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: { settings: {}, mutability: {} },
+    capabilities: async () => ({ yt_dlp: null }),
     ...options,
   });
   return { app, asked, lines };

@@ -2,12 +2,14 @@
  * `readback doctor`: whether everything that the service needs is there: settings, folder, native modules, capabilities, compiled word
  * vectors, a sound index. Changes nothing.
  */
-import { existsSync, lstatSync, statfsSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
 import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
+import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
@@ -63,6 +65,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
   await look('word vectors', () => wordVectors(context));
   await look('transformers', () => transformers(context));
+  await look('yt-dlp', () => ytDlp(context));
   await look('data folder', () => dataFolder(context));
   await look('disk', () => disk(context));
   await look('service', () => service(context));
@@ -108,6 +111,26 @@ async function transformers(context: Context): Promise<Found> {
     return { state: 'ok', detail: `${transformersPackage} is installed` };
   } catch {
     return { state: 'fail', detail: `${transformersPackage} is not installed: npm install ${transformersPackage}` };
+  }
+}
+
+/** In a folder of its own: the data folder may be in use. */
+async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
+  const tempDir = mkdtempSync(join(tmpdir(), 'readback-doctor-'));
+  try {
+    const program = openYtDlp({
+      searchPath: program_path,
+      tempDir,
+      allowPrivateHosts: [],
+      perHostGapMs: 0,
+      timeoutMs: 0,
+    });
+    const found = await program.version(new AbortController().signal);
+    if (found === null) return { state: 'warn', detail: 'not installed: videos cannot be read' };
+    if (found.guarded) return { state: 'ok', detail: `${found.version}: captions of videos` };
+    return { state: 'warn', detail: `${found.version}, kept to the proxy by its own option only (docs/video.md)` };
+  } finally {
+    rmSync(tempDir, { recursive: true, force: true });
   }
 }
 

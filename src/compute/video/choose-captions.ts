@@ -89,7 +89,7 @@ function bestForm(forms: readonly CaptionForm[]): CaptionForm | null {
 /** Without the mark of what is spoken and the number that some sites add: `en-orig`, `en-nP7-2PuUl7o`. */
 function tagOf(lang: string): string {
   return (
-    /^[a-z]{2,3}(?:[-_][a-z]{4})?(?:[-_](?:[a-z]{2}|\d{3}))?(?=$|-orig$|-[\w-]{11}$)/i
+    /^[a-z]{2,3}(?:[-_](?!orig$)[a-z]{4})?(?:[-_](?:[a-z]{2}|\d{3}))?(?=$|-orig$|-[\w-]{11}$)/i
       .exec(lang)?.[0]
       .replaceAll('_', '-') ?? lang
   );

@@ -118,8 +118,8 @@ const list = z.object({ title, entries: z.array(z.unknown()).catch([]) });
 const entry = dated.extend({
   _type: z.string().catch('video'),
   title,
-  url: z.unknown(),
-  webpage_url: z.unknown(),
+  url: webUrl.nullable().catch(null),
+  webpage_url: webUrl.nullable().catch(null),
   ie_key: title,
 });
 
@@ -185,9 +185,8 @@ function entriesOf(entries: readonly unknown[], depth: number): VideoEntry[] {
       return inner.success && depth < maxDepth ? entriesOf(inner.data.entries, depth + 1) : [];
     }
     // Of a video that was read already, `url` is that of its file.
-    const address = [read.data.webpage_url, read.data.url].map((each) => webUrl.safeParse(each).data);
-    const url = address.find((each) => each !== undefined);
-    if (url === undefined) return [];
+    const url = read.data.webpage_url ?? read.data.url;
+    if (url === null) return [];
     const isList = ie_key !== null && /(?:Tab|Playlist|Channel|User|Album)$/.test(ie_key);
     return [{ url, title: read.data.title, published_at: dateOf(read.data), isList }];
   });

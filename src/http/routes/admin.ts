@@ -10,7 +10,7 @@ import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const adminRoutes: RouteGroup = (app, { ask, shownSettings }) => {
+export const adminRoutes: RouteGroup = (app, { ask, shownSettings, capabilities }) => {
   app.get(
     '/v1/admin/metrics/timeseries',
     {
@@ -51,10 +51,14 @@ export const adminRoutes: RouteGroup = (app, { ask, shownSettings }) => {
       schema: {
         operationId: 'admin_config',
         summary: 'Every setting, secrets redacted',
+        description: '`capabilities` are the programs beside the service that it can use, with their versions.',
         tags: ['diagnostics'],
         response: { 200: adminConfigResponse, ...errorAnswers('read') },
       },
     },
-    async () => shownSettings,
+    async () => {
+      const { settings, mutability } = shownSettings;
+      return { settings: { ...settings, capabilities: await capabilities() }, mutability };
+    },
   );
 };

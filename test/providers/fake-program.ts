@@ -1,0 +1,25 @@
+/** Stands in for a program that the service calls: a script of that name in a folder of its own, to be found like the real one. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Scope {
+  after(run: () => void): void;
+}
+
+/**
+ * Gives a search path with the script first. `script` is JavaScript with `args` (its arguments), `input` (its standard input, a text) and
+ * `fs`, and may wait.
+ */
+export function fakeProgram(scope: Scope, name: string, script: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'readback-program-'));
+  scope.after(() => rmSync(dir, { recursive: true, force: true }));
+  const frame = `#!${process.execPath}
+const fs = require('node:fs');
+const args = process.argv.slice(2);
+const input = fs.readFileSync(0, 'utf8');
+(async () => { ${script} })();
+`;
+  writeFileSync(join(dir, name), frame, { mode: 0o755 });
+  return `${dir}:/usr/bin:/bin`;
+}

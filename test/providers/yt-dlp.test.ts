@@ -1,0 +1,314 @@
+/** How yt-dlp is run: with what, behind what, for how long, and what is left of it. A script of that name plays it. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { FetchError } from '../../src/providers/fetch-error.ts';
+import { findProgram } from '../../src/providers/run-program.ts';
+import { openYtDlp, type YtDlpOptions } from '../../src/providers/yt-dlp.ts';
+import { until } from '../process/service.ts';
+import { fakeProgram } from './fake-program.ts';
+import { HandClock } from './hand-clock.ts';
+import { Site, say } from './small-web.ts';
+
+const never = new AbortController().signal;
+const asked = { signal: never, maxAhead: 1 };
+const video = 'http://127.0.0.1:9/watch?v=1';
+
+function folder(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'readback-yt-dlp-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** The adapter around a script, and a folder in which the script may leave notes. */
+function setUp(t: TestContext, script: string, options: Partial<YtDlpOptions> = {}) {
+  const notes = folder(t);
+  const tempDir = join(folder(t), 'runs');
+  const searchPath = fakeProgram(t, 'yt-dlp', `const notes = ${JSON.stringify(notes)}; ${script}`);
+  const ytDlp = openYtDlp({
+    searchPath,
+    tempDir,
+    allowPrivateHosts: ['127.0.0.1'],
+    perHostGapMs: 0,
+    timeoutMs: 60_000,
+    ...options,
+  });
+  return { ytDlp, notes, tempDir, searchPath };
+}
+
+async function failure(run: Promise<unknown>): Promise<FetchError> {
+  const error = await run.then(
+    () => assert.fail('it succeeded'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof FetchError, String(error));
+  return error;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    // No such process.
+    return false;
+  }
+}
+
+const complain = (line: string) => `fs.writeSync(2, ${JSON.stringify(line)}); process.exit(1);`;
+
+test('it is given the address behind “--”, the proxy on its standard input, and nothing of this process’s environment', async (t) => {
+  process.env.READBACK_TEST_CANARY = 'canary';
+  process.env.https_proxy = 'http://elsewhere:1';
+  t.after(() => {
+    delete process.env.READBACK_TEST_CANARY;
+    delete process.env.https_proxy;
+  });
+  const { ytDlp, tempDir } = setUp(
+    t,
+    `process.stdout.write(JSON.stringify({ args, input, env: process.env, cwd: process.cwd(), mode: fs.statSync('.').mode & 0o777 }));`,
+  );
+  const run = async (url: string) => JSON.parse(Buffer.from(await ytDlp.describe(url, asked)).toString());
+  const { args, input, env, cwd, mode } = await run(video);
+  assert.deepEqual(args.slice(-2), ['--', video]);
+  for (const option of [
+    '--ignore-config',
+    '--no-cache-dir',
+    '--no-playlist',
+    '--dump-single-json',
+    '--skip-download',
+  ]) {
+    assert.ok(args.includes(option), option);
+  }
+  const [, password] = /^--proxy http:\/\/readback:([\w-]{32})@127\.0\.0\.1:\d+\n$/.exec(input) ?? [];
+  assert.ok(password !== undefined, input);
+  assert.ok(!JSON.stringify([args, env]).includes(password), 'only its input says the password');
+  const known = ['HOME', 'LANG', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONPATH', 'READBACK_PROXY_PORT', 'TMPDIR'];
+  assert.deepEqual(Object.keys(env).sort(), [...known, 'YTDLP_NO_PLUGINS']);
+  assert.deepEqual([env.HOME, env.TMPDIR, env.PYTHONPATH], [cwd, cwd, cwd]);
+  assert.ok(cwd.startsWith(tempDir) && mode === 0o700, `${cwd} ${mode.toString(8)}`);
+  assert.ok(!existsSync(cwd), 'its folder is gone');
+  assert.notEqual((await run(video)).input, input, 'another run has another password');
+  // What an address may try to be.
+  const hostile = 'http://127.0.0.1:9/--exec?x=`touch%20/tmp/x`;$(id)&--config-locations=/etc/passwd';
+  assert.equal((await run(hostile)).args.at(-1), new URL(hostile).href);
+  for (const url of ['file:///etc/passwd', 'ytsearch:cats', 'javascript:alert(1)']) {
+    assert.equal((await failure(ytDlp.describe(url, asked))).code, 'unsupported_scheme');
+  }
+});
+
+test('a list is asked for its beginning or its end', async (t) => {
+  const { ytDlp } = setUp(t, 'process.stdout.write(JSON.stringify(args));');
+  const items = async (from: 'start' | 'end') => {
+    const args = JSON.parse(Buffer.from(await ytDlp.list(video, { ...asked, max: 7, from })).toString());
+    assert.ok(args.includes('--flat-playlist') && !args.includes('--no-playlist'));
+    return args[args.indexOf('--playlist-items') + 1];
+  };
+  assert.deepEqual([await items('start'), await items('end')], ['1:7', '-7:']);
+});
+
+test('one that hangs is ended with all that it has started, by the time limit and by whoever waits', async (t) => {
+  const hang = `
+    const child = require('node:child_process').spawn('sleep', ['600'], { stdio: 'inherit' });
+    fs.writeFileSync(notes + '/pids', process.pid + ' ' + child.pid);
+    setInterval(() => {}, 1000);`;
+  const clock = new HandClock();
+  const { ytDlp, notes, tempDir } = setUp(t, hang, { clock });
+  const pids = () => readFileSync(join(notes, 'pids'), 'utf8').split(' ').map(Number);
+  const isRunning = () => existsSync(join(notes, 'pids')) && pids().length === 2;
+  const running = failure(ytDlp.describe(video, asked));
+  await until(isRunning, 'it runs');
+  await clock.advance(60_000);
+  const late = await running;
+  assert.deepEqual([late.code, late.message, late.permanent], ['timeout', 'timed out after 60 s', false]);
+  await until(() => pids().every((pid) => !isAlive(pid)), 'both are gone');
+  rmSync(join(notes, 'pids'));
+
+  const stop = new AbortController();
+  const stopped = assert.rejects(ytDlp.describe(video, { ...asked, signal: stop.signal }), { message: 'enough' });
+  await until(isRunning, 'it runs');
+  stop.abort(new Error('enough'));
+  await stopped;
+  await until(() => pids().every((pid) => !isAlive(pid)), 'both are gone');
+  assert.deepEqual(readdirSync(tempDir), []);
+});
+
+test('one that floods, dies or leaves its pipes open to others is an error or an answer, and no folder stays', async (t) => {
+  const flood = setUp(t, `const much = 'x'.repeat(1e6); for (;;) fs.writeSync(1, much);`);
+  const tooMuch = await failure(flood.ytDlp.describe(video, asked));
+  assert.deepEqual([tooMuch.message, tooMuch.permanent], ['yt-dlp wrote more than 16000000 bytes', true]);
+  const grumbling = setUp(
+    t,
+    `for (let i = 0; i < 300; i++) fs.writeSync(2, 'x'.repeat(1e5)); process.stdout.write('{}');`,
+  );
+  assert.equal((await grumbling.ytDlp.describe(video, asked)).length, 2);
+  const dying = setUp(t, `process.kill(process.pid, 'SIGSEGV');`);
+  assert.deepEqual((await failure(dying.ytDlp.describe(video, asked))).message, 'yt-dlp failed');
+  const leaving = setUp(
+    t,
+    `
+    require('node:child_process').spawn('sleep', ['600'], { stdio: 'inherit' }).unref();
+    process.stdout.write('{}');
+    process.exit(0);`,
+  );
+  assert.equal((await leaving.ytDlp.describe(video, asked)).length, 2);
+  for (const { tempDir } of [flood, grumbling, dying, leaving]) assert.deepEqual(readdirSync(tempDir), []);
+});
+
+test('what it complains of becomes a fault with a sentence, and never repeats an address', async (t) => {
+  const cases: [complaint: string, code: string, message: string, permanent: boolean][] = [
+    ['ERROR: Unsupported URL: http://x/', 'no_video', 'no video is at this address', true],
+    ['ERROR: [generic] Unable to download webpage: HTTP Error 404: Not Found', 'http_status', 'HTTP 404', true],
+    ['ERROR: [generic] Unable to download webpage: HTTP Error 403: Forbidden', 'http_status', 'HTTP 403', false],
+    ['ERROR: [a] b: Unable to download API page: HTTP Error 429: Too Many Requests', 'http_status', 'HTTP 429', false],
+    [
+      'ERROR: [youtube] b: Sign in to confirm you’re not a bot. Use --cookies',
+      'challenge',
+      'the site takes this service for a robot',
+      false,
+    ],
+    [
+      'ERROR: [youtube] b: Private video. Sign in if you’ve been granted access',
+      'login_wall',
+      'the video is not public',
+      true,
+    ],
+    [
+      'ERROR: [youtube] b: Video unavailable. It has been removed',
+      'video_unavailable',
+      'the video is not available',
+      true,
+    ],
+    ['ERROR: [youtube] b: Premieres in 4 hours', 'video_unfinished', 'the video has not been shown yet', false],
+    [
+      'WARNING: first\nERROR: [x] id7: Unable to extract "secret title" from https://example.com/a?token=1 at /tmp/run-1; please report this issue on …',
+      'program_failed',
+      'yt-dlp failed: Unable to extract … from … at …',
+      false,
+    ],
+    ['\u001b[31m', 'program_failed', 'yt-dlp failed', false],
+  ];
+  for (const [complaint, ...expected] of cases) {
+    const { code, message, permanent } = await failure(setUp(t, complain(complaint)).ytDlp.describe(video, asked));
+    assert.deepEqual([code, message, permanent], expected, complaint);
+  }
+});
+
+test('a site that has had enough is left alone by everybody', async (t) => {
+  const { ytDlp, notes } = setUp(
+    t,
+    `fs.appendFileSync(notes + '/runs', 'x'); ${complain('ERROR: HTTP Error 429: Too Many Requests')}`,
+    {
+      allowPrivateHosts: [],
+    },
+  );
+  const first = await failure(ytDlp.describe('http://video.example/1', asked));
+  assert.deepEqual([first.status, first.retryAfterMs], [429, 3_600_000]);
+  const second = await failure(ytDlp.describe('http://video.example/2', asked));
+  assert.equal(second.code, 'host_waits');
+  assert.equal(readFileSync(join(notes, 'runs'), 'utf8'), 'x', 'it was run once');
+});
+
+test('runs of one host wait for each other', async (t) => {
+  const script = `
+    const held = notes + '/held';
+    if (fs.existsSync(held)) fs.writeFileSync(notes + '/two at once', '');
+    fs.writeFileSync(held, '');
+    setTimeout(() => { fs.rmSync(held); process.stdout.write('{}'); }, 100);`;
+  const { ytDlp, notes } = setUp(t, script, { allowPrivateHosts: [] });
+  await Promise.all([1, 2, 3].map((n) => ytDlp.describe(`http://video.example/${n}`, { ...asked, maxAhead: 9 })));
+  assert.deepEqual(readdirSync(notes), []);
+});
+
+test('what it asks the proxy for and must not have is what its failure is put down to', async (t) => {
+  const site = await Site.open(t, { '*': say('secret') }, '127.0.0.2');
+  const ask = `
+    const [, credentials, port] = /\\/\\/(.*)@127\\.0\\.0\\.1:(\\d+)/.exec(input);
+    const headers = { 'proxy-authorization': 'Basic ' + Buffer.from(credentials).toString('base64') };
+    const answer = await new Promise((tell) => require('node:http').get({ port, path: args.at(-1), headers }, tell));
+    fs.writeSync(2, 'ERROR: [generic] Unable to download webpage: HTTP Error ' + answer.statusCode);
+    process.exit(1);`;
+  const { ytDlp } = setUp(t, ask);
+  const blocked = await failure(ytDlp.describe(site.url('/', '127.0.0.2'), asked));
+  assert.deepEqual([blocked.code, blocked.permanent], ['blocked_address', true]);
+  const metadata = await failure(ytDlp.describe('http://169.254.169.254/latest/', asked));
+  assert.equal(metadata.code, 'blocked_address');
+  assert.equal(site.connections, 0);
+});
+
+test('Python code that goes past the proxy is stopped', { skip: noPython() }, async (t) => {
+  const site = await Site.open(t, { '*': say('secret') });
+  const dir = folder(t);
+  const searchPath = `${dir}:/usr/bin:/bin`;
+  const script = `#!/usr/bin/env python3
+import json, socket, sys
+if '--version' in sys.argv:
+    print('2026.01.01')
+    sys.exit()
+def attempt(act):
+    try:
+        act()
+        return 'done'
+    except PermissionError:
+        return 'stopped'
+datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+print(json.dumps([
+    attempt(lambda: socket.create_connection(('127.0.0.1', ${site.port}))),
+    attempt(lambda: socket.socket().connect_ex(('127.0.0.1', ${site.port}))),
+    attempt(lambda: socket.getaddrinfo('example.com', 80)),
+    attempt(lambda: socket.gethostbyname('example.com')),
+    attempt(lambda: datagram.sendto(b'x', ('127.0.0.1', 9))),
+    attempt(lambda: socket.create_connection(('127.0.0.1', int(sys.stdin.read().rsplit(':', 1)[1])))),
+]))
+`;
+  writeFileSync(join(dir, 'yt-dlp'), script, { mode: 0o755 });
+  const ytDlp = openYtDlp({
+    searchPath,
+    tempDir: join(dir, 'runs'),
+    allowPrivateHosts: ['127.0.0.1'],
+    perHostGapMs: 0,
+    timeoutMs: 60_000,
+  });
+  assert.deepEqual(await ytDlp.version(never), { version: '2026.01.01', guarded: true });
+  const outcomes = JSON.parse(Buffer.from(await ytDlp.describe(video, asked)).toString());
+  assert.deepEqual(outcomes, ['stopped', 'stopped', 'stopped', 'stopped', 'stopped', 'done']);
+  assert.equal(site.connections, 0);
+});
+
+function noPython(): string | false {
+  return findProgram('python3', '/usr/local/bin:/usr/bin:/bin') === null ? 'python3 is not installed' : false;
+}
+
+test('its version is asked once; one that is missing, and one that is no yt-dlp, are told', async (t) => {
+  const { ytDlp, notes } = setUp(t, `fs.appendFileSync(notes + '/runs', 'x'); process.stdout.write('2025.11.12\\n');`);
+  assert.equal(ytDlp.missing(), null);
+  const versions = await Promise.all([ytDlp.version(never), ytDlp.version(never)]);
+  assert.deepEqual(versions, Array(2).fill({ version: '2025.11.12', guarded: false }));
+  assert.equal(readFileSync(join(notes, 'runs'), 'utf8'), 'x');
+
+  const odd = setUp(t, `process.stdout.write('I am <b>another</b> program\\n');`);
+  assert.equal((await failure(odd.ytDlp.version(never))).message, 'yt-dlp does not say its version');
+
+  const searchPath = folder(t);
+  const none = openYtDlp({
+    searchPath,
+    tempDir: join(searchPath, 'runs'),
+    allowPrivateHosts: [],
+    perHostGapMs: 0,
+    timeoutMs: 1,
+  });
+  assert.equal(none.missing(), 'yt-dlp is not installed (see docs/video.md)');
+  assert.equal(await none.version(never), null);
+  const refused = await failure(none.describe('http://video.example/', asked));
+  assert.deepEqual([refused.code, refused.permanent], ['program_missing', true]);
+});
+
+test('what a process that was killed has left is swept away', (t) => {
+  const tempDir = join(folder(t), 'runs');
+  mkdirSync(join(tempDir, 'run-abc'), { recursive: true });
+  writeFileSync(join(tempDir, 'run-abc', 'cookies'), 'secret');
+  openYtDlp({ searchPath: '', tempDir, allowPrivateHosts: [], perHostGapMs: 0, timeoutMs: 1 });
+  assert.ok(!existsSync(tempDir));
+});
