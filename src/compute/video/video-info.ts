@@ -97,6 +97,7 @@ const dated = z.object({
     .catch(null),
 });
 const video = dated.extend({
+  _type: z.string().default('video'),
   title,
   uploader: title,
   channel: title,
@@ -139,9 +140,10 @@ export function readVideoInfo(json: string): VideoInfo | VideoList | null {
   };
 }
 
+/** Null for what is another list, or an address that was not looked at. */
 function videoOf(value: unknown): VideoInfo | null {
   const read = video.safeParse(value);
-  if (!read.success) return null;
+  if (!read.success || read.data._type !== 'video') return null;
   const { extractor_key, language, duration, live_status, chapters } = read.data;
   return {
     kind: 'video',
