@@ -78,8 +78,8 @@ export class VideoSystem {
   async settled(page_id: string): Promise<{ page: PageResponse; status: PageStatusResponse; page_id: string }> {
     const status = () => this.system.ask('page.status', { page_id });
     await until(
-      async () => ['indexed', 'dead'].includes((await status()).status),
-      'the page has been read',
+      async () => ['indexed', 'failed', 'dead'].includes((await status()).status),
+      `${page_id} has been read`,
       patienceMs,
     );
     return { page_id, page: await this.system.ask('page.get', { page_id }), status: await status() };
