@@ -357,3 +357,19 @@ test('metrics are text, count ingest by outcome and time requests by route templ
   assert.ok(answer.body.includes('_count{method="GET",route="none",status="404"} 1'));
   assert.doesNotMatch(answer.body, /pg_secret|made\/up/);
 });
+
+test('the settings are told together with the programs that were found', async (t) => {
+  const { app } = testServer(
+    {},
+    {
+      shownSettings: { settings: { bind_port: 8000 }, mutability: { bind_port: 'boot_only' } },
+      capabilities: async () => ({ yt_dlp: { version: '2025.11.12', guarded: true } }),
+    },
+  );
+  t.after(() => app.close());
+  const answer = await app.inject({ url: '/v1/admin/config', headers: { authorization: `Bearer ${writer}` } });
+  assert.deepEqual(answer.json(), {
+    settings: { bind_port: 8000, capabilities: { yt_dlp: { version: '2025.11.12', guarded: true } } },
+    mutability: { bind_port: 'boot_only' },
+  });
+});

@@ -129,6 +129,8 @@ async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
     if (found === null) return { state: 'warn', detail: 'not installed: videos cannot be read' };
     if (found.guarded) return { state: 'ok', detail: `${found.version}: captions of videos` };
     return { state: 'warn', detail: `${found.version}, kept to the proxy by its own option only (docs/video.md)` };
+  } catch (error) {
+    return { state: 'warn', detail: `does not work: ${error instanceof Error ? error.message : error}` };
   } finally {
     rmSync(tempDir, { recursive: true, force: true });
   }
