@@ -10,6 +10,7 @@
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
+import { faultOfStoreFile } from './inspect-file.ts';
 import { copyInto, putInPlace, roomFor, settleInPlace } from './replace-file.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
@@ -64,9 +65,10 @@ interface Slot {
   database: Database<unknown, Key>;
 }
 
-/** Open or create the environment in `path`. Errors: StoreFormatError for a stamp of another format. */
+/** Open or create the environment in `path`. Errors: StoreFormatError for a damaged file, or a stamp of another format. */
 export function openEnvironment(path: string, newStoreId: () => string): Environment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  refuseDamage(path);
   rmSync(join(path, COPY), { recursive: true, force: true });
   let root = openRoot(path);
   const slots: Slot[] = [];
@@ -140,6 +142,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
 export function openReadOnlyEnvironment(path: string): Environment {
   const dataFile = join(path, 'data.mdb');
   if (!existsSync(dataFile)) throw new StoreFormatError(`there is no store in ${path}`);
+  refuseDamage(path);
   const root = open<unknown, Key>({ path, maxDbs: maxDatabases, maxReaders, readOnly: true });
   const stamp = openForReading<string | number, string>(root, 'stamp', {});
   if (stamp.get('format') !== storeFormat) {
@@ -167,6 +170,14 @@ export async function restampStore(path: string, storeId: string): Promise<void>
   } finally {
     await root.close();
   }
+}
+
+function refuseDamage(path: string): void {
+  const fault = faultOfStoreFile(path, join(path, '..', 'index'));
+  if (fault === null) return;
+  throw new StoreFormatError(
+    `the store's file ${join(path, 'data.mdb')} cannot be opened: ${fault}. readback restore puts a backup in its place`,
+  );
 }
 
 /** A database that an older store does not have yet reads as an empty one. */
