@@ -10,7 +10,6 @@ import { finishRun, storeDraft, storePoints, takeClusterNumbers } from '../comma
 import { queueNaming } from '../commands/name-clusters.ts';
 import { sampledPages } from '../compute/clusters/cluster-pages.ts';
 import type { ChunkRows } from '../compute/clusters/page-table.ts';
-import { graphScales } from '../compute/clusters/similarity-graph.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
 import { JobError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
@@ -110,10 +109,10 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const pageNos = await handOver(token, model, await pagesWithVectors(model.space, signal), signal);
     const current = reader.clusters.currentRun();
     const earlier = Uint32Array.from(pageNos, (no) => reader.clusters.point(current, no)?.cluster_no ?? 0);
-    const scale = graphScales[Number(reader.clusters.run(current)?.params.scale ?? -1)];
+    const scale = reader.clusters.run(current)?.params.tried_resolution;
     const found = await pool.run(
       'cluster',
-      { run: token, resolution, earlier, ...(scale === undefined ? {} : { earlierScale: scale }) },
+      { run: token, resolution, earlier, ...(typeof scale === 'number' ? { earlierScale: scale } : {}) },
       { signal },
     );
     const fresh = found.continued.filter((no) => no === null).length;
@@ -135,15 +134,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
       await keep(storePoints(attempt, run.no, points.slice(at, at + slicePoints)));
     }
     const timing = Object.fromEntries(Object.entries(found.timing_ms).map(([stage, ms]) => [stage, Math.round(ms)]));
-    const params = {
-      model: model.id,
-      scale: graphScales.findIndex(
-        ({ neighbours, leastShare }) => neighbours === found.scale.neighbours && leastShare === found.scale.leastShare,
-      ),
-      neighbours: found.scale.neighbours,
-      least_share: found.scale.leastShare,
-      timing_ms: timing,
-    };
+    const params = { model: model.id, tried_resolution: found.scale, timing_ms: timing };
     await keep(storeDraft(attempt, run.no, draftOf(points), params));
   };
 

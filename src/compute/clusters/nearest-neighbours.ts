@@ -14,7 +14,7 @@ export interface Neighbours {
 }
 
 /** Up to here every pair is compared. */
-const exactUpTo = 12_000;
+const exactUpTo = 5000;
 /** Nearest cells that a page looks at. */
 const probedCells = 10;
 const cellRounds = 4;

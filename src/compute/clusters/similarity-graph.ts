@@ -14,25 +14,10 @@ export interface SimilarityGraph {
   weights: number[];
 }
 
-/** How fine a graph looks at the pages: neighbours of each, and the share of a page's scale below which two are not related. */
-export interface GraphScale {
-  neighbours: number;
-  leastShare: number;
-}
-
-/**
- * From coarse to fine. No one of them suits both a few broad topics and many narrow ones; a run takes the one whose clusters are
- * the most apart (separation.ts).
- */
-export const graphScales: readonly GraphScale[] = [
-  { neighbours: 50, leastShare: 0.3 },
-  { neighbours: 50, leastShare: 0.4 },
-  { neighbours: 30, leastShare: 0.5 },
-  { neighbours: 15, leastShare: 0.5 },
-  { neighbours: 10, leastShare: 0.6 },
-];
-/** Neighbours looked for: what the coarsest graph needs. */
+/** Neighbours of each page that may become edges. */
 export const graphNeighbours = 50;
+/** Share of its ends' scale below which two pages are not related. */
+const leastShare = 0.4;
 /** Neighbours that make a page's scale. */
 const scaleNeighbours = 5;
 
@@ -46,15 +31,11 @@ export function companyOf({ k, cosines }: Neighbours, count: number): Float32Arr
   return company;
 }
 
-export function similarityGraph(
-  { k, indices, cosines }: Neighbours,
-  company: Float32Array,
-  { neighbours, leastShare }: GraphScale,
-): SimilarityGraph {
+export function similarityGraph({ k, indices, cosines }: Neighbours, company: Float32Array): SimilarityGraph {
   const nodes = company.length;
   const edges = Array.from({ length: nodes }, () => new Map<number, number>());
   for (let row = 0; row < nodes; row++) {
-    for (let at = row * k; at < row * k + Math.min(k, neighbours); at++) {
+    for (let at = row * k; at < (row + 1) * k; at++) {
       const other = indices[at];
       const cosine = cosines[at];
       if (other < 0 || cosine <= 0) continue;

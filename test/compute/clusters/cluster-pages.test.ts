@@ -6,6 +6,7 @@ import { findCommunities } from '../../../src/compute/clusters/find-communities.
 import { nearestNeighbours } from '../../../src/compute/clusters/nearest-neighbours.ts';
 import { dotOfRows, normalizeRow, type VectorTable } from '../../../src/compute/clusters/page-vectors.ts';
 import { principalAxes, projectRow } from '../../../src/compute/clusters/principal-axes.ts';
+import { projectPages } from '../../../src/compute/clusters/project-pages.ts';
 import { seededRandom } from '../../../src/compute/clusters/seeded-random.ts';
 import { companyOf, similarityGraph } from '../../../src/compute/clusters/similarity-graph.ts';
 
@@ -55,7 +56,7 @@ test('groups are found, pages that fit nowhere are noise, and the same pages giv
 test('a higher resolution makes more communities', () => {
   const { table } = scattered(6, 40, 0);
   const neighbours = nearestNeighbours(table, 50);
-  const graph = similarityGraph(neighbours, companyOf(neighbours, table.count), { neighbours: 50, leastShare: 0.3 });
+  const graph = similarityGraph(neighbours, companyOf(neighbours, table.count));
   const countAt = (resolution: number) => new Set(findCommunities(graph, { resolution })).size;
   // Six groups apart from each other: chance would put a sixth of a page's edges into its group.
   assert.equal(countAt(1), 6);
@@ -120,6 +121,23 @@ test('of large collections nearly all of the nearest neighbours are found', () =
     found += exact.slice(0, 10).filter(({ other }) => mine.has(other)).length / 10;
   }
   assert.ok(found / Math.ceil(table.count / 500) > 0.95, `${found / Math.ceil(table.count / 500)}`);
+});
+
+test('a map of more pages than are laid out has every page, near its own kind', () => {
+  const { table, truth } = scattered(4, 100, 0);
+  const points = projectPages(table, nearestNeighbours(table, 30), 200);
+  assert.equal(points.length, 2 * table.count);
+  const middles = [0, 1, 2, 3].map((group) => {
+    const mine = truth.flatMap((each, row) => (each === group ? [row] : []));
+    const mean = (axis: number) => mine.reduce((sum, row) => sum + points[2 * row + axis], 0) / mine.length;
+    return [mean(0), mean(1)];
+  });
+  const nearest = truth.map((_, row) => {
+    const far = middles.map(([x, y]) => Math.hypot(points[2 * row] - x, points[2 * row + 1] - y));
+    return far.indexOf(Math.min(...far));
+  });
+  const right = truth.filter((group, row) => nearest[row] === group).length;
+  assert.ok(right >= 0.97 * table.count, `${right} of ${table.count}`);
 });
 
 test('principal axes are orthonormal and keep what differs', () => {
