@@ -168,7 +168,9 @@ export function clustersLogic(dependencies: ClustersDependencies) {
       const isCronDue = cronAt !== null && at >= cronAt;
       if (isCronDue && settings.cron !== null) cronAt = nextCronTime(settings.cron, at);
       const idleMinutes = settings.idle_default_minutes;
-      if (!isCronDue && at - activeAt < idleMinutes * tickMs) return;
+      // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
+      const isSettled = (reader.clusters.latestRun()?.started_at ?? 0) >= activeAt;
+      if (!isCronDue && (isSettled || at - activeAt < idleMinutes * tickMs)) return;
       const { pages, newPages } = await census();
       const { min_pages: minPages, min_new_pages: minNewPages } = settings;
       if (isCronDue && pages >= minPages) await begin('cron');

@@ -1,4 +1,5 @@
 /** Settings of what becomes of a page's text: canonical URL, chunks, vectors, entities, clusters, and how it is searched. */
+import { Cron } from 'croner';
 import { z } from 'zod';
 import { defaultTrackingParams, presetKeepParams } from '../compute/canonical-url.ts';
 import {
@@ -104,14 +105,27 @@ export const entity = z.object({
 /** Five fields: minute, hour, day, month, weekday. */
 const cronPattern = /^[\w*/,-]+( +[\w*/,-]+){4}$/;
 
+/** Whether a cron expression can be read and names a time that ever comes. */
+function isCron(expression: string): boolean {
+  if (!cronPattern.test(expression)) return false;
+  try {
+    return new Cron(expression, { paused: true }).nextRun(new Date(0)) !== null;
+  } catch {
+    return false; // what is wrong with it is said by the setting's rule
+  }
+}
+
 export const cluster = z.object({
   min_pages: integer(50, 1, 'Pages below which nothing is clustered.'),
   min_new_pages: integer(20, 1, 'New pages since the last run that make an idle run worthwhile.'),
   idle_default_minutes: integer(15, 1, 'Minutes without ingest before an idle run.'),
-  leiden_resolution: aboveZero(1, 'Resolution of the Leiden algorithm: higher makes smaller clusters.'),
-  cron: z.string().regex(cronPattern).nullable().default(null).meta({
-    description: 'When to cluster besides: minute, hour, day, month, weekday.',
-    rule: 'five cron fields',
+  leiden_resolution: aboveZero(
+    1,
+    'Resolution of the Leiden algorithm, as a multiple of the one that suits the pages: higher makes smaller clusters.',
+  ),
+  cron: z.string().refine(isCron).nullable().default(null).meta({
+    description: 'When to cluster besides: minute, hour, day, month, weekday, in local time.',
+    rule: 'five cron fields that name a time which comes',
   }),
   keep_days: aboveZero(90, 'Days that finished runs are kept.'),
 });

@@ -146,6 +146,17 @@ test('each type of setting is read from its text', () => {
   assert.equal(settings.data_dir, '/srv/readback');
 });
 
+test('a cron expression that cannot be read, or names no time that comes, is refused by name', () => {
+  for (const cron of ['99 3 * * *', '* * * *', 'a b c d e', '0 0 30 2 *', '*/0 * * * *', '5-1 * * * *']) {
+    assert.deepEqual(problemsOf({ SERVICE_CLUSTER__CRON: cron }), [
+      `SERVICE_CLUSTER__CRON=${JSON.stringify(cron)}: must be five cron fields that name a time which comes`,
+    ]);
+  }
+  for (const cron of ['0 3 * * *', '*/15 * * * *', '0 9-17 1,15 jan-jun mon']) {
+    assert.deepEqual(problemsOf({ SERVICE_CLUSTER__CRON: cron }), []);
+  }
+});
+
 test('folders follow XDG, and a relative XDG folder is ignored', () => {
   const env = { HOME: '/home/reader', XDG_DATA_HOME: '/xdg/data', XDG_CACHE_HOME: 'relative' };
   const { data_dir, cache_dir } = readSettings(env);
