@@ -39,6 +39,8 @@ function articles(labels: readonly string[], from: number, to: number): Article[
   );
 }
 
+/** The clustering thread gives way to everything else on a busy machine. */
+const patienceMs = 180_000;
 const topics = ['Super_Bowl_50', 'Black_Death', 'Steam_engine', 'Warsaw'];
 
 async function ingest(system: WholeSystem, pages: readonly Article[]): Promise<Map<string, string>> {
@@ -64,13 +66,17 @@ async function run(system: WholeSystem): Promise<void> {
     system.ask('cluster.recompute', {}),
     (error) => error instanceof DomainError && error.code === 'conflict',
   );
-  await until(async () => {
-    const [latest] = (await system.ask('cluster.runs', { limit: 1 })).runs;
-    if (latest?.id === before) return false;
-    const [job] = (await system.ask('job.list', { kind: 'cluster', limit: 1 })).jobs;
-    assert.notEqual(job?.status, 'dead', job?.last_error ?? '');
-    return latest?.finished_at !== null;
-  }, 'the run is over');
+  await until(
+    async () => {
+      const [latest] = (await system.ask('cluster.runs', { limit: 1 })).runs;
+      if (latest?.id === before) return false;
+      const [job] = (await system.ask('job.list', { kind: 'cluster', limit: 1 })).jobs;
+      assert.notEqual(job?.status, 'dead', job?.last_error ?? '');
+      return latest?.finished_at !== null;
+    },
+    'the run is over',
+    patienceMs,
+  );
 }
 
 const list = (system: WholeSystem, include_tombstoned = false) => system.ask('cluster.list', { include_tombstoned });
@@ -196,14 +202,25 @@ function counted(values: readonly string[]): Map<string, string[]> {
   return groups;
 }
 
-async function chatServer(t: TestContext): Promise<{ base: string; asked: string[] }> {
+async function chatServer(
+  t: TestContext,
+): Promise<{ base: string; asked: string[]; setDown: (isDown: boolean) => void }> {
   const asked: string[] = [];
+  let down = false;
+  const setDown = (isDown: boolean) => {
+    down = isDown;
+  };
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (piece) => {
       text += piece;
     });
     request.on('end', () => {
+      if (down) {
+        response.statusCode = 503;
+        response.end();
+        return;
+      }
       const { messages } = JSON.parse(text) as { messages: { content: string }[] };
       asked.push(messages[1].content);
       const content = `"Topic number ${asked.length}."\nBecause of the keywords.`;
@@ -213,7 +230,7 @@ async function chatServer(t: TestContext): Promise<{ base: string; asked: string
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, setDown };
 }
 
 test('a language model labels the topics where one is set', { skip }, async (t) => {
@@ -235,4 +252,31 @@ test('a language model labels the topics where one is set', { skip }, async (t) 
   await run(system);
   assert.deepEqual((await list(system)).clusters, clusters);
   assert.equal(asked.length, clusters.length);
+});
+
+test('while the language model is down keywords stay the labels; a retry later brings its own', { skip }, async (t) => {
+  const { base, asked, setDown } = await chatServer(t);
+  setDown(true);
+  const system = await WholeSystem.start(t, {
+    SERVICE_CLUSTER__MIN_PAGES: '20',
+    SERVICE_LLM__BASE_URL: base,
+    SERVICE_LLM__MODEL: 'm',
+    SERVICE_JOBS__MAX_ATTEMPTS: '1',
+    SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
+  });
+  await ingest(system, articles(topics.slice(0, 2), 0, 20));
+  await run(system);
+  const naming = async () => (await system.ask('job.list', { kind: 'label_clusters', limit: 1 })).jobs[0];
+  await until(async () => (await naming())?.status === 'dead', 'labelling is given up');
+  const { clusters } = await list(system);
+  assert.ok(clusters.length > 0);
+  for (const { label, keywords } of clusters) assert.equal(label, keywords.slice(0, 3).join(', '));
+  assert.deepEqual(asked, []);
+
+  setDown(false);
+  await system.ask('job.retry', { job_id: (await naming()).job_id });
+  await until(
+    async () => (await list(system)).clusters.every(({ label }) => /^Topic number \d$/.test(label ?? '')),
+    'the model has labelled all',
+  );
 });

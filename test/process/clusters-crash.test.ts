@@ -1,0 +1,95 @@
+/**
+ * Killed again and again while topics are found: in the end there is one run for each that was asked for, with every page counted
+ * once, and the folder is whole. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ClusterListResponse, ClusterProjectionResponse, ClusterRunsResponse } from '../../src/domain/cluster.ts';
+import type { JobListResponse } from '../../src/domain/job.ts';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { RunningService, until } from './service.ts';
+
+const seed = Number(process.env.READBACK_TEST_SEED ?? '77');
+/** Kills of the first run, and of the second; a job that was alone in five crashes would be given up. */
+const killsOfRuns = [3, 1];
+const topics = [
+  'heron egret stork river marsh nest feather wing fish pond',
+  'bread flour oven dough yeast salt crust bake knead loaf',
+  'chess king bishop knight pawn castle opening board rook check',
+  'engine steam piston boiler cylinder valve pressure pump coal wheel',
+].map((words) => words.split(' '));
+const perTopic = 25;
+
+test('a run that is killed in any phase goes on, and counts once', async (t) => {
+  t.diagnostic(`seed ${seed}`);
+  let state = seed;
+  const random = () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return state / 0x80000000;
+  };
+  const service = await RunningService.start(t, { SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000' });
+  const pages = topics.flatMap((words, topic) =>
+    Array.from({ length: perTopic }, (_, i) => ({
+      url: `https://topic${topic}.example/${i}`,
+      body_extracted: Array.from({ length: 30 }, () => words[Math.floor(random() * words.length)]).join(' '),
+    })),
+  );
+  const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
+  await service.settled(body.results.map(({ page_id }) => page_id));
+  const list = async () => (await service.call<ClusterRunsResponse>('GET', '/v1/clusters/runs')).body.runs;
+
+  /** Phases in which a kill found the run. */
+  const phases = new Set<string>();
+  let ids: string[] = [];
+  for (const [i, kills] of killsOfRuns.entries()) {
+    const asked = await service.call('POST', '/v1/clusters/recompute');
+    assert.deepEqual([asked.status, asked.body], [202, { accepted: true, detail: null }]);
+    for (let kill = 0; kill < kills; kill++) {
+      await delay(random() * 400 * kill);
+      const [run] = await list();
+      phases.add(run.finished_at !== null ? 'over' : 'tried_resolution' in run.params ? 'drafted' : 'begun');
+      await service.kill();
+      await service.start();
+      const again = await list();
+      assert.equal(again.length, i + 1, 'no run is lost or doubled');
+      if (again[0].finished_at === null) {
+        assert.equal((await service.call('POST', '/v1/clusters/recompute')).status, 409);
+      }
+    }
+    await until(
+      async () => {
+        const { body } = await service.call<JobListResponse>('GET', '/v1/jobs?kind=cluster&limit=1');
+        assert.notEqual(body.jobs[0].status, 'dead', body.jobs[0].last_error ?? '');
+        return (await list())[0].finished_at !== null;
+      },
+      'the run is over',
+      180_000,
+    );
+    const [run] = await list();
+    assert.deepEqual([run.n_pages, run.n_clusters], [pages.length, topics.length]);
+    const { body: found } = await service.call<ClusterListResponse>('GET', '/v1/clusters?include_tombstoned=true');
+    assert.deepEqual(
+      found.clusters.map(({ tombstoned }) => tombstoned),
+      topics.map(() => false),
+      'no cluster of a broken attempt is left',
+    );
+    assert.equal(
+      found.clusters.reduce((sum, { size }) => sum + size, 0),
+      pages.length - (run.n_noise ?? 0),
+    );
+    assert.ok(found.clusters.every(({ keywords }) => topics.some((words) => words.includes(keywords[0]))));
+    const { body: map } = await service.call<ClusterProjectionResponse>(
+      'GET',
+      `/v1/clusters/projection?run_id=${run.id}`,
+    );
+    assert.equal(new Set(map.points.map(({ page_id }) => page_id)).size, pages.length);
+    if (ids.length > 0) assert.deepEqual(found.clusters.map(({ id }) => id).sort(), ids, 'ids stay');
+    ids = found.clusters.map(({ id }) => id).sort();
+  }
+  t.diagnostic(`killed when it was ${[...phases].join(', ')}`);
+  assert.ok(phases.has('begun'));
+  await service.stop();
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report), JSON.stringify(report));
+});
