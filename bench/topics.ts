@@ -2,10 +2,12 @@
  * Measures topics and prints JSON. On the labelled sets of ../shared/data/topics (or TOPICS_DATA): NMI and ARI of the default
  * clusters against the labels, beside k-means with the true number of labels on the same vectors, and the keywords found. Noise
  * counts as one more cluster. Parameters were chosen on the halves called `chosen on`; the others only report.
- * Then the time of a run at 1,000, 10,000 and 50,000 pages, in the thread that does it in the service.
- * Usage: npm run bench:topics [-- quality | speed | map FILE.svg]
+ * Then the time of a run at 1,000, 10,000 and 50,000 pages, in the thread that does it in the service; and with `service`, which
+ * `all` leaves out, a run in a real service, with health checks and searches beside it.
+ * Usage: npm run bench:topics [-- quality | speed [PAGES] | service [PAGES] | map FILE.svg]
  */
 import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { partitionAgreement } from '../src/compute/agreement/partition-agreement.ts';
 import { labelOf } from '../src/compute/clusters/class-keywords.ts';
 import { sampledPages } from '../src/compute/clusters/cluster-pages.ts';
@@ -16,6 +18,7 @@ import { describeMachine } from './machine.ts';
 import { drawMap } from './topics/draw-map.ts';
 import { kMeans } from './topics/k-means.ts';
 import { dim, type LabelledSet, labelsOf, partOf, readSets } from './topics/labelled-pages.ts';
+import { measureService } from './topics/measure-service.ts';
 
 const kMeansSeeds = [1, 2, 3];
 const sizes = [1000, 10_000, 50_000];
@@ -101,9 +104,19 @@ function grown(sets: LabelledSet[], count: number): LabelledSet {
 
 async function speed(sets: LabelledSet[], count: number) {
   const set = grown(sets, count);
+  const before = process.cpuUsage();
   const { count: clusters, ms, scale } = await clusterAll(set);
+  const { user, system } = process.cpuUsage(before);
   const rss_mb = Math.round(process.memoryUsage().rss / 2 ** 20);
-  return { pages: count, clusters, scale, ms, process_rss_mb: rss_mb };
+  return {
+    pages: count,
+    clusters,
+    scale,
+    load: loadavg()[0],
+    ms,
+    cpu_s: Math.round((user + system) / 1e6),
+    process_rss_mb: rss_mb,
+  };
 }
 
 async function drawTo(file: string, set: LabelledSet) {
@@ -126,7 +139,7 @@ function rounded<Key extends string>(numbers: Record<Key, number>, digits: numbe
 }
 
 const { agNews, squad } = await readSets();
-const [wanted = 'all', file = 'topics.svg'] = process.argv.slice(2);
+const [wanted = 'all', argument] = process.argv.slice(2);
 const titles = [...new Set(squad.pages.map(({ label }) => label))].sort();
 const both: LabelledSet = {
   name: 'both',
@@ -138,7 +151,9 @@ const report: Record<string, unknown> = {
   bench: 'topics',
   machine: describeMachine(),
 };
-if (wanted === 'map') await drawTo(file, squad);
+if (wanted === 'map') await drawTo(argument ?? 'topics.svg', squad);
+if (wanted === 'service')
+  report.service = await measureService([...agNews.pages, ...squad.pages], Number(argument ?? 10_000));
 if (wanted === 'all' || wanted === 'quality') {
   report.chosen_on = [
     await quality(partOf(agNews, 'ag-news, even', (_, i) => i % 2 === 0)),
@@ -155,7 +170,8 @@ if (wanted === 'all' || wanted === 'quality') {
 }
 if (wanted === 'all' || wanted === 'speed') {
   const runs = [];
-  for (const count of sizes) runs.push(await speed([agNews, squad], count));
+  for (const count of argument === undefined ? sizes : [Number(argument)])
+    runs.push(await speed([agNews, squad], count));
   report.speed = runs;
 }
 await pool.close();
