@@ -32,7 +32,7 @@ export interface FilteringProxy {
   /** With user and password. */
   url: string;
   port: number;
-  /** Why the last thing that it was asked for was not given, of the kinds that the program itself cannot tell apart; null for none. */
+  /** Why the last thing that it was asked for was not given, which the program cannot tell from what sites answer; null where it was. */
   refusal(): FetchError | null;
   /** Breaks off whatever is open. */
   close(): Promise<void>;
@@ -73,9 +73,13 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
       breakOff();
     });
   };
+  /** Something was given. That the limit is reached stays so. */
+  const given = (): void => {
+    if (passed <= maxBytes) refused = null;
+  };
   const isKnown = ({ headers }: IncomingMessage): boolean => {
-    const given = Buffer.from(headers['proxy-authorization'] ?? '');
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    const sent = Buffer.from(headers['proxy-authorization'] ?? '');
+    return sent.length === expected.length && timingSafeEqual(sent, expected);
   };
   /** The target, once its host is allowed. Errors: FetchError. */
   const admitted = async (address: string) => {
@@ -88,7 +92,7 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
   /** The status that the program is told. */
   const statusOf = (error: unknown): number => {
     const fault = error instanceof FetchError ? error : transportError(error, false);
-    if (fault.code === 'blocked_address' || fault.code === 'too_large' || fault.code === 'dns') refused = fault;
+    refused = fault;
     return fault.permanent ? 403 : 502;
   };
 
@@ -109,6 +113,7 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
     count(request);
     request.pipe(onward);
     const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+    given();
     onward.on('error', () => response.destroy());
     answer.on('error', () => response.destroy());
     count(answer);
@@ -127,6 +132,7 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
     });
     keep(far);
     await once(far, 'connect');
+    given();
     near.write('HTTP/1.1 200 Connection established\r\n\r\n');
     count(near);
     count(far);

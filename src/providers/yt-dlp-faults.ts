@@ -32,6 +32,13 @@ const signs: readonly Sign[] = [
     message: 'HTTP 429',
     options: { status: 429, retryAfterMs: enoughForMs },
   },
+  { pattern: /CERTIFICATE_VERIFY_FAILED|\bSSL\b/, code: 'tls', message: 'TLS failure' },
+  { pattern: /timed out/i, code: 'timeout', message: 'the site does not answer' },
+  {
+    pattern: /urlopen error|IncompleteRead|Connection reset|Remote end/i,
+    code: 'broken_answer',
+    message: 'the answer broke off',
+  },
   {
     pattern: /premieres in|live event will begin|begins? in|upcoming/i,
     code: 'video_unfinished',

@@ -16,7 +16,10 @@ export const fetch = z.object({
   audio_timeout_s: aboveZero(300, 'Seconds that fetching one audio file may take.'),
   video_captions: flag(true, 'Read the captions of videos. Without it pages that are videos have no text.'),
   video_allow_auto_captions: flag(true, 'Accept captions that were made by a machine.'),
-  video_transcribe_fallback: flag(true, 'Transcribe a video that has no captions.'),
+  video_transcribe_fallback: flag(
+    true,
+    'Transcribe a video that has no captions. Has no effect so far (docs/video.md).',
+  ),
   audio_transcripts: flag(true, 'Transcribe audio files.'),
   podcast_transcripts: flag(true, 'Transcribe the episodes of podcasts.'),
   video_caption_langs: textList(

@@ -114,6 +114,19 @@ test('only http is forwarded, and what is no address is refused', async (t) => {
   assert.match(await tunnel('no address', ''), /^HTTP\/1\.1 (?:400|403|502) /);
 });
 
+test('it knows why the last thing was not given, and that a later one was', async (t) => {
+  const site = await Site.open(t, { '/': say('the page') });
+  const { proxy, get } = await setUp(t, {
+    lookup: async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
+  });
+  assert.equal((await get('http://127.0.0.1:1/')).status, 502);
+  assert.equal(proxy.refusal()?.message, 'no connection (ECONNREFUSED)');
+  assert.equal((await get('http://nobody.example/')).status, 502);
+  assert.equal(proxy.refusal()?.message, 'DNS failure (ENOTFOUND)');
+  await get(site.url());
+  assert.equal(proxy.refusal(), null);
+});
+
 test('both directions are counted together, and past the limit everything is broken off', async (t) => {
   const site = await Site.open(t, { '/': say('x'.repeat(40_000)) });
   const { proxy, get, tunnel } = await setUp(t, { maxBytes: 60_000 });

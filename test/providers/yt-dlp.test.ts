@@ -181,6 +181,9 @@ test('what it complains of becomes a fault with a sentence, and never repeats an
       'the video is not available',
       true,
     ],
+    ['ERROR: [x] <urlopen error [SSL: CERTIFICATE_VERIFY_FAILED] self-signed>', 'tls', 'TLS failure', false],
+    ['ERROR: [x] <urlopen error timed out>', 'timeout', 'the site does not answer', false],
+    ['ERROR: [x] Remote end closed connection', 'broken_answer', 'the answer broke off', false],
     ['ERROR: [youtube] b: Premieres in 4 hours', 'video_unfinished', 'the video has not been shown yet', false],
     [
       'WARNING: first\nERROR: [x] id7: Unable to extract "secret title" from https://example.com/a?token=1 at /tmp/run-1; please report this issue on …',
