@@ -148,7 +148,8 @@ function videoOf(value: unknown): VideoInfo | null {
   return {
     kind: 'video',
     url: read.data.webpage_url,
-    title: read.data.title,
+    // Of the videos of a page that is no known site's each gets a number.
+    title: extractor_key === 'HTML5MediaEmbed' ? (read.data.title?.replace(/ \(1\)$/, '') ?? null) : read.data.title,
     uploader: read.data.uploader ?? read.data.channel ?? read.data.creator,
     site: extractor_key !== null && withoutDates.has(extractor_key) ? null : extractor_key,
     lang: language?.replaceAll('_', '-') ?? null,

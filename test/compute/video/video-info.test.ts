@@ -130,6 +130,8 @@ test('a field that is not as expected is as if it were not there', () => {
     ['is_upcoming', 'is_live', 'was_live', 'post_live'].map((live_status) => videoOf({ live_status }).state),
     ['later', 'live', 'there', 'there'],
   );
+  assert.equal(videoOf({ extractor_key: 'HTML5MediaEmbed', title: 'A talk (1)' }).title, 'A talk');
+  assert.equal(videoOf({ extractor_key: 'Vimeo', title: 'A talk (1)' }).title, 'A talk (1)');
   // Of a page that is no known site's, the date is when the server changed its file.
   assert.equal(videoOf({ extractor_key: 'HTML5MediaEmbed', timestamp: 1_700_000_000 }).published_at, null);
   for (const text of ['', 'null', '[]', '7', '"x"', '{"title":', '<html>'])
