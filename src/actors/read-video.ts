@@ -54,8 +54,8 @@ const maxCaptionsBytes = 10_000_000;
 /** Machines take hours to write down what was said in a new video; for about a day it is looked at again, ms. */
 const freshForMs = 86_400_000;
 const againAfterMs = 6 * 3_600_000;
-/** Longest that reading may take, ms. */
-const timeoutMs = 15_000;
+/** Longest that reading may take, ms, the start of the thread included: megabytes take a second. */
+const timeoutMs = 60_000;
 const maxHeapMb = 512;
 const maxQueue = 64;
 
@@ -172,9 +172,12 @@ function asFailure(error: unknown): never {
   if (error instanceof QueueFullError) {
     throw new JobError('too many captions are waiting to be read', { retryAfterMs: 1000, cause: error });
   }
-  const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  if (isOutOfMemory || error instanceof TaskTimeoutError) {
-    throw new FetchError('unreadable', 'the captions of the video take too much to read', { cause: error });
+  if (error instanceof TaskTimeoutError) {
+    // Sizes are bounded: the machine is busy.
+    throw new JobError(`the captions took longer than ${timeoutMs / 1000} s to read`, { cause: error });
+  }
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    throw new FetchError('unreadable', 'the captions take too much memory to read', { cause: error });
   }
   throw error;
 }
