@@ -49,6 +49,7 @@ export class VideoSystem {
       SERVICE_PROGRAM_PATH: isReal ? process.env.PATH : fakeYtDlp(t, answers),
       SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1", "localhost"]',
       SERVICE_FETCH__VIDEO_HOSTS: '["127.0.0.1"]',
+      SERVICE_FETCH__VIDEO_TIMEOUT_S: '110',
       SERVICE_WATCH__POLL_TICK_ENABLED: 'false',
       SERVICE_JOBS__MAX_ATTEMPTS: '2',
       SERVICE_JOBS__BACKOFF_BASE_S: '100000',
