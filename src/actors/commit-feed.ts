@@ -1,5 +1,6 @@
 /** Tells those who keep a projection of the store what each durable commit changed, in commit order. */
 import type { Changes } from '../store/store.ts';
+import { outsideTraces } from '../tracing/span.ts';
 
 export interface CommittedChanges extends Changes {
   opstamp: number;
@@ -16,12 +17,15 @@ export class CommitFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tell every listener; what those that failed threw is returned, so that one projection's bug stays its own. */
+  /**
+   * Tell every listener; what those that failed threw is returned, so that one projection's bug stays its own. Listeners run
+   * outside the trace of whoever wrote: what they go on to do is for all writes.
+   */
   publish(changes: CommittedChanges): unknown[] {
     const errors: unknown[] = [];
     for (const listener of this.#listeners) {
       try {
-        listener(changes);
+        outsideTraces(() => listener(changes));
       } catch (error) {
         errors.push(error);
       }

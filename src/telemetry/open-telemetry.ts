@@ -2,7 +2,15 @@
  * Traces by OpenTelemetry, loaded only where they are on: listens to the spans of src/tracing and hands them to the log
  * (`console`: one line a span) or to a collector (`otlp`, OTLP over HTTP). A lost span loses nothing else.
  */
-import { type Context, context, type SpanContext, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -79,9 +87,11 @@ export function startTracing(options: TracingOptions): Tracing {
   const tracer = provider.getTracer('readback');
   const parents = new Map<string, SpanContext>();
 
+  // Who names a parent belongs to it or, where that is forgotten, to nobody: never to whoever happens to run it.
   const contextOf = (parentKey: string | undefined): Context => {
-    const parent = parentKey === undefined ? undefined : parents.get(parentKey);
-    return parent === undefined ? context.active() : trace.setSpanContext(context.active(), parent);
+    if (parentKey === undefined) return context.active();
+    const parent = parents.get(parentKey);
+    return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
   };
   const onSpan = (message: unknown) => {
     const request = message as SpanRequest;

@@ -52,3 +52,12 @@ const here: Within = (work) => work();
 export function presentContext(): Within {
   return spans.hasSubscribers ? AsyncResource.bind(here) : here;
 }
+
+/** Of no span: this module is loaded before any begins. */
+const noContext: Within = AsyncResource.bind(here);
+
+/**
+ * Runs work in no trace: what a request merely sets off, and what goes on for its own sake after it. A timer keeps the context in
+ * which it was set, so one that sets itself again would never leave the trace.
+ */
+export const outsideTraces: Within = (work) => (spans.hasSubscribers ? noContext(work) : work());

@@ -47,6 +47,10 @@ test('one trace goes from the request of a page through message, job and threads
   for (const way of [job, `${job} > thread work.preparePages`, `${job} > ask index.add`]) {
     assert.ok(ways.includes(way), `${way}\n${ways.join('\n')}`);
   }
+  assert.ok(
+    !ways.some((way) => way.endsWith('ask store.commit > ask store.commit')),
+    'what the scheduler does is not in it',
+  );
   assert.ok(!service.output.includes('canary'), 'no line of the log holds anything of the page');
 });
 
