@@ -27,26 +27,46 @@ async function listening(t: TestContext, app: HttpApp): Promise<string> {
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
+/** Has a client connect again at once, and not after its three seconds. */
+function hurrying(): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({ start: (stream) => stream.enqueue(Buffer.from('retry: 1\n\n')) });
+}
+
 /** A subscriber as a monitor would be one. */
 class Monitor {
   readonly events: JobEvent[] = [];
   snapshots: JobListResponse[] = [];
-  status: number | undefined;
+  /** Each job's status by the latest snapshot and what came after it. */
+  readonly present = new Map<string, string>();
   readonly #source: EventSource;
+  #connection = new AbortController();
 
   constructor(url: string) {
     this.#source = new EventSource(`${url}/v1/events`, {
-      fetch: (input, init) =>
-        fetch(input, { ...init, headers: { ...init.headers, authorization: `Bearer ${reader}` } }),
+      fetch: async (input, { signal, ...init }) => {
+        this.#connection = new AbortController();
+        const headers = { ...init.headers, authorization: `Bearer ${reader}` };
+        const either = AbortSignal.any([this.#connection.signal, signal as AbortSignal]);
+        const { body, status, headers: answered } = await fetch(input, { ...init, headers, signal: either });
+        return new Response(body?.pipeThrough(hurrying()), { status, headers: answered });
+      },
     });
-    this.#source.addEventListener('snapshot', ({ data }) => this.snapshots.push(JSON.parse(data)));
+    this.#source.addEventListener('snapshot', ({ data }) => {
+      const snapshot: JobListResponse = JSON.parse(data);
+      this.snapshots.push(snapshot);
+      this.present.clear();
+      for (const { job_id, status } of snapshot.jobs) this.present.set(job_id, status);
+    });
     this.#source.addEventListener('job', ({ data }) => {
       const event: JobEvent = JSON.parse(data);
+      this.present.set(event.job_id, event.status);
       if (event.kind === 'index_page') this.events.push(event); // and not the jobs that follow them
     });
-    this.#source.addEventListener('error', ({ code }) => {
-      this.status = code;
-    });
+  }
+
+  /** Lose the connection; the client makes another one by itself. */
+  cut(): void {
+    this.#connection.abort(new TypeError('cut off by the test'));
   }
 
   close(): void {
@@ -69,7 +89,7 @@ const legalBefore: Record<string, readonly string[]> = {
   dead: ['running', 'pending'],
 };
 
-test('monitors that connect while jobs run and a bulk retry of 500 is made see every change once, in a legal order', async (t) => {
+test('monitors that connect while jobs run and a bulk retry of 500 is made see every change once, in a legal order; one that is cut off begins again with a snapshot', async (t) => {
   let broken = true;
   const system = await WholeSystem.start(
     t,
@@ -84,10 +104,11 @@ test('monitors that connect while jobs run and a bulk retry of 500 is made see e
   const { app } = testServer({}, { ask: system.ask });
   const url = await listening(t, app);
   const monitors = [new Monitor(url)];
+  const unlucky = new Monitor(url);
   t.after(() => {
-    for (const monitor of monitors) monitor.close();
+    for (const monitor of [...monitors, unlucky]) monitor.close();
   });
-  await until(() => monitors[0].snapshots.length === 1, 'the first snapshot');
+  await until(() => [...monitors, unlucky].every(({ snapshots }) => snapshots.length === 1), 'the first snapshots');
   for (let batch = 0; batch < 5; batch++) {
     const pages = Array.from({ length: 100 }, (_, i) => [
       `${batch}-${i}`,
@@ -95,6 +116,8 @@ test('monitors that connect while jobs run and a bulk retry of 500 is made see e
     ]);
     await system.handIn(Object.fromEntries(pages));
     monitors.push(new Monitor(url));
+    unlucky.cut();
+    await until(() => unlucky.snapshots.length > batch + 1, 'it is connected again, and begins with a snapshot');
   }
   const count = async (status: 'done' | 'dead') =>
     (await system.ask('job.list', { status, kind: 'index_page', limit: 1000 })).jobs.length;
@@ -119,6 +142,12 @@ test('monitors that connect while jobs run and a bulk retry of 500 is made see e
     }
   }
   assert.equal(monitors[0].events.length, 500 * 6, 'pending, running, dead, pending, running, done');
+  const isUpToDate = async () => {
+    const { jobs } = await system.ask('job.list', { limit: 100 });
+    return jobs.every(({ job_id, status }) => unlucky.present.get(job_id) === status);
+  };
+  assert.equal(unlucky.snapshots.length, 6);
+  await until(isUpToDate, 'the last snapshot and what came after it are what GET /v1/jobs says', 30_000);
 });
 
 /** An event service and a server over it, with a feed that the test publishes to. */

@@ -1,7 +1,9 @@
 /**
  * The event stream: contract "Events". The snapshot, then events as they come and comments between them. What the client does
- * not take is not asked for, so that the events service sees who stands still.
+ * not take is not asked for, so that the events service sees who stands still. Who has vanished is looked for here, since the
+ * system takes what it cannot deliver.
  */
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -9,9 +11,12 @@ import { streamEvent } from '../../actors/events.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription } from '../../domain/events.ts';
 import type { RouteGroup } from '../http-app.ts';
+import { lostPeers } from '../lost-peers.ts';
 import { errorAnswers } from '../openapi.ts';
 
 const heartbeat = ':\n\n';
+/** How often subscribers that have vanished are looked for, ms. */
+const lookEveryMs = 5_000;
 
 async function* streamOf(subscription: EventSubscription, heartbeatMs: number): AsyncGenerator<string> {
   yield streamEvent('snapshot', subscription.snapshot);
@@ -23,12 +28,24 @@ async function* streamOf(subscription: EventSubscription, heartbeatMs: number): 
 }
 
 export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
-  const open = new Set<EventSubscription>();
+  const open = new Map<EventSubscription, Socket>();
   let closing = false;
+
+  const cutLost = async () => {
+    for (const socket of await lostPeers([...open.values()])) {
+      app.log.info('a subscriber of the event stream does not answer any more');
+      socket.destroy();
+    }
+  };
+  const looking = setInterval(() => {
+    cutLost().catch((error) => app.log.warn({ err: error }, 'lost subscribers could not be looked for'));
+  }, lookEveryMs);
+  looking.unref();
   // Streams have no end of their own, and closing waits for answers that are under way.
   app.addHook('preClose', async () => {
     closing = true;
-    for (const subscription of open) subscription.leave();
+    clearInterval(looking);
+    for (const subscription of open.keys()) subscription.leave();
   });
 
   app.get(
@@ -48,14 +65,14 @@ export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
         },
       },
     },
-    async (_request, reply) => {
+    async (request, reply) => {
       if (closing) throw new DomainError('shutting_down', 'the service is stopping');
       const subscription = await ask('events.subscribe', {});
       if (reply.raw.destroyed) {
         subscription.leave();
         return reply.hijack();
       }
-      open.add(subscription);
+      open.set(subscription, request.raw.socket);
       reply.raw.once('close', () => subscription.leave());
       void subscription.ended.then((reason) => {
         open.delete(subscription);
