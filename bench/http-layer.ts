@@ -98,7 +98,7 @@ async function measureServer(): Promise<object> {
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: { settings: {}, mutability: {} },
-    capabilities: async () => ({ yt_dlp: null }),
+    capabilities: async () => ({ yt_dlp: null, transcription: { kind: null, detail: '', ffmpeg: false } }),
   });
   const { port } = await listen(app, { host: '127.0.0.1', port: 0 });
   const client = fork(fileURLToPath(import.meta.url), [String(port)], { execArgv: process.execArgv });

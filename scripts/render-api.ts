@@ -53,7 +53,7 @@ export async function openApiDocument(): Promise<Document> {
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: { settings: {}, mutability: {} },
-    capabilities: async () => ({ yt_dlp: null }),
+    capabilities: async () => ({ yt_dlp: null, transcription: { kind: null, detail: '', ffmpeg: false } }),
   });
   await app.ready();
   const document: Document = JSON.parse(JSON.stringify(app.swagger()));

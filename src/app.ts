@@ -35,12 +35,15 @@ import { modelEmbedder } from './actors/model-embedder.ts';
 import { modelsLogic } from './actors/models.ts';
 import { openOutsideReranker } from './actors/outside-reranker.ts';
 import { feedPoller } from './actors/poll-feed.ts';
+import { podcastPoller, podcastsUnavailable } from './actors/poll-podcast.ts';
 import { videoPoller } from './actors/poll-videos.ts';
 import { type Pollers, pollWatchHandler } from './actors/poll-watch.ts';
 import { purgeVectorsHandler } from './actors/purge-vectors.ts';
 import { QueryLogQueue } from './actors/query-log-queue.ts';
 import { queryVectorAsker } from './actors/query-vector.ts';
+import { episodeReader } from './actors/read-episode.ts';
 import { openPdfReader } from './actors/read-pdf.ts';
+import { recordingReader } from './actors/read-recording.ts';
 import { openVideoReader } from './actors/read-video.ts';
 import { recordsLogic } from './actors/records.ts';
 import { replayHandler } from './actors/replay-queries.ts';
@@ -60,8 +63,10 @@ import { type EmbeddingModel, localProvider } from './domain/model.ts';
 import type { ChatClient } from './providers/chat-client.ts';
 import { systemClock } from './providers/clock.ts';
 import { openEmbedders } from './providers/embedders.ts';
-import { chatClientOf, rerankerOf } from './providers/open-from-settings.ts';
+import { chatClientOf, endpointRecognizerOf, rerankerOf } from './providers/open-from-settings.ts';
 import { isKnownProvider } from './providers/provider-settings.ts';
+import { openRecordingFolder } from './providers/recording-folder.ts';
+import { openTranscription } from './providers/transcription.ts';
 import { transformersPackage } from './providers/transformers-embedder.ts';
 import { createWebFetch } from './providers/web-fetch.ts';
 import { loadWordVectors, type WordVectorsProgress } from './providers/word-vectors-cache.ts';
@@ -194,12 +199,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     undo.push(() => videos.close());
     const feeds = openFeedReader();
     undo.push(() => feeds.close());
-    /** One for each kind of watch; a kind without one cannot be watched. */
-    const pollers: Pollers = {
-      rss: feedPoller({ fetch, read: feeds.read }),
-      video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
-    };
-
     const { resilience } = settings;
     const breakers = createBreakers({
       policy: {
@@ -210,6 +209,26 @@ export async function startApp(options: AppOptions): Promise<App> {
       log,
     });
     const surroundings = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
+    const transcription = openTranscription(settings, endpointRecognizerOf(settings, surroundings));
+    const recordings = recordingReader({
+      transcription,
+      folder: openRecordingFolder(join(folder.path, 'tmp', 'recordings')),
+      maxBytes: settings.fetch.audio_max_bytes,
+      timeoutMs: settings.fetch.audio_timeout_s * 1000,
+      reads: { audio: settings.fetch.audio_transcripts, podcasts: settings.fetch.podcast_transcripts },
+      random,
+    });
+    /** One for each kind of watch; a kind without one cannot be watched. */
+    const pollers: Pollers = {
+      rss: feedPoller({ fetch, read: feeds.read }),
+      podcast: podcastPoller({
+        fetch,
+        readEpisodes: feeds.readEpisodes,
+        unavailable: podcastsUnavailable(settings, transcription.found),
+      }),
+      video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
+    };
+
     const transformers = transformerThreads({
       module: options.transformersModule ?? transformersPackage,
       cacheDir: settings.cache_dir,
@@ -452,6 +471,13 @@ export async function startApp(options: AppOptions): Promise<App> {
                 fetch,
                 readers: { ...textReaders(extractor.readFetched), ...pdfs.readers },
                 readVideo: videos.read,
+                episodes: episodeReader({
+                  fetch,
+                  readTranscript: extractor.readTranscript,
+                  blacklist: store.reader.blacklist,
+                  canonicalize: settings.canonicalize,
+                }),
+                recordings,
                 indexPage,
                 canonicalize: settings.canonicalize,
               }),
@@ -489,8 +515,9 @@ export async function startApp(options: AppOptions): Promise<App> {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
         return null;
       }),
+      transcription: transcription.found,
     });
-    log.info({ yt_dlp: ytDlp.missing() ?? 'found' }, 'programs beside the service');
+    log.info({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }, 'programs beside the service');
     return {
       ask: supervisor.ask,
       ended: supervisor.ended,

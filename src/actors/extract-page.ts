@@ -4,9 +4,10 @@
  */
 import pLimit from 'p-limit';
 import type { ExtractedPage } from '../compute/extract-html.ts';
+import type { TranscriptText } from '../compute/transcript/transcript-text.ts';
 import { DomainError, JobError } from '../domain/errors.ts';
 import { FetchError } from '../providers/fetch-error.ts';
-import type { ReadText } from '../threads/extract-task.ts';
+import type { FetchedTranscript } from '../threads/extract-task.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
 import type { ReadFetchedText } from './content-readers.ts';
 
@@ -25,6 +26,8 @@ export interface Extractor {
    * Errors: FetchError `unreadable` for the same faults, and for what is no text; JobError when too many wait; the signal's reason.
    */
   readFetched: ReadFetchedText;
+  /** Errors: as of `readFetched`. */
+  readTranscript(transcript: FetchedTranscript, signal: AbortSignal): Promise<TranscriptText>;
   close(): Promise<void>;
 }
 
@@ -39,6 +42,24 @@ export function openExtractor(threads: number): Extractor {
     nice: 5,
   });
   const limit = pLimit(threads);
+  /** Have a thread read what was fetched; its bytes are given away. */
+  const fetched = async <Result>(
+    { bytes: { buffer, byteLength } }: { bytes: Uint8Array },
+    signal: AbortSignal,
+    read: (options: { timeoutMs: number; signal: AbortSignal; transfer: ArrayBuffer[] }) => Promise<Result>,
+  ): Promise<Result> => {
+    if (limit.pendingCount >= maxWaiting) throw tooManyWait();
+    const transfer = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [];
+    try {
+      return await limit(() => {
+        signal.throwIfAborted();
+        return read({ timeoutMs, signal, transfer });
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw asFailure(error);
+    }
+  };
   return {
     async extract(html, url) {
       if (limit.pendingCount >= maxWaiting) throw overloaded();
@@ -48,20 +69,9 @@ export function openExtractor(threads: number): Extractor {
         throw asAnswer(error);
       }
     },
-    async readFetched(content, signal): Promise<ReadText> {
-      if (limit.pendingCount >= maxWaiting) throw tooManyWait();
-      const { buffer } = content.bytes;
-      const transfer = buffer instanceof ArrayBuffer && content.bytes.byteLength === buffer.byteLength ? [buffer] : [];
-      try {
-        return await limit(() => {
-          signal.throwIfAborted();
-          return pool.run('readFetched', content, { timeoutMs, signal, transfer });
-        });
-      } catch (error) {
-        signal.throwIfAborted();
-        throw asFailure(error);
-      }
-    },
+    readFetched: (content, signal) => fetched(content, signal, (options) => pool.run('readFetched', content, options)),
+    readTranscript: (transcript, signal) =>
+      fetched(transcript, signal, (options) => pool.run('readPublishedTranscript', transcript, options)),
     close: () => pool.close(),
   };
 }

@@ -1,4 +1,5 @@
 /** Reads feeds on a thread of their own, with the ways in which that fails as errors of the poll. */
+import type { Episode } from '../compute/feed/episode.ts';
 import type { FeedReading } from '../compute/feed/feed.ts';
 import type { FeedBytes } from '../compute/feed/read-feed.ts';
 import { JobError } from '../domain/errors.ts';
@@ -13,6 +14,8 @@ const maxQueue = 64;
 export interface FeedReader {
   /** Errors: JobError. */
   read(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading>;
+  /** The entries that have a recording. Errors: as of `read`. */
+  readEpisodes(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading<Episode>>;
   close(): Promise<void>;
 }
 
@@ -26,14 +29,12 @@ export function openFeedReader(): FeedReader {
     maxHeapMb,
     nice: 10,
   });
+  const failed = (error: unknown) => {
+    throw asJobError(error);
+  };
   return {
-    async read(feed, signal) {
-      try {
-        return await pool.run('read', feed, { signal, timeoutMs });
-      } catch (error) {
-        throw asJobError(error);
-      }
-    },
+    read: (feed, signal) => pool.run('read', feed, { signal, timeoutMs }).catch(failed),
+    readEpisodes: (feed, signal) => pool.run('readEpisodes', feed, { signal, timeoutMs }).catch(failed),
     close: () => pool.close(),
   };
 }

@@ -1,18 +1,22 @@
 /**
  * The handler of `fetch_and_index` jobs: a page that was submitted without its text gets it from the web and becomes searchable.
- * Safe to run again at any point. A page that is a video gets what is said in it; of any other:
+ * Safe to run again at any point. A page that is a video gets what is said in it, an episode of a podcast the transcript that was
+ * published with it; of any other:
  *
  * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business
  * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
- * 3. read it on a thread
+ * 3. read it on a thread; a sound recording goes to a temporary file and is transcribed
  * 4. store the text, unless the place that it came from is blacklisted; an attempt that finds it stored begins here
  * 5. index it like any other page
  */
 import { createHash } from 'node:crypto';
 import { type FetchedPage, type StoredFetch, storeFetched } from '../commands/store-fetched.ts';
+import { isRecording, isRecordingAddress } from '../compute/audio-type.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
 import type { ExtractedPage } from '../compute/extract-html.ts';
+import type { TranscriptText } from '../compute/transcript/transcript-text.ts';
 import { JobError } from '../domain/errors.ts';
+import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import type { PageFacts } from '../domain/page-facts.ts';
 import { FetchError } from '../providers/fetch-error.ts';
@@ -20,6 +24,8 @@ import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../
 import type { StoreReader } from '../store/store.ts';
 import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
 import type { JobContext, JobHandler } from './job-actor.ts';
+import type { EpisodeReader } from './read-episode.ts';
+import type { OpenRecording, RecordingReader } from './read-recording.ts';
 import type { VideoReader } from './read-video.ts';
 import type { CommitCommand } from './system-messages.ts';
 
@@ -30,6 +36,8 @@ export interface FetchAndIndexDependencies {
   readers: ContentReaders;
   /** Null for a page that is no video. */
   readVideo: VideoReader['read'];
+  episodes: EpisodeReader;
+  recordings: RecordingReader;
   /** The handler of `index_page` jobs. */
   indexPage: JobHandler;
   canonicalize: CanonicalizeSettings;
@@ -46,7 +54,7 @@ const longestType = 100;
 const maxAhead = 1;
 
 export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
-  const { reader, commit, fetch, readers, readVideo, indexPage, canonicalize } = dependencies;
+  const { reader, commit, fetch, readers, readVideo, episodes, recordings, indexPage, canonicalize } = dependencies;
 
   /** Where a page's text came from in the end, canonical. Errors: FetchError for a place that is blacklisted. */
   const finalOf = (finalUrl: string): FetchedPage['final'] => {
@@ -57,25 +65,50 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     return final;
   };
 
-  const readFromWeb = async (page: Page, signal: AbortSignal): Promise<ReadPage> => {
-    const answer = await fetch(page.canonical_url, {
-      signal,
-      maxAhead,
-      headers: { accept },
-      admit: (head) => admit(readers, head),
-    });
-    const refusal = await refusalOf(answer, readers, signal);
-    if (refusal !== null) throw refusal;
-    const final = finalOf(answer.finalUrl);
-    const type = typeOf(answer);
-    const { charset } = contentTypeOf(answer.headers['content-type']);
-    return { final, read: await readerOf(readers, type)({ bytes: answer.body, charset }, signal) };
+  const readFromWeb = async (page: Page, context: JobContext): Promise<ReadPage> => {
+    const { signal } = context;
+    // Its host need not be asked what it is that cannot be read now.
+    if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
+    const opened: { recording: OpenRecording | null } = { recording: null };
+    try {
+      const answer = await fetch(page.canonical_url, {
+        signal,
+        maxAhead,
+        headers: { accept },
+        admit: (head, url) => {
+          const { type } = contentTypeOf(head.headers['content-type']);
+          if (!isSuccess(head) || !isRecording(type, url)) return admit(readers, head);
+          opened.recording = recordings.open(page);
+          return opened.recording.sink;
+        },
+      });
+      const refusal = await refusalOf(answer, readers, signal);
+      if (refusal !== null) throw refusal;
+      const final = finalOf(answer.finalUrl);
+      if (opened.recording !== null) {
+        const text = await opened.recording.read(await episodes.chapters(page, signal), context);
+        return { final, read: ofRecording(text, 'local') };
+      }
+      const type = typeOf(answer);
+      const { charset } = contentTypeOf(answer.headers['content-type']);
+      return { final, read: await readerOf(readers, type)({ bytes: answer.body, charset }, signal) };
+    } finally {
+      await opened.recording?.close();
+    }
   };
 
-  const fill = async (page: Page, { attempt, signal }: JobContext): Promise<void> => {
+  /** What is read elsewhere than at the page's own address: null for a page that is not. */
+  const readElsewhere = async (page: Page, job: Job, signal: AbortSignal): Promise<ReadPage | null> => {
     const video = await readVideo(page, signal);
-    const { final, read } =
-      video === null ? await readFromWeb(page, signal) : { final: finalOf(video.finalUrl), read: video.page };
+    if (video !== null) return { final: finalOf(video.finalUrl), read: video.page };
+    const isLast = job.attempts >= job.max_attempts;
+    const episode = await episodes.published(page, { signal, isLast });
+    return episode && { final: finalOf(episode.finalUrl), read: ofRecording(episode.text, 'published') };
+  };
+
+  const fill = async (page: Page, job: Job, context: JobContext): Promise<void> => {
+    const { attempt, signal } = context;
+    const { final, read } = (await readElsewhere(page, job, signal)) ?? (await readFromWeb(page, context));
     const body = read.text.toWellFormed();
     if (body === '') throw new FetchError('no_text', 'no readable text');
     const content_hash = createHash('sha256').update(body).digest('hex');
@@ -90,15 +123,25 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   return async (job, context) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw new JobError('the page is gone', { permanent: true });
-    if (reader.pages.body(page.no) === undefined) await fill(page, context);
+    if (reader.pages.body(page.no) === undefined) await fill(page, job, context);
     return indexPage(job, context);
   };
 }
 
 /** Refuse, before it is loaded, what nobody can read. */
-function admit(readers: ContentReaders, { status, headers }: AnswerHead): void {
-  const { type } = contentTypeOf(headers['content-type']);
-  if (status >= 200 && status < 300 && type !== '') readerOf(readers, type);
+function admit(readers: ContentReaders, head: AnswerHead): undefined {
+  const { type } = contentTypeOf(head.headers['content-type']);
+  if (isSuccess(head) && type !== '') readerOf(readers, type);
+}
+
+function isSuccess({ status }: AnswerHead): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** What is said in a recording, as a page; the title is for the podcast to say. */
+function ofRecording({ text, sections }: TranscriptText, transcript: 'published' | 'local'): ReadPage['read'] {
+  const nothing = { title: null, author: null, published_at: null, lang: null, site_name: null };
+  return { ...nothing, text, sections, transcript };
 }
 
 function readerOf(readers: ContentReaders, type: string): ContentReader {

@@ -36,6 +36,11 @@ export interface JobContext {
    * that the others need not wait for its end; so does one whose scheduler stops. Errors: JobError where another attempt has taken over.
    */
   checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
+  /**
+   * For long work of which nothing is kept until its end: begin the time limit anew. Attempts go on to count. Steps back where
+   * `checkpoint` does. Errors: as of `checkpoint`.
+   */
+  goOn(): Promise<void>;
 }
 
 export type JobHandler = (job: Job, context: JobContext) => Promise<Completion>;
@@ -95,18 +100,22 @@ export const jobActor = setup({
       if (handler === undefined)
         throw new JobError(`this version has no worker for ${job.kind} jobs`, { permanent: true });
       const attempt = attemptOf(job);
-      const context: JobContext = {
-        attempt,
-        signal,
-        checkpoint: async (command) => {
-          signal.throwIfAborted();
-          const kept = await commit(checkpointJob(attempt, now(), limits.leaseMs, command));
-          if (kept === null) throw new JobError('another attempt has taken over');
-          if (job.suspect || isLeaving()) throw new SteppedBack('let the others be tried');
-          progressed();
-          return kept.reply;
-        },
+      const checkpoint: JobContext['checkpoint'] = async (command) => {
+        signal.throwIfAborted();
+        const kept = await commit(checkpointJob(attempt, now(), limits.leaseMs, command));
+        if (kept === null) throw new JobError('another attempt has taken over');
+        if (job.suspect || isLeaving()) throw new SteppedBack('let the others be tried');
+        progressed();
+        return kept.reply;
       };
+      const goOn = async () => {
+        signal.throwIfAborted();
+        // That it has come so far clears a suspect: it is no longer one that has to run alone.
+        if (job.suspect) await checkpoint(() => undefined);
+        if (isLeaving()) throw new SteppedBack('let the process end');
+        progressed();
+      };
+      const context: JobContext = { attempt, signal, checkpoint, goOn };
       const attributes = { 'job.id': idOf('job', job.no), 'job.attempt': job.attempts };
       return traced(`job ${job.kind}`, attributes, () => handler(job, context), `job ${job.no}`);
     }),

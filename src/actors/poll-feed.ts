@@ -1,8 +1,9 @@
 /**
- * The poller of kind `rss`: fetches a feed, unless it has not changed, and reads it on a thread. Where the watch's URL is an HTML page,
- * the feed that it announces is polled; docs/watches.md says why so.
+ * The poller of kind `rss`, and what other kinds that are feeds share with it: fetch a feed, unless it has not changed, and read it on a
+ * thread. Where the watch's URL is an HTML page, the feed that it announces is polled; docs/watches.md says why so.
  */
 import type { FeedReading } from '../compute/feed/feed.ts';
+import type { FeedBytes } from '../compute/feed/read-feed.ts';
 import { JobError } from '../domain/errors.ts';
 import { readRssConfig } from '../domain/rss-config.ts';
 import type { Validators, Watch } from '../domain/watch.ts';
@@ -21,9 +22,16 @@ const accept =
 const maxAnnounced = 3;
 const notModified = 304;
 
-type Polled = SourceReading | { announced: readonly string[] };
+type Polled<Item> = SourceReading<Item> | { announced: readonly string[] };
 
-export function feedPoller({ fetch, read }: FeedPollerDependencies): Poller {
+export interface FeedSourceDependencies<Item> {
+  fetch: WebFetch;
+  /** What a feed comes to. Errors: JobError. */
+  read: (feed: FeedBytes, signal: AbortSignal) => Promise<FeedReading<Item>>;
+}
+
+/** Reads the feed that a watch names. Errors: JobError. */
+export function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
   const ask = async (url: string, validators: Validators | null, signal: AbortSignal): Promise<WebAnswer> => {
     const headers = {
       accept,
@@ -36,7 +44,7 @@ export function feedPoller({ fetch, read }: FeedPollerDependencies): Poller {
     return isForeign && validators !== null ? ask(url, null, signal) : answer;
   };
 
-  const pollAt = async (url: string, { validators }: Watch, signal: AbortSignal): Promise<Polled> => {
+  const pollAt = async (url: string, { validators }: Watch, signal: AbortSignal): Promise<Polled<Item>> => {
     const answer = await ask(url, validators, signal);
     const { status, finalUrl, headers, body } = answer;
     const refusal = statusError(answer);
@@ -44,20 +52,20 @@ export function feedPoller({ fetch, read }: FeedPollerDependencies): Poller {
     const whence = { url: finalUrl, feed_url: null };
     if (status === notModified) return { items: null, title: null, validators, ...whence };
     const contentType = headers['content-type'] ?? null;
-    const feed: FeedReading = await read({ bytes: body, contentType, url: finalUrl }, signal);
+    const feed = await read({ bytes: body, contentType, url: finalUrl }, signal);
     if (feed.kind === 'none') throw new JobError(feed.reason, { permanent: true });
     if (feed.kind === 'links') return { announced: feed.urls };
     return { items: feed.items, title: feed.title, validators: validatorsOf(answer), ...whence };
   };
 
   /** Poll a feed that the page at the watch's URL announces. */
-  const pollAnnounced = async (feed_url: string, watch: Watch, signal: AbortSignal): Promise<SourceReading> => {
+  const pollAnnounced = async (feed_url: string, watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
     const polled = await pollAt(feed_url, watch, signal);
     if ('announced' in polled) throw new JobError('not a feed: what the page announces is a page', { permanent: true });
     return { ...polled, feed_url };
   };
 
-  const firstOf = async (urls: readonly string[], watch: Watch, signal: AbortSignal): Promise<SourceReading> => {
+  const firstOf = async (urls: readonly string[], watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
     let failure: unknown;
     for (const url of urls.slice(0, maxAnnounced)) {
       try {
@@ -70,7 +78,7 @@ export function feedPoller({ fetch, read }: FeedPollerDependencies): Poller {
     throw failure;
   };
 
-  const readSource = async (watch: Watch, signal: AbortSignal): Promise<SourceReading> => {
+  return async (watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
     if (watch.feed_url !== null) {
       try {
         return await pollAnnounced(watch.feed_url, watch, signal);
@@ -81,7 +89,10 @@ export function feedPoller({ fetch, read }: FeedPollerDependencies): Poller {
     const polled = await pollAt(watch.url, watch, signal);
     return 'announced' in polled ? firstOf(polled.announced, watch, signal) : polled;
   };
+}
 
+export function feedPoller(dependencies: FeedPollerDependencies): Poller {
+  const readSource = feedSource(dependencies);
   return {
     policyOf: (config) => {
       const read = readRssConfig(config);

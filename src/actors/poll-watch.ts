@@ -25,11 +25,13 @@ export interface SourceItem {
   published_at: string | null;
   /** HTML that stands in for the page where it cannot be fetched. */
   content: string | null;
+  /** Kept in its page's metadata, beside what the poll and the watch say of it. */
+  metadata?: PageMetadata;
 }
 
-export interface SourceReading {
+export interface SourceReading<Item = SourceItem> {
   /** In the source's order; null: nothing has changed since the validators were given. */
-  items: SourceItem[] | null;
+  items: Item[] | null;
   title: string | null;
   /** Where the items were found. */
   url: string;
@@ -133,6 +135,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
             feed_title: reading.title,
             published_at: item.published_at,
             ...policy.metadata,
+            ...item.metadata,
           },
           seen_at: at,
           at,

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 export class Deadline {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  readonly #late: unknown;
+  #late: unknown;
   #remainingMs: number;
   #since = 0;
   #stopTimer = () => {};
@@ -46,6 +46,14 @@ export class Deadline {
     } finally {
       if (!this.#stop.signal.aborted) this.#count();
     }
+  }
+
+  /** Within a step: there is so much more time, and `late` is thrown when it is up. */
+  extend(ms: number, late: unknown): void {
+    this.#halt();
+    this.#remainingMs += ms;
+    this.#late = late;
+    if (!this.#stop.signal.aborted) this.#count();
   }
 
   #count(): void {

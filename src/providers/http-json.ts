@@ -11,10 +11,20 @@ import { readRetryAfterMs } from '../compute/retry-delay.ts';
 import type { Endpoint, ProviderCredentials } from './endpoint.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
 
-export interface JsonRequest {
+export interface JsonRequest extends AnswerOptions {
   /** Below the endpoint's address, with a leading slash. */
   path: string;
   body: unknown;
+}
+
+/** A body of any type that is answered in JSON. */
+export interface BytesRequest extends AnswerOptions {
+  path: string;
+  body: Uint8Array;
+  contentType: string;
+}
+
+interface AnswerOptions {
   /** Bytes of the answer at most. */
   maxBytes: number;
   signal: AbortSignal;
@@ -29,14 +39,19 @@ const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * POST JSON and read JSON.
  * Errors: ProviderError; the signal's reason when it fired.
  */
-export async function postJson(endpoint: Endpoint, request: JsonRequest): Promise<unknown> {
-  const { provider, baseUrl } = endpoint;
-  const { signal, maxBytes } = request;
+export function postJson(endpoint: Endpoint, request: JsonRequest): Promise<unknown> {
   const body = Buffer.from(JSON.stringify(request.body));
+  return postBytes(endpoint, { ...request, body, contentType: 'application/json' });
+}
+
+/** POST bytes and read JSON. Errors: as of `postJson`. */
+export async function postBytes(endpoint: Endpoint, request: BytesRequest): Promise<unknown> {
+  const { provider, baseUrl } = endpoint;
+  const { signal, maxBytes, body, contentType } = request;
   const url = addressOf(baseUrl, request.path);
   for (;;) {
     signal.throwIfAborted();
-    const sending = openRequest(endpoint, url, body.length);
+    const sending = openRequest(endpoint, url, { contentType, length: body.length });
     const leave = () => sending.destroy();
     signal.addEventListener('abort', leave, { once: true });
     let answered = false;
@@ -74,10 +89,14 @@ function authorizationOf({ api_key, userinfo }: ProviderCredentials): string | n
   return userinfo === null ? null : `Basic ${Buffer.from(userinfo).toString('base64')}`;
 }
 
-function openRequest({ provider, credentials }: Endpoint, url: URL, length: number): ClientRequest {
+function openRequest(
+  { provider, credentials }: Endpoint,
+  url: URL,
+  { contentType, length }: { contentType: string; length: number },
+): ClientRequest {
   const authorization = authorizationOf(credentials);
   const headers = {
-    'content-type': 'application/json',
+    'content-type': contentType,
     'content-length': length,
     accept: 'application/json',
     'accept-encoding': 'identity',
@@ -90,7 +109,7 @@ function openRequest({ provider, credentials }: Endpoint, url: URL, length: numb
   }
 }
 
-function responseTo(sending: ClientRequest, body: Buffer): Promise<IncomingMessage> {
+function responseTo(sending: ClientRequest, body: Uint8Array): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sending.once('response', resolve);
     sending.on('error', reject); // stays: a socket may break more than once

@@ -1,8 +1,10 @@
-/** The reranker and the chat client that the settings name, each with a breaker and retries of its own. Embedders: embedders.ts. */
+/** The reranker, the chat client and the transcription endpoint that the settings name, each with a breaker and retries of its own. Embedders: embedders.ts. */
 import { openReranker, type Reranker } from './api-reranker.ts';
 import { type ChatClient, openChatClient } from './chat-client.ts';
 import { endpointOf } from './endpoint.ts';
+import { endpointRecognizer } from './endpoint-recognizer.ts';
 import { type CallSurroundings, callsThrough, type ProviderSettings, sharedSource } from './provider-settings.ts';
+import type { Recognizer } from './recognizer.ts';
 
 export interface NamedReranker {
   reranker: Reranker;
@@ -39,4 +41,18 @@ export function chatClientOf(
   const endpoint = { provider: 'llm', baseUrl: llm.base_url, credentials: secrets.llm };
   const call = callsThrough('llm', breakers.of('llm'), llm.timeout_s, settings, { clock, random });
   return openChatClient({ endpoint, model: llm.model, call, wall: clock.wall });
+}
+
+/** The transcription endpoint of `transcribe.*`, or null where no address is set. Breaker: `transcribe`. */
+export function endpointRecognizerOf(
+  settings: Pick<ProviderSettings, 'transcribe' | 'resilience'> & {
+    secrets: Pick<ProviderSettings['secrets'], 'transcribe'>;
+  },
+  { breakers, clock, random }: CallSurroundings,
+): Recognizer | null {
+  const { transcribe, secrets } = settings;
+  if (transcribe.base_url === null) return null;
+  const endpoint = { provider: 'transcribe', baseUrl: transcribe.base_url, credentials: secrets.transcribe };
+  const call = callsThrough('transcribe', breakers.of('transcribe'), transcribe.timeout_s, settings, { clock, random });
+  return endpointRecognizer({ endpoint, model: transcribe.model, call, wall: clock.wall });
 }

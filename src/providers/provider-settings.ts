@@ -14,11 +14,13 @@ export interface ProviderSettings {
   embedder: Address & { provider: string };
   reranker: Address & { provider: string | null; model: string | null };
   llm: Address & { model: string | null; timeout_s: number };
+  transcribe: Address & { model: string; timeout_s: number };
   providers: Readonly<Record<string, Address>>;
   secrets: {
     embedder: ProviderCredentials;
     reranker: ProviderCredentials;
     llm: ProviderCredentials;
+    transcribe: ProviderCredentials;
     providers: Readonly<Record<string, ProviderCredentials>>;
   };
   resilience: {

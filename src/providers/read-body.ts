@@ -65,6 +65,48 @@ export async function readBody(
   }
 }
 
+export interface WriteBodyOptions extends Pick<ReadBodyOptions, 'takeRoom'> {
+  /** Given each piece when the one before was taken; the bytes are gone after. */
+  write: (bytes: Uint8Array) => Promise<void>;
+}
+
+/**
+ * Hand a whole body on, piece by piece.
+ * Errors: as of `readBody`, and what `write` throws.
+ */
+export async function writeBody(
+  answer: IncomingMessage,
+  maxBytes: number,
+  { write, takeRoom }: WriteBodyOptions,
+): Promise<void> {
+  let leaveRoom: (() => void) | undefined;
+  const room = async () => {
+    leaveRoom ??= await takeRoom();
+  };
+  try {
+    const body = unpackedBody(answer, maxBytes, false, room)[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await body.next();
+      if (done === true) return;
+      await write(value).catch((error: unknown) => {
+        throw new WriteFailure(error);
+      });
+      freeMemory([value]);
+    }
+  } catch (error) {
+    throw error instanceof WriteFailure ? error.cause : bodyError(error);
+  } finally {
+    leaveRoom?.();
+  }
+}
+
+/** Around what `write` throws: it is no fault of the answer. */
+class WriteFailure extends Error {
+  constructor(cause: unknown) {
+    super('not written', { cause });
+  }
+}
+
 /** A body with all packing taken off. Errors: FetchError `too_large` past `maxBytes` unless it is cut there. */
 function unpackedBody(
   answer: IncomingMessage,

@@ -19,7 +19,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 import { HostTurns } from './host-turns.ts';
-import { acceptEncoding, readBody } from './read-body.ts';
+import { acceptEncoding, readBody, writeBody } from './read-body.ts';
 import { answering, hostResolver, type Lookup, nextAddressAfterMs, type ResolvedAddress } from './resolve-host.ts';
 
 export interface WebFetchOptions {
@@ -43,8 +43,21 @@ export interface WebRequest {
   timeoutMs?: number;
   /** How many may wait for a host's turn before this request; where more do, it fails with `host_waits` (default: any number). */
   maxAhead?: number;
-  /** Looks at an answer before its body is read; what it throws ends the fetch. Not asked about redirects. */
-  admit?: (head: AnswerHead) => void;
+  /**
+   * Looks at an answer before its body is read, and may say where that goes; what it throws ends the fetch. Not asked about
+   * redirects.
+   */
+  admit?: (head: AnswerHead, url: URL) => BodySink | undefined;
+}
+
+/** Takes a body piece by piece, so that it need not fit into memory; the answer's own `body` is empty then. */
+export interface BodySink {
+  /** The next piece is read when this one is taken; its bytes are gone then. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Of the body, unpacked; instead of the request's. */
+  maxBytes: number;
+  /** Of the whole fetch, instead of the request's. */
+  timeoutMs: number;
 }
 
 export interface AnswerHead {
@@ -95,8 +108,8 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     let sent = { ...headers };
     const redirects: string[] = [];
 
-    const tooLate = new FetchError('timeout', `timed out after ${timeoutMs / 1000} s`);
-    const deadline = new Deadline(clock, timeoutMs, signal, tooLate);
+    const tooLate = (ms: number) => new FetchError('timeout', `timed out after ${ms / 1000} s`);
+    const deadline = new Deadline(clock, timeoutMs, signal, tooLate(timeoutMs));
 
     const hop = async (signal: AbortSignal, addresses: readonly ResolvedAddress[]): Promise<WebAnswer | URL> => {
       const answer = await openHop(url, addresses, { ...headersFor(url, userAgent), ...sent }, signal);
@@ -109,11 +122,15 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         const retryAfterMs = retryAfterOf(status, answer.headers['retry-after'], clock.wall());
         if (retryAfterMs !== undefined && !policy.lists(url.hostname)) turns.postpone(url.hostname, retryAfterMs);
         const head = { status, headers: plainHeaders(answer) };
-        request.admit?.(head);
-        const body = await readBody(answer, isPage ? maxBytes : Math.min(maxBytes, maxErrorBytes), {
-          cut: !isPage,
-          takeRoom: () => deadline.pause(room.take('', signal, Infinity)),
-        });
+        const sink = request.admit?.(head, url);
+        const takeRoom = () => deadline.pause(room.take('', signal, Infinity));
+        if (sink !== undefined && isPage) {
+          deadline.extend(sink.timeoutMs - timeoutMs, tooLate(sink.timeoutMs));
+          await writeBody(answer, sink.maxBytes, { write: sink.write, takeRoom });
+          return { ...head, finalUrl: shown(url), body: new Uint8Array(), redirects };
+        }
+        const maxRead = isPage ? maxBytes : Math.min(maxBytes, maxErrorBytes);
+        const body = await readBody(answer, maxRead, { cut: !isPage, takeRoom });
         return { ...head, finalUrl: shown(url), body, redirects };
       } finally {
         answer.destroy();

@@ -19,7 +19,8 @@ export const topLevel = {
     defaultText: '$XDG_CACHE_HOME/readback or ~/.cache/readback',
   }),
   program_path: text('', 'Folders in which other programs are looked for, as in PATH.').meta({
-    description: 'Folders in which other programs (docs/video.md) are looked for, in the form of PATH.',
+    description:
+      'Folders in which other programs (docs/video.md, docs/podcasts.md) are looked for, in the form of PATH.',
     defaultText: '$PATH',
   }),
   allowed_hosts: textList([], 'Values of the Host header accepted besides loopback names: `name` or `name:port`.'),

@@ -20,8 +20,8 @@ export const fetch = z.object({
     true,
     'Transcribe a video that has no captions. Has no effect so far (docs/video.md).',
   ),
-  audio_transcripts: flag(true, 'Transcribe audio files.'),
-  podcast_transcripts: flag(true, 'Transcribe the episodes of podcasts.'),
+  audio_transcripts: flag(true, 'Read audio files: transcribe what is said in them.'),
+  podcast_transcripts: flag(true, 'Read the episodes of podcasts; without it no podcast can be watched.'),
   video_caption_langs: textList(
     ['en', 'en-US', 'en-GB'],
     'Languages of captions, best first; `en` stands for `en-AU`, too.',
@@ -35,7 +35,10 @@ export const fetch = z.object({
         'Which captions are looked for, one step after the other: `manual` and `automatic` ones in `fetch.video_caption_langs`, the same in any language, and `translated` ones, which a machine has put into `fetch.video_caption_langs`.',
       rule: `a JSON list of ${captionSteps.join(', ')}`,
     }),
-  video_speech_model: text('small', 'Size of the local speech model.'),
+  video_speech_model: text(
+    'small',
+    'Size of the local speech model: what stands for `{model}` in `transcribe.command`.',
+  ),
   video_hosts: textList(
     ['youtube.com', 'youtu.be', 'vimeo.com'],
     'Domains whose pages are videos (docs/video.md), with those below them.',
@@ -56,9 +59,15 @@ export const fetch = z.object({
 });
 
 export const transcribe = z.object({
-  command: textOrNone('Program that is given an audio file and prints its transcript.'),
-  base_url: addressOrNone('Address of a compatible transcription endpoint.'),
+  command: textOrNone(
+    'Program, with what it is given, that writes down what is said in a sound file, such as `whisper-cli -m /models/ggml-{model}.bin -f {audio} -of {output} -oj`. No shell: quotes hold a word together (docs/podcasts.md).',
+  ),
+  base_url: addressOrNone(
+    'Address of a transcription endpoint that is compatible with OpenAI’s, used where no command is set.',
+  ),
   api_key: secretOrNone('Key for it.'),
+  model: text('whisper-1', 'Name of the model at the endpoint.'),
+  timeout_s: aboveZero(300, 'Seconds that the endpoint may take for five minutes of a recording, in one try.'),
 });
 
 export const pdf = z.object({

@@ -3,6 +3,8 @@ import { decodeText } from '../compute/decode-text.ts';
 import { type ExtractedPage, ExtractionLimitError, extractHtml } from '../compute/extract-html.ts';
 import { readMarkdown, readPlainText } from '../compute/markdown-text.ts';
 import { recognizeWall, type Wall } from '../compute/recognize-wall.ts';
+import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
+import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 
 /** What a text that was fetched is written in. */
 export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
@@ -40,6 +42,24 @@ export function readFetched({ kind, bytes, charset }: FetchedText): ReadText {
   const page = extract({ html, url: '' });
   const wall = recognizeWall({ ...page, html });
   return wall === null ? { wall, page } : { wall };
+}
+
+export interface FetchedTranscript {
+  bytes: Uint8Array;
+  charset: string | null;
+  called: TranscriptFormat | null;
+  chapters: readonly Chapter[];
+}
+
+/** A published transcript as a text with sections. Errors: as `readFetched`. */
+export function readPublishedTranscript({ bytes, charset, called, chapters }: FetchedTranscript): TranscriptText {
+  const { text } = decodeText(bytes, charset, called === 'html');
+  if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
+  const cues = readTranscript(text, called);
+  // A whole web page, with its menus: only what reads like an article is the transcript.
+  const isPage = called === 'html' && cues.every(({ startS, speaker }) => startS === null && speaker === null);
+  if (isPage) return extract({ html: text, url: '' });
+  return transcriptText(cues, chapters);
 }
 
 /** A file that only calls itself text: its beginning is full of characters that no text has. */

@@ -1,7 +1,12 @@
-/** Thread task: what a feed says. Run in a pool of its own, with a time limit and a heap limit. */
+/** Thread tasks: what a feed says. Run in a pool of its own, with a time limit and a heap limit. */
+import type { Episode } from '../compute/feed/episode.ts';
 import type { FeedReading } from '../compute/feed/feed.ts';
-import { type FeedBytes, readFeed } from '../compute/feed/read-feed.ts';
+import { type FeedBytes, readFeed, readPodcast } from '../compute/feed/read-feed.ts';
 
 export function read(feed: FeedBytes): FeedReading {
   return readFeed(feed);
+}
+
+export function readEpisodes(feed: FeedBytes): FeedReading<Episode> {
+  return readPodcast(feed);
 }

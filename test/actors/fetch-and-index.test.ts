@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { textReaders } from '../../src/actors/content-readers.ts';
 import { fetchAndIndexHandler } from '../../src/actors/fetch-and-index.ts';
+import { recordingReader } from '../../src/actors/read-recording.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { recoverOrphans } from '../../src/commands/recover-jobs.ts';
 import { defaultTrackingParams } from '../../src/compute/canonical-url.ts';
 import { FetchError } from '../../src/providers/fetch-error.ts';
+import { openTranscription } from '../../src/providers/transcription.ts';
 import { createWebFetch } from '../../src/providers/web-fetch.ts';
 import { readFetched } from '../../src/threads/extract-task.ts';
 import { submission } from '../commands/submissions.ts';
@@ -47,6 +49,18 @@ async function setUp(t: TestContext, site: Site, path: string) {
     }),
     readers: textReaders(async (content) => readFetched(content)),
     readVideo: async () => null,
+    episodes: { published: async () => null, chapters: async () => [] },
+    recordings: recordingReader({
+      transcription: openTranscription(
+        { program_path: '', transcribe: { command: null, base_url: null }, fetch: { video_speech_model: 'small' } },
+        null,
+      ),
+      folder: { create: () => Promise.reject(new Error('nothing is to be loaded')) },
+      maxBytes: 1,
+      timeoutMs: 1,
+      reads: { audio: true, podcasts: true },
+      random: () => 0,
+    }),
     indexPage: async (job) => {
       indexed.push(job.page_no ?? 0);
       return undefined;

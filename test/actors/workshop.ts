@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { SimulatedClock } from 'xstate';
 import { CommitFeed } from '../../src/actors/commit-feed.ts';
-import type { Completion, JobHandler, JobLimits } from '../../src/actors/job-actor.ts';
+import type { Completion, JobContext, JobHandler, JobLimits } from '../../src/actors/job-actor.ts';
 import { schedulerLogic } from '../../src/actors/scheduler.ts';
 import type { CommitCommand } from '../../src/actors/system-messages.ts';
 import { createJob } from '../../src/commands/move-job.ts';
@@ -21,6 +21,7 @@ const began = 1_700_000_000_000;
 export interface Work {
   job: Job;
   signal: AbortSignal;
+  goOn: JobContext['goOn'];
   done(completion?: Completion): void;
   fail(error: unknown): void;
 }
@@ -101,9 +102,9 @@ export class Workshop implements AsyncDisposable {
     };
   }
 
-  readonly #handler: JobHandler = (job, { signal }) =>
+  readonly #handler: JobHandler = (job, { signal, goOn }) =>
     new Promise((resolve, reject) => {
-      this.works.push({ job, signal, done: (completion) => resolve(completion), fail: reject });
+      this.works.push({ job, signal, goOn, done: (completion) => resolve(completion), fail: reject });
     });
 
   start(

@@ -359,17 +359,19 @@ test('metrics are text, count ingest by outcome and time requests by route templ
 });
 
 test('the settings are told together with the programs that were found', async (t) => {
+  const transcription = { kind: 'command', detail: '/usr/bin/whisper-cli', ffmpeg: true } as const;
+  const found = { yt_dlp: { version: '2025.11.12', guarded: true }, transcription };
   const { app } = testServer(
     {},
     {
       shownSettings: { settings: { bind_port: 8000 }, mutability: { bind_port: 'boot_only' } },
-      capabilities: async () => ({ yt_dlp: { version: '2025.11.12', guarded: true } }),
+      capabilities: async () => found,
     },
   );
   t.after(() => app.close());
   const answer = await app.inject({ url: '/v1/admin/config', headers: { authorization: `Bearer ${writer}` } });
   assert.deepEqual(answer.json(), {
-    settings: { bind_port: 8000, capabilities: { yt_dlp: { version: '2025.11.12', guarded: true } } },
+    settings: { bind_port: 8000, capabilities: found },
     mutability: { bind_port: 'boot_only' },
   });
 });

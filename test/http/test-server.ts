@@ -53,7 +53,10 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: { settings: {}, mutability: {} },
-    capabilities: async () => ({ yt_dlp: null }),
+    capabilities: async () => ({
+      yt_dlp: null,
+      transcription: { kind: null, detail: 'nothing is there', ffmpeg: false },
+    }),
     ...options,
   });
   return { app, asked, lines };

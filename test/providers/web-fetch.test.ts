@@ -460,3 +460,64 @@ test('a host is called once at a time, with a gap, and not before it wants to be
   await listed(url, { signal: never });
   assert.equal(site.asked.length, asked + 2);
 });
+
+test('a body that goes elsewhere has limits of its own, and what cannot be taken ends the fetch', async (t) => {
+  const body = Buffer.alloc(3_000_000, 'sound');
+  const site = await Site.open(t, {
+    '/a': say(body),
+    '/packed': say(gzipSync(body), { 'content-encoding': 'gzip' }),
+    '/missing': say('nothing here', {}, 404),
+  });
+  const fetch = fetcher();
+  const sinkOf = (maxBytes: number, write: (bytes: Uint8Array) => Promise<void>) => ({
+    signal: new AbortController().signal,
+    admit: () => ({ maxBytes, timeoutMs: 10_000, write }),
+  });
+  for (const path of ['/a', '/packed']) {
+    const taken: Buffer[] = [];
+    // The bytes are gone when they are taken.
+    const answer = await fetch(
+      site.url(path),
+      sinkOf(body.length, async (bytes) => void taken.push(Buffer.from(bytes))),
+    );
+    assert.deepEqual([answer.status, answer.body.length], [200, 0]);
+    assert.ok(Buffer.concat(taken).equals(body), path);
+    const { code, message } = await failure(
+      fetch(
+        site.url(path),
+        sinkOf(body.length - 1, async () => {}),
+      ),
+    );
+    assert.deepEqual([code, message], ['too_large', 'larger than 2999999 bytes']);
+  }
+  const full = new Error('no room');
+  await assert.rejects(
+    fetch(
+      site.url('/a'),
+      sinkOf(body.length, () => Promise.reject(full)),
+    ),
+    (error) => error === full,
+  );
+  const missing = await fetch(
+    site.url('/missing'),
+    sinkOf(9, () => assert.fail('it is not asked')),
+  );
+  assert.equal(Buffer.from(missing.body).toString(), 'nothing here');
+  await assert.rejects(fetch(site.url('/missing'), { signal: AbortSignal.abort(full) }), (error) => error === full);
+});
+
+test('the time for a body that goes elsewhere counts from the beginning of the fetch', async (t) => {
+  const site = await Site.open(t, {
+    '/drip': (_request, response) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write('x'), 20);
+      response.on('close', () => clearInterval(drip));
+    },
+  });
+  const write = async () => {};
+  const signal = new AbortController().signal;
+  const long = { signal, admit: () => ({ maxBytes: 1e6, timeoutMs: 700, write }) };
+  const began = performance.now();
+  assert.equal((await failure(fetcher({ timeoutMs: 100 })(site.url('/drip'), long))).message, 'timed out after 0.7 s');
+  assert.ok(performance.now() - began >= 690);
+});

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
+import { findTranscription } from '../../providers/transcription.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
 import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
@@ -63,6 +64,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   await look('settings', () => ({ state: 'ok', detail: 'sound' })); // else no command would run
   for (const [name, purpose] of modules)
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
+  await look('transcription', () => transcription(context));
   await look('word vectors', () => wordVectors(context));
   await look('transformers', () => transformers(context));
   await look('yt-dlp', () => ytDlp(context));
@@ -90,6 +92,15 @@ async function moduleLoads(name: string, purpose: string): Promise<Found> {
   if (name.endsWith('.json')) require.resolve(name);
   else await import(name);
   return { state: 'ok', detail: purpose };
+}
+
+/** Only recordings need it. */
+function transcription({ settings }: Context): Found {
+  const { kind, detail, ffmpeg } = findTranscription(settings);
+  if (kind === null) return { state: 'warn', detail: `no audio and no podcasts: ${detail}` };
+  if (!ffmpeg)
+    return { state: 'warn', detail: `${kind}: ${detail}; without ffmpeg recordings are sent whole, as they are` };
+  return { state: 'ok', detail: `${kind}: ${detail}` };
 }
 
 function wordVectors({ settings }: Context): Found {

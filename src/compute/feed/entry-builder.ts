@@ -1,4 +1,5 @@
 /** Gathers what one entry of a feed says, in whatever order, and makes an item of it. */
+import { type Bases, type Episode, EpisodeParts } from './episode.ts';
 import { cutContent, type FeedItem, itemUrl, maxContentLength, oneLine } from './feed.ts';
 import { feedDate } from './feed-date.ts';
 import { escapeHtml, textOfTitle } from './feed-html.ts';
@@ -44,6 +45,7 @@ export class EntryBuilder {
   about: string | null = null;
   /** `src` of Atom's content. */
   source: Link | null = null;
+  readonly episode = new EpisodeParts();
   #title: string | null = null;
   #content: string | null = null;
   /** By how well they name the page: 0 best. */
@@ -55,6 +57,7 @@ export class EntryBuilder {
   }
 
   link({ href, rel = 'alternate', type }: Readonly<Record<string, string>>, base: string | null): void {
+    if (rel.toLowerCase() === 'enclosure') this.episode.enclosure(href, type, base);
     if (href === undefined || rel.toLowerCase() !== 'alternate') return;
     this.#offer(type === undefined || /html/i.test(type) ? 1 : 2, { href, base });
   }
@@ -67,20 +70,36 @@ export class EntryBuilder {
     else if (name === 'guid' && attributes.ispermalink?.toLowerCase() !== 'false' && webAddress.test(text))
       this.#offer(4, { href: text, base });
     else if (name === 'id' && webAddress.test(text)) this.#offer(4, { href: text, base });
+    else if (name === 'itunes:duration') this.episode.duration(text);
+    else if (name === 'itunes:author' || name === 'dc:creator') this.episode.by(text);
     else if (contentNames.has(name)) this.#offerContent(attributes, captured);
     else if (dateNames.includes(name) && !this.#dates.has(name)) this.#dates.set(name, text);
   }
 
   /** Null where the entry has no address. `bases`: what relative addresses are meant from, where nothing nearer says. */
-  build(bases: readonly (string | null)[]): FeedItem | null {
+  build(bases: Bases): FeedItem | null {
+    const url = this.#address(bases);
+    return url === null ? null : { url, ...this.#told() };
+  }
+
+  /** Null where the entry has no recording. */
+  buildEpisode(bases: Bases, lang: string | null): Episode | null {
+    const parts = this.episode.build(bases);
+    return parts === null ? null : { ...parts, ...this.#told(), lang, link: this.#address(bases) };
+  }
+
+  #address(bases: Bases): string | null {
     const about = this.about !== null && webAddress.test(this.about) ? { href: this.about, base: null } : undefined;
     for (const link of [...this.#links, this.source, about]) {
       const url = link == null ? null : itemUrl(link.href, [link.base, ...bases]);
-      if (url === null) continue;
-      const date = dateNames.map((name) => feedDate(this.#dates.get(name) ?? '')).find((each) => each !== null);
-      return { url, title: this.#title, published_at: date ?? null, content: this.#content };
+      if (url !== null) return url;
     }
     return null;
+  }
+
+  #told() {
+    const date = dateNames.map((name) => feedDate(this.#dates.get(name) ?? '')).find((each) => each !== null);
+    return { title: this.#title, published_at: date ?? null, content: this.#content };
   }
 
   #offer(rank: number, link: Link): void {

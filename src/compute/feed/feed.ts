@@ -11,11 +11,11 @@ export interface FeedItem {
   content: string | null;
 }
 
-export interface Feed {
+export interface Feed<Item = FeedItem> {
   kind: 'feed';
   title: string | null;
   /** In the feed's order; entries without an address are left out. */
-  items: FeedItem[];
+  items: Item[];
 }
 
 /** An HTML page that announces feeds, the likeliest first; absolute addresses. */
@@ -24,7 +24,7 @@ export interface FeedLinks {
   urls: string[];
 }
 
-export type FeedReading = Feed | FeedLinks | { kind: 'none'; reason: string };
+export type FeedReading<Item = FeedItem> = Feed<Item> | FeedLinks | { kind: 'none'; reason: string };
 
 /** Entries read of one feed; what comes after them is not looked at. */
 export const maxEntries = 5000;

@@ -1,7 +1,8 @@
 /** Reads a feed of any format from its bytes. Called on a thread: a feed of megabytes takes a second. Loads nothing, expands nothing. */
 import { decodeFeed } from './decode-feed.ts';
+import type { Episode } from './episode.ts';
 import type { FeedReading } from './feed.ts';
-import { readJsonFeed } from './read-json-feed.ts';
+import { jsonEpisode, jsonItem, readJsonFeed } from './read-json-feed.ts';
 import { readXmlFeed } from './read-xml-feed.ts';
 
 export interface FeedBytes {
@@ -12,9 +13,30 @@ export interface FeedBytes {
   url: string;
 }
 
-export function readFeed({ bytes, contentType, url }: FeedBytes): FeedReading {
+export function readFeed(feed: FeedBytes): FeedReading {
+  const text = textOf(feed);
+  if (text === null) return empty;
+  if (isJson(text)) return readJsonFeed(text, feed.url, jsonItem);
+  return readXmlFeed(text, feed.url, (entry, bases) => entry.build(bases));
+}
+
+/** The entries that have a recording. */
+export function readPodcast(feed: FeedBytes): FeedReading<Episode> {
+  const text = textOf(feed);
+  if (text === null) return empty;
+  if (isJson(text)) return readJsonFeed(text, feed.url, jsonEpisode);
+  return readXmlFeed(text, feed.url, (entry, bases, lang) => entry.buildEpisode(bases, lang));
+}
+
+const empty = { kind: 'none', reason: 'not a feed: the answer is empty' } as const;
+
+/** Null where there is nothing but white space. */
+function textOf({ bytes, contentType }: FeedBytes): string | null {
   const text = decodeFeed(bytes, contentType);
+  return /[^\s\uFEFF]/.test(text) ? text : null;
+}
+
+function isJson(text: string): boolean {
   const first = /[^\s\uFEFF]/.exec(text)?.[0];
-  if (first === undefined) return { kind: 'none', reason: 'not a feed: the answer is empty' };
-  return first === '{' || first === '[' ? readJsonFeed(text, url) : readXmlFeed(text, url);
+  return first === '{' || first === '[';
 }

@@ -1,27 +1,56 @@
 /** JSON Feed 1.0 and 1.1 (jsonfeed.org). */
+import { type Bases, type Episode, EpisodeParts, tagOf } from './episode.ts';
 import { cutContent, type FeedItem, type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
 import { feedDate } from './feed-date.ts';
 import { escapeHtml } from './feed-html.ts';
 
-export function readJsonFeed(text: string, address: string): FeedReading {
+/** `build`: what is made of an entry; null leaves it out. */
+export function readJsonFeed<Item>(
+  text: string,
+  address: string,
+  build: (entry: unknown, bases: Bases, lang: string | null) => Item | null,
+): FeedReading<Item> {
   const feed = parsed(text);
   if (feed === undefined) return { kind: 'none', reason: 'not a feed: JSON that cannot be parsed' };
   const entries = fieldOf(feed, 'items');
   if (!Array.isArray(entries)) return { kind: 'none', reason: 'not a feed: JSON without items' };
   const home = textOf(feed, 'home_page_url');
-  const items = entries.slice(0, maxEntries).flatMap((entry: unknown) => readEntry(entry, [home, address]) ?? []);
+  const lang = tagOf(textOf(feed, 'language') ?? undefined);
+  const items = entries.slice(0, maxEntries).flatMap((entry: unknown) => build(entry, [home, address], lang) ?? []);
   return { kind: 'feed', title: oneLine(textOf(feed, 'title') ?? ''), items };
 }
 
-function readEntry(entry: unknown, bases: readonly (string | null)[]): FeedItem | null {
+/** Null for an entry without an address. */
+export function jsonItem(entry: unknown, bases: Bases): FeedItem | null {
+  const url = addressOf(entry, bases);
+  return url === null ? null : { url, ...told(entry) };
+}
+
+/** Null for an entry without a recording. */
+export function jsonEpisode(entry: unknown, bases: Bases, lang: string | null): Episode | null {
+  const parts = new EpisodeParts();
+  const attachments = fieldOf(entry, 'attachments');
+  for (const attachment of Array.isArray(attachments) ? attachments : []) {
+    parts.enclosure(textOf(attachment, 'url') ?? undefined, textOf(attachment, 'mime_type') ?? undefined, null);
+    const seconds = fieldOf(attachment, 'duration_in_seconds');
+    if (typeof seconds === 'number') parts.duration(String(seconds));
+  }
+  const authors = fieldOf(entry, 'authors');
+  parts.by(textOf(Array.isArray(authors) ? authors[0] : fieldOf(entry, 'author'), 'name') ?? '');
+  const built = parts.build(bases);
+  return built === null ? null : { ...built, ...told(entry), lang, link: addressOf(entry, bases) };
+}
+
+function addressOf(entry: unknown, bases: Bases): string | null {
   const id = textOf(entry, 'id');
   const link = textOf(entry, 'url') ?? textOf(entry, 'external_url') ?? (/^https?:\/\//i.test(id ?? '') ? id : null);
-  const url = link === null ? null : itemUrl(link, bases);
-  if (url === null) return null;
+  return link === null ? null : itemUrl(link, bases);
+}
+
+function told(entry: unknown) {
   const plain = textOf(entry, 'content_text') ?? textOf(entry, 'summary');
   const html = textOf(entry, 'content_html') ?? (plain === null ? null : escapeHtml(plain));
   return {
-    url,
     title: oneLine(textOf(entry, 'title') ?? ''),
     published_at: feedDate(textOf(entry, 'date_published') ?? textOf(entry, 'date_modified') ?? ''),
     content: cutContent(html ?? ''),

@@ -6,7 +6,8 @@
 import { decodeHTMLStrict } from 'entities';
 import { Parser } from 'htmlparser2';
 import { EntryBuilder } from './entry-builder.ts';
-import { type FeedItem, type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
+import { type Bases, tagOf } from './episode.ts';
+import { type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
 import { escapeAttribute, escapeHtml, textOfTitle } from './feed-html.ts';
 
 type Attributes = Readonly<Record<string, string>>;
@@ -26,6 +27,9 @@ const prefixes: readonly (readonly [string, string])[] = [
   ['http://purl.org/dc/terms/', 'dcterms'],
   ['http://www.w3.org/1999/xhtml', 'xhtml'],
   ['http://rssnamespace.org/feedburner/', 'feedburner'],
+  ['http://www.itunes.com/dtds/podcast', 'itunes'],
+  ['https://podcastindex.org/namespace/', 'podcast'],
+  ['https://github.com/podcastindex-org/podcast-namespace', 'podcast'],
 ];
 
 /** Elements of an entry whose text is kept. */
@@ -53,9 +57,12 @@ const entryTexts = new Set([
   'dcterms:modified',
   'feedburner:origlink',
   'dc:title',
+  'dc:creator',
+  'itunes:author',
+  'itunes:duration',
 ]);
 /** Elements of the feed itself whose text is kept. */
-const feedTexts = new Set(['title', 'link']);
+const feedTexts = new Set(['title', 'link', 'language']);
 const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
 /** Between two looks whether enough entries were read, in characters. */
 const sliceLength = 65_536;
@@ -79,14 +86,17 @@ interface Capture {
   hasTags: boolean;
 }
 
-export function readXmlFeed(text: string, address: string): FeedReading {
+type BuildEntry<Item> = (entry: EntryBuilder, bases: Bases, lang: string | null) => Item | null;
+
+/** `build`: what is made of an entry; null leaves it out. */
+export function readXmlFeed<Item>(text: string, address: string, build: BuildEntry<Item>): FeedReading<Item> {
   const reader = new XmlFeedReader(address);
   for (let from = 0, to = 0; from < text.length && !reader.isFull; from = to) {
     // Behind the end of a tag: no entity is cut in two.
     to = text.indexOf('>', from + sliceLength) + 1 || text.length;
     reader.write(text.slice(from, to));
   }
-  return reader.end();
+  return reader.end(build);
 }
 
 class XmlFeedReader {
@@ -104,6 +114,7 @@ class XmlFeedReader {
   readonly #entries: EntryBuilder[] = [];
   #title: string | null = null;
   #home: string | null = null;
+  #lang: string | null = null;
   readonly #links: { href: string; isComments: boolean }[] = [];
 
   constructor(address: string) {
@@ -135,22 +146,22 @@ class XmlFeedReader {
     this.#parser.write(text);
   }
 
-  end(): FeedReading {
+  end<Item>(build: BuildEntry<Item>): FeedReading<Item> {
     this.#parser.end();
     if (this.#isOver && this.#format !== 'html')
       return { kind: 'none', reason: `not a feed: nested deeper than ${maxDepth} elements` };
     if (this.#format === 'html') return this.#announced();
     if (this.#format === null) return { kind: 'none', reason: 'not a feed: neither RSS, Atom nor JSON Feed' };
     const home = this.#home === null ? null : itemUrl(this.#home, [this.#address]);
-    const items: FeedItem[] = [];
+    const items: Item[] = [];
     for (const entry of this.#entries.slice(0, maxEntries)) {
-      const item = entry.build([home, this.#address]);
+      const item = build(entry, [home, this.#address], this.#lang);
       if (item !== null) items.push(item);
     }
     return { kind: 'feed', title: this.#title, items };
   }
 
-  #announced(): FeedReading {
+  #announced(): FeedReading<never> {
     const sorted = this.#links.toSorted((a, b) => Number(a.isComments) - Number(b.isComments));
     const urls = sorted.flatMap(({ href }) => itemUrl(href, [this.#address]) ?? []);
     return urls.length > 0
@@ -196,6 +207,9 @@ class XmlFeedReader {
     } else if (this.#entry !== null) {
       if (this.#stack.length !== this.#entryDepth + 1) return;
       if (name === 'link' || name === 'atom:link') this.#entry.link(attributes, base);
+      if (name === 'enclosure') this.#entry.episode.enclosure(attributes.url, attributes.type, base);
+      if (name === 'podcast:transcript') this.#entry.episode.transcript(attributes, base);
+      if (name === 'podcast:chapters') this.#entry.episode.chapters(attributes, base);
       if (name === 'content' && attributes.src !== undefined) this.#entry.source = { href: attributes.src, base };
       if (entryTexts.has(name)) this.#startCapture(name, attributes);
     } else if (feedTexts.has(name) && this.#isOfFeed()) {
@@ -244,6 +258,7 @@ class XmlFeedReader {
     if (this.#entry !== null)
       this.#entry.text(name, attributes, { text, markup, hasTags }, this.#stack.at(-1)?.base ?? null);
     else if (name === 'title') this.#title ??= oneLine(textOfTitle(text));
+    else if (name === 'language') this.#lang ??= tagOf(text);
     else if (text.trim() !== '') this.#home ??= text.trim();
   }
 

@@ -1,7 +1,7 @@
 /**
  * Reads WebVTT and SubRip (SRT), in the forms in which they are really written: any line ends, hours left out, comma or dot, blank
  * lines missing or too many, cue settings, markup. Both are lists of lines with a time line before the words of each cue, so one
- * reader takes both (docs/decisions/own-transcript-readers.md).
+ * reader takes both (docs/decisions/own-transcript-readers.md), and what recognizers print: `[00:01.000 --> 00:02.000]  words`.
  *
  * Automatic captions roll: each cue repeats the lines of the one before, or its words so far. What is repeated is left out where the
  * two cues touch.
@@ -59,7 +59,7 @@ function timedLinesOf(text: string): TimedLines[] {
     if (times !== null) {
       dropNumber(open?.lines ?? loose, open === null ? 0 : 1);
       settle();
-      open = { ...times, lines: [] };
+      open = { startS: times.startS, endS: times.endS, lines: times.said === '' ? [] : [times.said] };
       found.push(open);
     } else if (isBlank) settle();
     else if (open !== null) open.lines.push(line);
@@ -74,17 +74,27 @@ function dropNumber(lines: string[], words: number): void {
   if (lines.length > words && /^\s*\d{1,9}\s*$/.test(lines.at(-1) ?? '')) lines.pop();
 }
 
-function timesOf(line: string): { startS: number; endS: number } | null {
-  const at = line.length > maxTimeLine ? -1 : line.indexOf(arrow);
-  if (at < 0 || !line.slice(0, at).includes(':')) return null;
-  const startS = readClock(line.slice(0, at));
+interface TimeLine {
+  startS: number;
+  endS: number;
+  /** What follows on the same line. */
+  said: string;
+}
+
+function timesOf(line: string): TimeLine | null {
+  const bracket = line.startsWith('[') ? line.slice(0, maxTimeLine).indexOf(']') : -1;
+  const times = bracket < 0 ? line : line.slice(1, bracket);
+  const at = times.length > maxTimeLine ? -1 : times.indexOf(arrow);
+  if (at < 0 || !times.slice(0, at).includes(':')) return null;
+  const startS = readClock(times.slice(0, at));
   const endS = readClock(
-    line
+    times
       .slice(at + arrow.length)
       .trimStart()
       .split(/\s/, 1)[0],
   );
-  return startS === null || endS === null ? null : { startS, endS: Math.max(startS, endS) };
+  if (startS === null || endS === null) return null;
+  return { startS, endS: Math.max(startS, endS), said: bracket < 0 ? '' : line.slice(bracket + 1).trim() };
 }
 
 function unrolled(timed: readonly TimedLines[]): Cue[] {

@@ -56,6 +56,12 @@ test('SRT: byte order mark, CRLF, commas, overrides, words behind a blank line, 
   ]);
 });
 
+test('what recognizers print: times in brackets, the words behind them', () => {
+  const printed =
+    '\nloading\n[00:00:00.000 --> 00:00:02.500]   Set at dusk.\n[00:02.500 --> 00:04.000]\n[music] no time\n';
+  assert.deepEqual(readCaptions(printed), [cue(0, 2.5, 'Set at dusk.'), cue(2.5, 4, '[music] no time')]);
+});
+
 test('cues out of order are put in order; what is no captions file has none', () => {
   const srt = '00:00:09,000 --> 00:00:10,000\nsecond\n\n00:00:01,000 --> 00:00:02,000\nfirst';
   assert.deepEqual(readCaptions(srt), [cue(1, 2, 'first'), cue(9, 10, 'second')]);

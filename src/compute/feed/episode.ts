@@ -1,0 +1,106 @@
+/**
+ * An episode of a podcast: its recording, and where the feed says that it is written down what is said in it. RSS enclosures, Atom
+ * links of relation `enclosure`, attachments of JSON Feed; `podcast:transcript` and `podcast:chapters` of the podcast namespace;
+ * duration and author of the iTunes namespace.
+ */
+import { isRecording } from '../audio-type.ts';
+import { readClock } from '../transcript/cue.ts';
+import { itemUrl, oneLine } from './feed.ts';
+
+export interface PublishedTranscript {
+  /** Absolute, http or https. */
+  url: string;
+  /** Content type as the feed says, '' where it does not. */
+  type: string;
+  /** Language tag, or null. */
+  lang: string | null;
+}
+
+export interface Episode {
+  /** Of the recording: absolute, http or https. */
+  url: string;
+  title: string | null;
+  /** UTC, ISO 8601. */
+  published_at: string | null;
+  /** HTML: the longest that the feed gives. */
+  content: string | null;
+  /** The episode's page. */
+  link: string | null;
+  author: string | null;
+  duration_s: number | null;
+  /** What the podcast says of itself. */
+  lang: string | null;
+  transcripts: PublishedTranscript[];
+  /** Of `podcast:chapters`, a JSON document. */
+  chapters_url: string | null;
+}
+
+type Attributes = Readonly<Record<string, string | undefined>>;
+/** What relative addresses are meant from: the first that is one. */
+export type Bases = readonly (string | null)[];
+
+/** Transcripts of one episode that are kept. */
+const maxTranscripts = 10;
+const maxEnclosures = 10;
+const languageTag = /^[a-z]{2,8}(?:-[a-z\d]{1,8}){0,5}$/i;
+
+/** Gathers what an entry says of its recording, in whatever order. */
+export class EpisodeParts {
+  readonly #enclosures: { url: string; type: string; base: string | null }[] = [];
+  readonly #transcripts: { url: string; type: string; lang: string | null; base: string | null }[] = [];
+  #chapters: { url: string; base: string | null } | null = null;
+  author: string | null = null;
+  duration_s: number | null = null;
+
+  enclosure(url: string | undefined, type: string | undefined, base: string | null): void {
+    if (url !== undefined && this.#enclosures.length < maxEnclosures) {
+      this.#enclosures.push({ url, type: plainType(type), base });
+    }
+  }
+
+  transcript({ url, type, language }: Attributes, base: string | null): void {
+    if (url === undefined || this.#transcripts.length >= maxTranscripts) return;
+    this.#transcripts.push({ url, type: plainType(type), lang: tagOf(language), base });
+  }
+
+  chapters({ url }: Attributes, base: string | null): void {
+    if (url !== undefined) this.#chapters ??= { url, base };
+  }
+
+  /** `1:02:03` or `3723`. */
+  duration(text: string): void {
+    this.duration_s ??= readClock(text);
+  }
+
+  by(text: string): void {
+    this.author ??= oneLine(text);
+  }
+
+  /** What makes an entry an episode; null where it has no recording. */
+  build(bases: Bases): Pick<Episode, 'url' | 'author' | 'duration_s' | 'transcripts' | 'chapters_url'> | null {
+    for (const { url, type, base } of this.#enclosures) {
+      const absolute = itemUrl(url, [base, ...bases]);
+      if (absolute === null || !isRecording(type, new URL(absolute))) continue;
+      return {
+        url: absolute,
+        author: this.author,
+        duration_s: this.duration_s,
+        transcripts: this.#transcripts.flatMap(({ base: from, ...each }) => {
+          const at = itemUrl(each.url, [from, ...bases]);
+          return at === null ? [] : [{ ...each, url: at }];
+        }),
+        chapters_url: this.#chapters && itemUrl(this.#chapters.url, [this.#chapters.base, ...bases]),
+      };
+    }
+    return null;
+  }
+}
+
+export function tagOf(text: string | undefined): string | null {
+  const tag = text?.trim() ?? '';
+  return languageTag.test(tag) ? tag : null;
+}
+
+function plainType(type: string | undefined): string {
+  return (type ?? '').split(';', 1)[0].trim().toLowerCase().slice(0, 100);
+}
