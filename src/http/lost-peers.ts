@@ -11,20 +11,31 @@ import ipaddr from 'ipaddr.js';
 
 /** Tables of this process's network, by kind of socket. */
 const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-/**
- * How often in a row the oldest bytes were sent again without an answer. The wait doubles each time, from a fifth of a second or
- * more on a slow path, so that this is half a minute, in which a peer that only changes its network is back.
- */
-const retriesOfLost = 7;
+/** How often the oldest bytes were sent again without an answer: after a second and a half, on a fast path. */
+const retriesOfSilent = 3;
+/** So many looks in a row find a peer silent before it counts as lost: it may only be changing its network. */
+const looksOfLost = 3;
 
 type Ends = Partial<Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'>>;
 
-/** Which of these connections have had no answer for half a minute though something was sent. */
-export async function lostPeers<Connection extends Ends>(connections: readonly Connection[]): Promise<Connection[]> {
-  if (connections.length === 0) return [];
-  const texts = await Promise.all(tables.map(readTable));
-  const lost = new Set(texts.flatMap(unansweredIn));
-  return connections.filter((connection) => lost.has(keyOf(connection)));
+/** Looks at the same connections now and then, and remembers which of them are silent. */
+export class LostPeers<Connection extends Ends> {
+  /** How many looks in a row have found the connection's other side silent. */
+  #silentFor = new Map<Connection, number>();
+
+  /** The connections whose other side is lost. */
+  async look(connections: readonly Connection[]): Promise<Connection[]> {
+    const texts = connections.length === 0 ? [] : await Promise.all(tables.map(readTable));
+    return this.judge(connections, texts);
+  }
+
+  /** The same, by tables that were read already. */
+  judge(connections: readonly Connection[], texts: readonly string[]): Connection[] {
+    const unanswered = new Set(texts.flatMap(unansweredIn));
+    const silent = connections.filter((connection) => unanswered.has(keyOf(connection)));
+    this.#silentFor = new Map(silent.map((connection) => [connection, (this.#silentFor.get(connection) ?? 0) + 1]));
+    return silent.filter((connection) => (this.#silentFor.get(connection) ?? 0) >= looksOfLost);
+  }
 }
 
 /** Empty where there is no such table: another system, or one without this kind of address. */
@@ -45,7 +56,7 @@ export function unansweredIn(table: string): string[] {
   return table.split('\n').flatMap((line) => {
     const [, local, remote, , queues, , retries] = line.trim().split(/\s+/);
     const unacknowledged = Number.parseInt(queues ?? '', 16);
-    return unacknowledged > 0 && Number.parseInt(retries, 16) >= retriesOfLost ? [`${local} ${remote}`] : [];
+    return unacknowledged > 0 && Number.parseInt(retries, 16) >= retriesOfSilent ? [`${local} ${remote}`] : [];
   });
 }
 

@@ -3,36 +3,46 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { keyOf, unansweredIn } from '../../src/http/lost-peers.ts';
+import { keyOf, LostPeers, unansweredIn } from '../../src/http/lost-peers.ts';
 
 const head =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode                     ';
 const row = (ends: string, queues: string, retries: string) =>
   `   1: ${ends} 01 ${queues} 01:00000151 ${retries}     0        0 257162 1 00000000cf306c75 100 0 0 10 0`;
 
-test('the connections that were sent something again and again without an answer are found in the table', () => {
-  const vanished = '01004D0A:4970 02004D0A:B6A6';
+const ends = (remotePort: number) => ({
+  localAddress: '10.77.0.1',
+  localPort: 18800,
+  remoteAddress: '10.77.0.2',
+  remotePort,
+});
+
+test('who was sent something again and again without an answer is silent, and lost when it stays so', () => {
   const table = [
     head,
     row('0100007F:1F40 00000000:0000', '00000000:00000000', '00000000'),
-    row('01004D0A:4970 02004D0A:B6A5', '0000002D:00000000', '00000006'),
-    row(vanished, '0000002D:00000000', '00000007'),
+    row('01004D0A:4970 02004D0A:B6A5', '0000002D:00000000', '00000002'),
+    row('01004D0A:4970 02004D0A:B6A6', '0000002D:00000000', '00000003'),
     row('01004D0A:4970 02004D0A:B6A7', '00000000:00000010', '00000009'),
     '',
-  ];
-  assert.deepEqual(unansweredIn(table.join('\n')), [vanished]);
+  ].join('\n');
+  assert.deepEqual(unansweredIn(table), ['01004D0A:4970 02004D0A:B6A6']);
   assert.deepEqual(unansweredIn(''), []);
+  const connections = [0xb6a5, 0xb6a6, 0xb6a7].map(ends);
+  const peers = new LostPeers<(typeof connections)[0]>();
+  const looks = [table, table, head, table, table, table].map((text) => peers.judge(connections, [text]));
+  assert.deepEqual(looks, [[], [], [], [], [], [connections[1]]]);
 });
 
 test("a connection's ends are written as the table writes them", () => {
-  const ends = (localAddress: string, remoteAddress: string) =>
+  const key = (localAddress: string, remoteAddress: string) =>
     keyOf({ localAddress, localPort: 18800, remoteAddress, remotePort: 46758 });
-  assert.equal(ends('10.77.0.1', '10.77.0.2'), '01004D0A:4970 02004D0A:B6A6');
+  assert.equal(key('10.77.0.1', '10.77.0.2'), '01004D0A:4970 02004D0A:B6A6');
   assert.equal(
-    ends('::ffff:10.77.0.1', '::1'),
+    key('::ffff:10.77.0.1', '::1'),
     '0000000000000000FFFF000001004D0A:4970 00000000000000000000000001000000:B6A6',
   );
-  assert.equal(ends('fe80::1%eth0', 'fe80::1').slice(0, 32), '000080FE000000000000000001000000');
+  assert.equal(key('fe80::1%eth0', 'fe80::1').slice(0, 32), '000080FE000000000000000001000000');
   assert.equal(keyOf({}), '');
 });
 

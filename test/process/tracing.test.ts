@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { RunningService, until } from './service.ts';
 
 const page = {
@@ -26,8 +27,17 @@ async function indexed(service: RunningService): Promise<void> {
   await until(async () => (await status()) === 'indexed', 'the page is indexed', 60_000);
 }
 
-test('one trace goes from the request of a page through message, job and threads until it is indexed', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_OBSERVABILITY__TRACES: 'console' });
+test('one trace goes from the request of a page through message, job, threads and provider until it is indexed', async (t) => {
+  const provider = await startFakeProvider({ dim: 8 });
+  t.after(() => provider.close());
+  const service = await RunningService.start(t, {
+    SERVICE_OBSERVABILITY__TRACES: 'console',
+    SERVICE_EMBEDDER__PROVIDER: 'openai',
+    SERVICE_EMBEDDER__MODEL: 'any',
+    SERVICE_EMBEDDER__DIM: '8',
+    SERVICE_EMBEDDER__BASE_URL: `${provider.url}/v1`,
+    SERVICE_EMBEDDER__API_KEY: 'canary-key-7719',
+  });
   await indexed(service);
   await service.stop();
   const lines = service.output.split('\n').filter((line) => line.includes('"msg":"span"'));
@@ -44,7 +54,8 @@ test('one trace goes from the request of a page through message, job and threads
   for (const span of trace) t.diagnostic(`${'  '.repeat(wayOf(span).length - 1)}${span.name} ${span.ms} ms`);
   const ways = trace.map((span) => wayOf(span).join(' > '));
   const job = 'http POST /v1/pages > ask page.ingest > ask store.commit > job index_page';
-  for (const way of [job, `${job} > thread work.preparePages`, `${job} > ask index.add`]) {
+  const parts = ['thread work.preparePages', 'provider openai', 'ask index.add'];
+  for (const way of [job, ...parts.map((part) => `${job} > ${part}`)]) {
     assert.ok(ways.includes(way), `${way}\n${ways.join('\n')}`);
   }
   assert.ok(

@@ -11,12 +11,12 @@ import { streamEvent } from '../../actors/events.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription } from '../../domain/events.ts';
 import type { RouteGroup } from '../http-app.ts';
-import { lostPeers } from '../lost-peers.ts';
+import { LostPeers } from '../lost-peers.ts';
 import { errorAnswers } from '../openapi.ts';
 
 const heartbeat = ':\n\n';
-/** How often subscribers that have vanished are looked for, ms. */
-const lookEveryMs = 5_000;
+/** Subscribers that have vanished are looked for once a heartbeat, which is what they do not acknowledge; within these bounds, ms. */
+const lookEveryMs = { min: 500, max: 15_000 };
 
 async function* streamOf(subscription: EventSubscription, heartbeatMs: number): AsyncGenerator<string> {
   yield streamEvent('snapshot', subscription.snapshot);
@@ -31,15 +31,19 @@ export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
   const open = new Map<EventSubscription, Socket>();
   let closing = false;
 
+  const lostPeers = new LostPeers<Socket>();
   const cutLost = async () => {
-    for (const socket of await lostPeers([...open.values()])) {
+    for (const socket of await lostPeers.look([...open.values()])) {
       app.log.info('a subscriber of the event stream does not answer any more');
       socket.destroy();
     }
   };
-  const looking = setInterval(() => {
-    cutLost().catch((error) => app.log.warn({ err: error }, 'lost subscribers could not be looked for'));
-  }, lookEveryMs);
+  const looking = setInterval(
+    () => {
+      cutLost().catch((error) => app.log.warn({ err: error }, 'lost subscribers could not be looked for'));
+    },
+    Math.min(Math.max(heartbeatMs, lookEveryMs.min), lookEveryMs.max),
+  );
   looking.unref();
   // Streams have no end of their own, and closing waits for answers that are under way.
   app.addHook('preClose', async () => {
