@@ -50,6 +50,21 @@ test('an attempt that fails waits twice as long each time, between half and the 
   const { status, attempts, last_error } = workshop.job(no);
   assert.deepEqual([status, attempts, last_error], ['dead', 3, 'no luck at all']);
   assert.deepEqual([workshop.works.length, workshop.actors(), workshop.lines], [3, [], []]);
+  assert.deepEqual(
+    workshop.endings.map(({ level, job_id, kind, attempt, status, code }) => [
+      level,
+      job_id,
+      kind,
+      attempt,
+      status,
+      code,
+    ]),
+    [
+      [30, idOf('job', no), 'index_page', 1, 'failed', 'JobError'],
+      [30, idOf('job', no), 'index_page', 2, 'failed', 'JobError'],
+      [40, idOf('job', no), 'index_page', 3, 'dead', 'JobError'],
+    ],
+  );
 });
 
 test('a provider that asks for more time gets it, one that asks for less does not', async () => {

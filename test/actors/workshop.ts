@@ -13,9 +13,11 @@ import type { Job, JobKind } from '../../src/domain/job.ts';
 import { type Command, storeUnavailable } from '../../src/store/store.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { Hosted } from './hosted.ts';
-import { keptLog } from './quiet-log.ts';
+import { keptLog, type LogLine } from './quiet-log.ts';
 
 const began = 1_700_000_000_000;
+
+const failedAttempt = 'an attempt at a job failed';
 
 /** An attempt that a handler works on. */
 export interface Work {
@@ -32,7 +34,7 @@ export class Workshop implements AsyncDisposable {
   readonly clock = new SimulatedClock();
   readonly feed = new CommitFeed();
   readonly works: Work[] = [];
-  readonly lines;
+  readonly #lines;
   readonly temporary: TemporaryStore;
   commits = 0;
   /** Replaced to make commits wait or fail. */
@@ -47,7 +49,7 @@ export class Workshop implements AsyncDisposable {
     this.temporary = temporary;
     const { log, lines } = keptLog();
     this.#log = log;
-    this.lines = lines;
+    this.#lines = lines;
   }
 
   static async open(): Promise<Workshop> {
@@ -100,6 +102,16 @@ export class Workshop implements AsyncDisposable {
       this.gate = async () => {};
       release(error);
     };
+  }
+
+  /** What was logged but for `endings`. */
+  get lines(): LogLine[] {
+    return this.#lines.filter(({ msg }) => msg !== failedAttempt);
+  }
+
+  /** The one line that each attempt which failed is told by. */
+  get endings(): LogLine[] {
+    return this.#lines.filter(({ msg }) => msg === failedAttempt);
   }
 
   readonly #handler: JobHandler = (job, { signal, goOn }) =>
