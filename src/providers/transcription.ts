@@ -47,6 +47,8 @@ export interface Recording {
 const pieceS = 300;
 /** Longest recording, in seconds: 250 MB of the thinnest sound are days. */
 const maxRecordingS = 24 * 3600;
+/** A piece this much shorter, in seconds, is not the last: decoders round. */
+const slackS = 1;
 /** A rest this short, in seconds, holds no word. */
 const leastS = 0.2;
 
@@ -122,7 +124,7 @@ async function inPieces(
       throw new FetchError('too_large', `the recording is longer than ${maxRecordingS / 3600} hours`);
     }
     const samples = await decodeAudio(decoder, { path, dir }, { fromS, lengthS: pieceS }, signal);
-    const isLast = samples.length < pieceS * bytesPerSecond;
+    const isLast = samples.length < (pieceS - slackS) * bytesPerSecond;
     const bytes = isLast ? samples.length : quietestCut(samples);
     const lengthS = bytes / bytesPerSecond;
     if (lengthS >= leastS) {

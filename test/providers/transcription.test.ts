@@ -160,6 +160,20 @@ test('long recordings are cut where it is quiet, each piece has its time, and wh
   assert.ok(given.includes('-format_whitelist'));
 });
 
+test('a piece that a decoder has rounded down is not the last one', async (t) => {
+  const programs = new FakePrograms(t);
+  programs.add(
+    'ffmpeg',
+    `${fakeFfmpeg(650).replace('process.stdout.write(Buffer.from(samples.buffer))', 'process.stdout.write(Buffer.from(samples.buffer).subarray(0, -200))')}`,
+  );
+  programs.add('speech', "process.stdout.write('[00:01.000 --> 00:02.000] words')");
+  const cues = await openTranscription(settings(programs.path, { command: 'speech {audio}' }), null).transcribe(
+    recordingOf(t),
+    signal,
+  );
+  assert.equal(cues.length, 3);
+});
+
 test('what is no recording is said to be none', async (t) => {
   const programs = new FakePrograms(t);
   programs.add('ffmpeg', fakeFfmpeg(10));
