@@ -92,7 +92,7 @@ test('an empty environment gives the defaults of the contract', () => {
     },
     search: { recency_half_life_days: null, embed_deadline_s: 2, rerank_deadline_s: 5 },
     storage: { max_bytes: null, flush_timeout_s: 20 },
-    transcribe: { command: null, base_url: null },
+    transcribe: { command: null, base_url: null, model: 'whisper-1', timeout_s: 300 },
     watch: {
       default_interval_hours: 24,
       poll_tick_enabled: true,
