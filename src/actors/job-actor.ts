@@ -116,15 +116,15 @@ export const jobActor = setup({
         progressed();
       };
       const context: JobContext = { attempt, signal, checkpoint, goOn };
-      const attributes = { 'job.id': idOf('job', job.no), 'job.attempt': job.attempts };
-      return traced(`job ${job.kind}`, attributes, () => handler(job, context), `job ${job.no}`);
+      return tracedPart('job', job, () => handler(job, context));
     }),
     beat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
       commit(beatJob(attemptOf(job), now(), limits.leaseMs)),
     ),
     settle: fromPromise<Job | null, Context>(async ({ input }) => {
       const command = settlement(input);
-      const settled = command === null ? null : await input.commit(command);
+      if (command === null) return null;
+      const settled = await tracedPart('settle', input.job, () => input.commit(command));
       if (settled !== null) logEnd(input, settled);
       return settled;
     }),
@@ -265,6 +265,12 @@ function outcomeOf(error: unknown): Outcome {
 
 function attemptOf(job: Job): Attempt {
   return { job_no: job.no, claim: job.claim };
+}
+
+/** A part of an attempt, in the trace of whoever made the job: `job KIND` is its work, `settle KIND` the writing of its outcome. */
+function tracedPart<Result>(part: 'job' | 'settle', job: Job, run: () => Promise<Result>): Promise<Result> {
+  const attributes = { 'job.id': idOf('job', job.no), 'job.attempt': job.attempts };
+  return traced(`${part} ${job.kind}`, attributes, run, `job ${job.no}`);
 }
 
 /** One line for each attempt that ended. Errors appear as their code only: their texts may hold what a page or a provider said. */

@@ -39,6 +39,7 @@ test('one trace goes from the request of a page through message, job, threads an
     SERVICE_EMBEDDER__API_KEY: 'canary-key-7719',
   });
   await indexed(service);
+  await until(() => service.output.includes('"settle extract_entities"'), 'what follows is done, too', 60_000);
   await service.stop();
   const lines = service.output.split('\n').filter((line) => line.includes('"msg":"span"'));
   const spans = lines.map((line) => JSON.parse(line) as SpanLine);
@@ -55,7 +56,9 @@ test('one trace goes from the request of a page through message, job, threads an
   const ways = trace.map((span) => wayOf(span).join(' > '));
   const job = 'http POST /v1/pages > ask page.ingest > ask store.commit > job index_page';
   const parts = ['thread work.preparePages', 'provider openai', 'ask index.add'];
-  for (const way of [job, ...parts.map((part) => `${job} > ${part}`)]) {
+  const settled = 'http POST /v1/pages > ask page.ingest > ask store.commit > settle index_page > ask store.commit';
+  const all = [job, ...parts.map((part) => `${job} > ${part}`), settled, `${settled} > job extract_entities`];
+  for (const way of all) {
     assert.ok(ways.includes(way), `${way}\n${ways.join('\n')}`);
   }
   assert.ok(
