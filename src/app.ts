@@ -73,6 +73,7 @@ import { loadWordVectors, type WordVectorsProgress } from './providers/word-vect
 import { openYtDlp } from './providers/yt-dlp.ts';
 import type { Settings } from './settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from './store/data-folder.ts';
+import { proveStore } from './store/look-apart.ts';
 import { type Command, Store } from './store/store.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { openThreadPool } from './threads/thread-pool.ts';
@@ -123,7 +124,7 @@ const drainGraceMs = 4000;
 /** An attempt's time limit, as a share of its lease, when none is set: a handler ends before its lease does. */
 const timeoutShareOfLease = 0.9;
 
-/** Open the data folder and start everything. Errors: those of the folder, the store, the word vectors, and of any child at its start. */
+/** Open the data folder and start everything. Errors: those of the folder, the store (StoreDamagedError above all), the word vectors, and of any child at its start. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { settings, log, metrics, now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
   requireEntityCapability();
@@ -137,6 +138,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 
   async function startIn(folder: DataFolder, undo: (() => unknown)[]): Promise<App> {
+    await proveStore(folder.path, { beside: false, wasUsed: folder.wasUsed });
     const store = Store.open(folder.path, randomUUID);
     undo.push(() => store.close());
     await renewModels(store, { at: now(), max_attempts: settings.jobs.max_attempts }, log);

@@ -1,6 +1,6 @@
 /**
  * The process: arguments, settings, signals and exit codes.
- * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong. Killed by itself: a second signal, or a stop
+ * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong · 6 the store is damaged. Killed by itself: a second signal, or a stop
  * that took too long.
  */
 import { randomBytes } from 'node:crypto';
@@ -20,6 +20,7 @@ import { secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
 import { DataFolderError } from './store/data-folder.ts';
 import { StoreFormatError } from './store/environment.ts';
+import { damagedExitCode, StoreDamagedError } from './store/look-apart.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 
@@ -153,6 +154,7 @@ async function main(): Promise<void> {
     });
     if (demo) await runDemo({ baseUrl, token: tokens[0].token, say: (line) => process.stdout.write(`${line}\n`) });
   } catch (error) {
+    if (error instanceof StoreDamagedError) leave(damagedExitCode, error.message);
     const reason = plainReason(error);
     if (reason !== null) leave(1, reason);
     log.fatal({ err: error }, 'the start failed');

@@ -1,3 +1,5 @@
+import { damagedExitCode } from '../store/look-apart.ts';
+
 /** How commands end. An error of this kind is a line for the person at the terminal; every other one is a bug. */
 export const exitCodes = {
   done: 0,
@@ -6,6 +8,7 @@ export const exitCodes = {
   unreachable: 3,
   inUse: 4,
   partly: 5,
+  damaged: damagedExitCode,
   interrupted: 130,
 } as const;
 
@@ -17,6 +20,7 @@ export const exitMeanings: readonly (readonly [number, string])[] = [
   [exitCodes.unreachable, 'a running service is needed and none answers'],
   [exitCodes.inUse, 'the data folder is in use: the service has to be stopped for this'],
   [exitCodes.partly, 'done in part: some items failed and are listed'],
+  [exitCodes.damaged, 'the store is damaged: a backup has to be restored'],
   [exitCodes.interrupted, 'interrupted; what was done is kept'],
 ];
 

@@ -2,6 +2,7 @@
 import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { StoreFormatError } from '../store/environment.ts';
+import { proveStore } from '../store/look-apart.ts';
 import { StoreView } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { type ServiceClient, serviceClient } from './service-client.ts';
@@ -31,7 +32,7 @@ export function clientOf({ settings, url }: Context, scope: Scope): ServiceClien
   return serviceClient(settings, url, scope);
 }
 
-/** Read the store of the data folder, beside a running service or without one. Errors: CliError. */
+/** Read the store of the data folder, beside a running service or without one. Errors: CliError, StoreDamagedError. */
 export async function withStore<Result>(
   { settings, url }: Context,
   use: (store: StoreView) => Promise<Result> | Result,
@@ -39,6 +40,7 @@ export async function withStore<Result>(
   if (url !== undefined) {
     throw new CliError(exitCodes.misuse, 'this reads the data folder itself; it cannot be done with --url');
   }
+  await proveStore(settings.data_dir, { beside: true, wasUsed: false });
   let view: StoreView;
   try {
     view = StoreView.open(settings.data_dir);

@@ -10,6 +10,7 @@ import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { stateDir } from '../settings/state-dir.ts';
 import { DataFolderError } from '../store/data-folder.ts';
 import { StoreFormatError } from '../store/environment.ts';
+import { StoreDamagedError } from '../store/look-apart.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { addCommand } from './commands/add.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
@@ -110,6 +111,7 @@ async function fsckCommand(repair: boolean): Promise<ExitCode> {
 function told(error: unknown): { code: ExitCode; message: string } {
   if (error instanceof CliError) return { code: error.exitCode, message: error.message };
   if (error instanceof SettingsError) return { code: exitCodes.misuse, message: error.message };
+  if (error instanceof StoreDamagedError) return { code: exitCodes.damaged, message: error.message };
   const isPlain =
     error instanceof DataFolderError ||
     error instanceof StoreFormatError ||

@@ -8,19 +8,19 @@ import { overQuota } from '../actors/intake.ts';
 import { submissionPreparer } from '../actors/prepare-submission.ts';
 import { importItems, restartImport } from '../commands/import-items.ts';
 import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
-import { type Command, Store } from '../store/store.ts';
+import type { Command, Store } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Context } from './context.ts';
 
 const itemsPerTransaction = 500;
 
-/** `use` is given the target; the data folder's lock is held by the caller. */
+/** `use` is given the target; the store is the caller's. */
 export async function withOfflineTarget<Result>(
-  { settings, newId, now }: Context,
+  { settings, now }: Context,
+  store: Store,
   label: string,
   use: (target: ImportTarget) => Promise<Result>,
 ): Promise<Result> {
-  const store = Store.open(settings.data_dir, newId);
   const extractor = openExtractor(Math.max(2, availableParallelism()));
   const { prepareItem } = submissionPreparer({
     extract: extractor.extract,
@@ -50,6 +50,5 @@ export async function withOfflineTarget<Result>(
     });
   } finally {
     await extractor.close();
-    await store.close();
   }
 }

@@ -1,5 +1,7 @@
 /** For commands that need the service stopped: takes the data folder's lock, or says who has it. */
 import { type DataFolder, DataFolderError, openDataFolder } from '../store/data-folder.ts';
+import { proveStore } from '../store/look-apart.ts';
+import { Store } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Context } from './context.ts';
 
@@ -25,4 +27,21 @@ export async function withStoppedFolder<Result>(
   } finally {
     folder.release();
   }
+}
+
+/** The same with the folder's store, made if need be. Errors: StoreDamagedError, too. */
+export function withStoppedStore<Result>(
+  context: Context,
+  what: string,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  return withStoppedFolder(context, what, async ({ path, wasUsed }) => {
+    await proveStore(path, { beside: false, wasUsed });
+    const store = Store.open(path, context.newId);
+    try {
+      return await use(store);
+    } finally {
+      await store.close();
+    }
+  });
 }

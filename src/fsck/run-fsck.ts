@@ -5,6 +5,7 @@ import { startApp } from '../app.ts';
 import { repairStore } from '../commands/repair-store.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { openDataFolder } from '../store/data-folder.ts';
+import { proveStore } from '../store/look-apart.ts';
 import { Store } from '../store/store.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -23,10 +24,11 @@ const shownFindings = 20;
 /** Between two looks at the jobs that a repair has queued, ms. */
 const pollMs = 200;
 
-/** True when the folder is sound in the end. Errors: DataFolderError while a service uses the folder. */
+/** True when the folder is sound in the end. Errors: DataFolderError while a service uses the folder, StoreDamagedError. */
 export async function runFsck({ settings, repair, say, newId, now }: FsckOptions): Promise<boolean> {
   const folder = openDataFolder(settings.data_dir, newId());
   try {
+    await proveStore(folder.path, { beside: false, wasUsed: folder.wasUsed });
     const found = await checkFolder(folder.path);
     tell(found, say);
     if (isClean(found) || !repair) return isClean(found);

@@ -18,7 +18,10 @@ import {
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openReadOnlyEnvironment, restampStore, storeFormat } from './environment.ts';
+import { BlacklistTransactor } from './blacklist.ts';
+import { Counters } from './counters.ts';
+import { openEnvironment, openReadOnlyEnvironment, restampStore, storeFormat } from './environment.ts';
+import { type CarriedRule, proveStore, readRulesApart } from './look-apart.ts';
 import { PageReader } from './pages.ts';
 import { copyInto, roomFor } from './replace-file.ts';
 import { StoreView } from './store.ts';
@@ -53,11 +56,12 @@ export interface BackupOptions {
 }
 
 /**
- * Copy the store of a running or stopped service. Errors: BackupError where the target is not an empty folder; StoreFormatError;
- * NoRoomError; those of the file system. What is left of a failed one has no manifest.
+ * Copy the store of a running or stopped service. Errors: BackupError where the target is not an empty folder; StoreDamagedError;
+ * StoreFormatError; NoRoomError; those of the file system. What is left of a failed one has no manifest.
  */
 export async function makeBackup({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
   requireEmpty(target);
+  await proveStore(dataDir, { beside: true, wasUsed: false });
   mkdirSync(target, { recursive: true, mode: 0o700 });
   chmodSync(target, 0o700);
   const partial = join(target, 'store-partial'); // no dot: LMDB takes such a path for a file
@@ -104,11 +108,16 @@ export interface RestoreOptions {
 export interface Restored extends BackupManifest {
   /** Where the store that was there is now. */
   keptAt: string | null;
+  /** Its blacklist rules that the backup lacks: they stand in the restored store, and its next start forgets what matches them. */
+  carriedRules: number;
+  /** False where the store that was there is damaged, so that rules of it may be missing. */
+  allRulesRead: boolean;
 }
 
 /**
  * Put a backup into a data folder. The restored store gets an identity of its own, because labels and numbers that were given since
- * the backup will be given again: no index file of the former history may be taken for one of this. Until the renaming nothing has changed.
+ * the backup will be given again: no index file of the former history may be taken for one of this. What was forgotten since stays
+ * forgotten: the rules of the store that was there are taken along, as far as they can be read. Until the renaming nothing has changed.
  * Errors: BackupError where it is no whole backup, of another format, or a store is there; NoRoomError; those of the file system.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
@@ -124,7 +133,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   await copyInto(restored, (dir) => copyFile(join(backup, 'store', DATA), join(dir, DATA)));
   if ((await sha256Of(join(restored, DATA))) !== manifest.sha256)
     throw new BackupError('the copy differs from the backup');
-  await restampStore(restored, newStoreId());
+  const { rules, complete } = existsSync(live) ? await readRulesApart(storeDir) : { rules: [], complete: true };
+  const carriedRules = await adoptStore(restored, newStoreId(), rules);
   rmSync(join(dataDir, 'index'), { recursive: true, force: true });
   mkdirSync(storeDir, { recursive: true, mode: 0o700 });
   let keptAt: string | null = null;
@@ -137,7 +147,25 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   renameSync(join(restored, DATA), live);
   await syncFolder(storeDir);
   rmSync(restored, { recursive: true, force: true });
-  return { ...manifest, keptAt };
+  return { ...manifest, keptAt, carriedRules, allRulesRead: complete };
+}
+
+/** Give the copied store an identity of its own and the rules that it lacks, which its next start then carries out; tells how many. */
+async function adoptStore(dir: string, storeId: string, rules: readonly CarriedRule[]): Promise<number> {
+  await restampStore(dir, storeId);
+  const environment = openEnvironment(dir, () => storeId);
+  try {
+    const blacklist = new BlacklistTransactor(environment);
+    const counters = new Counters(environment);
+    const lacking = rules.filter(({ kind, pattern }) => blacklist.find(kind, pattern) === undefined);
+    await environment.root.childTransaction(() => {
+      for (const rule of lacking) blacklist.put({ ...rule, no: counters.take('blacklist'), purging: true });
+    });
+    await environment.root.flushed;
+    return lacking.length;
+  } finally {
+    await environment.close();
+  }
 }
 
 /** The manifest of a whole backup. Errors: BackupError. */

@@ -12,6 +12,8 @@ export class DataFolderError extends Error {
 
 export interface DataFolder {
   path: string;
+  /** Whether a process used it before and let go of it in order. */
+  wasUsed: boolean;
   /** Let go of the lock. */
   release(): void;
 }
@@ -26,7 +28,7 @@ export function openDataFolder(path: string, nonce: string): DataFolder {
   try {
     chmodSync(path, 0o700);
     const lock = takeFolderLock(path, nonce);
-    if ('release' in lock) return { path, release: () => lock.release() };
+    if ('release' in lock) return { path, wasUsed: lock.wasReleased, release: () => lock.release() };
     throw new DataFolderError(`another readback (process ${lock.heldBy}) is using ${path}`);
   } catch (error) {
     if (error instanceof DataFolderError) throw error;

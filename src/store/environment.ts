@@ -10,7 +10,6 @@
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
-import { faultOfStoreFile } from './inspect-file.ts';
 import { copyInto, putInPlace, roomFor, settleInPlace } from './replace-file.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
@@ -65,10 +64,9 @@ interface Slot {
   database: Database<unknown, Key>;
 }
 
-/** Open or create the environment in `path`. Errors: StoreFormatError for a damaged file, or a stamp of another format. */
+/** Open or create the environment in `path`. Whoever may meet a damaged file looks first (look-apart.ts). Errors: StoreFormatError for a stamp of another format. */
 export function openEnvironment(path: string, newStoreId: () => string): Environment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  refuseDamage(path);
   rmSync(join(path, COPY), { recursive: true, force: true });
   let root = openRoot(path);
   const slots: Slot[] = [];
@@ -142,8 +140,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
 export function openReadOnlyEnvironment(path: string): Environment {
   const dataFile = join(path, 'data.mdb');
   if (!existsSync(dataFile)) throw new StoreFormatError(`there is no store in ${path}`);
-  refuseDamage(path);
-  const root = open<unknown, Key>({ path, maxDbs: maxDatabases, maxReaders, readOnly: true });
+  const root = openReadOnlyRoot(path);
   const stamp = openForReading<string | number, string>(root, 'stamp', {});
   if (stamp.get('format') !== storeFormat) {
     throw new StoreFormatError(
@@ -172,14 +169,6 @@ export async function restampStore(path: string, storeId: string): Promise<void>
   }
 }
 
-function refuseDamage(path: string): void {
-  const fault = faultOfStoreFile(path, join(path, '..', 'index'));
-  if (fault === null) return;
-  throw new StoreFormatError(
-    `the store's file ${join(path, 'data.mdb')} cannot be opened: ${fault}. readback restore puts a backup in its place`,
-  );
-}
-
 /** A database that an older store does not have yet reads as an empty one. */
 function openForReading<Value, StoredKey extends Key>(
   root: RootDatabase,
@@ -199,7 +188,13 @@ const emptyDatabase = {
   getStats: () => ({ entryCount: 0 }),
 } as unknown as Database<unknown, Key>;
 
-function openRoot(path: string): RootDatabase {
+/** Open the file of a store for reading, without looking at what is in it. */
+export function openReadOnlyRoot(path: string): RootDatabase {
+  return open<unknown, Key>({ path, maxDbs: maxDatabases, maxReaders, readOnly: true });
+}
+
+/** Open or create the file of a store, going back to its last commit that was flushed, without looking at what is in it. */
+export function openRoot(path: string): RootDatabase {
   // Batching by turns of the event loop would add a promise of its own to each commit, which nobody can handle when it fails.
   const turns = { eventTurnBatching: false };
   const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, safeRestore: true, ...turns };

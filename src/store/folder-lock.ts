@@ -11,6 +11,8 @@ import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 
 export interface FolderLock {
+  /** Whether somebody had it before and let go of it in order. */
+  wasReleased: boolean;
   release(): void;
 }
 
@@ -46,7 +48,8 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
         continue;
       }
       for (const old of generations(folder)) if (old <= newest) rmSync(generationPath(folder, old), { force: true });
-      return { release: () => releaseLock(next, self, own) };
+      const wasReleased = newest > 0 && typeof holder === 'object' && holder.released;
+      return { wasReleased, release: () => releaseLock(next, self, own) };
     }
     return { heldBy: typeof holder === 'object' ? holder.pid : 0 };
   } finally {

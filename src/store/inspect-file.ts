@@ -1,6 +1,6 @@
 /**
  * What can be told of a store's file before LMDB maps it: LMDB trusts what it finds, and a file that is no store ends the process without a
- * word. Reads two pages. Damage further inside is not looked for here.
+ * word. Reads two pages. Damage further inside is not looked for here: that is for a process of its own (look-apart.ts).
  *
  * Layout (lmdb 0.9.90 of the package `lmdb`, 64 bits, little-endian): pages 0 and 1 each name a state of the store; behind a page's header
  * of 24 bytes are magic, version, address, size of the map, two databases of 48 bytes (the first has the page size as its first field; the

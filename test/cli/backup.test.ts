@@ -155,6 +155,65 @@ test('what is no whole backup is refused, and a store that is there is only repl
   assert.deepEqual(await pagesIn(join(home, 'data')), ['https://one.example/']);
 });
 
+test('what was forgotten after a backup stays forgotten when the backup is restored over the store that knows of it', async (t) => {
+  const service = await RunningService.start(t);
+  const kept = { url: 'https://kept.example/1', body_extracted: 'Tides rise twice a day on this coast. '.repeat(5) };
+  const gone = { url: 'https://gone.example/1', body_extracted: 'Tides of a secret coast rise, too. '.repeat(5) };
+  const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
+    pages: [kept, gone],
+  });
+  const [keptId, goneId] = body.results.map(({ page_id }) => page_id);
+  await service.settled([keptId, goneId]);
+  const home = temporaryFolder(t);
+  await service.call('POST', '/v1/forget', { domain: 'early.example' });
+  const dir = join(home, 'backup');
+  await cliOf(service, home).json(['backup', dir]);
+  await service.call('POST', '/v1/forget', { domain: 'gone.example', reason: 'private' });
+  await service.call('POST', '/v1/forget', { url: 'https://other.example/x' });
+  await service.stop();
+  const restored = await new Cli(home).json<{ carriedRules: number; allRulesRead: boolean }>(
+    ['restore', dir, '--replace'],
+    0,
+    { env: { SERVICE_DATA_DIR: service.dataDir } },
+  );
+  assert.deepEqual([restored.carriedRules, restored.allRulesRead], [2, true]);
+
+  await service.start();
+  const { body: found } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/search', {
+    query: 'tides of a coast',
+  });
+  assert.deepEqual(
+    found.results.map(({ page_id }) => page_id),
+    [keptId],
+  );
+  await until(
+    async () => (await service.call('GET', `/v1/pages/${goneId}`)).status === 404,
+    'the page of the newer rule is erased',
+  );
+  const { body: rules } = await service.call<{ entries: { pattern: string; reason: string | null }[] }>(
+    'GET',
+    '/v1/blacklist',
+  );
+  assert.deepEqual(rules.entries.map(({ pattern, reason }) => [pattern, reason]).sort(), [
+    ['early.example', null],
+    ['gone.example', 'private'],
+    ['https://other.example/x', null],
+  ]);
+});
+
+test('a restore over a damaged store says that rules of it could not be read, and is done all the same', async (t) => {
+  const home = temporaryFolder(t);
+  const cli = new Cli(home);
+  await cli.json(['import', '-'], 0, { input: 'https://one.example/\n' });
+  const dir = join(home, 'backup');
+  await cli.json(['backup', dir]);
+  writeFileSync(join(home, 'data', 'store', 'data.mdb'), Buffer.alloc(1 << 16, 0xa5));
+  const { code, stderr } = await cli.run(['restore', dir, '--replace']);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /not all rules of the damaged store could be read/);
+  assert.equal((await cli.json<{ sound: boolean }>(['fsck'])).sound, true);
+});
+
 test('files are private whatever the umask, and a link is no data folder', async (t) => {
   const home = temporaryFolder(t);
   const mask = process.umask(0);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -160,3 +161,88 @@ test('over HTTP: a service that refuses for a while is waited for; one that is g
   assert.ok(!readFileSync(join(state, readdirSync(state)[0]), 'utf8').includes('"x"'));
   assert.ok(!existsSync(join(home, 'data')), 'nothing was made where the service is elsewhere');
 });
+
+test('over HTTP: killed while a batch is answered, the import sends that batch again: pages are exact, and it says what may be counted twice', async (t) => {
+  const service = await RunningService.start(t);
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, Array.from({ length: 450 }, (_, no) => `https://site.example/${no}`).join('\n'));
+  let batches = 0;
+  let importer: ChildProcess | undefined;
+  const between = await listening(t, async (request, body) => {
+    const answer = await fetch(service.url + request.url, {
+      method: request.method ?? 'GET',
+      headers: { authorization: String(request.headers.authorization), 'content-type': 'application/json' },
+      ...(body === '' ? {} : { body }),
+    });
+    if (request.method === 'POST' && ++batches === 3) importer?.kill('SIGKILL'); // taken in, and nobody is told
+    return { status: answer.status, body: await answer.json() };
+  });
+  const cli = new Cli(home, { SERVICE_BIND_PORT: between, SERVICE_AUTH_TOKEN: token });
+  importer = cli.spawn(['import', list]);
+  await once(importer, 'close');
+  assert.deepEqual([importer.signalCode, batches], ['SIGKILL', 3]);
+  const resumed = await cli.run(['import', list]);
+  assert.equal(resumed.code, 0, resumed.stderr);
+  assert.match(resumed.stderr, /visits of one batch may be counted twice after a kill/);
+  assert.match(resumed.stderr, /going on after 200 items/);
+  const view = await service.stop().then(() => StoreView.open(service.dataDir));
+  t.after(() => view.close());
+  const visits = [...view.reader.pages.all()].map(({ visit_count }) => visit_count);
+  assert.deepEqual([visits.length, visits.filter((count) => count === 2).length], [450, 100]);
+  assert.ok(visits.every((count) => count === 1 || count === 2));
+});
+
+test('over HTTP: --retry-failed sends what failed, and nothing else', async (t) => {
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, Array.from({ length: 230 }, (_, no) => `https://site.example/${no}`).join('\n'));
+  let refusing = true;
+  const taken: string[] = [];
+  const port = await listening(t, (request, body) => {
+    if (request.url === '/healthz') return { status: 200, body: { status: 'ok' } };
+    const { pages } = JSON.parse(body) as { pages: { url: string }[] };
+    const results = pages.map(({ url }, index) => {
+      if (refusing && url.endsWith('7')) return { outcome: 'rejected', index, detail: 'not today' };
+      taken.push(url);
+      return { outcome: 'accepted', index, page_id: 'pg_00000001', status: 'queued' };
+    });
+    return { status: 200, body: { results } };
+  });
+  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const first = await cli.json<Imported>(['import', list], 5);
+  assert.deepEqual([first.accepted, first.failed, first.failures[0]], [207, 23, failed(7)]);
+  refusing = false;
+  const retried = await cli.json<Imported>(['import', list, '--retry-failed']);
+  assert.deepEqual([retried.items, retried.accepted, retried.failed, retried.failures], [230, 230, 0, []]);
+  assert.equal(taken.length, 230);
+  assert.deepEqual(taken, [...new Set(taken)], 'no address was taken twice');
+});
+
+function failed(place: number) {
+  return { place, url: `https://site.example/${place}`, reason: 'not today' };
+}
+
+type Reply = { status: number; body: unknown };
+
+/** A server on loopback that answers JSON; its port. */
+async function listening(
+  t: { after(cleanUp: () => void): void },
+  answer: (request: IncomingMessage, body: string) => Reply | Promise<Reply>,
+): Promise<string> {
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece) => pieces.push(piece));
+    request.on('end', async () => {
+      const { status, body } = await answer(request, Buffer.concat(pieces).toString('utf8'));
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return String((server.address() as AddressInfo).port);
+}

@@ -42,7 +42,19 @@ export async function restoreCommand(context: Context, dir: string, { replace }:
     if (restored.keptAt !== null) {
       terminal.say(`what was there before is in ${restored.keptAt}: delete it when it is not needed any more`);
     }
-    terminal.note('what was forgotten after the backup was made is there again: forget it again');
+    if (restored.carriedRules > 0) {
+      terminal.say(
+        `${restored.carriedRules} blacklist rules are newer than the backup: the next start forgets what matches them again`,
+      );
+    }
+    if (!restored.allRulesRead) {
+      terminal.note(
+        'not all rules of the damaged store could be read: what was forgotten after the backup may be there again',
+      );
+    }
+    if (restored.keptAt === null) {
+      terminal.note('what was forgotten elsewhere after the backup was made is there again: forget it again');
+    }
   }
   return exitCodes.done;
 }

@@ -11,6 +11,7 @@ import { findTranscription } from '../../providers/transcription.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
 import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
+import { proveStore } from '../../store/look-apart.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
@@ -190,7 +191,8 @@ async function store(context: Context): Promise<Found> {
 async function index(context: Context): Promise<Found> {
   if (!existsSync(context.settings.data_dir)) return { state: 'skipped', detail: 'nothing there yet' };
   try {
-    return await withStoppedFolder(context, 'the check of the index', async ({ path }) => {
+    return await withStoppedFolder(context, 'the check of the index', async ({ path, wasUsed }) => {
+      await proveStore(path, { beside: false, wasUsed });
       const report = await checkFolder(path);
       const faults = report.store.length + report.index.reduce((sum, { findings }) => sum + findings.length, 0);
       if (!isClean(report)) return { state: 'fail', detail: `${faults} faults: see \`readback fsck\`` };

@@ -5,10 +5,9 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { noneTaken, type TakenCounts, takeExport } from '../../commands/take-export.ts';
 import { type ExportLine, exportLine } from '../../domain/export.ts';
-import { Store } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import type { Context } from '../context.ts';
-import { withStoppedFolder } from '../stopped-folder.ts';
+import { withStoppedStore } from '../stopped-folder.ts';
 import { plain, table } from '../terminal.ts';
 
 const linesPerTransaction = 200;
@@ -30,7 +29,7 @@ export async function isExport(path: string): Promise<boolean> {
 
 /** Errors: CliError with the line's number for a file that is damaged or cut off; what came before the line is in. */
 export async function importExport(context: Context, path: string, dryRun: boolean): Promise<ExitCode> {
-  const { settings, terminal, json, now, newId, signal } = context;
+  const { settings, terminal, json, now, signal } = context;
   const policy = { at: now(), max_attempts: settings.jobs.max_attempts };
   const total = noneTaken();
   const each = async (take: (lines: ExportLine[]) => Promise<TakenCounts>) => {
@@ -64,20 +63,15 @@ export async function importExport(context: Context, path: string, dryRun: boole
     }
     return exitCodes.done;
   }
-  await withStoppedFolder(context, 'the import of an export', async ({ path: dataDir }) => {
-    const store = Store.open(dataDir, newId);
-    try {
-      await each(async (lines) => {
-        const { results, flushed } = await store.transact([takeExport(lines, policy)]);
-        await flushed;
-        const [result] = results;
-        if (!result.ok) throw result.error;
-        return result.reply as TakenCounts;
-      });
-    } finally {
-      await store.close();
-    }
-  });
+  await withStoppedStore(context, 'the import of an export', (store) =>
+    each(async (lines) => {
+      const { results, flushed } = await store.transact([takeExport(lines, policy)]);
+      await flushed;
+      const [result] = results;
+      if (!result.ok) throw result.error;
+      return result.reply as TakenCounts;
+    }),
+  );
   terminal.progress('');
   if (json) terminal.json({ format: 'readback', ...total });
   else {

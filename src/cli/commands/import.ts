@@ -11,7 +11,7 @@ import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { httpPromise, httpTarget } from '../http-target.ts';
 import { withOfflineTarget } from '../offline-target.ts';
-import { withStoppedFolder } from '../stopped-folder.ts';
+import { withStoppedStore } from '../stopped-folder.ts';
 import { plain, type Terminal, table } from '../terminal.ts';
 import { importExport, isExport } from './import-export.ts';
 
@@ -69,12 +69,12 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
   const overHttp = !args.offline && (context.url !== undefined || (await client.isUp()));
   const run = (target: ImportTarget) => runWith(context, source, options, args, target);
   if (!overHttp) {
-    return withStoppedFolder(context, 'an import into the data folder', () => {
+    return withStoppedStore(context, 'an import into the data folder', (store) => {
       if (!context.json)
         terminal.note(
           `importing ${source.format} into ${settings.data_dir}; pages are fetched and indexed at the next start`,
         );
-      return withOfflineTarget(context, label, run);
+      return withOfflineTarget(context, store, label, run);
     });
   }
   if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl} (${httpPromise})`);

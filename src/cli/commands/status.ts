@@ -18,7 +18,7 @@ interface ServiceStatus {
 export async function statusCommand(context: Context): Promise<ExitCode> {
   const { terminal, json, settings, url } = context;
   const service = await serviceStatus(context);
-  const hasStore = url === undefined && existsSync(join(settings.data_dir, 'store', 'data.mdb'));
+  const hasStore = url === undefined && existsSync(join(settings.data_dir, 'store'));
   const store = hasStore ? await storeStatus(context) : null;
   if (json) terminal.json({ service, data_dir: url === undefined ? settings.data_dir : null, store });
   else {

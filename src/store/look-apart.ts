@@ -1,0 +1,121 @@
+/**
+ * Looks into a store from a process of its own (`look-process.ts`), before this process maps its file: a damaged file is told by name then,
+ * instead of ending whoever opens it, again at each start.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { ruleKind } from '../domain/blacklist.ts';
+import { faultOfStoreFile } from './inspect-file.ts';
+
+/** `prove` opens the store as the service does, `prove-beside` for reading only, while another process may write. */
+export type LookTask = 'prove' | 'prove-beside' | 'rules';
+
+const storedRule = z.object({
+  kind: ruleKind,
+  pattern: z.string(),
+  reason: z.string().nullable(),
+  created_at: z.number(),
+});
+/** A blacklist rule without what belongs to one store only. */
+export type CarriedRule = z.infer<typeof storedRule>;
+
+const lookLine = z.union([
+  /** The database that is looked at from here on. */
+  z.object({ at: z.string() }),
+  z.object({ rule: storedRule }),
+  z.object({ fault: z.string() }),
+  z.object({ done: z.literal(true) }),
+]);
+export type LookLine = z.infer<typeof lookLine>;
+
+/** Of a process that ends for a damaged store: another try will not do, whoever starts processes should know. */
+export const damagedExitCode = 6;
+
+/** The store's file is not what was written. The message names the fault and what to do. */
+export class StoreDamagedError extends Error {
+  readonly code = 'store_damaged';
+
+  constructor(storeDir: string, fault: string) {
+    const file = join(storeDir, 'data.mdb');
+    super(`the store's file ${file} is damaged: ${fault}. \`readback restore --replace\` puts a backup in its place`);
+  }
+}
+
+export interface ProveOptions {
+  /** A process that may write has the store open, or nobody holds the folder's lock. */
+  beside: boolean;
+  /** Whether there once was a store, as far as is known from elsewhere: an empty file is a lost one then. */
+  wasUsed: boolean;
+}
+
+/** A look that hangs is ended after this, ms: pages that point in a circle, a disk that does not answer. */
+const maxTotalMs = 60_000;
+const maxAnswerBytes = 2 ** 28;
+
+/**
+ * Prove that the store below `dataDir` can be opened and its trees be read. Nothing is done where there is none, and never was.
+ * Errors: StoreDamagedError.
+ */
+export async function proveStore(dataDir: string, { beside, wasUsed }: ProveOptions): Promise<void> {
+  const storeDir = join(dataDir, 'store');
+  const fault = faultOfStoreFile(storeDir, join(dataDir, 'index'));
+  if (fault !== null) throw new StoreDamagedError(storeDir, fault);
+  const size = statSync(join(storeDir, 'data.mdb'), { throwIfNoEntry: false })?.size;
+  if (size === undefined || size === 0) {
+    // LMDB's lock file is made with the data file, and nobody takes it away.
+    const wasMade = size === 0 || existsSync(join(storeDir, 'lock.mdb'));
+    if (wasMade && (wasUsed || beside))
+      throw new StoreDamagedError(storeDir, size === 0 ? 'it is empty' : 'it is missing');
+    return;
+  }
+  const { lines, end } = await look(beside ? 'prove-beside' : 'prove', storeDir);
+  const last = lines.at(-1);
+  if (last !== undefined && 'done' in last) return;
+  const place = lines.findLast((line) => 'at' in line)?.at;
+  const where = place === undefined ? 'opening it' : `reading its database \`${place}\``;
+  throw new StoreDamagedError(
+    storeDir,
+    `${where} ended with ${last !== undefined && 'fault' in last ? last.fault : end}`,
+  );
+}
+
+/** The blacklist rules of the store in `storeDir`, and whether these are all: of a damaged one as many as can be read. */
+export async function readRulesApart(storeDir: string): Promise<{ rules: CarriedRule[]; complete: boolean }> {
+  const { lines } = await look('rules', storeDir);
+  const rules = lines.flatMap((line) => ('rule' in line ? [line.rule] : []));
+  return { rules, complete: lines.some((line) => 'done' in line) };
+}
+
+/** What the process said, and how it ended. */
+function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; end: string }> {
+  const fromSource = import.meta.url.endsWith('.ts');
+  const entry = fileURLToPath(new URL(`./look-process${fromSource ? '.ts' : '.js'}`, import.meta.url));
+  const flags = fromSource ? ['--import', import.meta.resolve('tsx')] : [];
+  const options = { timeout: maxTotalMs, killSignal: 'SIGKILL', maxBuffer: maxAnswerBytes } as const;
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [...flags, entry, task, storeDir], options, (error, stdout, stderr) => {
+      if (error !== null && typeof error.code === 'string') return reject(error); // it could not be started
+      const end =
+        error?.killed === true
+          ? `no end after ${maxTotalMs / 1000} s`
+          : (error?.signal ?? `exit code ${error?.code ?? 0}`);
+      const lines = stdout.split('\n').flatMap(lineOf);
+      if (lines.length === 0 && stderr !== '' && error?.signal == null && error !== null) {
+        return reject(new Error(`the store could not be looked at: ${stderr.slice(0, 2000)}`, { cause: error }));
+      }
+      resolve({ lines, end });
+    });
+  });
+}
+
+/** A line that a dying process left unfinished is none. */
+function lineOf(text: string): LookLine[] {
+  try {
+    return [lookLine.parse(JSON.parse(text))];
+  } catch {
+    return [];
+  }
+}
