@@ -32,7 +32,7 @@ test('a damaged store is refused with the reason and left as it is; the good fil
     if (changed === null) rmSync(file);
     else writeFileSync(file, changed);
     const { code, signal, stderr } = await service.attempt();
-    assert.deepEqual([code, signal], [1, null], what);
+    assert.deepEqual([code, signal], [6, null], what);
     assert.match(stderr, says, what);
     assert.equal(stderr.trim().split('\n').length, 1, `one line: ${stderr}`);
     if (changed === null) assert.equal(existsSync(file), false, 'no empty store is made');
