@@ -2,7 +2,7 @@
  * Pages that mention what some pages mention: the mediation `entity` of suggestions and similar pages. An entity counts by its idf, so one
  * that most pages mention says little; dates and amounts do not count. The rarest are looked at first, up to a bound of pages.
  */
-import { canonicalForm, pagesOfTree, rootOf } from '../commands/entity-trees.ts';
+import { canonicalForm, pageCountOf, pagesOfTree, rootOf } from '../commands/entity-trees.ts';
 import type { Entity } from '../domain/entity.ts';
 import type { EntityReader } from '../store/entities.ts';
 import { entityIdf } from './resolve-entity.ts';
@@ -30,10 +30,9 @@ export function pagesSharing(
   const found = new Map<number, { weight: number; shared: Entity[] }>();
   let links = 0;
   for (const { root, weight } of weighted) {
-    const pages = pagesOfTree(entities, root);
-    links += pages.length;
+    links += pageCountOf(root);
     if (links > maxLinks) break;
-    for (const page of pages) {
+    for (const page of pagesOfTree(entities, root)) {
       const each = found.get(page) ?? { weight: 0, shared: [] };
       each.weight += weight;
       each.shared.push(root);

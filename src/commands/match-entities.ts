@@ -45,6 +45,7 @@ export function queueMatching(policy: JobPolicy): Command<boolean> {
     const job = createJob(transaction, { kind: 'canonicalize_entities', page_no: null, ...policy });
     entities.setState('matching_job', job.no);
     entities.setState('unmatched', 0);
+    entities.setState('alone_from', 0);
     return true;
   };
 }
@@ -58,7 +59,10 @@ export function matchedTo(entities: EntityReader, { cosine, editDistance }: Merg
   return isSame ? entities.state('matched_to') : 0;
 }
 
-/** Note that all entities up to this one were compared, and queue the next comparison if as many came meanwhile. */
+/**
+ * Note that all entities up to this one were compared, and queue the next comparison if as many came meanwhile. Those that stand alone
+ * since it was queued may not have been among them: they stay new.
+ */
 export function noteMatched(
   transaction: Transaction,
   to: number,
@@ -66,16 +70,20 @@ export function noteMatched(
   policy: JobPolicy,
 ): void {
   const { entities } = transaction;
-  entities.setState('matched_to', to);
+  const alone = entities.state('alone_from');
+  entities.setState('matched_to', alone === 0 ? to : Math.min(to, alone - 1));
   entities.setState('matched_cosine', cosine);
   entities.setState('matched_edit_distance', editDistance);
-  entities.setState('unmatched', Math.max(0, entities.lastNumber() - to));
+  if (alone === 0) entities.setState('unmatched', Math.max(0, entities.lastNumber() - to));
+  entities.setState('alone_from', 0);
   queueIfEnough(transaction, policy);
 }
 
 /** Entities that stand for themselves again, because what they were merged into is gone, are as new. */
 export function noteStandingAlone({ entities }: Transaction, numbers: readonly number[]): void {
   if (numbers.length === 0) return;
+  const lowest = numbers.reduce((least, no) => Math.min(least, no));
   entities.setState('unmatched', entities.state('unmatched') + numbers.length);
-  entities.setState('matched_to', Math.min(entities.state('matched_to'), Math.min(...numbers) - 1));
+  entities.setState('matched_to', Math.min(entities.state('matched_to'), lowest - 1));
+  entities.setState('alone_from', Math.min(entities.state('alone_from') || lowest, lowest));
 }

@@ -10,8 +10,8 @@ import { mentionsOf, rootOf, treeOf, unitedPageCount } from './entity-trees.ts';
 import { treePages } from './page-entities.ts';
 
 /**
- * Merge the entities that stand for these two: one that stands for no others into one that does, else the less mentioned one. Null, and nothing changes, where they are
- * one already, of two types, gone, or were split.
+ * Merge the entities that stand for these two: one that stands for no others into one that does, else the less mentioned one. Null, and
+ * nothing changes, where they are one already, of two types, gone, or were split.
  */
 export function mergeEntities(a: number, b: number, at: number): Command<EntityMerge | null> {
   return (transaction) => {

@@ -15,7 +15,8 @@ import type { Environment } from './environment.ts';
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
  * those that were read are read again;
  * `unmatched`: entities that came since the last search for merges; `matching_job`: the job of that search; `matched_to`: the last entity
- * that was compared, with the thresholds `matched_cosine` and `matched_edit_distance`.
+ * that was compared, with the thresholds `matched_cosine` and `matched_edit_distance`; `alone_from`: the lowest of the entities that
+ * stand alone again since that job was queued, 0 for none.
  */
 export type EntityStateName =
   | 'swept_version'
@@ -24,6 +25,7 @@ export type EntityStateName =
   | 'unmatched'
   | 'matching_job'
   | 'matched_to'
+  | 'alone_from'
   | 'matched_cosine'
   | 'matched_edit_distance';
 

@@ -195,6 +195,25 @@ test('what was compared is new again by other thresholds, or when what stood for
   assert.equal(entities.state('unmatched'), 1);
 });
 
+test('what comes to stand alone while names are compared is not taken for compared', async () => {
+  await using temporary = await shelf();
+  const { entities } = temporary.store.reader;
+  const thresholds = { cosine: 0.85, editDistance: 0.15 };
+  const policy = { at: 1, max_attempts: 3 };
+  const [a, b] = ['acme', 'acme corp'].map((key) => numberOf(entities, 'organization', key));
+  const last = entities.lastNumber();
+  await temporary.commit(mergeAlike(a, b, 1));
+  await temporary.commit((transaction) => noteNewEntities(transaction, newEntitiesPerMatching, policy));
+  // The job has read the names; then the pages go on which `b` stood below `a`.
+  await temporary.commit(erasePages([1, 2], 500));
+  assert.equal(entities.get(b)?.parent, 0);
+  await temporary.commit((transaction) => noteMatched(transaction, last, thresholds, policy));
+  assert.deepEqual([matchedTo(entities, thresholds), entities.state('unmatched')], [b - 1, 1]);
+
+  await temporary.commit((transaction) => noteMatched(transaction, last, thresholds, policy));
+  assert.deepEqual([matchedTo(entities, thresholds), entities.state('unmatched')], [last, 0]);
+});
+
 test('entities of two types are not merged, and none with itself', async () => {
   await using temporary = await shelf();
   const { entities } = temporary.store.reader;

@@ -5,6 +5,10 @@ import { type Alike, isNumeral, NameBlocks, sortByRarity } from './name-blocks.t
 import type { WordKinds } from './word-kinds.ts';
 
 const gramLength = 3;
+/** Groups of letters that one edit changes at most: two neighbours that are swapped are in one more than a single letter. */
+const gramsPerEdit = gramLength + 1;
+/** More than arithmetic loses where a share of a length is a whole number. */
+const rounding = 1e-9;
 /** A word that short is another word with one letter changed. */
 const shortestChanged = 5;
 
@@ -51,8 +55,10 @@ export class LetterMatcher {
   /** Words that differ begin alike (`maySpellOne`), so only names with the same initials are compared. */
   #keysOf(name: PlainName): string[] {
     const initials = initialsOf(name);
-    const edits = Math.floor(this.#threshold * name.text.length);
-    const rarest = sortByRarity(gramsOf(name.text), this.#counts).slice(0, gramLength * edits + 1);
+    // The share is of the longer name: this one may be the shorter, and the other as much longer as the edits allow.
+    const longest = name.text.length / (1 - this.#threshold);
+    const edits = Math.floor(this.#threshold * longest + rounding);
+    const rarest = sortByRarity(gramsOf(name.text), this.#counts).slice(0, gramsPerEdit * edits + 1);
     return [name.words.join(''), ...rarest.map((gram) => `${initials} ${gram}`)];
   }
 

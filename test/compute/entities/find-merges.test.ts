@@ -75,6 +75,33 @@ describe('names of one entity', () => {
     );
   });
 
+  it('are all that differ in so few letters, swapped ones and those at the bound, too', () => {
+    const letter = fc.constantFrom('k', 'o', 'm', 'u');
+    const stem = fc.string({ unit: letter, minLength: 7, maxLength: 16 });
+    const edit = fc.tuple(fc.constantFrom('swap', 'insert', 'delete', 'replace'), fc.nat(15), letter);
+    const spelling = fc
+      .tuple(stem, fc.array(edit, { maxLength: 3 }))
+      .map(([text, edits]) => [text, respelt(text, edits)]);
+    const names = fc
+      .array(spelling, { maxLength: 8 })
+      .map((pairs) => [...new Set(pairs.flat().filter((name) => name.length >= 5))].map((name) => `zq${name}`));
+    fc.assert(
+      fc.property(names, fc.constantFrom(0.15, 0.3), (keys, editDistanceShare) => {
+        const entities = keys.map((key, no) => ({ no, type: 'place', key }));
+        const found = findMerges(entities, { cosine: 1, editDistance: editDistanceShare }, kinds);
+        const alike: string[] = [];
+        for (const [b, two] of keys.entries()) {
+          for (const [a, one] of keys.slice(0, b).entries()) {
+            const most = Math.floor(editDistanceShare * Math.max(one.length, two.length));
+            if (editDistance(one, two, most) <= most) alike.push(`${a} ${b}`);
+          }
+        }
+        assert.deepEqual(found.map(({ a, b }) => `${a} ${b}`).sort(), alike.sort());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('are found among ten thousand in seconds', () => {
     let seed = 42;
     const letters = (length: number) =>
@@ -115,3 +142,15 @@ it('the edit distance in a band is the edit distance', () => {
     }),
   );
 });
+
+/** A text with some letters swapped, inserted, deleted or replaced. */
+function respelt(text: string, edits: readonly (readonly [kind: string, at: number, letter: string])[]): string {
+  const letters = [...text];
+  for (const [kind, place, letter] of edits) {
+    const at = place % (letters.length - 1);
+    if (kind === 'swap') letters.splice(at, 2, letters[at + 1], letters[at]);
+    else if (kind === 'insert') letters.splice(at, 0, letter);
+    else letters.splice(at, 1, ...(kind === 'replace' ? [letter] : []));
+  }
+  return letters.join('');
+}
