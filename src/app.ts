@@ -59,7 +59,7 @@ import { installModel } from './commands/install-model.ts';
 import { renewOutdatedModels } from './commands/renew-models.ts';
 import { traitsOf } from './compute/local-model.ts';
 import type { Capabilities } from './domain/capabilities.ts';
-import { type EmbeddingModel, localProvider } from './domain/model.ts';
+import { type EmbeddingModel, localProvider, modelIdOf } from './domain/model.ts';
 import type { ChatClient } from './providers/chat-client.ts';
 import { systemClock } from './providers/clock.ts';
 import { openEmbedders } from './providers/embedders.ts';
@@ -142,7 +142,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const store = Store.open(folder.path, randomUUID);
     undo.push(() => store.close());
     await renewModels(store, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
-    const model = await activeModel(store, settings, log);
+    const model = await activeModel(store, settings, { now, log });
     const wordVectors = await embeddedVectors(store, model, options);
     const cores = availableParallelism();
     const threads = Math.max(2, cores);
@@ -320,6 +320,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           reader: store.reader,
           embedder,
           isKnownProvider: (provider) => isKnownProvider(provider, settings),
+          hasLocalModel: wordVectors !== null,
           chunkBudget: settings.chunking.hard_max_tokens,
           prices: settings.embedder.prices,
           maxAttempts: settings.jobs.max_attempts,
@@ -546,8 +547,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** The store's active model; at the first start the one that the settings name. */
-async function activeModel(store: Store, { embedder }: Settings, log: Logger): Promise<EmbeddingModel | null> {
+/** The store's active model; where it has none, as at the first start, the one that the settings name. */
+async function activeModel(
+  store: Store,
+  { embedder, jobs }: Settings,
+  { now, log }: { now: () => number; log: Logger },
+): Promise<EmbeddingModel | null> {
   const activeId = store.reader.models.activeId();
   const active = activeId === null ? undefined : store.reader.models.get(activeId);
   if (active !== undefined) return active;
@@ -558,16 +563,18 @@ async function activeModel(store: Store, { embedder }: Settings, log: Logger): P
       'embedder.model is not set: the provider is asked for a model called wink',
     );
   }
+  const named = { provider: embedder.provider, model_name: embedder.model, dim: embedder.dim };
   return run(
     store,
-    installModel({
-      id: `${embedder.provider}-${embedder.model}-${embedder.dim}`,
-      provider: embedder.provider,
-      model_name: embedder.model,
-      dim: embedder.dim,
-      max_input_tokens: embedder.max_input_tokens,
-      ...traitsOf(embedder),
-    }),
+    installModel(
+      {
+        id: modelIdOf(named),
+        ...named,
+        max_input_tokens: embedder.max_input_tokens,
+        ...traitsOf(embedder),
+      },
+      { at: now(), max_attempts: jobs.max_attempts },
+    ),
   );
 }
 

@@ -20,6 +20,8 @@ import {
   localProvider,
   type ModelBackfillResponse,
   type ModelInfo,
+  maxModelName,
+  modelIdOf,
   type RegisterModelRequest,
 } from '../domain/model.ts';
 import { transformersProvider } from '../providers/transformers-embedder.ts';
@@ -35,6 +37,8 @@ export interface ModelsDependencies {
   embedder: ModelEmbedder;
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
+  /** Whether what the built-in model computes with was loaded at the start. */
+  hasLocalModel: boolean;
   /** Tokens that no chunk exceeds: what every model must be able to read. */
   chunkBudget: number;
   /** US dollars for a million tokens, by name of the model. */
@@ -57,8 +61,19 @@ const tokensPerPrice = 1_000_000;
 const triedPages = 2000;
 
 export function modelsLogic(dependencies: ModelsDependencies) {
-  const { ask, reader, embedder, isKnownProvider, chunkBudget, prices, maxAttempts, log, now, monotonic } =
-    dependencies;
+  const {
+    ask,
+    reader,
+    embedder,
+    isKnownProvider,
+    hasLocalModel,
+    chunkBudget,
+    prices,
+    maxAttempts,
+    log,
+    now,
+    monotonic,
+  } = dependencies;
   const commit = commitThrough(ask);
 
   const infoOf = ({ id, provider, model_name, dim, max_input_tokens, status }: EmbeddingModel): ModelInfo => {
@@ -74,7 +89,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     const { provider, model_name, dim, max_input_tokens } = request;
     const problem = problemOf(request);
     if (problem !== null) throw new DomainError('invalid', problem);
-    const id = request.id ?? `${provider}-${model_name}-${dim}`;
+    const id = request.id ?? modelIdOf(request);
     const model = await commit(
       registerModel({ id, provider, model_name, dim, max_input_tokens, ...traitsOf({ provider, dim }) }),
     );
@@ -82,7 +97,11 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     return infoOf(model);
   };
 
-  const problemOf = ({ provider, model_name, dim, max_input_tokens }: RegisterModelRequest): string | null => {
+  const problemOf = (request: RegisterModelRequest): string | null => {
+    const { provider, model_name, dim, max_input_tokens } = request;
+    if (request.id == null && modelIdOf(request).length > maxModelName) {
+      return `id: must be given, for one made of these names has more than ${maxModelName} characters`;
+    }
     if (max_input_tokens < chunkBudget) {
       return `max_input_tokens: ${max_input_tokens} is less than a chunk may have, ${chunkBudget} tokens`;
     }
@@ -91,6 +110,9 @@ export function modelsLogic(dependencies: ModelsDependencies) {
       return isKnownProvider(provider)
         ? null
         : `provider: ${shown(provider)} is unknown; set its address as ${shown(variable)}`;
+    }
+    if (!hasLocalModel) {
+      return 'provider: the built-in model was not loaded, since embedder.provider is none; set it to local and start again';
     }
     if (model_name !== 'wink') return `model_name: the built-in model is called wink, not ${shown(model_name)}`;
     if (dim !== wordDim && dim < 2 * wordDim)

@@ -1,16 +1,31 @@
-/** Make the configured model the active one when the store has none yet. Later, the registry rules. */
+/**
+ * Make the configured model the active one when the store has none. Later, the registry rules; so it does where a model of this id
+ * was registered while there was no active one. Pages that were indexed without its vectors get them beside the service; until then
+ * searches use those that there are, and the words, as with a model that is renewed.
+ */
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { Command } from '../store/store.ts';
+import { type StartBackfill, startBackfill } from './backfill-model.ts';
 
 /** The active model afterwards. */
-export function installModel(model: Omit<EmbeddingModel, 'space' | 'status'>): Command<EmbeddingModel> {
+export function installModel(
+  model: Omit<EmbeddingModel, 'space' | 'status'>,
+  options: StartBackfill,
+): Command<EmbeddingModel> {
   return (transaction) => {
-    const activeId = transaction.models.activeId();
-    const active = activeId === null ? undefined : transaction.models.get(activeId);
+    const { models, counters } = transaction;
+    const activeId = models.activeId();
+    const active = activeId === null ? undefined : models.get(activeId);
     if (active !== undefined) return active;
-    const installed: EmbeddingModel = { ...model, space: transaction.counters.take('space'), status: 'ready' };
-    transaction.models.put(installed);
-    transaction.models.activate(installed.id);
-    return installed;
+    const hasPages = counters.peek('page') > 1;
+    const installed: EmbeddingModel = models.get(model.id) ?? {
+      ...model,
+      space: counters.take('space'),
+      status: hasPages ? 'registered' : 'ready',
+    };
+    models.put(installed);
+    models.activate(installed.id);
+    if (installed.status !== 'ready') startBackfill(installed.id, options)(transaction);
+    return models.get(installed.id) ?? installed;
   };
 }

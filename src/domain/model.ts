@@ -28,6 +28,15 @@ export function localDim({ provider, dim }: Pick<EmbeddingModel, 'provider' | 'd
   return provider === localProvider ? dim : null;
 }
 
+/** The id of a model that is given none. */
+export function modelIdOf({
+  provider,
+  model_name,
+  dim,
+}: Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim'>): string {
+  return `${provider}-${model_name}-${dim}`;
+}
+
 /** Whether new pages are embedded for the model. */
 export function takesPages({ status }: Pick<EmbeddingModel, 'status'>): boolean {
   return status === 'backfilling' || status === 'ready';
@@ -83,14 +92,22 @@ export type ModelInfo = z.infer<typeof modelInfo>;
 export const modelListResponse = z.strictObject({ models: z.array(modelInfo) });
 export type ModelListResponse = z.infer<typeof modelListResponse>;
 
-/** Ids stand in paths and in the query log. */
-const name = z.string().min(1).max(200);
+/** Characters of an id, of a provider's name and of a model's. */
+export const maxModelName = 200;
+/** Half a character cannot be asked for: no path holds it. */
+const name = z
+  .string()
+  .min(1)
+  .max(maxModelName)
+  .refine((text) => text.isWellFormed(), 'must hold whole characters');
+/** Ids stand in paths, where a dot and two dots are folders. */
+const modelId = name.refine((text) => text !== '.' && text !== '..', 'must not be a dot or two');
 export const registerModelRequest = z.strictObject({
   provider: name,
   model_name: name,
   dim: z.int().min(1).max(8192),
   max_input_tokens: z.int().min(1),
-  id: name.nullable().optional(),
+  id: modelId.nullable().optional(),
 });
 export type RegisterModelRequest = z.infer<typeof registerModelRequest>;
 

@@ -245,7 +245,10 @@ test('readiness: the store is readable, whether it takes writes, and which model
   await using _ = temporary;
   assert.deepEqual(await hosted.ask('system.readiness', {}), { store: true, trouble: null, activeModel: null });
   await temporary.commit(
-    installModel({ id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null }),
+    installModel(
+      { id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null },
+      { at: 0, max_attempts: 1 },
+    ),
   );
   disk.trouble = 'No space left on device';
   const readiness = { store: true, trouble: 'No space left on device', activeModel: 'm' };

@@ -53,7 +53,8 @@ export class Shelf implements AsyncDisposable {
   /** A ready model; the first one is the active one. */
   async install(id: string): Promise<EmbeddingModel> {
     const model = { id, provider: 'local', model_name: id, dim: 2, max_input_tokens: 10, floor: null };
-    if (this.reader.models.activeId() === null) return this.temporary.commit(installModel(model));
+    if (this.reader.models.activeId() === null)
+      return this.temporary.commit(installModel(model, { at: 0, max_attempts: 1 }));
     return this.temporary.commit(({ models, counters }) => {
       const another: EmbeddingModel = { ...model, space: counters.take('space'), status: 'ready' };
       models.put(another);

@@ -41,7 +41,10 @@ async function makeFolder(dir: string): Promise<void> {
   const store = Store.open(dir, () => 'store-1');
   await run(
     store,
-    installModel({ id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null }),
+    installModel(
+      { id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null },
+      { at: 0, max_attempts: 1 },
+    ),
   );
   for (const name of ['a', 'b', 'c']) {
     const submission = {

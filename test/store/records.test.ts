@@ -14,21 +14,51 @@ const model = {
   floor: 0.25,
 };
 
+const start = { at: 1000, max_attempts: 3 };
+
 test('the first model becomes the active one; later ones do not take its place', async () => {
   await using temporary = await TemporaryStore.open();
   const installed = { ...model, space: 1, status: 'ready' };
   assert.equal(temporary.store.reader.models.activeId(), null);
-  assert.deepEqual(await temporary.commit(installModel(model)), installed);
+  assert.deepEqual(await temporary.commit(installModel(model, start)), installed);
   await temporary.reopen();
-  assert.deepEqual(await temporary.commit(installModel({ ...model, id: 'other', floor: null })), installed);
+  assert.deepEqual(await temporary.commit(installModel({ ...model, id: 'other', floor: null }, start)), installed);
   assert.deepEqual(temporary.store.reader.models.all(), [installed]);
   assert.equal(temporary.store.reader.models.activeId(), 'local-wink-8');
+});
+
+test('a model that is made active where pages were read without one is filled with them, in the space that it has', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit(({ counters }) => counters.take('page', 3));
+  const { models, backfills, jobs } = temporary.store.reader;
+  const installed = await temporary.commit(installModel(model, start));
+  assert.deepEqual(installed, { ...model, space: 1, status: 'backfilling' });
+  const { job_no, status, last_page } = backfills.get(1) ?? {};
+  assert.deepEqual([models.activeId(), status, last_page], [model.id, 'running', 3]);
+  assert.deepEqual([jobs.get(job_no ?? 0)?.kind, jobs.get(job_no ?? 0)?.status], ['backfill_model', 'pending']);
+});
+
+test('a model that was registered under the configured id is made active as it is', async () => {
+  for (const [before, after] of [
+    ['registered', 'backfilling'],
+    ['failed', 'backfilling'],
+    ['ready', 'ready'],
+  ] as const) {
+    await using temporary = await TemporaryStore.open();
+    await temporary.commit(({ models, counters }) => {
+      models.put({ ...model, max_input_tokens: 77, space: counters.take('space'), status: before });
+    });
+    const expected = { ...model, max_input_tokens: 77, space: 1, status: after };
+    assert.deepEqual(await temporary.commit(installModel(model, start)), expected);
+    assert.deepEqual(temporary.store.reader.models.all(), [expected]);
+    assert.equal(temporary.store.reader.models.activeId(), model.id);
+  }
 });
 
 test('a model id of any length is looked up: one that no model can have is unknown', async () => {
   await using temporary = await TemporaryStore.open();
   const longest = '𝕎'.repeat(200);
-  await temporary.commit(installModel({ ...model, id: longest }));
+  await temporary.commit(installModel({ ...model, id: longest }, start));
   const { models } = temporary.store.reader;
   assert.equal(models.get(longest)?.id, longest);
   for (const id of ['x'.repeat(801), 'x'.repeat(5000), '𝕎'.repeat(2000)]) assert.equal(models.get(id), undefined);
