@@ -68,18 +68,15 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
     if (found === undefined || model === undefined) throw new JobError('there is nothing to fill', { permanent: true });
     const { space } = model;
 
-    const plan = async () => {
-      const counts = await countPages(reader, signal);
+    const plan = async (counts: { chunks: number; tokens: number }) => {
       await embedder.calibrate(model, signal);
       if (!(await checkpoint(planBackfill(space, { at: now(), ...counts })))) throw gone();
     };
 
-    /** Chunks that are refused: those of earlier pages, and of this attempt. */
-    let refusals = found.cursor === 0 ? 0 : refusedIn(reader, space).chunks;
-    const tolerated = () => {
-      const total = reader.backfills.get(space)?.total_chunks ?? 0;
-      return Math.max(0, Math.max(fewRefusals, Math.floor(total * refusedShare)) - refusals);
-    };
+    /** Chunks that are refused: of the pages that are done, and of this attempt. Further ones will be asked about again. */
+    let refusals = refusedIn(reader, space, found.cursor < found.last_page ? found.cursor : undefined).chunks;
+    let chunksNow = 0;
+    const tolerated = () => Math.max(0, Math.max(fewRefusals, Math.floor(chunksNow * refusedShare)) - refusals);
 
     const embedSlice = async (slice: PageSlice): Promise<EmbeddedSlice> => {
       if (slice.pages.length === 0) return { slice, pages: [] };
@@ -132,7 +129,10 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
     };
 
     const fill = async () => {
-      if (found.total_chunks === null) await plan();
+      // Since the plan the collection may have grown by what was indexed with vectors of the model.
+      const counts = await countPages(reader, signal);
+      chunksNow = counts.chunks;
+      if (found.total_chunks === null) await plan(counts);
       await ask('index.openSpace', { model_id: model.id, save: false });
       lapAt = monotonic();
       await sweep(found);

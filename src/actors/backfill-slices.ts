@@ -82,13 +82,15 @@ function ordinalsLacking(reader: StoreReader, space: number, no: number): number
   return [...reader.pages.chunks(no).keys()];
 }
 
-/** How much of a space's pages the model's provider refuses, and why the last of them; null for nothing. */
+/** How much of a space's pages up to a number the model's provider refuses, and why the last of them; null for nothing. */
 export function refusedIn(
   reader: StoreReader,
   space: number,
+  upTo = Number.MAX_SAFE_INTEGER,
 ): { chunks: number; pages: number; reason: string | null } {
   const refused = { chunks: 0, pages: 0, reason: null as string | null };
-  for (const [, { ordinals, reason }] of reader.refusedTexts.ofSpace(space)) {
+  for (const [pageNo, { ordinals, reason }] of reader.refusedTexts.ofSpace(space)) {
+    if (pageNo > upTo) break;
     refused.chunks += ordinals.length;
     refused.pages++;
     refused.reason = reason;
