@@ -21,7 +21,9 @@ function copyNumbers(row: ArrayLike<unknown>, out: Float32Array): string | null 
 /** Floats of 32 bits, little-endian, as base64: what OpenAI and Voyage call that format. */
 function copyBase64(row: string, out: Float32Array): string | null {
   const bytes = Buffer.from(row, 'base64');
-  if (bytes.length !== out.byteLength) return `${bytes.length} bytes instead of ${out.byteLength}`;
+  if (bytes.length % out.BYTES_PER_ELEMENT !== 0) return `${bytes.length} bytes, which are no floats`;
+  const length = bytes.length / out.BYTES_PER_ELEMENT;
+  if (length !== out.length) return `length ${length} instead of ${out.length}`;
   for (let i = 0; i < out.length; i++) out[i] = bytes.readFloatLE(4 * i);
   return null;
 }

@@ -89,7 +89,12 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${target}=${chunking.target_tokens}: must not be above ${max}, which is ${chunking.hard_max_tokens}`;
     conflicts.push({ about: [target, max], problem });
   }
-  if (embedder.provider === 'local' && embedder.model === 'wink' && embedder.dim !== 100 && embedder.dim < 200) {
+  if (embedder.provider === 'local' && embedder.model !== 'wink') {
+    const model = variableName(['embedder', 'model']);
+    const problem = `${model}=${embedder.model}: must be wink, the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
+    conflicts.push({ about: [model], problem });
+  }
+  if (embedder.provider === 'local' && embedder.dim !== 100 && embedder.dim < 200) {
     const dim = variableName(['embedder', 'dim']);
     const problem = `${dim}=${embedder.dim}: must be 100, or 200 and more, for the built-in model`;
     conflicts.push({ about: [dim], problem });

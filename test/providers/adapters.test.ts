@@ -120,7 +120,7 @@ const badAnswers: [string, (answer: OpenAiAnswer) => unknown, RegExp][] = [
   ['numbers that vanish as floats', edit((row) => row.map(() => 1e-60)), /row 1: zero/],
   ['a row that is too short', edit((row) => row.slice(1)), /row 1: length 15 instead of 16/],
   ['a row that is too long', edit((row) => [...row, 1]), /row 1: length 17 instead of 16/],
-  ['packed bytes that are too few', edit((row) => packed(row.slice(1))), /row 1: 60 bytes instead of 64/],
+  ['packed bytes that are too few', edit((row) => packed(row.slice(1))), /row 1: length 15 instead of 16/],
   ['numbers as texts', edit((row) => row.map(String)), /row 1: not a number/],
   ['null among numbers', edit((row) => [null, ...row.slice(1)]), /row 1: not a number/],
   ['null for a row', edit(() => null), /row 1: not a vector/],

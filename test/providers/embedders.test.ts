@@ -88,7 +88,7 @@ test('an answer of another length than the model’s is refused, said and counte
   for (let nth = 0; nth < 3; nth++) {
     await assert.rejects(embedders.documentVectors(model, ['text']), {
       code: 'bad_answer',
-      message: 'provider openai: unusable vectors: row 0: 64 bytes instead of 128',
+      message: 'provider openai: unusable vectors: row 0: length 16 instead of 32',
     });
   }
   assert.deepEqual(failed, ['openai', 'openai', 'openai']);
