@@ -11,6 +11,8 @@ import * as wasm from './wasm-module.ts';
 export const QUERY_PEAK = 2047;
 /** Row lengths are multiples of this many bytes. */
 export const LANES = 16;
+/** Rows side by side: 4 take .6 of the time of one after the other on rows that are in no cache, and 6 or 8 as long as 4. */
+const GROUP = 4;
 
 /**
  * For i < count: out[i] = sum over j < length of row(addresses[i])[j] * query[j].
@@ -40,35 +42,47 @@ export function plainDots(memory: WebAssembly.Memory): Dots {
   };
 }
 
-/** (addresses, count, length, query, out) as in `Dots`. */
+/** (addresses, count, length, query, out) as in `Dots`: rows in groups, then one by one. */
 function assembleDots(): Uint8Array<ArrayBuffer> {
-  const { get, set, tee, constant, add, addLanes, loadVector, lane, branchIf } = wasm;
-  const [addresses, count, length, query, out] = [0, 1, 2, 3, 4];
-  const [row, rowEnd, part, low, high, bytes] = [5, 6, 7, 8, 9, 10];
-  const locals = [wasm.I32, wasm.I32, wasm.I32, wasm.V128, wasm.V128, wasm.V128];
-  return wasm.assembleModule(5, locals, [
-    ...wasm.block, // of no rows nothing is written
-    ...[...get(count), ...wasm.isZero, ...branchIf(0)],
-    ...wasm.loop, // over rows
-    ...[...get(addresses), ...wasm.load32, ...tee(row), ...get(length), ...add, ...set(rowEnd)],
-    ...[...get(query), ...set(part)],
-    ...[...wasm.zeroVector, ...tee(low), ...set(high)],
-    ...wasm.loop, // over 16 components: 8 into `low`, 8 into `high`, each 4 sums of 32 bits
-    ...[...get(row), ...loadVector(0), ...tee(bytes), ...wasm.widenLow],
-    ...[...get(part), ...loadVector(0), ...wasm.multiplyAddPairs, ...get(low), ...addLanes, ...set(low)],
-    ...[...get(bytes), ...wasm.widenHigh],
-    ...[...get(part), ...loadVector(16), ...wasm.multiplyAddPairs, ...get(high), ...addLanes, ...set(high)],
-    ...[...get(part), ...constant(2 * LANES), ...add, ...set(part)],
-    ...[...get(row), ...constant(LANES), ...add, ...tee(row), ...get(rowEnd), ...wasm.below, ...branchIf(0)],
+  const rowLocals = new Array<number>(2 + GROUP).fill(wasm.I32);
+  const sumLocals = new Array<number>(2 + GROUP).fill(wasm.V128);
+  return wasm.assembleModule(5, [...rowLocals, ...sumLocals], [...assembleGroups(GROUP), ...assembleGroups(1)]);
+}
+
+/**
+ * While `count` is at least `size`: the next `size` rows side by side, so that each part of the query is read once for all, and
+ * the processor waits for the rows' memory together. Leaves the arguments at what is left to do.
+ */
+function assembleGroups(size: number): number[] {
+  const { get, set, tee, constant, add, addLanes, loadVector, loadWidened, lane, branchIf } = wasm;
+  const [addresses, count, length, query, out, part, partEnd] = [0, 1, 2, 3, 4, 5, 6];
+  const row = (i: number) => 7 + i;
+  const [low, high] = [7 + GROUP, 8 + GROUP];
+  const sum = (i: number) => 9 + GROUP + i;
+  const each = (body: (i: number) => number[]) => Array.from({ length: size }, (_, i) => body(i)).flat();
+  return [
+    ...wasm.block,
+    ...wasm.loop, // over groups
+    ...[...get(count), ...constant(size), ...wasm.below, ...branchIf(1)],
+    ...each((i) => [...get(addresses), ...wasm.load32At(4 * i), ...set(row(i)), ...wasm.zeroVector, ...set(sum(i))]),
+    ...[...get(query), ...tee(part), ...get(length), ...constant(1), ...wasm.shiftLeft, ...add, ...set(partEnd)],
+    ...wasm.loop, // over 16 components: products of 8 at a time, each 4 sums of 32 bits
+    ...[...get(part), ...loadVector(0), ...set(low), ...get(part), ...loadVector(16), ...set(high)],
+    ...each((i) => [
+      ...[...get(row(i)), ...loadWidened(0), ...get(low), ...wasm.multiplyAddPairs, ...get(sum(i)), ...addLanes],
+      ...[...get(row(i)), ...loadWidened(8), ...get(high), ...wasm.multiplyAddPairs, ...addLanes, ...set(sum(i))],
+      ...[...get(row(i)), ...constant(LANES), ...add, ...set(row(i))],
+    ]),
+    ...[...get(part), ...constant(2 * LANES), ...add, ...tee(part), ...get(partEnd), ...wasm.below, ...branchIf(0)],
     ...wasm.end,
-    ...get(out),
-    ...[...get(low), ...get(high), ...addLanes, ...tee(low), ...lane(0)],
-    ...[...get(low), ...lane(1), ...add, ...get(low), ...lane(2), ...add, ...get(low), ...lane(3), ...add],
-    ...wasm.store32,
-    ...[...get(out), ...constant(4), ...add, ...set(out)],
-    ...[...get(addresses), ...constant(4), ...add, ...set(addresses)],
-    ...[...get(count), ...constant(1), ...wasm.subtract, ...tee(count), ...branchIf(0)],
+    ...each((i) => [
+      ...[...get(out), ...get(sum(i)), ...lane(0), ...get(sum(i)), ...lane(1), ...add],
+      ...[...get(sum(i)), ...lane(2), ...add, ...get(sum(i)), ...lane(3), ...add, ...wasm.store32At(4 * i)],
+    ]),
+    ...[...get(out), ...constant(4 * size), ...add, ...set(out)],
+    ...[...get(addresses), ...constant(4 * size), ...add, ...set(addresses)],
+    ...[...get(count), ...constant(size), ...wasm.subtract, ...set(count), ...wasm.branch(0)],
     ...wasm.end,
     ...wasm.end,
-  ]);
+  ];
 }

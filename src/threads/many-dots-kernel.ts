@@ -42,17 +42,17 @@ export function plainManyDots(memory: WebAssembly.Memory, length: number, querie
 
 /** (addresses, count, query, out) as in `ManyDots`. The components are unrolled, 16 at a time. */
 function assemble(length: number, queries: number): Uint8Array<ArrayBuffer> {
-  const { get, set, tee, constant, add, addLanes, loadVector, lane, branchIf } = wasm;
-  const [addresses, count, query, out, row, bytes, low, high, sums] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+  const { get, set, tee, constant, add, addLanes, loadVector, loadWidened, lane, branchIf } = wasm;
+  const [addresses, count, query, out, row, low, high, sums] = [0, 1, 2, 3, 4, 5, 6, 7];
   const all = Array.from({ length: queries }, (_, q) => q);
-  const locals = [wasm.I32, wasm.V128, wasm.V128, wasm.V128, ...all.map(() => wasm.V128)];
+  const locals = [wasm.I32, wasm.V128, wasm.V128, ...all.map(() => wasm.V128)];
   const addProducts = (part: number, q: number, offset: number) => [
     ...[...get(part), ...get(query), ...loadVector(2 * length * q + offset), ...wasm.multiplyAddPairs],
     ...[...get(sums + q), ...addLanes, ...set(sums + q)],
   ];
   const sixteen = (from: number) => [
-    ...[...get(row), ...loadVector(from), ...tee(bytes), ...wasm.widenLow, ...set(low)],
-    ...[...get(bytes), ...wasm.widenHigh, ...set(high)],
+    ...[...get(row), ...loadWidened(from), ...set(low)],
+    ...[...get(row), ...loadWidened(from + LANES / 2), ...set(high)],
     ...all.flatMap((q) => [...addProducts(low, q, 2 * from), ...addProducts(high, q, 2 * from + LANES)]),
   ];
   const store = (q: number) => [

@@ -1,6 +1,7 @@
 /**
  * The exact side of a shard: score rows against the query that `VectorRows.setQuery` took, and keep the best. Of many rows
- * only a short list is scored, by a first look at their sketches.
+ * only a short list is scored, by a first look at their sketches: in layers, the nearest first, until a layer brings hardly
+ * anything. So a query with clear answers ends early, and one with many rows of about the same score goes on.
  */
 import type { TopList } from './top-list.ts';
 import { BLOCK_ROWS, type VectorRows } from './vector-rows.ts';
@@ -10,45 +11,69 @@ const FIRST_LOOK_FROM_ROWS = 8192;
 /** Of short rows, so many of a list: a first look at a list looks at all rows there are, and these are scored in the same time. */
 const FIRST_LOOK_FROM_SHORT_ROWS = 32_768;
 /**
- * The short list: a share of the rows, at least so many, and so many per hit. Sketches of fewer bits tell less, so more rows
- * are scored, which cost less. Recall in docs/vector-spaces.md.
+ * A layer: a share of the rows, at least so many, and so many per hit. Sketches of fewer bits tell less, so more rows are
+ * scored, which cost less. Recall in docs/vector-spaces.md.
  */
-const SHORTLIST_SHARE = 0.025;
-const SHORT_ROWS_SHARE = 0.05;
+const LAYER_SHARE = 0.005;
+const SHORT_ROWS_LAYER_SHARE = 0.0125;
 const LONG_DIM = 512;
-const SHORTLIST_MIN = 1200;
-const SHORTLIST_PER_HIT = 8;
+const LAYER_MIN = 400;
+const LAYER_PER_HIT = 2;
+/** Layers at most. */
+const LAYERS = 6;
+/** The last layer is one of which no more than this share of the hits so far were kept: the next would bring fewer still. */
+const ENOUGH = 0.02;
 
 /** Offer all live ones of `candidates` (each row once) that score at least `minScore`, or the nearest of those. */
 export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore: number, top: TopList): void {
-  const few = rows.dim < LONG_DIM && candidates.length < FIRST_LOOK_FROM_SHORT_ROWS;
-  const chosen = few ? candidates : rows.shortlist(candidates, wantedOf(rows, candidates.length, top.capacity));
-  offerScored(rows, chosen, minScore, top);
+  const few = rows.dim < LONG_DIM ? FIRST_LOOK_FROM_SHORT_ROWS : FIRST_LOOK_FROM_ROWS;
+  const layer = layerOf(rows, candidates.length, top.capacity);
+  const near = candidates.length < few ? undefined : rows.shortlist(candidates, layer * LAYERS);
+  if (near === undefined) offerScored(rows, candidates, minScore, top);
+  else offerLayers(rows, near, layer, minScore, top);
 }
 
 /** The same for all rows from `from` on. */
 export function offerNearestFrom(rows: VectorRows, from: number, minScore: number, top: TopList): void {
-  const chosen = rows.shortlistFrom(from, wantedOf(rows, rows.count - from, top.capacity));
-  offerScored(rows, chosen, minScore, top);
+  const count = rows.count - from;
+  const layer = layerOf(rows, count, top.capacity);
+  const near = count < FIRST_LOOK_FROM_ROWS ? undefined : rows.shortlistFrom(from, layer * LAYERS);
+  if (near === undefined) offerScored(rows, rowsFrom(from, rows.count), minScore, top);
+  else offerLayers(rows, near, layer, minScore, top);
 }
 
-/** Length of the short list of so many rows. */
-function wantedOf({ dim }: VectorRows, candidates: number, hits: number): number {
-  if (candidates < FIRST_LOOK_FROM_ROWS) return candidates;
-  const share = dim < LONG_DIM ? SHORT_ROWS_SHARE : SHORTLIST_SHARE;
-  return Math.max(SHORTLIST_MIN, candidates * share, hits * SHORTLIST_PER_HIT);
+/** Rows of a layer of the short list of so many. */
+function layerOf({ dim }: VectorRows, candidates: number, hits: number): number {
+  const share = dim < LONG_DIM ? SHORT_ROWS_LAYER_SHARE : LAYER_SHARE;
+  return Math.ceil(Math.max(LAYER_MIN, candidates * share, hits * LAYER_PER_HIT));
 }
 
-function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: TopList): void {
+function rowsFrom(from: number, to: number): Uint32Array {
+  const rows = new Uint32Array(to - from);
+  for (let i = 0; i < rows.length; i++) rows[i] = from + i;
+  return rows;
+}
+
+function offerLayers(rows: VectorRows, near: Uint32Array, layer: number, minScore: number, top: TopList): void {
+  for (let from = 0; from < near.length; from += layer) {
+    const kept = offerScored(rows, near.subarray(from, from + layer), minScore, top);
+    if (kept <= ENOUGH * top.size) return;
+  }
+}
+
+/** Gives how many were kept, later ones in the place of earlier ones. */
+function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: TopList): number {
   const scores = new Float32Array(Math.min(BLOCK_ROWS, chosen.length));
-  let bar = minScore;
+  let kept = 0;
+  let bar = Math.max(minScore, top.bar);
   for (let from = 0; from < chosen.length; from += BLOCK_ROWS) {
     const block = chosen.subarray(from, from + BLOCK_ROWS);
     rows.score(block, scores);
     for (let i = 0; i < block.length; i++) {
       if (scores[i] < bar || !rows.isLive(block[i])) continue;
-      top.offer(rows.labelOf(block[i]), scores[i]);
+      if (top.offer(rows.labelOf(block[i]), scores[i])) kept++;
       bar = Math.max(minScore, top.bar);
     }
   }
+  return kept;
 }

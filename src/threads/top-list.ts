@@ -20,22 +20,29 @@ export class TopList {
     this.#scores = new Float32Array(capacity);
   }
 
+  /** How many are kept. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** What scores less is not kept any more. */
   get bar(): number {
     return this.#size > 0 && this.#size === this.capacity ? this.#scores[0] : Number.NEGATIVE_INFINITY;
   }
 
-  /** Each label once: repeated ones would be kept twice. */
-  offer(label: number, score: number): void {
+  /** Each label once: repeated ones would be kept twice. Gives whether it is kept. */
+  offer(label: number, score: number): boolean {
     if (this.#size < this.capacity) {
       this.#labels[this.#size] = label;
       this.#scores[this.#size] = score;
       this.#rise(this.#size++);
-    } else if (this.capacity > 0 && isWorse(this.#scores[0], this.#labels[0], score, label)) {
-      this.#labels[0] = label;
-      this.#scores[0] = score;
-      this.#sink(0, this.#size);
+      return true;
     }
+    if (this.capacity === 0 || !isWorse(this.#scores[0], this.#labels[0], score, label)) return false;
+    this.#labels[0] = label;
+    this.#scores[0] = score;
+    this.#sink(0, this.#size);
+    return true;
   }
 
   /** What was kept, best first. The list is used up. */

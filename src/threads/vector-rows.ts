@@ -168,20 +168,19 @@ export class VectorRows {
     return unit;
   }
 
-  /** About `wanted` of the candidates, those that a first look takes for the nearest; all where there is no first look. */
-  shortlist(candidates: Uint32Array, wanted: number): Uint32Array {
-    if (this.#sketches === undefined || candidates.length <= wanted) return candidates;
-    return this.#sketches.shortlist(candidates, this.count, wanted);
+  /**
+   * About `wanted` of the candidates, those that a first look takes for the nearest, nearest first; undefined where there is no first
+   * look, or nothing to choose.
+   */
+  shortlist(candidates: Uint32Array, wanted: number): Uint32Array | undefined {
+    if (candidates.length <= wanted) return undefined;
+    return this.#sketches?.shortlist(candidates, this.count, wanted);
   }
 
-  /** The same of all rows from `from` on, in order; holes may be among them. Valid until the next call. */
-  shortlistFrom(from: number, wanted: number): Uint32Array {
-    if (this.#sketches !== undefined && this.count - from > wanted) {
-      return this.#sketches.shortlistRange(from, this.count, wanted);
-    }
-    const all = new Uint32Array(this.count - from);
-    for (let i = 0; i < all.length; i++) all[i] = from + i;
-    return all;
+  /** The same of all rows from `from` on; holes may be among them. */
+  shortlistFrom(from: number, wanted: number): Uint32Array | undefined {
+    if (this.count - from <= wanted) return undefined;
+    return this.#sketches?.shortlistRange(from, this.count, wanted);
   }
 
   /** Cosines of the query with at most BLOCK_ROWS rows, into scores[0 .. rows.length); a hole scores 0. */

@@ -10,10 +10,11 @@ const VOID = 0x40;
 export const block = [0x02, VOID];
 export const loop = [0x03, VOID];
 export const end = [0x0b];
+export const branch = (depth: number) => [0x0c, depth];
 export const branchIf = (depth: number) => [0x0d, depth];
-export const get = (local: number) => [0x20, local];
-export const set = (local: number) => [0x21, local];
-export const tee = (local: number) => [0x22, local];
+export const get = (local: number) => [0x20, ...unsigned(local)];
+export const set = (local: number) => [0x21, ...unsigned(local)];
+export const tee = (local: number) => [0x22, ...unsigned(local)];
 
 export const constant = (value: number) => [0x41, ...signed(value)];
 export const isZero = [0x45];
@@ -24,8 +25,10 @@ export const add = [0x6a];
 export const subtract = [0x6b];
 export const shiftLeft = [0x74];
 export const shiftRight = [0x76];
-export const load32 = [0x28, 2, 0];
-export const store32 = [0x36, 2, 0];
+export const load32At = (offset: number) => [0x28, 2, ...unsigned(offset)];
+export const load32 = load32At(0);
+export const store32At = (offset: number) => [0x36, 2, ...unsigned(offset)];
+export const store32 = store32At(0);
 
 export const longConstant = (value: number) => [0x42, ...signed(value)];
 export const loadLong = (offset: number) => [0x29, 3, ...unsigned(offset)];
@@ -37,11 +40,10 @@ export const longToInt = [0xa7];
 
 const simd = (opcode: number, ...immediates: number[]) => [0xfd, ...unsigned(opcode), ...immediates];
 export const loadVector = (offset: number) => simd(0, 0, ...unsigned(offset));
+/** 8 bytes to 16 bits each, signs kept. */
+export const loadWidened = (offset: number) => simd(1, 0, ...unsigned(offset));
 export const zeroVector = simd(12, ...new Array<number>(16).fill(0));
 export const lane = (index: number) => simd(27, index);
-/** 8 of 16 bytes to 16 bits each, signs kept. */
-export const widenLow = simd(135);
-export const widenHigh = simd(136);
 /** 4 sums of 32 bits. */
 export const addLanes = simd(174);
 /** Products of 8 pairs of 16 bits, added two by two: 4 sums of 32 bits. */

@@ -15,8 +15,9 @@ for (const dim of [100, 512]) {
     for (const label of [50_000, 50_001]) {
       const query = vectorOf(label, dim);
       rows.setQuery(query);
-      assert.ok(rows.shortlist(range(0, ROWS), 1200).length < 1500);
-      assert.ok(rows.shortlistFrom(0, 1200).length < 1800);
+      for (const near of [rows.shortlist(range(0, ROWS), 1200), rows.shortlistFrom(0, 1200)]) {
+        assert.ok(near !== undefined && near.length < 1500);
+      }
       for (const from of [0, 500]) {
         const truth = nearest(query, range(from, ROWS), HITS);
         const ways = {
