@@ -8,7 +8,6 @@ import * as wasm from './wasm-module.ts';
 
 /** Bits of a query's component. */
 export const PLANES = 2;
-/** Words of a query that stay in registers during a call; of longer sketches they are read again for each row. */
 
 /**
  * For i < count: out[i] = distance of row i = sum over planes p of 2^p * ones(row i xor query plane p).

@@ -16,7 +16,14 @@ test('the list keeps the best k, equal scores by label, in whatever order they c
   fc.assert(
     fc.property(hits, fc.nat(70), (all, k) => {
       const top = new TopList(k);
-      for (const { label, score } of all) top.offer(label, score);
+      all.forEach(({ label, score }, i) => {
+        const kept = sorted(all.slice(0, i + 1), k);
+        assert.equal(
+          top.offer(label, score),
+          kept.some((hit) => hit.label === label),
+        );
+        assert.equal(top.size, kept.length);
+      });
       const { labels, scores } = top.take();
       const best = sorted(all, k);
       assert.deepEqual(
