@@ -1,7 +1,7 @@
 /**
  * Dot products of int8 rows with an int16 query, many rows a call: the inner loop of every exact score.
  * The rows lie in a WebAssembly memory and a SIMD loop runs over them, 16 components at a time. Measured against the same loop
- * in JavaScript: 40 times faster (bench/dense.ts). `plainDots` is that loop: the reference of the tests, and what runs where the
+ * in JavaScript: 35 times faster (bench/dense.ts). `plainDots` is that loop: the reference of the tests, and what runs where the
  * engine has no SIMD.
  * Arithmetic is whole: with |row| <= 127, |query| <= QUERY_PEAK and at most 8,192 dimensions no sum leaves 31 bits.
  */
@@ -11,7 +11,7 @@ import * as wasm from './wasm-module.ts';
 export const QUERY_PEAK = 2047;
 /** Row lengths are multiples of this many bytes. */
 export const LANES = 16;
-/** Rows side by side: 4 take .6 of the time of one after the other on rows that are in no cache, and 6 or 8 as long as 4. */
+/** Rows side by side: 4 take .5 to .7 of the time of one after the other where rows are in no cache, and 6 or 8 as long as 4. */
 const GROUP = 4;
 
 /**
