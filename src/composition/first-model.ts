@@ -1,0 +1,77 @@
+/** The embedding model that a start begins with, and what the embedded ones are computed from. */
+import type { Logger } from 'pino';
+import type { StartBackfill } from '../commands/backfill-model.ts';
+import { installModel } from '../commands/install-model.ts';
+import { renewOutdatedModels } from '../commands/renew-models.ts';
+import { traitsOf } from '../compute/local-model.ts';
+import { type EmbeddingModel, localProvider, modelIdOf } from '../domain/model.ts';
+import { loadWordVectors, type WordVectorsProgress } from '../providers/word-vectors-cache.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import type { Command, Store } from '../store/store.ts';
+
+/** The store's active model; where it has none, as at the first start, the one that the settings name. */
+export async function activeModel(
+  store: Store,
+  { embedder, jobs }: Settings,
+  { now, log }: { now: () => number; log: Logger },
+): Promise<EmbeddingModel | null> {
+  const activeId = store.reader.models.activeId();
+  const active = activeId === null ? undefined : store.reader.models.get(activeId);
+  if (active !== undefined) return active;
+  if (embedder.provider === 'none') return null;
+  if (embedder.provider !== localProvider && embedder.model === 'wink') {
+    log.warn(
+      { provider: embedder.provider },
+      'embedder.model is not set: the provider is asked for a model called wink',
+    );
+  }
+  const named = { provider: embedder.provider, model_name: embedder.model, dim: embedder.dim };
+  return run(
+    store,
+    installModel(
+      {
+        id: modelIdOf(named),
+        ...named,
+        max_input_tokens: embedder.max_input_tokens,
+        ...traitsOf(embedder),
+      },
+      { at: now(), max_attempts: jobs.max_attempts },
+    ),
+  );
+}
+
+/** Models whose stored vectors another version of the embedded model made are filled again. */
+export async function renewModels(store: Store, options: StartBackfill, log: Logger): Promise<void> {
+  const models = await run(store, renewOutdatedModels(options));
+  if (models.length > 0) log.warn({ models }, 'vectors of another version of the embedded model are made anew');
+}
+
+/** One command before there is a writer. */
+async function run<Reply>(store: Store, command: Command<Reply>): Promise<Reply> {
+  const { results, flushed } = await store.transact([command]);
+  await flushed;
+  const [result] = results;
+  if (!result.ok) throw result.error;
+  return result.reply as Reply;
+}
+
+export interface EmbeddedVectorsOptions {
+  settings: Pick<Settings, 'cache_dir'>;
+  onModelProgress: ((progress: WordVectorsProgress) => void) | undefined;
+}
+
+/**
+ * What the threads make the embedded models' vectors of, compiled at the very first start. Not loaded where the settings want no
+ * model and the store has none.
+ */
+export async function embeddedVectors(
+  store: Store,
+  active: EmbeddingModel | null,
+  { settings, onModelProgress }: EmbeddedVectorsOptions,
+): Promise<SharedArrayBuffer | null> {
+  if (active === null && store.reader.models.all().length === 0) return null;
+  return loadWordVectors({
+    cacheDir: settings.cache_dir,
+    ...(onModelProgress === undefined ? {} : { onProgress: onModelProgress }),
+  });
+}

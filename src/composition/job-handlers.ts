@@ -1,0 +1,104 @@
+/** What does the work of each kind of job. A new kind is a line here, one in src/domain/job.ts and one in its lane. */
+import { backfillHandler } from '../actors/backfill-model.ts';
+import { canonicalizeEntitiesHandler } from '../actors/canonicalize-entities.ts';
+import { clusterPagesHandler } from '../actors/cluster-pages.ts';
+import { textReaders } from '../actors/content-readers.ts';
+import { extractEntitiesHandler } from '../actors/extract-entities.ts';
+import { withFeedContent } from '../actors/feed-content.ts';
+import { fetchAndIndexHandler } from '../actors/fetch-and-index.ts';
+import { indexPageHandler } from '../actors/index-page.ts';
+import { overQuota } from '../actors/intake.ts';
+import type { JobHandler } from '../actors/job-actor.ts';
+import { labelClustersHandler } from '../actors/label-clusters.ts';
+import type { ModelEmbedder } from '../actors/model-embedder.ts';
+import { pollWatchHandler } from '../actors/poll-watch.ts';
+import { purgeVectorsHandler } from '../actors/purge-vectors.ts';
+import { episodeReader } from '../actors/read-episode.ts';
+import { replayHandler } from '../actors/replay-queries.ts';
+import { commitThrough, type SystemAsk } from '../actors/system-messages.ts';
+import type { JobKind } from '../domain/job.ts';
+import type { Parts } from './parts.ts';
+
+export function jobHandlersOf(
+  { settings, metrics, store, threads, outside, aroundIndexPage, now, monotonic }: Parts,
+  ask: SystemAsk,
+  embedder: ModelEmbedder,
+): Record<JobKind, JobHandler> {
+  const { reader } = store;
+  const commit = commitThrough(ask);
+  const indexPage = aroundIndexPage(
+    indexPageHandler({
+      ask,
+      reader,
+      prepare: (pages, dims, signal) => threads.work.run('preparePages', { pages, dims }, { signal }),
+      threads: threads.workers,
+      embedders: outside.embedders,
+      readEntities: settings.entity.enabled,
+    }),
+  );
+  return {
+    index_page: indexPage,
+    poll_watch: pollWatchHandler({
+      reader,
+      commit,
+      pollers: outside.pollers,
+      canonicalize: settings.canonicalize,
+      maxAttempts: settings.jobs.max_attempts,
+      maxItemsPerPoll: settings.watch.max_items_per_poll,
+      overQuota: () => overQuota(settings.storage.max_bytes, () => store.usedBytes()),
+      metrics,
+      now,
+    }),
+    cluster: clusterPagesHandler({
+      reader,
+      commit,
+      pool: threads.clusters,
+      resolution: settings.cluster.leiden_resolution,
+      keepDays: settings.cluster.keep_days,
+      labels: outside.chat !== null,
+      maxAttempts: settings.jobs.max_attempts,
+      now,
+    }),
+    label_clusters: labelClustersHandler({ reader, commit, pool: threads.clusters, chat: outside.chat }),
+    purge_vectors: purgeVectorsHandler({ reader, commit }),
+    backfill_model: backfillHandler({
+      ask,
+      reader,
+      embedder,
+      width: threads.workers + 1,
+      now,
+      monotonic,
+    }),
+    extract_entities: extractEntitiesHandler({ reader, pool: threads.entities, now }),
+    canonicalize_entities: canonicalizeEntitiesHandler({
+      reader,
+      commit,
+      pool: threads.entities,
+      thresholds: {
+        cosine: settings.entity.cosine_threshold,
+        editDistance: settings.entity.edit_distance_threshold,
+      },
+      now,
+    }),
+    eval_replay: replayHandler({ ask, reader }),
+    fetch_and_index: withFeedContent(
+      fetchAndIndexHandler({
+        reader,
+        commit,
+        fetch: outside.fetch,
+        readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs.readers },
+        readVideo: outside.videos.read,
+        episodes: episodeReader({
+          fetch: outside.fetch,
+          readTranscript: threads.extractor.readTranscript,
+          blacklist: reader.blacklist,
+          canonicalize: settings.canonicalize,
+        }),
+        recordings: outside.recordings,
+        indexPage,
+        canonicalize: settings.canonicalize,
+      }),
+      { reader, commit, extract: threads.extractor.extract, indexPage },
+    ),
+  };
+}

@@ -1,0 +1,161 @@
+/** The outside world: the web, programs beside the service, and providers of models, each behind its breaker. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { type Breakers, createBreakers } from '../actors/breakers.ts';
+import { type OutsideReranker, openOutsideReranker } from '../actors/outside-reranker.ts';
+import { feedPoller } from '../actors/poll-feed.ts';
+import { podcastPoller, podcastsUnavailable } from '../actors/poll-podcast.ts';
+import { videoPoller } from '../actors/poll-videos.ts';
+import type { Pollers } from '../actors/poll-watch.ts';
+import { type RecordingReader, recordingReader } from '../actors/read-recording.ts';
+import { openVideoReader, type VideoReader } from '../actors/read-video.ts';
+import { transformerThreads } from '../actors/transformer-threads.ts';
+import type { Capabilities } from '../domain/capabilities.ts';
+import type { ChatClient } from '../providers/chat-client.ts';
+import { systemClock } from '../providers/clock.ts';
+import { type Embedders, openEmbedders } from '../providers/embedders.ts';
+import { chatClientOf, endpointRecognizerOf, rerankerOf } from '../providers/open-from-settings.ts';
+import { openRecordingFolder } from '../providers/recording-folder.ts';
+import { openTranscription } from '../providers/transcription.ts';
+import { transformersPackage } from '../providers/transformers-embedder.ts';
+import { createWebFetch, type WebFetch } from '../providers/web-fetch.ts';
+import { openYtDlp } from '../providers/yt-dlp.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Threads } from './open-threads.ts';
+import type { Surroundings } from './parts.ts';
+
+export interface OutsideOptions extends Surroundings {
+  settings: Settings;
+  log: Logger;
+  metrics: Metrics;
+  /** The data folder: temporary files are below it. */
+  path: string;
+  reader: StoreReader;
+  threads: Pick<Threads, 'feeds'>;
+  /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
+  transformersModule: string | undefined;
+}
+
+export interface Outside {
+  breakers: Breakers;
+  fetch: WebFetch;
+  /** One for each kind of watch; a kind without one cannot be watched. */
+  pollers: Pollers;
+  videos: VideoReader;
+  recordings: RecordingReader;
+  embedders: Embedders;
+  /** Where `reranker.kind` is `api`. */
+  reranker: OutsideReranker | null;
+  /** The language model of `llm.*`, or null where none is set. */
+  chat: ChatClient | null;
+  /** Programs beside the service that it can use, with their versions; null for one that is not there or does not work. */
+  capabilities(): Promise<Capabilities>;
+  close(): Promise<void>;
+}
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+export function openOutside(options: OutsideOptions): Outside {
+  const { settings, log, metrics, path, reader, threads, now, monotonic, random } = options;
+  const fetch = createWebFetch({
+    allowPrivateHosts: settings.fetch.allow_private_hosts,
+    perHostGapMs: settings.fetch.per_host_gap_ms,
+    timeoutMs: settings.fetch.timeout_s * 1000,
+    maxBytes: settings.fetch.max_bytes,
+    userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
+  });
+  const ytDlp = openYtDlp({
+    searchPath: settings.program_path,
+    tempDir: join(path, 'tmp', 'yt-dlp'),
+    allowPrivateHosts: settings.fetch.allow_private_hosts,
+    perHostGapMs: settings.fetch.per_host_gap_ms,
+    timeoutMs: settings.fetch.video_timeout_s * 1000,
+  });
+  const videos = openVideoReader({
+    ytDlp,
+    fetch,
+    hosts: settings.fetch.video_hosts,
+    readsCaptions: settings.fetch.video_captions,
+    wishes: {
+      langs: settings.fetch.video_caption_langs,
+      order: settings.fetch.video_caption_order,
+      allowAutomatic: settings.fetch.video_allow_auto_captions,
+    },
+    now,
+  });
+  const { resilience } = settings;
+  const breakers = createBreakers({
+    policy: {
+      failureThreshold: resilience.breaker_failure_threshold,
+      cooldownMs: resilience.breaker_cooldown_s * 1000,
+    },
+    monotonic,
+    log,
+  });
+  const surroundings = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
+  const transcription = openTranscription(settings, endpointRecognizerOf(settings, surroundings));
+  const recordings = recordingReader({
+    transcription,
+    folder: openRecordingFolder(join(path, 'tmp', 'recordings')),
+    maxBytes: settings.fetch.audio_max_bytes,
+    timeoutMs: settings.fetch.audio_timeout_s * 1000,
+    reads: { audio: settings.fetch.audio_transcripts, podcasts: settings.fetch.podcast_transcripts },
+    random,
+  });
+  const pollers: Pollers = {
+    rss: feedPoller({ fetch, read: threads.feeds.read }),
+    podcast: podcastPoller({
+      fetch,
+      readEpisodes: threads.feeds.readEpisodes,
+      unavailable: podcastsUnavailable(settings, transcription.found),
+    }),
+    video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
+  };
+
+  const transformers = transformerThreads({
+    module: options.transformersModule ?? transformersPackage,
+    cacheDir: settings.cache_dir,
+  });
+  const embedders = openEmbedders({
+    settings,
+    runTransformer: transformers.run,
+    ...surroundings,
+    onError: (provider) => metrics.embeddingErrors.inc({ provider }),
+  });
+  const reranker =
+    settings.reranker.kind === 'api'
+      ? openOutsideReranker({
+          ...rerankerOf(settings, surroundings),
+          reader,
+          deadlineMs: settings.search.rerank_deadline_s * 1000,
+          log,
+        })
+      : null;
+
+  const stopping = new AbortController();
+  log.info({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }, 'programs beside the service');
+  return {
+    breakers,
+    fetch,
+    pollers,
+    videos,
+    recordings,
+    embedders,
+    reranker,
+    chat: chatClientOf(settings, surroundings),
+    capabilities: async () => ({
+      yt_dlp: await ytDlp.version(stopping.signal).catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
+        return null;
+      }),
+      transcription: transcription.found,
+    }),
+    close: async () => {
+      stopping.abort(new Error('the service stops'));
+      await Promise.all([videos.close(), transformers.close()]);
+    },
+  };
+}

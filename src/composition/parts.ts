@@ -1,0 +1,35 @@
+/** What the services and the handlers of jobs are made of. */
+import type { Logger } from 'pino';
+import type { CommitFeed } from '../actors/commit-feed.ts';
+import type { JobHandler } from '../actors/job-actor.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import type { Store } from '../store/store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Outside } from './open-outside.ts';
+import type { Threads } from './open-threads.ts';
+
+/** Clocks and chance. */
+export interface Surroundings {
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Never goes back, ms. */
+  monotonic: () => number;
+  /** In [0, 1). */
+  random: () => number;
+}
+
+export interface Parts extends Surroundings {
+  settings: Settings;
+  log: Logger;
+  metrics: Metrics;
+  /** The data folder. */
+  path: string;
+  store: Store;
+  feed: CommitFeed;
+  threads: Threads;
+  outside: Outside;
+  /** What threads make the embedded models' vectors of; null where no model is wanted. */
+  wordVectors: SharedArrayBuffer | null;
+  /** Put around the handler of `index_page` jobs: where tests plant their faults. */
+  aroundIndexPage: (handler: JobHandler) => JobHandler;
+}
