@@ -62,8 +62,6 @@ export interface BackupOptions {
 export async function makeBackup({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
   requireEmpty(target);
   await proveStore(dataDir, { beside: true, wasUsed: false });
-  mkdirSync(target, { recursive: true, mode: 0o700 });
-  chmodSync(target, 0o700);
   const partial = join(target, 'store-partial'); // no dot: LMDB takes such a path for a file
   const dataFile = join(dataDir, 'store', DATA);
   for (let attempt = 1; ; attempt++) {
@@ -71,6 +69,8 @@ export async function makeBackup({ dataDir, target, now, version }: BackupOption
     const inode = statSync(dataFile, { throwIfNoEntry: false })?.ino;
     const view = StoreView.open(dataDir);
     try {
+      mkdirSync(target, { recursive: true, mode: 0o700 });
+      chmodSync(target, 0o700);
       roomFor(target, view.usedBytes());
       await copyInto(partial, (dir) => view.copyTo(dir));
     } finally {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store.ts';
@@ -126,6 +135,8 @@ test('what is no whole backup is refused, and a store that is there is only repl
   writeFileSync(list, 'https://one.example/\n');
   await cli.json(['import', list]);
   const dir = join(home, 'backup');
+  const nothing = await cli.run(['backup', dir], { env: { SERVICE_DATA_DIR: join(home, 'no-data') } });
+  assert.deepEqual([nothing.code, existsSync(dir)], [1, false], 'no folder is left where there is nothing to back up');
   await cli.json(['backup', dir]);
   assert.equal((await cli.run(['backup', dir])).code, 1, 'a backup is not written over');
   writeFileSync(list, 'https://two.example/\n');

@@ -32,6 +32,9 @@ const marks: Record<Check['state'], [string, Style]> = {
   skipped: ['–   ', 'dim'],
 };
 
+/** The longest name has so many characters. */
+const nameWidth = 23;
+
 /** What has to be there to run at all, by what it is for. */
 const modules = [
   ['lmdb', 'the store'],
@@ -59,7 +62,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
     checks.push(found);
     if (json) return;
     const [mark, style] = marks[found.state];
-    terminal.say(`${terminal.style(style, mark)}  ${name.padEnd(18)} ${found.detail}`);
+    terminal.say(`${terminal.style(style, mark)}  ${name.padEnd(nameWidth)} ${found.detail}`);
   };
   await look('node', nodeVersion);
   await look('settings', () => ({ state: 'ok', detail: 'sound' })); // else no command would run
