@@ -129,7 +129,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
       { signal },
     );
     const fresh = found.continued.filter((no) => no === null).length;
-    let next = await commit(takeClusterNumbers(attempt, fresh));
+    let next = await commit(takeClusterNumbers(attempt, run.no, fresh));
     if (next === null) throw new JobError('another attempt has taken over');
     const numbers: number[] = [];
     for (const no of found.continued) numbers.push(no ?? next++);
@@ -154,6 +154,10 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
   return async (job, { attempt, signal }) => {
     const run = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ job_no }) => job_no === job.no);
     if (run === undefined) throw new JobError('nobody asked for this run', { permanent: true });
+    // A dead job that is retried later: what it had found is older than what counts now.
+    if (run.no !== reader.clusters.latestRun()?.no) {
+      throw new JobError('another run has begun since', { permanent: true });
+    }
     if (run.draft === null) await cluster(run, attempt, signal);
     const token = `${attempt.job_no}.${attempt.claim}`;
     const clustered: ClusteredText[] = [];

@@ -42,8 +42,8 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     const compared = others.filter((_, i) => i % step === 0);
     const keywords = await findKeywords({ reader, pool }, token, [...mine, ...compared], signal);
     for (const { no } of stale) {
-      const size = mine.filter(({ cluster }) => cluster === no).length;
-      await commit(renameCluster(no, keywords.get(no) ?? [], size));
+      const pageNos = mine.filter(({ cluster }) => cluster === no).map(({ page_no }) => page_no);
+      await commit(renameCluster(no, keywords.get(no) ?? [], pageNos));
     }
   };
 

@@ -52,9 +52,16 @@ export function isInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' | 'j
   return status === 'pending' || status === 'running' || status === 'failed';
 }
 
-/** Numbers for clusters that are new; null where the attempt no longer owns the job. */
-export function takeClusterNumbers(attempt: Attempt, count: number): Command<number | null> {
-  return (transaction) => (owns(transaction, attempt) ? transaction.counters.take('cluster', count) : null);
+/**
+ * Numbers for clusters that are new; null where the attempt no longer owns the job. Points that an earlier attempt stored go: they may
+ * be of pages that this one does not know, in clusters that there will not be.
+ */
+export function takeClusterNumbers(attempt: Attempt, run: number, count: number): Command<number | null> {
+  return (transaction) => {
+    if (!owns(transaction, attempt)) return null;
+    transaction.clusters.removePoints(run);
+    return transaction.counters.take('cluster', count);
+  };
 }
 
 /** Store a slice of a run's points; pages that are gone meanwhile are passed over. */

@@ -12,12 +12,14 @@ export function queueNaming(at: number, max_attempts: number): Command<Job | nul
   };
 }
 
-/** Give a cluster new keywords; a label of the language model goes with the old ones, for it may say what was forgotten. */
-export function renameCluster(no: number, keywords: string[], size: number): Command<void> {
-  return ({ clusters }) => {
+/**
+ * Give a cluster new keywords, found in these pages; a label of the language model goes with the old ones, for it may say what was
+ * forgotten. Where one of the pages is forgotten meanwhile the cluster stays stale.
+ */
+export function renameCluster(no: number, keywords: string[], pageNos: readonly number[]): Command<void> {
+  return ({ clusters, pages }) => {
     const cluster = clusters.get(no);
-    // More pages were forgotten since the texts were read: it stays stale.
-    if (cluster === undefined || cluster.tombstoned || cluster.size < size) return;
+    if (cluster === undefined || cluster.tombstoned || !pageNos.every((page) => pages.has(page))) return;
     clusters.put({ ...cluster, keywords, label: labelOf(keywords), labelled: false, stale: false });
   };
 }

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clusterPagesHandler } from '../../src/actors/cluster-pages.ts';
+import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { finishRun, startRun, storeDraft, storePoints, takeClusterNumbers } from '../../src/commands/cluster-runs.ts';
+import { erasePages } from '../../src/commands/forget.ts';
+import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { renameCluster } from '../../src/commands/name-clusters.ts';
+import { completeJob, failJob } from '../../src/commands/settle-job.ts';
+import type { ClusterPoint } from '../../src/domain/cluster.ts';
+import { JobError } from '../../src/domain/errors.ts';
+import { TemporaryStore } from '../store/temporary-store.ts';
+import { submission } from './submissions.ts';
+
+const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, entities: 0, background: 1, backfill: 0 };
+
+/** A store with four pages. */
+async function library(): Promise<TemporaryStore> {
+  const temporary = await TemporaryStore.open();
+  for (const path of ['a', 'b', 'c', 'd']) {
+    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${path}` })));
+  }
+  return temporary;
+}
+
+async function begin(temporary: TemporaryStore) {
+  const run = await temporary.commit(startRun({ trigger: 'manual', params: {}, at: 1, max_attempts: 3 }));
+  assert.ok(run !== null);
+  const { jobs } = await temporary.commit(claimJobs({ at: 2, incarnation: 'life', leaseMs: 600, free, running: 0 }));
+  const job = jobs.find(({ no }) => no === run.job_no);
+  assert.ok(job !== undefined);
+  return { run, job, attempt: { job_no: job.no, claim: job.claim } };
+}
+
+const point = (page_no: number, cluster_no: number): ClusterPoint => {
+  return { page_no, cluster_no, probability: 1, x: 1, y: 2, since: false };
+};
+
+async function finish(temporary: TemporaryStore, pages: readonly number[]): Promise<void> {
+  const { run, attempt } = await begin(temporary);
+  const no = await temporary.commit(takeClusterNumbers(attempt, run.no, 1));
+  assert.ok(no !== null);
+  const points = pages.map((page) => point(page, no));
+  assert.ok(await temporary.commit(storePoints(attempt, run.no, points)));
+  assert.ok(await temporary.commit(storeDraft(attempt, run.no, [{ no, size: points.length, x: 1, y: 2 }], {})));
+  const keywords = new Map([[no, ['word', 'other']]]);
+  await temporary.commit(
+    completeJob(attempt, 3, (transaction) => finishRun(transaction, run.no, { keywords, at: 3, keepFrom: 0 })),
+  );
+}
+
+test('an attempt begins without the points of the one before it, whose pages it may not know', async () => {
+  await using temporary = await library();
+  const { run, attempt } = await begin(temporary);
+  assert.equal(await temporary.commit(takeClusterNumbers(attempt, run.no, 2)), 1);
+  assert.ok(await temporary.commit(storePoints(attempt, run.no, [point(1, 1), point(2, 2)])));
+  assert.equal(await temporary.commit(takeClusterNumbers({ ...attempt, claim: attempt.claim + 1 }, run.no, 1)), null);
+  assert.equal([...temporary.store.reader.clusters.points(run.no)].flat().length, 2, 'not by who does not own the job');
+  assert.equal(await temporary.commit(takeClusterNumbers(attempt, run.no, 1)), 3);
+  assert.deepEqual([...temporary.store.reader.clusters.points(run.no)].flat(), []);
+});
+
+test('a cluster keeps being stale where a page is forgotten while its words are counted, whatever else comes to it', async () => {
+  await using temporary = await library();
+  await finish(temporary, [1, 2, 3]);
+  const { clusters } = temporary.store.reader;
+  await temporary.commit(erasePages([1], 500));
+  assert.equal(clusters.get(1)?.stale, true);
+  const counted = [2, 3];
+  await temporary.commit(erasePages([2], 500));
+  await temporary.commit((transaction) => {
+    const cluster = transaction.clusters.get(1);
+    assert.ok(cluster !== undefined);
+    transaction.clusters.putPoints(1, [{ ...point(4, 1), since: true }]);
+    transaction.clusters.put({ ...cluster, size: cluster.size + 1 });
+  });
+  await temporary.commit(renameCluster(1, ['forgotten'], counted));
+  assert.deepEqual([clusters.get(1)?.stale, clusters.get(1)?.keywords], [true, ['word', 'other']]);
+  await temporary.commit(renameCluster(1, ['kept'], [3, 4]));
+  assert.deepEqual([clusters.get(1)?.stale, clusters.get(1)?.keywords], [false, ['kept']]);
+});
+
+test('a run that was given up does not come back over a later one', async () => {
+  await using temporary = await library();
+  const first = await begin(temporary);
+  assert.ok(await temporary.commit(storeDraft(first.attempt, first.run.no, [], {})));
+  const message = { message: 'broken', permanent: true, delayMs: 0 };
+  await temporary.commit(failJob(first.attempt, 2, message));
+  await finish(temporary, [1, 2, 3]);
+  const unused = () => assert.fail('nothing is clustered');
+  const handler = clusterPagesHandler({
+    reader: temporary.store.reader,
+    commit: unused,
+    pool: { run: unused } as never,
+    resolution: 1,
+    keepDays: 90,
+    labels: false,
+    maxAttempts: 3,
+    now: () => 4,
+  });
+  await assert.rejects(
+    Promise.resolve(handler(first.job, { attempt: first.attempt, signal: new AbortController().signal } as never)),
+    (error) => error instanceof JobError && /another run has begun since/.test(error.message),
+  );
+  assert.equal(temporary.store.reader.clusters.currentRun(), 2);
+});
