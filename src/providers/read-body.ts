@@ -17,6 +17,8 @@ const unknownPackings = new Set(['zstd', 'compress', 'x-compress', 'dcb', 'dcz',
 const chunkSize = 65_536;
 /** Of Brotli: 4 MB, what packers of web pages use at most by default. The allocator hardly gives back what larger ones have taken. */
 const maxWindowBits = 22;
+/** Of Brotli: what is gathered before it is unpacked. Sounds may be longer, and nobody packs them so. */
+const maxGatheredBytes = 10_000_000;
 
 type Chunk = Buffer<ArrayBuffer>;
 
@@ -26,8 +28,8 @@ const freeBytes = 1_000_000;
 export interface ReadBodyOptions {
   /** Give the first `maxBytes`, or as much as can be read, instead of an error. */
   cut: boolean;
-  /** Asked once by a body that is large, or is large to unpack, before it goes on; what it gives is called in the end. */
-  takeRoom: () => Promise<() => void>;
+  /** Asked by a body that is large, or is large to unpack, for so many bytes more before it goes on; null where they are there. */
+  takeRoom: (bytes: number) => Promise<void> | null;
 }
 
 /**
@@ -41,19 +43,12 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const kept: Chunk[] = [];
   let size = 0;
-  let hasRoom = false;
-  let leaveRoom = () => {};
-  const room = async () => {
-    if (hasRoom) return;
-    leaveRoom = await takeRoom();
-    hasRoom = true;
-  };
   try {
     try {
-      for await (const chunk of unpackedBody(answer, maxBytes, cut, room)) {
+      for await (const chunk of unpackedBody(answer, maxBytes, cut, takeRoom)) {
         kept.push(chunk);
         size += chunk.length;
-        if (size > freeBytes) await room();
+        if (size > freeBytes) await takeRoom(chunk.length);
       }
     } catch (error) {
       if (!cut) throw bodyError(error);
@@ -61,7 +56,6 @@ export async function readBody(
     return Buffer.concat(kept).subarray(0, Math.min(size, maxBytes));
   } finally {
     freeMemory(kept);
-    leaveRoom();
   }
 }
 
@@ -79,12 +73,8 @@ export async function writeBody(
   maxBytes: number,
   { write, takeRoom }: WriteBodyOptions,
 ): Promise<void> {
-  let leaveRoom: (() => void) | undefined;
-  const room = async () => {
-    leaveRoom ??= await takeRoom();
-  };
   try {
-    const body = unpackedBody(answer, maxBytes, false, room)[Symbol.asyncIterator]();
+    const body = unpackedBody(answer, maxBytes, false, takeRoom)[Symbol.asyncIterator]();
     for (;;) {
       const { done, value } = await body.next();
       if (done === true) return;
@@ -95,8 +85,6 @@ export async function writeBody(
     }
   } catch (error) {
     throw error instanceof WriteFailure ? error.cause : bodyError(error);
-  } finally {
-    leaveRoom?.();
   }
 }
 
@@ -112,7 +100,7 @@ function unpackedBody(
   answer: IncomingMessage,
   maxBytes: number,
   cut: boolean,
-  room: () => Promise<void>,
+  takeRoom: ReadBodyOptions['takeRoom'],
 ): AsyncIterable<Chunk> {
   const limited = async function* (source: AsyncIterable<Chunk>) {
     let passed = 0;
@@ -127,7 +115,7 @@ function unpackedBody(
   const announced = Number(answer.headers['content-length'] ?? 0);
   if (layers.length === 0 && announced > maxBytes && !cut) throw tooLarge(maxBytes);
   let source: AsyncIterable<Chunk> = limited(answer);
-  for (const packing of layers) source = limited(unpacked(source, packing, room));
+  for (const packing of layers) source = limited(unpacked(source, packing, takeRoom));
   return source;
 }
 
@@ -148,22 +136,36 @@ function isPacking(name: string): boolean {
 async function* unpacked(
   source: AsyncIterable<Chunk>,
   packing: string,
-  room: () => Promise<void>,
+  takeRoom: ReadBodyOptions['takeRoom'],
 ): AsyncGenerator<Chunk> {
-  if (packing === 'br') await room(); // one decoder at a time, however many answers come
   const packed = source[Symbol.asyncIterator]();
   const first = await packed.next();
   if (first.done === true) return; // an answer without a body may still name its packing
   if (packing === 'br' && brotliWindowBits(first.value[0] ?? 0) > maxWindowBits) {
-    throw new FetchError('bad_encoding', 'the answer needs too much memory to unpack', { permanent: true });
+    throw needsTooMuch();
   }
   const whole = async function* () {
     yield first.value;
     yield* { [Symbol.asyncIterator]: () => packed };
   };
+  const input = packing === 'br' ? await gathered(whole(), takeRoom) : whole();
   const unpacker = unpackerOf(packing, first.value[0] ?? 0);
   // An error of either end is thrown by the loop below, too.
-  yield* pipeline(whole, unpacker, () => {}) as AsyncIterable<Chunk>;
+  yield* pipeline(input, unpacker, () => {}) as AsyncIterable<Chunk>;
+}
+
+/** All of a stream, once all of it is there and nobody else has a decoder: those take much, and this one waits for no byte. */
+async function gathered(source: AsyncIterable<Chunk>, takeRoom: ReadBodyOptions['takeRoom']): Promise<Chunk[]> {
+  const packed: Chunk[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    packed.push(chunk);
+    size += chunk.length;
+    if (size > maxGatheredBytes) throw needsTooMuch();
+    if (size > freeBytes) await takeRoom(chunk.length);
+  }
+  await takeRoom(Number.POSITIVE_INFINITY); // which only the first of all bodies gets
+  return packed;
 }
 
 /** What the first byte of a Brotli stream says of its window (RFC 7932, 9.1), as far as windows over 128 KB go. */
@@ -184,6 +186,10 @@ function bodyError(error: unknown): FetchError {
     return new FetchError('bad_encoding', `the answer is not packed as it says (${code})`, { cause: error });
   }
   return transportError(error, true);
+}
+
+function needsTooMuch(): FetchError {
+  return new FetchError('bad_encoding', 'the answer needs too much memory to unpack', { permanent: true });
 }
 
 function tooLarge(maxBytes: number): FetchError {

@@ -15,6 +15,7 @@ import type { TcpNetConnectOpts } from 'node:net';
 import { addressPolicy } from '../compute/address-policy.ts';
 import { readRetryAfterMs } from '../compute/retry-delay.ts';
 import { traced } from '../tracing/span.ts';
+import { BodyRoom } from './body-room.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import { FetchError, transportError } from './fetch-error.ts';
@@ -90,6 +91,8 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 const maxErrorBytes = 65_536;
 /** Some sites send long policies and many cookies; Node's own bound is 16 KB. */
 const maxHeaderSize = 65_536;
+/** For large bodies, over all fetches and beside the one that is first: of most pages many, of the greatest one. */
+const roomBytes = 10_000_000;
 /** A host that asks for more than a day is asked again after a day. */
 const maxRetryAfterMs = 86_400_000;
 const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']);
@@ -99,8 +102,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
   const policy = addressPolicy(options.allowPrivateHosts);
   const resolve = hostResolver(policy, options.lookup);
   const turns = new HostTurns(options.perHostGapMs, clock);
-  /** Of large bodies, one at a time has room. */
-  const room = new HostTurns(0, clock);
+  const room = new BodyRoom(roomBytes);
 
   return async (given, request) => {
     const { signal, headers = {}, maxBytes = options.maxBytes, timeoutMs = options.timeoutMs } = request;
@@ -113,6 +115,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
 
     const hop = async (signal: AbortSignal, addresses: readonly ResolvedAddress[]): Promise<WebAnswer | URL> => {
       const answer = await openHop(url, addresses, { ...headersFor(url, userAgent), ...sent }, signal);
+      const share = room.enter();
       try {
         const status = answer.statusCode ?? 0;
         if (redirectStatuses.has(status) && answer.headers.location !== undefined) {
@@ -123,7 +126,10 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         if (retryAfterMs !== undefined && !policy.lists(url.hostname)) turns.postpone(url.hostname, retryAfterMs);
         const head = { status, headers: plainHeaders(answer) };
         const sink = request.admit?.(head, url);
-        const takeRoom = () => deadline.pause(room.take('', signal, Infinity));
+        const takeRoom = (bytes: number) => {
+          const wait = share.take(bytes, signal);
+          return wait === null ? null : deadline.pause(wait);
+        };
         if (sink !== undefined && isPage) {
           deadline.extend(sink.timeoutMs - timeoutMs, tooLate(sink.timeoutMs));
           await writeBody(answer, sink.maxBytes, { write: sink.write, takeRoom });
@@ -134,6 +140,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         return { ...head, finalUrl: shown(url), body, redirects };
       } finally {
         answer.destroy();
+        share.leave();
       }
     };
 

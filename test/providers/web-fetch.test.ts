@@ -283,39 +283,63 @@ test('an endless body ends at the limit, an announced one before it is sent', as
   assert.equal((await fetcher()(site.url('/full'), { signal: never })).body.length, 1_000_000);
 });
 
-test('of large bodies one is read at a time, and the others wait without their time running out', async (t) => {
-  let timersSet = 0;
-  const clock = new (class extends HandClock {
-    override after(ms: number, run: () => void) {
-      timersSet++;
-      return super.after(ms, run);
-    }
-  })();
-  const large = Buffer.alloc(3_000_000, 'a');
-  let letGo = () => {};
+/** A site whose large pages stop after so many bytes, until they are let go. */
+async function slowSite(t: Parameters<typeof Site.open>[0], sent: number) {
+  const large = Buffer.alloc(9_000_000, 'a');
+  const held = { sent: 0, ends: [] as (() => void)[] };
   const site = await Site.open(t, {
     '/slow': (_request, response) => {
-      response.write(large.subarray(0, 2_000_000));
-      letGo = () => response.end(large.subarray(2_000_000));
+      response.write(large.subarray(0, sent), () => held.sent++);
+      held.ends.push(() => response.end(large.subarray(sent)));
     },
     '/large': say(large),
     '/small': say('small'),
+    '/br': say(packings.br, { 'content-encoding': 'br' }),
+    '/br-drip': (_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'br' }).write(packings.br.subarray(0, 1));
+    },
   });
-  const fetchPage = fetcher({ clock, maxBytes: 5_000_000, timeoutMs: 1000 });
-  const slow = fetchPage(site.url('/slow'), { signal: never, timeoutMs: 60_000 });
-  while (timersSet < 3) await setImmediate(); // lookup, request, and again after it has got room
+  const letGo = () => {
+    for (const end of held.ends) end();
+  };
+  return { site, large, held, letGo };
+}
+
+test('bodies that come slowly hold up nobody', async (t) => {
+  const { site, large, letGo } = await slowSite(t, 1_200_000);
+  const clock = new HandClock();
+  const fetchPage = fetcher({ clock, maxBytes: 10_000_000 });
+  const stop = new AbortController();
+  const drips = Array.from({ length: 10 }, () => fetchPage(site.url('/br-drip'), { signal: stop.signal }));
+  const slow = Array.from({ length: 10 }, () => fetchPage(site.url('/slow'), { signal: never }));
+  for (const drip of drips) drip.catch(() => {});
+  for (let i = 0; i < 3; i++) {
+    assert.equal((await fetchPage(site.url('/large'), { signal: never })).body.length, large.length);
+    assert.equal(Buffer.from((await fetchPage(site.url('/br'), { signal: never })).body).toString(), text);
+  }
+  stop.abort(new Error('left'));
+  for (const drip of drips) await assert.rejects(drip, { message: 'left' });
+  letGo();
+  for (const page of await Promise.all(slow)) assert.equal(page.body.length, large.length);
+});
+
+test('large bodies wait for one another when all of them are too much, without their time running out', async (t) => {
+  const { site, large, held, letGo } = await slowSite(t, 8_500_000);
+  const clock = new HandClock();
+  const fetchPage = fetcher({ clock, maxBytes: 10_000_000, timeoutMs: 1000 });
+  const slow = [1, 2].map(() => fetchPage(site.url('/slow'), { signal: never, timeoutMs: 60_000 }));
+  while (held.sent < 2) await setImmediate();
   const stop = new AbortController();
   const left = fetchPage(site.url('/large'), { signal: stop.signal });
   left.catch(() => {});
-  const waiting = fetchPage(site.url('/large'), { signal: never });
-  while (site.asked.length < 3 || clock.waiting > 1) await setImmediate(); // of both the time stands still
+  const waiting = [1, 2, 3].map(() => fetchPage(site.url('/large'), { signal: never }));
+  while (site.asked.length < 6 || clock.waiting > 2) await setImmediate(); // of those four the time stands still
   await clock.advance(5000);
   assert.equal(Buffer.from((await fetchPage(site.url('/small'), { signal: never })).body).toString(), 'small');
   stop.abort(new Error('left'));
   await assert.rejects(left, { message: 'left' });
   letGo();
-  assert.equal((await slow).body.length, large.length);
-  assert.equal((await waiting).body.length, large.length);
+  for (const page of await Promise.all([...slow, ...waiting])) assert.equal(page.body.length, large.length);
 });
 
 test('a body of another length than announced', async (t) => {
