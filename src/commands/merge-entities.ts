@@ -24,7 +24,6 @@ export function mergeEntities(a: number, b: number, at: number): Command<EntityM
       no: counters.take('merge'),
       kept: kept.no,
       merged: merged.no,
-      snapshot: merged,
       merged_at: at,
       undone_at: null,
     };
@@ -75,7 +74,7 @@ export function undoMerge(mergeNo: number, at: number): Command<UndoOutcome> {
     const merged = entities.get(merge.merged);
     if (kept === undefined || merged === undefined) return { outcome: 'unknown' };
     place(transaction, { ...kept, children: kept.children.filter((no) => no !== merged.no) }, kept);
-    place(transaction, { ...merged, parent: merge.snapshot.parent }, merged);
+    place(transaction, { ...merged, parent: 0 }, merged);
     entities.split(kept.no, merged.no);
     entities.putMerge({ ...merge, undone_at: at });
     return { outcome: 'undone', restored: merged.no };

@@ -70,8 +70,6 @@ export interface EntityMerge {
   no: number;
   kept: number;
   merged: number;
-  /** The merged entity as it was: what an undo puts back, as far as its pages are still there. */
-  snapshot: Entity;
   merged_at: number;
   undone_at: number | null;
 }
