@@ -4,7 +4,7 @@
  * tombstones that are not verified. docs/forgetting.md has the states and what holds between the steps.
  *
  * resting  nothing forgotten is left in a file
- * due      something is: a rewrite follows when nothing was forgotten for `compactAfterMs`
+ * due      something is: a rewrite follows when nothing was forgotten for `compactAfterMs`, and topics have their new names
  * rewrite  index files, then the store's file, then the check; when it fails (no room on the disk) it is due again
  */
 import type { Logger } from 'pino';
@@ -20,6 +20,7 @@ import {
   queuePurge,
   removeRule,
 } from '../commands/forget.ts';
+import { forgetFailures } from '../commands/import-items.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
 import { isPublicSuffix, normalizeDomain } from '../compute/domain-match.ts';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../domain/blacklist.ts';
@@ -27,6 +28,7 @@ import { DomainError } from '../domain/errors.ts';
 import { idOf, numberOf } from '../domain/ids.ts';
 import { maxBatch } from '../machines/writer.ts';
 import type { BlacklistRule } from '../store/blacklist.ts';
+import type { FailureKey } from '../store/imports.ts';
 import type { Command, StoreReader } from '../store/store.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { type Handlers, serviceLogic } from './service.ts';
@@ -57,6 +59,9 @@ const removedLabels = 2000;
 const wholeBatch = maxBatch;
 /** Tombstones verified in one transaction: some ms. */
 const sliceTombstones = 500;
+/** Failures of imports that are looked at before others get their turn: 1 ms. */
+const sliceFailures = 50;
+const unsettled = ['pending', 'running', 'failed'] as const;
 /** Longest that a timer can wait. */
 const maxTimerMs = 2 ** 31 - 1;
 /** Before the index is asked again when too much waits for it, ms. */
@@ -81,13 +86,23 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     return { kind: 'domain', pattern, ...rest };
   };
 
+  const isForgotten = (url: string): boolean => {
+    const canonical = canonicalizeUrl(url, canonicalize);
+    return !('invalid' in canonical) && reader.blacklist.match(canonical.canonical_url, canonical.domain) !== undefined;
+  };
+
+  /** Topics still are called by words of pages that they have lost, and a job that names them anew is on its way. */
+  const namesWait = (): boolean =>
+    reader.clusters.all().some(({ stale, tombstoned }) => stale && !tombstoned) &&
+    unsettled.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);
+
   const start = async () => {
     let stopping = false;
     let timer: NodeJS.Timeout | undefined;
     let tail: Promise<unknown> = Promise.resolve();
     let tidying: Promise<void> | undefined;
-    /** Files of an older time were found, which may hold what was forgotten and verified since. */
-    let olderFiles = false;
+    /** Files may hold what was forgotten although no tombstone says so: files of an older time, or what was no page. */
+    let filesDue = false;
 
     /** Forgets and removals of rules, one at a time. */
     const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -117,6 +132,26 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       };
     };
 
+    /** Items that an import could not take in were never pages, and their addresses were kept. */
+    const forgetFailed = async (): Promise<void> => {
+      let after: FailureKey | null = null;
+      for (;;) {
+        const some: ReturnType<StoreReader['imports']['allFailures']> = reader.imports.allFailures(
+          after,
+          sliceFailures,
+        );
+        const keys = some.filter(({ value }) => isForgotten(value.url)).map(({ key }) => key);
+        if (keys.length > 0) {
+          filesDue = true;
+          await commit(forgetFailures(keys));
+          arm();
+        }
+        after = some.at(-1)?.key ?? null;
+        if (some.length < sliceFailures) return;
+        await new Promise(setImmediate);
+      }
+    };
+
     /** Erase everything that a rule matches, and queue what is left to do. May be done again at any time. */
     const purge = async (rule: BlacklistRule): Promise<{ pages: number; jobs: number }> => {
       const pageNos =
@@ -143,6 +178,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       } finally {
         await letGo();
       }
+      await forgetFailed();
       let jobs = 0;
       while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null) jobs++;
       await commit(endForget(rule.no));
@@ -163,7 +199,8 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     /** Rewrite every file, if one may hold what was forgotten. */
     const tidy = async (): Promise<void> => {
       const pageNos = reader.tombstones.pageNumbers('deleted');
-      if (stopping || (pageNos.length === 0 && !olderFiles)) return;
+      if (stopping || (pageNos.length === 0 && !filesDue)) return;
+      if (namesWait()) return arm();
       try {
         const { clean } = await ask('index.purge', {});
         const sizes = await ask('store.compact', {});
@@ -171,7 +208,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
         for (let at = 0; at < pageNos.length; at += sliceTombstones) {
           await commit(markVerified(pageNos.slice(at, at + sliceTombstones)), wholeBatch);
         }
-        olderFiles = false;
+        filesDue = false;
         log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');
       } catch (error) {
         if (stopping) return;
@@ -194,7 +231,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
         for (const rule of reader.blacklist.purging()) await purge(rule);
         while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null);
         const { dropped, setAside } = await ask('index.heldAtStart', {});
-        olderFiles = (dropped > 0 || setAside) && reader.tombstones.any();
+        filesDue ||= (dropped > 0 || setAside) && reader.tombstones.any();
         arm();
       } catch (error) {
         if (stopping) return;

@@ -7,6 +7,7 @@ import { openExtractor } from '../actors/extract-page.ts';
 import { overQuota } from '../actors/intake.ts';
 import { submissionPreparer } from '../actors/prepare-submission.ts';
 import { importItems, restartImport } from '../commands/import-items.ts';
+import { canonicalizeUrl } from '../compute/canonical-url.ts';
 import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
 import type { Command, Store } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';
@@ -28,6 +29,10 @@ export async function withOfflineTarget<Result>(
     maxAttempts: settings.jobs.max_attempts,
     now,
   });
+  const targetOf = (url: string) => {
+    const canonical = canonicalizeUrl(url, settings.canonicalize);
+    return 'invalid' in canonical ? null : canonical;
+  };
   const commit = async <Reply>(command: Command<Reply>): Promise<Reply> => {
     const { results, flushed } = await store.transact([command]);
     await flushed;
@@ -45,7 +50,7 @@ export async function withOfflineTarget<Result>(
         const reason = overQuota(settings.storage.max_bytes, () => store.usedBytes());
         if (reason !== null) throw new CliError(exitCodes.failed, reason);
         const submissions = await Promise.all(batch.items.map(({ item }) => prepareItem(submissionOf(item, label))));
-        return commit(importItems({ before, batch, submissions, at: now() }));
+        return commit(importItems({ before, batch, submissions, targetOf, at: now() }));
       },
     });
   } finally {

@@ -4,6 +4,7 @@
  */
 import { afterBatch, type ImportBatch, type ItemOutcome } from '../compute/import-progress.ts';
 import type { ImportCheckpoint } from '../domain/import.ts';
+import type { FailureKey } from '../store/imports.ts';
 import type { Command } from '../store/store.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
 
@@ -12,20 +13,39 @@ export interface ImportRequest {
   batch: ImportBatch;
   /** One for each item of the batch. */
   submissions: (PageSubmission | { rejected: string })[];
+  /** Canonical URL and domain of an item, as the blacklist knows them; null where it has none. */
+  targetOf: (url: string) => { canonical_url: string; domain: string } | null;
   at: number;
 }
 
-export function importItems({ before, batch, submissions, at }: ImportRequest): Command<ImportCheckpoint> {
+export function importItems({ before, batch, submissions, targetOf, at }: ImportRequest): Command<ImportCheckpoint> {
   return (transaction) => {
-    const outcomes = submissions.map((submission): ItemOutcome => {
-      if ('rejected' in submission) return { outcome: 'failed', reason: submission.rejected };
-      return { outcome: ingestPage(submission)(transaction).outcome };
+    const outcomes = submissions.map((submission, i): ItemOutcome => {
+      if (!('rejected' in submission)) return { outcome: ingestPage(submission)(transaction).outcome };
+      const target = targetOf(batch.items[i].item.url);
+      const isForgotten =
+        target !== null && transaction.blacklist.match(target.canonical_url, target.domain) !== undefined;
+      return isForgotten ? { outcome: 'blacklisted' } : { outcome: 'failed', reason: submission.rejected };
     });
     const { checkpoint, failures, mended } = afterBatch(before, batch, outcomes, at);
     for (const failure of failures) transaction.imports.putFailure(before.id, failure);
     for (const place of mended) transaction.imports.removeFailure(before.id, place);
     transaction.imports.put(checkpoint);
     return checkpoint;
+  };
+}
+
+/** What failed and is forgotten leaves the list of what failed, and counts as it would if it were tried again. */
+export function forgetFailures(keys: readonly FailureKey[]): Command<void> {
+  return ({ imports }) => {
+    for (const [id, place] of keys) {
+      const checkpoint = imports.get(id);
+      imports.removeFailure(id, place);
+      if (checkpoint === undefined) continue;
+      const { failed, blacklisted } = checkpoint.counts;
+      const counts = { ...checkpoint.counts, failed: failed - 1, blacklisted: blacklisted + 1 };
+      imports.put({ ...checkpoint, counts });
+    }
   };
 }
 

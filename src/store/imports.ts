@@ -8,9 +8,12 @@ import type { Environment } from './environment.ts';
 
 const end = Number.MAX_SAFE_INTEGER;
 
+/** Where an item that failed is kept. */
+export type FailureKey = [id: string, place: number];
+
 export class ImportReader {
   protected readonly rows: Database<ImportCheckpoint, string>;
-  protected readonly failed: Database<FailedItem, [string, number]>;
+  protected readonly failed: Database<FailedItem, FailureKey>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('imports', {});
@@ -24,6 +27,12 @@ export class ImportReader {
   /** By place in the source, from the one after `after`. */
   failures(id: string, after = -1, limit = end): FailedItem[] {
     return [...this.failed.getRange({ start: [id, after + 1], end: [id, end], limit })].map(({ value }) => value);
+  }
+
+  /** Of all imports: the next behind `after`, at most `limit`. */
+  allFailures(after: FailureKey | null, limit: number): { key: FailureKey; value: FailedItem }[] {
+    const range = after === null ? {} : { start: [after[0], after[1] + 1] as FailureKey };
+    return [...this.failed.getRange({ ...range, limit })];
   }
 }
 

@@ -64,13 +64,6 @@ export class TombstoneReader {
     };
     return [...this.byState.getKeys(limit === undefined ? range : { ...range, limit })].map(([, , no]) => no);
   }
-
-  /** Contract "MetricsSummaryResponse". */
-  counts(): Record<TombstoneState, number> {
-    const count = (state: TombstoneState) =>
-      this.byState.getKeysCount({ start: [state, 0, 0], end: [state, end, end] });
-    return { pending: count('pending'), deleted: count('deleted'), verified: count('verified') };
-  }
 }
 
 /** Writer only: valid inside a transaction. */

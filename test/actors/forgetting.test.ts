@@ -56,15 +56,15 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
   const forgotten = await hosted.ask('page.forget', { url });
   assert.deepEqual([forgotten.pages_purged, forgotten.vector_deletes_queued], [1, 1]);
   const { tombstones } = temporary.store.reader;
-  assert.deepEqual(tombstones.counts(), { pending: 1, deleted: 0, verified: 0 });
+  assert.deepEqual(tombstones.countByState(), { pending: 1, deleted: 0, verified: 0 });
   const jobNo = tombstones.get(1)?.job_no ?? 0;
   await run((transaction) => markDeleted(transaction, jobNo));
   await until(() => rewrites >= 3, 'it was tried again');
-  assert.deepEqual(tombstones.counts(), { pending: 0, deleted: 1, verified: 0 });
+  assert.deepEqual(tombstones.countByState(), { pending: 0, deleted: 1, verified: 0 });
   const told = lines.filter(({ msg }) => String(msg).includes('could not be rewritten'));
   assert.ok(told.length >= 2 && JSON.stringify(told[0]).includes('5 bytes free'));
   full = false;
-  await until(() => tombstones.counts().verified === 1, 'it is verified');
+  await until(() => tombstones.countByState().verified === 1, 'it is verified');
   const done = rewrites;
   hosted.send({ type: 'stop' });
   await hosted.told('stopped.forgetting');

@@ -49,7 +49,7 @@ async function furnished(): Promise<TemporaryStore> {
 }
 
 function assertWhole({ reader }: Pick<Store, 'reader'>, more = 0, message?: string): void {
-  const found = [reader.pages.count(), reader.tombstones.counts().pending, reader.pages.body(19)];
+  const found = [reader.pages.count(), reader.tombstones.countByState().pending, reader.pages.body(19)];
   assert.deepEqual(found, [10 + more, 10, text(19)], message);
 }
 

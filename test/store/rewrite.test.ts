@@ -38,7 +38,7 @@ test('a rewrite leaves no byte of what was deleted, and every handle goes on, al
   const { bytesBefore, bytesAfter } = await temporary.store.compact();
   assert.ok(bytesAfter < bytesBefore);
   assert.ok(!held(temporary));
-  assert.deepEqual([pages.count(), jobs.get(2)?.status, tombstones.counts().pending], [40, 'pending', 20]);
+  assert.deepEqual([pages.count(), jobs.get(2)?.status, tombstones.countByState().pending], [40, 'pending', 20]);
   assert.equal(statSync(join(temporary.path, 'store', 'data.mdb')).mode & 0o777, 0o600);
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/new' })));
   assert.equal(pages.count(), 41);
