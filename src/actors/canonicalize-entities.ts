@@ -12,7 +12,7 @@ import { JobError } from '../domain/errors.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { EntityPool } from './extract-entities.ts';
-import type { JobHandler } from './job-actor.ts';
+import { goOnUnlessSuspect, type JobHandler } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export interface CanonicalizeDependencies {
@@ -32,7 +32,10 @@ export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependenci
   const { reader, commit, pool, thresholds, now } = dependencies;
   const { entities } = reader;
 
-  return async ({ max_attempts }, { attempt, signal }) => {
+  return async (job, context) => {
+    const { attempt, signal } = context;
+    const { max_attempts } = job;
+    const goOn = goOnUnlessSuspect(job, context);
     const after = matchedTo(entities, thresholds);
     const names: PackedNames[] = [];
     let last = 0;
@@ -50,13 +53,14 @@ export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependenci
       signal.throwIfAborted();
       const some = nextMerges(entities, pairs, at);
       const owned = await commit((transaction) => {
-        const job = transaction.jobs.get(attempt.job_no);
-        if (job?.status !== 'running' || job.claim !== attempt.claim) return false;
+        const owner = transaction.jobs.get(attempt.job_no);
+        if (owner?.status !== 'running' || owner.claim !== attempt.claim) return false;
         for (const [a, b] of some) mergeAlike(a, b, now())(transaction);
         return true;
       });
       if (!owned) throw new JobError('another attempt has taken over');
       at += 2 * some.length;
+      await goOn();
     }
     return (transaction) => noteMatched(transaction, last, thresholds, { at: now(), max_attempts });
   };

@@ -1,6 +1,7 @@
 /** Hands texts of clustered pages to the clustering thread and gives the keywords that it finds. */
 import type { StoreReader } from '../store/store.ts';
 import type { ClusterPool } from './cluster-pages.ts';
+import type { JobContext } from './job-actor.ts';
 
 export interface ClusteredText {
   page_no: number;
@@ -17,7 +18,7 @@ export async function findKeywords(
   { reader, pool }: { reader: StoreReader; pool: ClusterPool },
   run: string,
   pages: readonly ClusteredText[],
-  signal: AbortSignal,
+  { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
 ): Promise<Map<number, string[]>> {
   await pool.run('beginKeywords', { run }, { signal });
   for (let at = 0; at < pages.length; at += batchPages) {
@@ -28,6 +29,7 @@ export async function findKeywords(
       return [{ cluster, title: page.title, text: (reader.pages.body(page_no) ?? '').slice(0, maxCharacters) }];
     });
     await pool.run('addTexts', { run, texts }, { signal });
+    await goOn();
   }
   return pool.run('keywords', { run }, { signal });
 }

@@ -16,7 +16,7 @@ import type { EmbeddingModel } from '../domain/model.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { type ClusteredText, findKeywords } from './cluster-keywords.ts';
-import type { JobHandler } from './job-actor.ts';
+import { goOnUnlessSuspect, type JobContext, type JobHandler } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export type ClusterPool = ThreadPool<typeof import('../threads/cluster-thread.ts')>;
@@ -81,12 +81,18 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     }
   }
 
-  const handOver = async (run: string, { space, dim }: EmbeddingModel, pageNos: number[], signal: AbortSignal) => {
+  const handOver = async (
+    run: string,
+    { space, dim }: EmbeddingModel,
+    pageNos: number[],
+    { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
+  ) => {
     const step = Math.max(1, Math.ceil(pageNos.length / sampledPages));
     const sample: ChunkRows[] = [];
     const sampled = pageNos.filter((_, i) => i % step === 0);
     for await (const { batch } of batches(space, dim, sampled, sampledChunks)) {
       signal.throwIfAborted();
+      await goOn();
       sample.push(batch);
     }
     await pool.run('learn', { run, sample, dim }, { signal });
@@ -95,6 +101,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
       const transfer = [batch.rows.buffer as ArrayBuffer];
       const added = await pool.run('addPages', { run, pages: batch }, { signal, transfer });
       for (const [i, isIn] of added.entries()) if (isIn) taken.push(some[i]);
+      await goOn();
     }
     return taken;
   };
@@ -110,16 +117,17 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     return Uint32Array.from(pageNos, (no) => clusters.get(no) ?? 0);
   };
 
-  const cluster = async (run: ClusterRun, attempt: Parameters<typeof storePoints>[0], signal: AbortSignal) => {
+  const cluster = async (run: ClusterRun, { attempt, signal, goOn }: Omit<JobContext, 'checkpoint'>) => {
     const keep = async (command: ReturnType<typeof storePoints>) => {
       signal.throwIfAborted();
       if (!(await commit(command))) throw new JobError('another attempt has taken over');
+      await goOn();
     };
     const activeId = reader.models.activeId();
     const model = activeId === null ? undefined : reader.models.get(activeId);
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
     const token = `${attempt.job_no}.${attempt.claim}`;
-    const pageNos = await handOver(token, model, await pagesWithVectors(model.space, signal), signal);
+    const pageNos = await handOver(token, model, await pagesWithVectors(model.space, signal), { signal, goOn });
     const current = reader.clusters.currentRun();
     const earlier = await clustersOf(pageNos, current);
     const scale = reader.clusters.run(current)?.params.tried_resolution;
@@ -151,14 +159,16 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     await keep(storeDraft(attempt, run.no, draftOf(points), params));
   };
 
-  return async (job, { attempt, signal }) => {
+  return async (job, context) => {
+    const { attempt, signal } = context;
+    const goOn = goOnUnlessSuspect(job, context);
     const run = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ job_no }) => job_no === job.no);
     if (run === undefined) throw new JobError('nobody asked for this run', { permanent: true });
     // A dead job that is retried later: what it had found is older than what counts now.
     if (run.no !== reader.clusters.latestRun()?.no) {
       throw new JobError('another run has begun since', { permanent: true });
     }
-    if (run.draft === null) await cluster(run, attempt, signal);
+    if (run.draft === null) await cluster(run, { attempt, signal, goOn });
     const token = `${attempt.job_no}.${attempt.claim}`;
     const clustered: ClusteredText[] = [];
     for (const block of reader.clusters.blockNumbers(run.no)) {
@@ -167,7 +177,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
       }
       if (block % blocksPerTurn === 0) await new Promise(setImmediate);
     }
-    const keywords = await findKeywords({ reader, pool }, token, clustered, signal);
+    const keywords = await findKeywords({ reader, pool }, token, clustered, { signal, goOn });
     return (transaction) => {
       const at = now();
       finishRun(transaction, run.no, { keywords, at, keepFrom: at - keepDays * dayMs });

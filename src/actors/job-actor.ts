@@ -43,6 +43,14 @@ export interface JobContext {
   goOn(): Promise<void>;
 }
 
+/**
+ * `goOn` for work whose danger is still ahead: a suspect, which runs alone because a crash may be its fault, is not cleared by it and
+ * has one time limit for all.
+ */
+export function goOnUnlessSuspect(job: Job, { goOn }: JobContext): () => Promise<void> {
+  return job.suspect ? async () => {} : goOn;
+}
+
 export type JobHandler = (job: Job, context: JobContext) => Promise<Completion>;
 
 export interface JobActorInput {

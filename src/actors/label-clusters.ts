@@ -8,7 +8,7 @@ import type { ChatClient } from '../providers/chat-client.ts';
 import type { StoreReader } from '../store/store.ts';
 import { findKeywords } from './cluster-keywords.ts';
 import type { ClusterPool } from './cluster-pages.ts';
-import type { JobHandler } from './job-actor.ts';
+import { goOnUnlessSuspect, type JobContext, type JobHandler } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export interface LabelClustersDependencies {
@@ -27,7 +27,7 @@ const maxTitle = 120;
 const maxLabel = 60;
 
 export function labelClustersHandler({ reader, commit, pool, chat }: LabelClustersDependencies): JobHandler {
-  const findAnew = async (stale: readonly Cluster[], token: string, signal: AbortSignal) => {
+  const findAnew = async (stale: readonly Cluster[], token: string, context: Pick<JobContext, 'signal' | 'goOn'>) => {
     const numbers = new Set(stale.map(({ no }) => no));
     const mine: { page_no: number; cluster: number }[] = [];
     const others: { page_no: number; cluster: number }[] = [];
@@ -40,7 +40,7 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     }
     const step = Math.max(1, Math.ceil(others.length / comparedPages));
     const compared = others.filter((_, i) => i % step === 0);
-    const keywords = await findKeywords({ reader, pool }, token, [...mine, ...compared], signal);
+    const keywords = await findKeywords({ reader, pool }, token, [...mine, ...compared], context);
     for (const { no } of stale) {
       const pageNos = mine.filter(({ cluster }) => cluster === no).map(({ page_no }) => page_no);
       await commit(renameCluster(no, keywords.get(no) ?? [], pageNos));
@@ -66,9 +66,11 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     return labelIn(answer);
   };
 
-  return async (_job, { attempt, signal }) => {
+  return async (job, context) => {
+    const { attempt, signal } = context;
+    const goOn = goOnUnlessSuspect(job, context);
     const stale = reader.clusters.all().filter((cluster) => cluster.stale && !cluster.tombstoned);
-    if (stale.length > 0) await findAnew(stale, `${attempt.job_no}.${attempt.claim}`, signal);
+    if (stale.length > 0) await findAnew(stale, `${attempt.job_no}.${attempt.claim}`, { signal, goOn });
     if (chat === null) return undefined;
     for (const { no } of reader.clusters.all()) {
       signal.throwIfAborted();
@@ -76,6 +78,7 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
       if (cluster === undefined || cluster.tombstoned || cluster.labelled || cluster.keywords.length === 0) continue;
       const label = await ask(chat, cluster, signal);
       if (label !== null) await commit(labelCluster(no, label, cluster.keywords));
+      await goOn();
     }
     return undefined;
   };

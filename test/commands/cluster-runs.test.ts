@@ -80,6 +80,32 @@ test('a cluster keeps being stale where a page is forgotten while its words are 
   assert.deepEqual([clusters.get(1)?.stale, clusters.get(1)?.keywords], [false, ['kept']]);
 });
 
+test('naming goes on for as long as it takes, but a suspect is not cleared before its end', async () => {
+  await using temporary = await library();
+  const { run, job, attempt } = await begin(temporary);
+  assert.ok(await temporary.commit(storePoints(attempt, run.no, [point(1, 1), point(2, 1)])));
+  assert.ok(await temporary.commit(storeDraft(attempt, run.no, [{ no: 1, size: 2, x: 1, y: 2 }], {})));
+  const handler = clusterPagesHandler({
+    reader: temporary.store.reader,
+    commit: (command) => temporary.commit(command),
+    pool: { run: async () => new Map([[1, ['word']]]) } as never,
+    resolution: 1,
+    keepDays: 90,
+    labels: false,
+    maxAttempts: 3,
+    now: () => 4,
+  });
+  let steps = 0;
+  const goOn = async () => {
+    steps++;
+  };
+  const context = { attempt, signal: new AbortController().signal, goOn, checkpoint: () => assert.fail('unused') };
+  assert.equal(typeof (await handler({ ...job, suspect: true }, context)), 'function');
+  assert.equal(steps, 0);
+  assert.equal(typeof (await handler(job, context)), 'function');
+  assert.equal(steps, 1);
+});
+
 test('a run that was given up does not come back over a later one', async () => {
   await using temporary = await library();
   const first = await begin(temporary);
