@@ -26,7 +26,7 @@ import {
   sealBackfill,
 } from '../commands/backfill-model.ts';
 import { JobError } from '../domain/errors.ts';
-import type { Backfill } from '../domain/model.ts';
+import type { Backfill, EmbeddingModel } from '../domain/model.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { StoreReader } from '../store/store.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
@@ -93,7 +93,7 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
       const { found, closed } = slice;
       const stored = await checkpoint(saveSlice(space, { at: now(), cursor, found, closed, pages, busyMs }));
       if (stored === null) throw gone();
-      if (stored.length > 0) await addToSpace(model.id, stored, signal);
+      if (stored.length > 0) await addToSpace(model, stored, signal);
     };
 
     const sweep = async ({ cursor, last_page }: Backfill) => {
@@ -156,12 +156,12 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
   };
 
   /** They are in the store: what does not come in now comes when the space is opened the next time. */
-  async function addToSpace(model_id: string, pages: readonly StoredPage[], signal: AbortSignal): Promise<void> {
+  async function addToSpace(model: EmbeddingModel, pages: readonly StoredPage[], signal: AbortSignal): Promise<void> {
     const rows = joined(pages);
     const labels = pages.map(({ first, count }) => ({ first, count }));
     for (let waits = 0; ; waits++) {
       try {
-        return await ask('index.addVectors', { model_id, pages: labels, rows });
+        return await ask('index.addVectors', { model_id: model.id, space: model.space, pages: labels, rows });
       } catch (error) {
         if (!isOverloaded(error) || waits === overloadWaits) throw error;
         await delay(overloadWaitMs, undefined, { signal });

@@ -217,12 +217,12 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         });
         return undefined;
       },
-      'index.addVectors': async ({ model_id, pages, rows }) => {
+      'index.addVectors': async ({ model_id, space, pages, rows }) => {
         const model = reader.models.get(model_id);
-        if (model === undefined) return undefined; // deleted meanwhile
+        if (model?.space !== space) return undefined; // deleted meanwhile
         changedAt = monotonic();
         try {
-          await orOverloaded(() => spaces.use(model, (space) => space.add(pages, rows)));
+          await orOverloaded(() => spaces.use(model, (opened) => opened.add(pages, rows)));
         } catch (error) {
           // Part of them may be there. What was refused by a full queue is sent again; else the space is read anew from the store.
           if (!(error instanceof DomainError) && model.id !== reader.models.activeId()) spaces.forget(model.space);

@@ -18,7 +18,7 @@ import type { SearchFilters, SearchRequest } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
 import { requireEntity } from './resolve-entity.ts';
-import type { RankedChunks, Retrieved, SystemAsk } from './system-messages.ts';
+import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from './system-messages.ts';
 
 export interface RankDependencies {
   ask: SystemAsk;
@@ -100,21 +100,33 @@ export function queryRanker(dependencies: RankDependencies) {
     return pages.sort((a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || a.page_no - b.page_no);
   };
 
+  /** By the named model, or the active one. The latter may be replaced and deleted while it is asked: then the new one is asked. */
+  const retrieve = async (
+    request: Omit<RetrieveRequest, 'model'>,
+    model: string | null,
+    signal: AbortSignal | undefined,
+  ): Promise<{ used: string; retrieved: Retrieved }> => {
+    for (;;) {
+      const used = model ?? reader.models.activeId();
+      if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
+      try {
+        return { used, retrieved: await ask('index.retrieve', { ...request, model: used }, { signal }) };
+      } catch (error) {
+        const wasReplaced = model === null && reader.models.activeId() !== used;
+        if (!(wasReplaced && error instanceof DomainError && error.code === 'invalid')) throw error;
+      }
+    }
+  };
+
   return async (
     request: RankRequest,
     { model = null, signal }: { model?: string | null; signal?: AbortSignal | undefined } = {},
   ): Promise<Ranking> => {
-    const used = model ?? reader.models.activeId();
-    if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
     const filters = pageFiltersOf(request.filters, reader);
     const { query, candidates, rrf_k } = request;
     const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
-    const retrieved = await ask(
-      'index.retrieve',
-      { query, candidates, filters, model: used, rerank, rrf_k },
-      { signal },
-    );
+    const { used, retrieved } = await retrieve({ query, candidates, filters, rerank, rrf_k }, model, signal);
     const began = monotonic();
     const nothing = !retrieved.known;
     const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k);

@@ -93,9 +93,12 @@ export interface InternalMessages {
     };
     reply: undefined;
   };
-  /** Add stored vectors of pages to a model's space: of the stored rows, page by page. Opens the space if need be. */
+  /**
+   * Add stored vectors of pages to a model's space: of the stored rows, page by page. Opens the space if need be; nothing happens where
+   * the model was deleted, or registered anew with another space.
+   */
   'index.addVectors': {
-    request: { model_id: string; pages: readonly LabelRange[]; rows: Float32Array };
+    request: { model_id: string; space: number; pages: readonly LabelRange[]; rows: Float32Array };
     reply: undefined;
   };
   /** Answered when a model's space is in memory with everything that the store has for it, and the next start finds it saved. */

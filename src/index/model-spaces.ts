@@ -5,7 +5,7 @@
  *
  * - What is indexed goes to the spaces that are open. One that is closed finds it in the store when it is opened: its live labels are
  *   read in the same turn in which it becomes one of those that are told, so nothing is between the two.
- * - A space is used, not held: it is closed or dropped when its last user is gone.
+ * - A space is closed or dropped when its last user is gone: whoever asks it, tells it of pages, or saves it.
  * - A space that is dropped is gone from the first moment on; a later model of the same id waits until its files are deleted.
  */
 import { existsSync, readdirSync } from 'node:fs';
@@ -65,13 +65,13 @@ export class ModelSpaces {
         await loaded.settled();
         return loaded;
       });
-    entry.users++;
-    try {
-      return await work(await entry.complete);
-    } finally {
-      entry.usedAt = this.#options.monotonic();
-      if (--entry.users === 0) entry.whenUnused?.();
-    }
+    return held(entry, async () => {
+      try {
+        return await work(await entry.complete);
+      } finally {
+        entry.usedAt = this.#options.monotonic();
+      }
+    });
   }
 
   /** Tell open spaces of new and of replaced content. Shapes: `vectors` by space, rows of all `pages`. */
@@ -81,12 +81,14 @@ export class ModelSpaces {
     vectors: ReadonlyMap<number, Float32Array>,
   ): Promise<void> {
     await Promise.all(
-      [...this.#entries].map(async ([no, { loaded }]) => {
-        const space = await loaded;
-        if (obsolete.length > 0) await space.remove(obsolete);
-        const rows = vectors.get(no);
-        if (rows !== undefined && pages.length > 0) await space.add(pages, rows);
-      }),
+      [...this.#entries].map(([no, entry]) =>
+        held(entry, async () => {
+          const space = await entry.loaded;
+          if (obsolete.length > 0) await space.remove(obsolete);
+          const rows = vectors.get(no);
+          if (rows !== undefined && pages.length > 0) await space.add(pages, rows);
+        }),
+      ),
     );
   }
 
@@ -106,7 +108,9 @@ export class ModelSpaces {
 
   /** Save what is worth it. Errors: those of the files. */
   async saveIfWorthIt(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(async ({ loaded }) => (await loaded).saveIfWorthIt()));
+    await Promise.all(
+      [...this.#entries.values()].map((entry) => held(entry, async () => (await entry.loaded).saveIfWorthIt())),
+    );
   }
 
   /** Close what nobody uses; `keep` is the active model's. */
@@ -184,6 +188,16 @@ export class ModelSpaces {
     const forget = () => this.#leaving.delete(left);
     left.then(forget, forget);
     return left;
+  }
+}
+
+/** Work on a space that is neither closed nor dropped before the work ends. */
+async function held<Result>(entry: Entry, work: () => Promise<Result>): Promise<Result> {
+  entry.users++;
+  try {
+    return await work();
+  } finally {
+    if (--entry.users === 0) entry.whenUnused?.();
   }
 }
 

@@ -58,3 +58,31 @@ for (const kind of ['local', 'none']) {
     assert.equal(await system.counted('embedding_errors_total', { provider: 'openai' }), 0);
   });
 }
+
+test('a search that waits for its vector while its model is replaced and deleted is answered by the new one', async (t) => {
+  const { server, system } = await start(t);
+  await system.read(library);
+  const { id } = await system.ask('model.register', {
+    ...{ provider: 'local', model_name: 'wink', dim: 1024, max_input_tokens: 512 },
+  });
+  await system.ask('model.startBackfill', { model_id: id });
+  const filled = async () => (await system.ask('model.backfill', { model_id: id })).status === 'complete';
+  await until(filled, 'the other model is filled');
+
+  let answer = () => {};
+  const after = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  server.faultOf = () => ({ kind: 'late', after });
+  const received = server.received(server.calls.length + 1);
+  const searching = system.ask('search.query', request('birds that hunt fish'));
+  await received;
+  await system.ask('model.activate', { model_id: id });
+  await system.ask('model.retire', { model_id: 'openai-words-32-32' });
+  answer();
+  const { results, timing_ms } = await searching;
+  assert.ok(results.length > 0);
+  assert.deepEqual([timing_ms.embed, timing_ms.degraded_dense], [undefined, undefined]);
+  const logged = async () => (await system.ask('queryLog.list', queryLogQuery.parse({}))).runs[0]?.active_model === id;
+  await until(logged, 'the run is logged as the new model’s');
+});

@@ -361,8 +361,18 @@ test('a provider that answers other dimensions, refuses the missing key, or has 
   );
 });
 
-test('a model is deleted while its backfill waits for its provider; another one of that provider and the id are free', async () => {
+test('a model is deleted while its backfill waits for an answer, or for its provider; then its id is free', async () => {
+  provider.faultOf = () => ({ kind: 'hang' });
   const { id } = await register({});
+  const asked = provider.received(provider.calls.length + 1);
+  assert.equal((await call('POST', pathOf(id, '/backfill'), { confirm: true })).status, 202);
+  await asked;
+  assert.deepEqual([(await progressOf(id)).status, (await backfillJobs())[0].status], ['running', 'running']);
+  await remove(id);
+  const [cancelled] = await backfillJobs();
+  assert.deepEqual([cancelled.status, cancelled.last_error], ['done', 'cancelled: model deleted']);
+  provider.faultOf = () => undefined;
+  await register({ id });
   provider.faultOf = () => ({ kind: 'status', status: 503 });
   const { status } = await call('POST', pathOf(id, '/backfill'), { confirm: true });
   assert.equal(status, 202);
