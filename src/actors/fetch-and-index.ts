@@ -98,17 +98,17 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   };
 
   /** What is read elsewhere than at the page's own address: null for a page that is not. */
-  const readElsewhere = async (page: Page, job: Job, signal: AbortSignal): Promise<ReadPage | null> => {
-    const video = await readVideo(page, signal);
-    if (video !== null) return { final: finalOf(video.finalUrl), read: video.page };
+  const readElsewhere = async (page: Page, job: Job, { signal, goOn }: JobContext): Promise<ReadPage | null> => {
     const isLast = job.attempts >= job.max_attempts;
+    const video = await readVideo(page, { signal, goOn, isLast, recordings });
+    if (video !== null) return { final: finalOf(video.finalUrl), read: video.page };
     const episode = await episodes.published(page, { signal, isLast });
     return episode && { final: finalOf(episode.finalUrl), read: ofRecording(episode.text, 'published') };
   };
 
   const fill = async (page: Page, job: Job, context: JobContext): Promise<void> => {
-    const { attempt, signal } = context;
-    const { final, read } = (await readElsewhere(page, job, signal)) ?? (await readFromWeb(page, context));
+    const { attempt } = context;
+    const { final, read } = (await readElsewhere(page, job, context)) ?? (await readFromWeb(page, context));
     const body = read.text.toWellFormed();
     if (body === '') throw new FetchError('no_text', 'no readable text');
     const content_hash = createHash('sha256').update(body).digest('hex');

@@ -18,14 +18,16 @@ export interface RecordingReaderDependencies {
   maxBytes: number;
   /** `fetch.audio_timeout_s`: of fetching. */
   timeoutMs: number;
-  /** `fetch.audio_transcripts`, `fetch.podcast_transcripts`. */
-  reads: { audio: boolean; podcasts: boolean };
+  /** `fetch.audio_transcripts`, `fetch.podcast_transcripts`, `fetch.video_transcribe_fallback`. */
+  reads: { audio: boolean; podcasts: boolean; videos: boolean };
   random: () => number;
 }
 
 /** A recording that is on its way. Whoever has one closes it. */
 export interface OpenRecording {
   sink: BodySink;
+  /** Of its file, for who has another program write it, within the bounds of `sink`. */
+  path(): Promise<string>;
   /** When all of it has come. Errors: FetchError, ProviderError, BreakerOpenError; the signal's reason. */
   read(chapters: readonly Chapter[], context: Pick<JobContext, 'signal' | 'goOn'>): Promise<TranscriptText>;
   /** Removes the file and lets the next one in. */
@@ -37,14 +39,26 @@ export interface RecordingReader {
   refuse(page: Page): void;
   /** Errors: as of `refuse`. */
   open(page: Page): OpenRecording;
+  /** Whether videos are transcribed here. */
+  readsVideos: boolean;
+  /** The sound of a video. Errors: FetchError where another recording is being read. */
+  openVideo(): OpenRecording;
 }
 
 /** When to come back, ms: between one and two of them, so that those who wait do not come at once. */
 const comebackMs = 30_000;
+/** The same for videos: whoever comes back asks the site about the video once more. */
+const videoComebackMs = 600_000;
 
 export function recordingReader(dependencies: RecordingReaderDependencies): RecordingReader {
   const { transcription, folder, maxBytes, timeoutMs, reads, random } = dependencies;
   let isBusy = false;
+
+  const refuseBusy = (leastMs: number) => {
+    if (!isBusy) return;
+    const retryAfterMs = leastMs * (1 + random());
+    throw new FetchError('host_waits', 'another recording is being read', { retryAfterMs });
+  };
 
   const refuse = ({ metadata }: Page) => {
     const isEpisode = metadata?.watch_kind === 'podcast';
@@ -54,41 +68,48 @@ export function recordingReader(dependencies: RecordingReaderDependencies): Reco
     }
     const { kind, detail } = transcription.found;
     if (kind === null) throw new FetchError('unsupported_content', `recordings cannot be read: ${detail}`);
-    if (isBusy) {
-      const retryAfterMs = comebackMs * (1 + random());
-      throw new FetchError('host_waits', 'another recording is being read', { retryAfterMs });
-    }
+    refuseBusy(comebackMs);
+  };
+
+  const open = (): OpenRecording => {
+    isBusy = true;
+    let file: Promise<RecordingFile> | null = null;
+    const opened = () => {
+      file ??= folder.create();
+      return file;
+    };
+    return {
+      sink: { maxBytes, timeoutMs, write: async (bytes) => (await opened()).write(bytes) },
+      path: async () => (await opened()).path,
+      async read(chapters, { signal, goOn }) {
+        const { path, dir, finish } = await opened();
+        await finish();
+        await goOn();
+        const cues = await transcription.transcribe({ path, dir, goOn }, signal);
+        if (cues.length === 0) throw new FetchError('no_text', 'no speech was recognized in the recording');
+        return transcriptText(cues, chapters);
+      },
+      async close() {
+        try {
+          // Where it could not be made there is nothing to remove, and whoever wrote has the error.
+          await (await file?.catch(() => null))?.remove();
+        } finally {
+          isBusy = false;
+        }
+      },
+    };
   };
 
   return {
     refuse,
     open(page) {
       refuse(page);
-      isBusy = true;
-      let file: Promise<RecordingFile> | null = null;
-      const opened = () => {
-        file ??= folder.create();
-        return file;
-      };
-      return {
-        sink: { maxBytes, timeoutMs, write: async (bytes) => (await opened()).write(bytes) },
-        async read(chapters, { signal, goOn }) {
-          const { path, dir, finish } = await opened();
-          await finish();
-          await goOn();
-          const cues = await transcription.transcribe({ path, dir, goOn }, signal);
-          if (cues.length === 0) throw new FetchError('no_text', 'no speech was recognized in the recording');
-          return transcriptText(cues, chapters);
-        },
-        async close() {
-          try {
-            // Where it could not be made there is nothing to remove, and whoever wrote has the error.
-            await (await file?.catch(() => null))?.remove();
-          } finally {
-            isBusy = false;
-          }
-        },
-      };
+      return open();
+    },
+    readsVideos: reads.videos && transcription.found.kind !== null,
+    openVideo() {
+      refuseBusy(videoComebackMs);
+      return open();
     },
   };
 }

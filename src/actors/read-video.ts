@@ -1,10 +1,12 @@
 /**
  * Reads pages that are videos: what yt-dlp says of them, and those captions that the settings want, as a text whose sections begin at a
- * second of the video. Loads no video. The captions are fetched like any page, with the same limits and turns.
+ * second of the video. The captions are fetched like any page, with the same limits and turns. Of a video without captions the sound is
+ * loaded and transcribed, where that is possible; pictures are loaded only where the sound is not to be had without.
  */
 
 import { domainMatches } from '../compute/domain-match.ts';
 import type { ExtractedPage } from '../compute/extract-html.ts';
+import type { TranscriptText } from '../compute/transcript/transcript-text.ts';
 import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../compute/video/choose-captions.ts';
 import type { VideoInfo, VideoList } from '../compute/video/video-info.ts';
 import { JobError } from '../domain/errors.ts';
@@ -16,6 +18,8 @@ import { statusError, type WebFetch } from '../providers/web-fetch.ts';
 import type { YtDlp } from '../providers/yt-dlp.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
 import { contentTypeOf } from './content-readers.ts';
+import type { JobContext } from './job-actor.ts';
+import type { RecordingReader } from './read-recording.ts';
 
 export interface VideoReaderDependencies {
   ytDlp: YtDlp;
@@ -34,14 +38,21 @@ export interface ReadVideo {
   page: ExtractedPage & PageFacts;
 }
 
+/** The attempt that a video is read in. */
+export interface VideoAttempt extends Pick<JobContext, 'signal' | 'goOn'> {
+  /** There is no other one that captions could be waited for. */
+  isLast: boolean;
+  recordings: Pick<RecordingReader, 'readsVideos' | 'openVideo'>;
+}
+
 export interface VideoReader {
   /** Why videos cannot be read, in a sentence; null where they can. */
   unavailable(): string | null;
   /**
-   * The captions of the video that a page is; null for a page that is none: of another host, or one on which no video is.
-   * Errors: FetchError; JobError; the signal's reason.
+   * What is said in the video that a page is; null for a page that is none: of another host, or one on which no video is.
+   * Errors: FetchError; JobError; of transcribing, ProviderError and BreakerOpenError; the signal's reason.
    */
-  read(page: Page, signal: AbortSignal): Promise<ReadVideo | null>;
+  read(page: Page, attempt: VideoAttempt): Promise<ReadVideo | null>;
   /** The list at an address. Errors: as of `read`. */
   list(url: string, range: { max: number; from: 'start' | 'end' }, signal: AbortSignal): Promise<VideoList>;
   close(): Promise<void>;
@@ -99,17 +110,33 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
     throw new FetchError('no_video', 'the address is that of a list of videos: a watch of kind video reads those');
   };
 
-  const chosenOf = (info: VideoInfo, langs: readonly string[]): ChosenCaptions => {
-    if (info.state !== 'there') {
-      const message = info.state === 'live' ? 'the video is live' : 'the video has not been shown yet';
-      throw new FetchError('video_unfinished', message, { retryAfterMs: againAfterMs });
-    }
-    const chosen = chooseCaptions(info.captions, info.lang, { ...wishes, langs });
-    if (chosen !== null) return chosen;
+  const refuseUnfinished = ({ state }: VideoInfo) => {
+    if (state === 'there') return;
+    const message = state === 'live' ? 'the video is live' : 'the video has not been shown yet';
+    throw new FetchError('video_unfinished', message, { retryAfterMs: againAfterMs });
+  };
+
+  /** For a video without the captions that are wanted. Errors: FetchError where they are all that is read, or may come yet. */
+  const refuseSilent = (info: VideoInfo, { isLast, recordings }: VideoAttempt) => {
     const isFresh = info.published_at !== null && now() - Date.parse(info.published_at) < freshForMs;
+    if (recordings.readsVideos && (isLast || !isFresh)) return;
     const message =
       info.captions.length === 0 ? 'the video has no captions' : 'the video has no captions that are wanted';
     throw new FetchError('no_captions', message, isFresh ? { permanent: false, retryAfterMs: againAfterMs } : {});
+  };
+
+  /** The one at `url`, which is asked again: addresses of sounds are good for one program and a short time. */
+  const transcriptOf = async (url: string, info: VideoInfo, attempt: VideoAttempt): Promise<TranscriptText> => {
+    const { signal, goOn } = attempt;
+    const recording = attempt.recordings.openVideo();
+    try {
+      await goOn();
+      const { maxBytes, timeoutMs } = recording.sink;
+      await ytDlp.loadSound(url, { path: await recording.path(), maxBytes, timeoutMs, signal, maxAhead });
+      return await recording.read(info.chapters, { signal, goOn });
+    } finally {
+      await recording.close();
+    }
   };
 
   const captionsOf = async ({ form }: ChosenCaptions, info: VideoInfo, signal: AbortSignal) => {
@@ -130,7 +157,8 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
 
   return {
     unavailable,
-    async read({ canonical_url, domain, metadata }, signal) {
+    async read({ canonical_url, domain, metadata }, attempt) {
+      const { signal } = attempt;
       const { isWatched, langs } = videoWishesOf(metadata);
       if (!isWatched && !hosts.some((host) => domainMatches(domain, host))) return null;
       refuseUnavailable();
@@ -140,20 +168,24 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
         if (isWatched) throw new FetchError('no_video', 'no video is at this address');
         return null;
       }
-      const chosen = chosenOf(info, langs ?? wishes.langs);
-      const { text, sections } = await captionsOf(chosen, info, signal);
-      const page = {
+      refuseUnfinished(info);
+      const about = {
         title: info.title,
-        text,
-        sections,
         author: info.uploader,
         published_at: info.published_at,
-        lang: chosen.lang,
         site_name: info.site,
         duration_s: info.duration_s,
-        captions: chosen.automatic ? ('automatic' as const) : ('manual' as const),
       };
-      return { finalUrl: info.url ?? canonical_url, page };
+      const finalUrl = info.url ?? canonical_url;
+      const chosen = chooseCaptions(info.captions, info.lang, { ...wishes, langs: langs ?? wishes.langs });
+      if (chosen === null) {
+        refuseSilent(info, attempt);
+        const said = await transcriptOf(canonical_url, info, attempt);
+        return { finalUrl, page: { ...about, ...said, lang: info.lang, transcript: 'local' } };
+      }
+      const said = await captionsOf(chosen, info, signal);
+      const captions = chosen.automatic ? 'automatic' : 'manual';
+      return { finalUrl, page: { ...about, ...said, lang: chosen.lang, captions } };
     },
     async list(url, { max, from }, signal) {
       refuseUnavailable();

@@ -1,6 +1,7 @@
 /**
  * Runs another program with bounds on its time and its output, and nothing of this process's environment. The program gets a process
- * group of its own, which is killed as a whole at the end, so that nothing that it started outlives it. No shell has a part in it.
+ * group of its own, which is killed as a whole at the end, so that nothing that it started outlives it, and what has left the group is
+ * not waited for. No shell has a part in it.
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
@@ -41,6 +42,8 @@ export class ProgramError extends Error {
   }
 }
 
+/** How long what a program has started, and is in its group no more, may hold its pipes open after its end, ms. */
+const heldPipesMs = 1000;
 /** What it complains of last is what ends it. */
 const maxComplaintBytes = 8192;
 
@@ -83,8 +86,16 @@ export function runProgram(run: ProgramRun): Promise<ProgramResult> {
     child.once('error', (error) => {
       failure ??= new ProgramError('not_started', `could not be started: ${error.message}`, { cause: error });
     });
-    child.once('exit', kill); // what it leaves behind would hold its pipes open
+    let letGo: NodeJS.Timeout | undefined;
+    child.once('exit', () => {
+      kill(); // what it leaves behind would hold its pipes open
+      letGo = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, heldPipesMs);
+    });
     child.once('close', (code, by) => {
+      clearTimeout(letGo);
       signal.removeEventListener('abort', kill);
       if (signal.aborted) reject(signal.reason);
       else if (failure !== null) reject(failure);

@@ -32,10 +32,16 @@ const signs: readonly Sign[] = [
     message: 'HTTP 429',
     options: { status: 429, retryAfterMs: enoughForMs },
   },
+  {
+    pattern: /Requested format is not available|No video formats found/,
+    code: 'no_text',
+    message: 'the video has no sound that can be loaded',
+  },
+  { pattern: /File too large|Errno 27\b/, code: 'too_large', message: 'larger than may be loaded' },
   { pattern: /CERTIFICATE_VERIFY_FAILED|\bSSL\b/, code: 'tls', message: 'TLS failure' },
   { pattern: /timed out/i, code: 'timeout', message: 'the site does not answer' },
   {
-    pattern: /urlopen error|IncompleteRead|Connection reset|Remote end/i,
+    pattern: /urlopen error|IncompleteRead|Connection reset|Remote end|fragment \d+ not found/i,
     code: 'broken_answer',
     message: 'the answer broke off',
   },
@@ -66,7 +72,7 @@ const signs: readonly Sign[] = [
 
 /** Of the network, which the proxy knows more about than the program. */
 const networkSign =
-  /HTTP Error (?:403|50\d)|Tunnel connection failed|urlopen error|timed out|IncompleteRead|Connection|Remote end/i;
+  /HTTP Error (?:403|50\d)|Tunnel connection failed|urlopen error|timed out|IncompleteRead|Connection|Remote end|fragment \d+ not found/i;
 
 /**
  * The fault behind a run that failed.

@@ -18,7 +18,7 @@ export const fetch = z.object({
   video_allow_auto_captions: flag(true, 'Accept captions that were made by a machine.'),
   video_transcribe_fallback: flag(
     true,
-    'Transcribe a video that has no captions. Has no effect so far (docs/video.md).',
+    'Transcribe a video without captions, where something is there to transcribe with (docs/podcasts.md).',
   ),
   audio_transcripts: flag(true, 'Read audio files: transcribe what is said in them.'),
   podcast_transcripts: flag(true, 'Read the episodes of podcasts; without it no podcast can be watched.'),

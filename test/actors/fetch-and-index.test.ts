@@ -58,7 +58,7 @@ async function setUp(t: TestContext, site: Site, path: string) {
       folder: { create: () => Promise.reject(new Error('nothing is to be loaded')) },
       maxBytes: 1,
       timeoutMs: 1,
-      reads: { audio: true, podcasts: true },
+      reads: { audio: true, podcasts: true, videos: true },
       random: () => 0,
     }),
     indexPage: async (job) => {

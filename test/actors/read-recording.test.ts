@@ -14,7 +14,11 @@ const page: Page = pageRow();
 const episode: Page = pageRow({ metadata: { watch_kind: 'podcast' } });
 const context = { signal: new AbortController().signal, goOn: async () => {} };
 
-function reader(t: TestContext, transcribe: Transcription['transcribe'], reads = { audio: true, podcasts: true }) {
+function reader(
+  t: TestContext,
+  transcribe: Transcription['transcribe'],
+  reads = { audio: true, podcasts: true, videos: true },
+) {
   const home = mkdtempSync(join(tmpdir(), 'readback-recordings-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const root = join(home, 'tmp', 'recordings');
@@ -58,6 +62,11 @@ test('while one is read the others are sent away, until it is closed, however it
   await assert.rejects(first.read([], context), { message: 'no luck' });
   await first.close();
   assert.deepEqual(readdirSync(root), []);
+  const video = recordings.openVideo();
+  assert.throws(() => recordings.openVideo(), { code: 'host_waits', retryAfterMs: 900_000 });
+  writeFileSync(await video.path(), 'what another program has loaded');
+  await video.close();
+  assert.deepEqual(readdirSync(root), []);
   const second = recordings.open(page);
   await second.close();
   recordings.refuse(page);
@@ -74,14 +83,15 @@ test('a file that is being written is closed first; what comes after that is ref
 });
 
 test('silence is no page, and each kind has its own switch', async (t) => {
-  const { recordings } = reader(t, nothingSaid, { audio: true, podcasts: false });
+  const { recordings } = reader(t, nothingSaid, { audio: true, podcasts: false, videos: true });
   const recording = recordings.open(page);
   await assert.rejects(recording.read([], context), { code: 'no_text', permanent: true });
   await recording.close();
   assert.throws(() => recordings.refuse(episode), { message: /fetch\.podcast_transcripts is off/, permanent: true });
-  const off = reader(t, nothingSaid, { audio: false, podcasts: true }).recordings;
+  const off = reader(t, nothingSaid, { audio: false, podcasts: true, videos: false }).recordings;
   assert.throws(() => off.refuse(page), { message: /fetch\.audio_transcripts is off/, permanent: true });
   off.refuse(episode);
+  assert.deepEqual([recordings.readsVideos, off.readsVideos], [true, false]);
 });
 
 test('what another process has left is removed at the start', (t) => {

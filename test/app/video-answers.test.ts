@@ -1,6 +1,6 @@
 /** Everything that yt-dlp may say, from a script that plays it, through the whole system. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { updateWatchRequest } from '../../src/domain/watch.ts';
@@ -15,7 +15,10 @@ const missing = 'yt-dlp is not installed (see docs/video.md)';
 const switchedOff = 'captions of videos are not read: fetch.video_captions is off';
 
 test('what yt-dlp says of an address', async (t) => {
-  const videos = await VideoSystem.start(t, false, { SERVICE_WATCH__VIDEO_MAX_ENTRIES: '3' });
+  const videos = await VideoSystem.start(t, false, {
+    SERVICE_WATCH__VIDEO_MAX_ENTRIES: '3',
+    SERVICE_FETCH__VIDEO_TRANSCRIBE_FALLBACK: 'false',
+  });
   const { web, system } = videos;
   web.serve('/en.vtt', { body: webVtt(['One line.'], 20) });
   const captions = { en: [{ ext: 'vtt', url: `${web.url}/en.vtt` }] };
@@ -26,7 +29,7 @@ test('what yt-dlp says of an address', async (t) => {
     web.serve('/video', pageOf('Text', words));
     const { page } = await videos.read(`${videos.elsewhere}/video`);
     assert.equal(page.body_text, words.trim());
-    assert.ok(!readdirSync(join(system.dataDir)).includes('tmp'), 'it was not run');
+    assert.ok(!existsSync(join(system.dataDir, 'tmp', 'yt-dlp')), 'it was not run');
   });
 
   await t.test('a page that is no video is read like any other', async () => {

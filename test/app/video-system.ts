@@ -63,7 +63,7 @@ export class VideoSystem {
     return this.web.url.replace('127.0.0.1', 'localhost');
   }
 
-  /** From now on the script says this of a path: JSON, or as a text its complaint. Of others it says that they are no video. */
+  /** From now on the script says this of a path: JSON, or as a text its complaint; `sound` of it is what it loads, in Base64, or "never" for what it never ends to load. Of others it says that they are no video. */
   say(path: string, answer: unknown): void {
     this.#said[path] = answer;
     writeFileSync(this.#answers, JSON.stringify(this.#said));
@@ -109,6 +109,10 @@ function fakeYtDlp(t: TestContext, answers: string): string {
     `const answer = JSON.parse(fs.readFileSync(${JSON.stringify(answers)}))[new URL(args.at(-1)).pathname];
     const complaint = answer === undefined ? 'ERROR: Unsupported URL: ' + args.at(-1) : answer;
     if (typeof complaint === 'string') { fs.writeSync(2, complaint); process.exit(1); }
-    process.stdout.write(JSON.stringify(answer));`,
+    const output = args.indexOf('--output');
+    if (output < 0) process.stdout.write(JSON.stringify(answer));
+    else if (answer.sound === 'never') setInterval(() => {}, 1000);
+    else if (answer.sound !== undefined) fs.writeFileSync(args[output + 1].replace('%(ext)s', 'webm'), Buffer.from(answer.sound, 'base64'));
+    else { fs.writeSync(2, 'ERROR: Requested format is not available.'); process.exit(1); }`,
   );
 }

@@ -9,6 +9,7 @@ import { findProgram } from '../../src/providers/run-program.ts';
 import { openYtDlp, type YtDlpOptions } from '../../src/providers/yt-dlp.ts';
 import { until } from '../process/service.ts';
 import { fakeProgram } from './fake-program.ts';
+import { FakePrograms } from './fake-programs.ts';
 import { HandClock } from './hand-clock.ts';
 import { Site, say } from './small-web.ts';
 
@@ -85,7 +86,16 @@ test('it is given the address behind “--”, the proxy on its standard input, 
   const [, password] = /^--proxy http:\/\/readback:([\w-]{32})@127\.0\.0\.1:\d+\n$/.exec(input) ?? [];
   assert.ok(password !== undefined, input);
   assert.ok(!JSON.stringify([args, env]).includes(password), 'only its input says the password');
-  const known = ['HOME', 'LANG', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONPATH', 'READBACK_PROXY_PORT', 'TMPDIR'];
+  const known = [
+    'HOME',
+    'LANG',
+    'PATH',
+    'PYTHONDONTWRITEBYTECODE',
+    'PYTHONPATH',
+    'READBACK_MAX_FILE_BYTES',
+    'READBACK_PROXY_PORT',
+    'TMPDIR',
+  ];
   assert.deepEqual(Object.keys(env).sort(), [...known, 'YTDLP_NO_PLUGINS']);
   assert.deepEqual([env.HOME, env.TMPDIR, env.PYTHONPATH], [cwd, cwd, cwd]);
   assert.ok(cwd.startsWith(tempDir) && mode === 0o700, `${cwd} ${mode.toString(8)}`);
@@ -107,6 +117,65 @@ test('a list is asked for its beginning or its end', async (t) => {
     return args[args.indexOf('--playlist-items') + 1];
   };
   assert.deepEqual([await items('start'), await items('end')], ['1:7', '-7:']);
+});
+
+test('a sound is loaded into a file, without ffmpeg, and what is left beside it goes', async (t) => {
+  const { ytDlp, tempDir, notes } = setUp(
+    t,
+    `fs.writeFileSync(notes + '/args', JSON.stringify(args));
+    fs.writeFileSync('sound.m4a', 'la la la'); fs.writeFileSync('other', 'x');`,
+  );
+  const request = { ...asked, path: join(notes, 'sound'), maxBytes: 1000, timeoutMs: 60_000 };
+  await ytDlp.loadSound(video, request);
+  assert.equal(readFileSync(request.path, 'utf8'), 'la la la');
+  assert.deepEqual(readdirSync(tempDir), []);
+  const args = JSON.parse(readFileSync(join(notes, 'args'), 'utf8'));
+  assert.deepEqual(args.slice(-2), ['--', video]);
+  assert.equal(args[args.indexOf('--ffmpeg-location') + 1], '.');
+  assert.ok(!args.includes('--skip-download') && !args.includes('--ignore-no-formats-error'));
+
+  const none = setUp(t, '');
+  assert.equal((await failure(none.ytDlp.loadSound(video, request))).message, 'yt-dlp loaded no sound');
+  const silent = setUp(t, complain('ERROR: [x] 1: Requested format is not available. Use --list-formats'));
+  const fault = await failure(silent.ytDlp.loadSound(video, request));
+  assert.deepEqual([fault.code, fault.permanent], ['no_text', true]);
+});
+
+test('the real one loads a list of pieces by itself, and none from where nobody may go', {
+  skip: noYtDlp(),
+}, async (t) => {
+  const programs = new FakePrograms(t);
+  programs.add('ffmpeg', '');
+  const dir = folder(t);
+  const list = (...pieces: string[]) =>
+    say(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n${pieces.map((url) => `#EXTINF:2,\n${url}\n`).join('')}#EXT-X-ENDLIST\n`, {
+      'content-type': 'application/vnd.apple.mpegurl',
+    });
+  const key = '#EXT-X-KEY:METHOD=SAMPLE-AES,URI="/key"';
+  const secret = await Site.open(t, { '*': say('secret') }, '127.0.0.2');
+  const web = await Site.open(t, {
+    '/two.m3u8': list('/1.ts', '/2.ts'),
+    '/away.m3u8': list('/1.ts', secret.url('/2.ts', '127.0.0.2')),
+    '/locked.m3u8': list(`${key}\n/1.ts`),
+    '/1.ts': say('one '),
+    '/2.ts': say('two'),
+  });
+  const ytDlp = openYtDlp({
+    searchPath: `${programs.path}:${process.env.PATH}`,
+    tempDir: join(dir, 'runs'),
+    allowPrivateHosts: ['127.0.0.1'],
+    perHostGapMs: 0,
+    timeoutMs: 60_000,
+  });
+  const request = { ...asked, path: join(dir, 'sound'), maxBytes: 100_000, timeoutMs: 60_000 };
+  await ytDlp.loadSound(web.url('/two.m3u8'), request);
+  assert.equal(readFileSync(request.path, 'utf8'), 'one two');
+  rmSync(request.path);
+  assert.equal((await failure(ytDlp.loadSound(web.url('/away.m3u8'), request))).code, 'blocked_address');
+  await failure(ytDlp.loadSound(web.url('/locked.m3u8'), request));
+  assert.ok(!existsSync(request.path));
+  assert.equal(secret.connections, 0);
+  assert.deepEqual(programs.notes('ffmpeg'), [], 'ffmpeg, which goes past the proxy, was not run');
 });
 
 test('one that hangs is ended with all that it has started, by the time limit and by whoever waits', async (t) => {
@@ -257,7 +326,16 @@ def attempt(act):
     except PermissionError:
         return 'stopped'
 datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+def large():
+    try:
+        with open('large', 'wb', buffering=0) as file:
+            file.seek(100_000_000)
+            file.write(b'x')
+        return 'done'
+    except OSError:
+        return 'stopped'
 print(json.dumps([
+    large(),
     attempt(lambda: socket.create_connection(('127.0.0.1', ${site.port}))),
     attempt(lambda: socket.socket().connect_ex(('127.0.0.1', ${site.port}))),
     attempt(lambda: socket.getaddrinfo('example.com', 80)),
@@ -276,9 +354,13 @@ print(json.dumps([
   });
   assert.deepEqual(await ytDlp.version(never), { version: '2026.01.01', guarded: true });
   const outcomes = JSON.parse(Buffer.from(await ytDlp.describe(video, asked)).toString());
-  assert.deepEqual(outcomes, ['stopped', 'stopped', 'stopped', 'stopped', 'stopped', 'done']);
+  assert.deepEqual(outcomes, ['stopped', 'stopped', 'stopped', 'stopped', 'stopped', 'stopped', 'done']);
   assert.equal(site.connections, 0);
 });
+
+function noYtDlp(): string | false {
+  return findProgram('yt-dlp', process.env.PATH ?? '') === null ? 'yt-dlp is not installed' : false;
+}
 
 function noPython(): string | false {
   return findProgram('python3', '/usr/local/bin:/usr/bin:/bin') === null ? 'python3 is not installed' : false;

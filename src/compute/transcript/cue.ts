@@ -11,6 +11,8 @@ export interface Cue {
 }
 
 const maxSpeakerLength = 100;
+/** Longest that a transcript may say to go on, in seconds; what lies behind is no time. */
+export const maxTimeS = 1e8;
 /** `1:02:03.5`, `62:03,5` or `3723.5`; more than any clock time is long. */
 const clock = /^(?:(?:(\d{1,4}):)?(\d{1,4}):)?(\d{1,7})(?:[.,](\d{1,9}))?$/;
 

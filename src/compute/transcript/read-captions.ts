@@ -48,7 +48,7 @@ function timedLinesOf(text: string): TimedLines[] {
   let open: TimedLines | null = null;
   const settle = () => {
     const last = found.at(-1);
-    if (!isVtt && last !== undefined) last.lines = last.lines.concat(loose);
+    if (!isVtt && last !== undefined) for (const line of loose) last.lines.push(line);
     loose = [];
     open = null;
   };

@@ -1,5 +1,5 @@
 /** Chapters of the podcast namespace: a JSON document. */
-import { oneLine } from './cue.ts';
+import { maxTimeS, oneLine } from './cue.ts';
 import type { Chapter } from './transcript-text.ts';
 
 const maxChapters = 1000;
@@ -11,9 +11,9 @@ export function readChapters(text: string): Chapter[] {
   if (!Array.isArray(listed)) return [];
   return listed.slice(0, maxChapters).flatMap((chapter: unknown) => {
     const startS = own(chapter, 'startTime');
-    if (typeof startS !== 'number' || !(startS >= 0) || own(chapter, 'toc') === false) return [];
+    if (typeof startS !== 'number' || !(startS >= 0 && startS <= maxTimeS) || own(chapter, 'toc') === false) return [];
     const title = own(chapter, 'title');
-    return [{ startS, title: typeof title === 'string' ? oneLine(title).slice(0, maxTitleLength) || null : null }];
+    return [{ startS, title: typeof title === 'string' ? oneLine(title).slice(0, maxTitleLength).toWellFormed() || null : null }];
   });
 }
 

@@ -3,7 +3,7 @@
  * transcription endpoints (`segments` of `start`, `end`, `text`; or `text` alone), and what whisper.cpp writes (`transcription` of
  * `offsets` in milliseconds and `text`).
  */
-import { type Cue, inOrder, oneLine, speakerName } from './cue.ts';
+import { type Cue, inOrder, maxTimeS, oneLine, speakerName } from './cue.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -51,7 +51,7 @@ function own(value: unknown, key: string): unknown {
 /** Some write numbers as texts. */
 function seconds(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : null;
+  return typeof number === 'number' && number >= 0 && number <= maxTimeS ? number : null;
 }
 
 function thousandths(value: unknown): number | null {

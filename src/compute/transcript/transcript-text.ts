@@ -23,7 +23,7 @@ export interface TranscriptText {
 const windowS = 120;
 /** A section ends with a sentence, unless none ends for so long. */
 const longestWindowS = 150;
-/** Sections of one transcript; a longer one has longer windows. */
+/** Sections of one transcript, about; a longer one has longer windows. */
 const maxSections = 2000;
 /** A chapter begins with the cue nearest to it, not with the one after. */
 const chapterToleranceS = 0.5;
@@ -71,7 +71,9 @@ type Border = Pick<SectionStart, 'title' | 'start_s'>;
 /** Asked cue by cue, in order: what begins with it, or null. */
 function sectionBorders(cues: readonly Cue[], chapters: readonly Chapter[]) {
   const titles = [...chapters].sort((a, b) => a.startS - b.startS).slice(0, maxSections);
-  const lastS = cues.findLast(({ startS }) => startS !== null)?.startS ?? 0;
+  const times = cues.flatMap(({ startS }) => startS ?? []);
+  // The last thousandth does not count: one cue with an absurd time would stretch the sections of all the others.
+  const lastS = times[Math.floor(0.999 * (times.length - 1))] ?? 0;
   const stretch = Math.max(1, lastS / windowS / maxSections);
   let next = 0;
   let startedS: number | null = null;

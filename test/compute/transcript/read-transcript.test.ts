@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Cue } from '../../../src/compute/transcript/cue.ts';
+import { readChapters } from '../../../src/compute/transcript/read-chapters.ts';
 import { readTranscript, transcriptFormat } from '../../../src/compute/transcript/read-transcript.ts';
 
 const cue = (startS: number | null, endS: number | null, speaker: string | null, text: string): Cue => ({
@@ -41,6 +42,18 @@ test('JSON of the podcast namespace, of transcription endpoints and of whisper.c
   for (const text of ['{"segments": 7}', '{"a', '[{}]', '{"__proto__": {"text": "no"}}', '{ "segments": {} }']) {
     assert.deepEqual(readTranscript(text, 'json'), [], text);
   }
+});
+
+test('times that no recording has are none, in cues and in chapters', () => {
+  const body = (startTime: string) => `{"startTime": ${startTime}, "body": "x"}`;
+  const times = ['-1', '1e300', '1e999', 'null', '"NaN"', '"Infinity"', '7'];
+  const read = readTranscript(`{"segments": [${times.map(body).join(',')}]}`, 'json');
+  assert.deepEqual(
+    read.map(({ startS }) => startS),
+    [null, null, null, null, null, null, 7],
+  );
+  const chapters = times.map((time) => `{"startTime": ${time}, "title": "x"}`);
+  assert.deepEqual(readChapters(`{"chapters": [${chapters.join(',')}]}`), [{ startS: 7, title: 'x' }]);
 });
 
 test('HTML of the podcast namespace: who, since when, what', () => {

@@ -77,6 +77,15 @@ test('a recording of absurd length has a bounded number of sections', () => {
   assert.ok(sections.length > 1000 && sections.length <= 2001, String(sections.length));
 });
 
+test('one cue with an absurd time leaves the sections of the others as they are', () => {
+  const cues = Array.from({ length: 40 }, (_, i) => said(i * 10, `s ${i}.`));
+  const { sections } = transcriptText([...cues, said(1e8, 'lost.')]);
+  assert.deepEqual(
+    sections.map(({ start_s }) => start_s),
+    [0, 120, 240, 360, 1e8],
+  );
+});
+
 test('every cue is in the text, in order; a section begins where its cue does', () => {
   const cueList = fc
     .array(
