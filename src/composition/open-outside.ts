@@ -102,7 +102,11 @@ export function openOutside(options: OutsideOptions): Outside {
     folder: openRecordingFolder(join(path, 'tmp', 'recordings')),
     maxBytes: settings.fetch.audio_max_bytes,
     timeoutMs: settings.fetch.audio_timeout_s * 1000,
-    reads: { audio: settings.fetch.audio_transcripts, podcasts: settings.fetch.podcast_transcripts },
+    reads: {
+      audio: settings.fetch.audio_transcripts,
+      podcasts: settings.fetch.podcast_transcripts,
+      videos: settings.fetch.video_transcribe_fallback,
+    },
     random,
   });
   const pollers: Pollers = {

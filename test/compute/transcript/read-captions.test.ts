@@ -223,6 +223,7 @@ test('hostile texts take no longer than their length', () => {
     '00:01 --> 00:01\n',
     '\n',
     '9\n',
+    'a\n\n',
     `${timing}a\n\n`,
   ].map(many);
   const started = process.cpuUsage().user;
