@@ -13,7 +13,12 @@ export function readChapters(text: string): Chapter[] {
     const startS = own(chapter, 'startTime');
     if (typeof startS !== 'number' || !(startS >= 0 && startS <= maxTimeS) || own(chapter, 'toc') === false) return [];
     const title = own(chapter, 'title');
-    return [{ startS, title: typeof title === 'string' ? oneLine(title).slice(0, maxTitleLength).toWellFormed() || null : null }];
+    return [
+      {
+        startS,
+        title: typeof title === 'string' ? oneLine(title).slice(0, maxTitleLength).toWellFormed() || null : null,
+      },
+    ];
   });
 }
 
