@@ -64,6 +64,10 @@ test('an episode is an entry with a recording: the first enclosure that is one; 
     '<item><enclosure url="https://a.test/v.mp4" type="video/mp4"/><enclosure url="https://a.test/a.m4a" type="video/mp4"/></item>',
     '<item><enclosure url="https://a.test/b.opus?x=1"/></item>',
     '<item><enclosure url="https://a.test/c" type="Audio/X-M4A"/></item>',
+    '<item><enclosure url="https://a.test/cover.jpg" type="image/jpeg"/><enclosure url="https://a.test/d.mp3" type="application/force-download"/></item>',
+    '<item><enclosure url="https://a.test/e.mp3" type="text/plain"/></item>',
+    '<item><enclosure url="https://a.test/notes.txt" type="text/plain"/></item>',
+    '<item><enclosure url="https://a.test/f.mp3" type="text/html"/></item>',
     '<item><enclosure url="https://a.test/list.m3u" type="audio/x-mpegurl"/></item>',
     '<item><enclosure url="https://a.test/book.pdf" type="application/pdf"/></item>',
     '<item><enclosure type="audio/mpeg"/></item>',
@@ -73,6 +77,8 @@ test('an episode is an entry with a recording: the first enclosure that is one; 
     { ...nothing, url: 'https://a.test/a.m4a' },
     { ...nothing, url: 'https://a.test/b.opus?x=1' },
     { ...nothing, url: 'https://a.test/c' },
+    { ...nothing, url: 'https://a.test/d.mp3' },
+    { ...nothing, url: 'https://a.test/e.mp3' },
   ]);
 });
 
