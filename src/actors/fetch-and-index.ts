@@ -100,7 +100,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   /** What is read elsewhere than at the page's own address: null for a page that is not. */
   const readElsewhere = async (page: Page, job: Job, { signal, goOn }: JobContext): Promise<ReadPage | null> => {
     const isLast = job.attempts >= job.max_attempts;
-    const video = await readVideo(page, { signal, goOn, isLast, recordings });
+    const video = await readVideo(page, { signal, goOn, isLast, recordings, admit: finalOf });
     if (video !== null) return { final: finalOf(video.finalUrl), read: video.page };
     const episode = await episodes.published(page, { signal, isLast });
     return episode && { final: finalOf(episode.finalUrl), read: ofRecording(episode.text, 'published') };

@@ -42,6 +42,8 @@ export interface ReadVideo {
 export interface VideoAttempt extends Pick<JobContext, 'signal' | 'goOn'> {
   /** There is no other one that captions could be waited for. */
   isLast: boolean;
+  /** Before anything is loaded for a page that is read elsewhere. Errors: FetchError where that is blacklisted. */
+  admit(finalUrl: string): void;
   recordings: Pick<RecordingReader, 'readsVideos' | 'openVideo'>;
 }
 
@@ -177,6 +179,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
         duration_s: info.duration_s,
       };
       const finalUrl = info.url ?? canonical_url;
+      attempt.admit(finalUrl);
       const chosen = chooseCaptions(info.captions, info.lang, { ...wishes, langs: langs ?? wishes.langs });
       if (chosen === null) {
         refuseSilent(info, attempt);

@@ -80,6 +80,15 @@ test('a video without captions that are wanted is transcribed', async (t) => {
     assert.deepEqual([status.status, status.last_error], ['dead', 'the video has no sound that can be loaded']);
     assert.deepEqual(left(), []);
   });
+
+  await t.test('nothing is loaded for one that is blacklisted where the site has it', async () => {
+    const before = programs.notes('speech').length;
+    await system.ask('page.forget', { domain: 'forgotten.example' });
+    videos.say('/moved', { webpage_url: 'http://forgotten.example/1', sound });
+    const { status } = await videos.read(`${web.url}/moved`);
+    assert.deepEqual([status.status, status.last_error], ['dead', 'redirected to a blacklisted page']);
+    assert.equal(programs.notes('speech').length, before);
+  });
 });
 
 test('a video that is forgotten while its sound is loaded ends at once, with its files', async (t) => {
