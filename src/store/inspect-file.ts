@@ -28,13 +28,13 @@ export function faultOfStoreFile(path: string, indexDir: string): string | null 
       const wasThere = existsSync(join(indexDir, 'sparse', 'manifest.json'));
       return wasThere ? `it is ${isThere ? 'empty' : 'missing'}, and there are index files of it` : null;
     }
-    return faultOfStates(file, bytes);
+    return faultOfStates(file);
   } finally {
     if (file !== null) closeSync(file);
   }
 }
 
-function faultOfStates(file: number, bytes: number): string | null {
+function faultOfStates(file: number): string | null {
   const first = stateAt(file, 0);
   if (first === null) return 'it is no store, or its beginning is damaged';
   const pageSize = first.readUInt32LE(at.pageSize);
@@ -42,6 +42,7 @@ function faultOfStates(file: number, bytes: number): string | null {
   if (second === null) return 'its beginning is damaged';
   const isNewer = second.readBigUInt64LE(at.commit) > first.readBigUInt64LE(at.commit);
   const latest = isNewer ? second : first;
+  const bytes = fstatSync(file).size; // asked for last: a process that writes meanwhile makes the file longer before it names a new state
   for (const place of at.roots) {
     const root = latest.readBigUInt64LE(place);
     if (root !== noPage && (root + 1n) * BigInt(pageSize) > BigInt(bytes))

@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ruleKind } from '../domain/blacklist.ts';
@@ -54,32 +55,45 @@ export interface ProveOptions {
 /** A look that hangs is ended after this, ms: pages that point in a circle, a disk that does not answer. */
 const maxTotalMs = 60_000;
 const maxAnswerBytes = 2 ** 28;
+/** Looks at a store that somebody may write to, until its fault is believed. */
+const maxLooks = 3;
+const betweenLooksMs = 200;
 
 /**
  * Prove that the store below `dataDir` can be opened and its trees be read. Nothing is done where there is none, and never was.
  * Errors: StoreDamagedError.
  */
-export async function proveStore(dataDir: string, { beside, wasUsed }: ProveOptions): Promise<void> {
+export async function proveStore(dataDir: string, options: ProveOptions): Promise<void> {
   const storeDir = join(dataDir, 'store');
+  for (let looks = 1; ; looks++) {
+    const fault = await faultOfStore(dataDir, storeDir, options);
+    if (fault === null) return;
+    // Whoever writes meanwhile may change what is looked at half way: real damage is still there at the next look.
+    if (!options.beside || looks === maxLooks) throw new StoreDamagedError(storeDir, fault);
+    await delay(betweenLooksMs);
+  }
+}
+
+async function faultOfStore(
+  dataDir: string,
+  storeDir: string,
+  { beside, wasUsed }: ProveOptions,
+): Promise<string | null> {
   const fault = faultOfStoreFile(storeDir, join(dataDir, 'index'));
-  if (fault !== null) throw new StoreDamagedError(storeDir, fault);
+  if (fault !== null) return fault;
   const size = statSync(join(storeDir, 'data.mdb'), { throwIfNoEntry: false })?.size;
   if (size === undefined || size === 0) {
     // LMDB's lock file is made with the data file, and nobody takes it away.
     const wasMade = size === 0 || existsSync(join(storeDir, 'lock.mdb'));
-    if (wasMade && (wasUsed || beside))
-      throw new StoreDamagedError(storeDir, size === 0 ? 'it is empty' : 'it is missing');
-    return;
+    if (!wasMade || !(wasUsed || beside)) return null;
+    return size === 0 ? 'it is empty' : 'it is missing';
   }
   const { lines, end } = await look(beside ? 'prove-beside' : 'prove', storeDir);
   const last = lines.at(-1);
-  if (last !== undefined && 'done' in last) return;
+  if (last !== undefined && 'done' in last) return null;
   const place = lines.findLast((line) => 'at' in line)?.at;
   const where = place === undefined ? 'opening it' : `reading its database \`${place}\``;
-  throw new StoreDamagedError(
-    storeDir,
-    `${where} ended with ${last !== undefined && 'fault' in last ? last.fault : end}`,
-  );
+  return `${where} ended with ${last !== undefined && 'fault' in last ? last.fault : end}`;
 }
 
 /** The blacklist rules of the store in `storeDir`, and whether these are all: of a damaged one as many as can be read. */
