@@ -5,10 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { clusterDetailResponse, clusterListResponse, clusterRunsResponse } from '../../src/domain/cluster.ts';
-import { DomainError } from '../../src/domain/errors.ts';
 import { searchRequest, searchResponse } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
-import { WholeSystem } from './whole-system.ts';
+import { isDomainError, WholeSystem } from './whole-system.ts';
 
 const data = join(import.meta.dirname, '../../../shared/data/topics/squad-articles.jsonl');
 const skip = existsSync(data) ? false : 'the labelled sets are not beside the checkout';
@@ -62,10 +61,7 @@ async function ingest(system: WholeSystem, pages: readonly Article[]): Promise<M
 async function run(system: WholeSystem): Promise<void> {
   const before = (await system.ask('cluster.runs', { limit: 1 })).runs[0]?.id;
   assert.deepEqual(await system.ask('cluster.recompute', {}), { accepted: true, detail: null });
-  await assert.rejects(
-    system.ask('cluster.recompute', {}),
-    (error) => error instanceof DomainError && error.code === 'conflict',
-  );
+  await assert.rejects(system.ask('cluster.recompute', {}), (error) => isDomainError(error, 'conflict'));
   await until(
     async () => {
       const [latest] = (await system.ask('cluster.runs', { limit: 1 })).runs;

@@ -3,11 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { compareRequest } from '../../src/domain/compare.ts';
-import { DomainError } from '../../src/domain/errors.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { isDomainError, library, WholeSystem } from './whole-system.ts';
 
 const small = { provider: 'local', model_name: 'wink', dim: 100, max_input_tokens: 32_000 };
 const id = 'local-wink-100';
@@ -33,7 +32,7 @@ const statusOf = async (system: WholeSystem, id: string) =>
   (await system.ask('model.list', {})).models.find((model) => model.id === id)?.status;
 
 const refusal = (code: string, says: RegExp) => (error: unknown) =>
-  error instanceof DomainError && error.code === code && says.test(error.message);
+  isDomainError(error, code) && says.test(error.message);
 
 const titlesOf = async (system: WholeSystem, query: string) =>
   (await system.ask('search.query', searchRequest.parse({ query, rerank: false, k: 3 }))).results.map(

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { DomainError } from '../../src/domain/errors.ts';
 import { searchRequest, searchResponse, similarResponse } from '../../src/domain/search.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { isDomainError, library, WholeSystem } from './whole-system.ts';
 
 test('similar pages and suggestions come from page vectors, also after they were lost', async (t) => {
   const system = await WholeSystem.start(t);
@@ -27,9 +26,8 @@ test('similar pages and suggestions come from page vectors, also after they were
   assert.deepEqual(names(await similar('bread', 1)), ['rolls']);
   assert.deepEqual(await similar('heron', 5, 'cluster'), []);
   assert.deepEqual(await similar('heron', 5, 'entity'), []);
-  await assert.rejects(
-    system.ask('search.similar', { page_id: 'pg_zzzzzzzz', k: 5, mediation: 'vector' }),
-    (error) => error instanceof DomainError && error.code === 'not_found',
+  await assert.rejects(system.ask('search.similar', { page_id: 'pg_zzzzzzzz', k: 5, mediation: 'vector' }), (error) =>
+    isDomainError(error, 'not_found'),
   );
 
   const search = (changes: object) => system.ask('search.query', searchRequest.parse({ query: 'egrets', ...changes }));

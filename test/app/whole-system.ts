@@ -1,14 +1,24 @@
 /** The whole system without HTTP, in a data folder of its own that outlives a restart and goes with the test. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type App, type AppOptions, startApp } from '../../src/app.ts';
+import type { App, AppOptions } from '../../src/app.ts';
+import type { DomainError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { until } from '../process/service.ts';
+
+const root = join(import.meta.dirname, '../..');
+execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
+// Compiled, as people run it: each of its threads would else read two hundred sources through a loader, at every start.
+process.env.READBACK_THREADS = 'compiled';
+/** A module below `src`, by its path, as it was compiled. */
+export const compiled = (path: string) => import(join(root, 'dist', `${path}.js`));
+const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 
 export class WholeSystem {
   readonly dataDir: string;
@@ -133,3 +143,8 @@ export const library = {
     text: 'In the opening both players develop knights and bishops, castle their king and fight for the centre of the board.',
   },
 };
+
+/** Whether the system refused with this code; its classes are those of the compiled modules. */
+export function isDomainError(error: unknown, code: string): error is DomainError {
+  return error instanceof Error && error.name === 'DomainError' && 'code' in error && error.code === code;
+}

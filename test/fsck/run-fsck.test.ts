@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { runFsck } from '../../src/fsck/run-fsck.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
-import { library, WholeSystem } from '../app/whole-system.ts';
+import { compiled, library, WholeSystem } from '../app/whole-system.ts';
+
+const { runFsck }: typeof import('../../src/fsck/run-fsck.ts') = await compiled('fsck/run-fsck');
 
 test('a repair builds faulty files of every part of the index again, and a sound folder is left alone', async (t) => {
   const system = await WholeSystem.start(t);
