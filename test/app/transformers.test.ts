@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { transformerThreads } from '../../src/actors/transformer-threads.ts';
 import { jobListQuery } from '../../src/domain/job.ts';
 import { queryLogQuery } from '../../src/domain/query-log.ts';
 import { searchRequest } from '../../src/domain/search.ts';
@@ -20,7 +19,10 @@ import { transformersEmbedder } from '../../src/providers/transformers-embedder.
 import { runBreakers } from '../actors/running-breakers.ts';
 import { tinyVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { compiled, library, WholeSystem } from './whole-system.ts';
+
+const { transformerThreads }: typeof import('../../src/actors/transformer-threads.ts') =
+  await compiled('actors/transformer-threads');
 
 const dim = 16;
 
