@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EventSource } from 'eventsource';
 import { CommitFeed } from '../../src/actors/commit-feed.ts';
 import { eventsLogic } from '../../src/actors/events.ts';
-import { JobError } from '../../src/domain/errors.ts';
 import type { JobEvent } from '../../src/domain/events.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { Ask } from '../../src/domain/messages.ts';
@@ -15,11 +14,14 @@ import type { HttpApp } from '../../src/http/http-app.ts';
 import { stopListening } from '../../src/http/stop-listening.ts';
 import { noChanges } from '../../src/store/store.ts';
 import { Hosted } from '../actors/hosted.ts';
-import { WholeSystem } from '../app/whole-system.ts';
+import { compiled, WholeSystem } from '../app/whole-system.ts';
 import { jobRow } from '../machines/rows.ts';
 import { until } from '../process/service.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { reader, testServer, writer } from './test-server.ts';
+
+/** The system knows an error by its class, which is that of the compiled module. */
+const { JobError }: typeof import('../../src/domain/errors.ts') = await compiled('domain/errors');
 
 async function listening(t: TestContext, app: HttpApp): Promise<string> {
   t.after(() => stopListening(app, 1000));
