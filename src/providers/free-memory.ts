@@ -9,16 +9,8 @@ const { port1, port2 } = new MessageChannel();
 port1.close();
 port2.close();
 
-/**
- * Detach the buffers that these chunks, which do not overlap, fill together; one that they leave a part of stays, for somebody may be
- * writing there. Nobody may look at the chunks after.
- */
+/** Those that are all of their memory; a part of something larger stays, for somebody may be writing the rest. Nobody may look at them after. */
 export function freeMemory(chunks: readonly Uint8Array<ArrayBuffer>[]): void {
-  const filled = new Map<ArrayBuffer, number>();
-  for (const { buffer, byteLength } of chunks) filled.set(buffer, (filled.get(buffer) ?? 0) + byteLength);
-  const whole = [...filled].filter(([buffer, bytes]) => bytes === buffer.byteLength);
-  port1.postMessage(
-    null,
-    whole.map(([buffer]) => buffer),
-  );
+  const whole = chunks.map(({ buffer, byteLength }) => (byteLength === buffer.byteLength ? buffer : null));
+  port1.postMessage(null, [...new Set(whole.filter((buffer) => buffer !== null))]);
 }
