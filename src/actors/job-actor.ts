@@ -285,7 +285,8 @@ function tracedPart<Result>(part: 'job' | 'settle', job: Job, run: () => Promise
 function logEnd({ job, outcome, log }: Context, settled: Job): void {
   const { attempts: attempt, status } = settled;
   const line = { job_id: idOf('job', job.no), kind: job.kind, attempt, status };
-  if (outcome.kind !== 'failed') {
+  // One that is given back, as its host or its provider is not asked now, may be so for thousands of pages, and is no failure.
+  if (outcome.kind !== 'failed' || status === 'pending') {
     log.debug(line, 'an attempt at a job ended');
     return;
   }
