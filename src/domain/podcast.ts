@@ -2,23 +2,18 @@
 import { z } from 'zod';
 import type { PageMetadata } from './page.ts';
 import type { WatchConfig } from './watch.ts';
+import { countText, readConfig, sourceText } from './watch-config.ts';
 
 const podcastConfig = z.object({
-  max_items: z
-    .string()
-    .regex(/^[1-9]\d{0,4}$|^100000$/, 'must be a whole number from 1 to 100000')
-    .transform(Number)
-    .optional(),
-  source: z.string().min(1).max(200).default('watch'),
+  max_items: countText,
+  source: sourceText,
   transcripts: z.enum(['published_first', 'local']).default('published_first'),
   feed_content: z.enum(['fallback', 'never']).default('never'),
 });
 export type PodcastConfig = z.infer<typeof podcastConfig>;
 
 export function readPodcastConfig(config: WatchConfig | null): PodcastConfig | { invalid: string } {
-  const parsed = podcastConfig.safeParse(config ?? {});
-  if (parsed.success) return parsed.data;
-  return { invalid: parsed.error.issues.map(({ path, message }) => `config.${path.join('.')}: ${message}`).join('; ') };
+  return readConfig(podcastConfig, config);
 }
 
 /** Where it is written down what is said in an episode. */

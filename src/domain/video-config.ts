@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { PageMetadata } from './page.ts';
 import type { WatchConfig } from './watch.ts';
+import { countText, readConfig, sourceText } from './watch-config.ts';
 
 const languageTag = /^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i;
 
@@ -12,25 +13,15 @@ const captionLangs = z
   .pipe(z.array(z.string().regex(languageTag, 'must be language tags with commas, such as "en,de"')).min(1).max(50));
 
 const videoConfig = z.object({
-  max_entries: z
-    .string()
-    .regex(/^[1-9]\d{0,4}$|^100000$/, 'must be a whole number from 1 to 100000')
-    .transform(Number)
-    .optional(),
+  max_entries: countText,
   entries_from: z.enum(['start', 'end']).default('start'),
-  source: z.string().min(1).max(200).default('watch'),
+  source: sourceText,
   caption_langs: captionLangs.optional(),
 });
 export type VideoConfig = z.infer<typeof videoConfig>;
 
 export function readVideoConfig(config: WatchConfig | null): VideoConfig | { invalid: string } {
-  const parsed = videoConfig.safeParse(config ?? {});
-  if (parsed.success) return parsed.data;
-  return {
-    invalid: parsed.error.issues
-      .map(({ path, message }) => `config.${path.slice(0, 1).join('.')}: ${message}`)
-      .join('; '),
-  };
+  return readConfig(videoConfig, config);
 }
 
 /** Keys of a page's metadata that say how a watch wants it read: `watch_kind`, and `caption_langs` as in the watch's config. */
