@@ -29,7 +29,10 @@ export function erasePage(transaction: Transaction, page: Page, at: number): voi
   });
 }
 
-/** Delete what is left of an erased page in the store but its entries in the query log, which are looked for together. */
+/**
+ * Delete what is left in the store of an erased page, or of the content that a page had, but entries in the query log, which are looked
+ * for together.
+ */
 export function purgeErased({ vectors, refusedTexts, models, backfills }: Transaction, pageNo: number): void {
   for (const { space } of models.all()) {
     vectors.remove(space, pageNo);

@@ -6,6 +6,7 @@
  */
 import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
+import { purgeErased } from './erase-page.ts';
 import { createJob } from './move-job.ts';
 import { repairClusters } from './repair-clusters.ts';
 import { repairEntities } from './repair-entities.ts';
@@ -99,7 +100,7 @@ function requeue(
   page: Page,
   { at, max_attempts }: { at: number; max_attempts: number },
 ): void {
-  const { pages, jobs, vectors, refusedTexts, models, backfills } = transaction;
+  const { pages, jobs } = transaction;
   const old = jobs.get(page.index_job);
   if (old !== undefined && old.page_no === page.no && old.status !== 'done') {
     jobs.put({ ...old, status: 'done', lease_until: 0, last_error: 'replaced by a repair', updated_at: at }, old);
@@ -107,11 +108,7 @@ function requeue(
   const kind = pages.body(page.no) === undefined ? 'fetch_and_index' : 'index_page';
   const job = createJob(transaction, { kind, page_no: page.no, max_attempts, at });
   pages.putChunks(page.no, []);
-  for (const { space } of models.all()) {
-    vectors.remove(space, page.no);
-    refusedTexts.remove(space, page.no);
-    backfills.closeGap(space, page.no);
-  }
+  purgeErased(transaction, page.no);
   const empty = { first_label: 0, chunk_count: 0, indexed_at: null, status: 'queued', index_job: job.no } as const;
   pages.put({ ...page, ...empty }, page);
 }
