@@ -1,5 +1,6 @@
 /** Chapters of the podcast namespace: a JSON document. */
 import { maxTimeS, oneLine } from './cue.ts';
+import { ownField, parsedJson } from './json-fields.ts';
 import type { Chapter } from './transcript-text.ts';
 
 const maxChapters = 1000;
@@ -7,12 +8,13 @@ const maxTitleLength = 500;
 
 /** Errors: none; what is no list of chapters gives none. Chapters that are not to be listed (`toc` false) are left out. */
 export function readChapters(text: string): Chapter[] {
-  const listed: unknown = own(parsed(text.replace(/^\ufeff/, '')), 'chapters');
+  const listed: unknown = ownField(parsedJson(text), 'chapters');
   if (!Array.isArray(listed)) return [];
   return listed.slice(0, maxChapters).flatMap((chapter: unknown) => {
-    const startS = own(chapter, 'startTime');
-    if (typeof startS !== 'number' || !(startS >= 0 && startS <= maxTimeS) || own(chapter, 'toc') === false) return [];
-    const title = own(chapter, 'title');
+    const startS = ownField(chapter, 'startTime');
+    if (typeof startS !== 'number' || !(startS >= 0 && startS <= maxTimeS) || ownField(chapter, 'toc') === false)
+      return [];
+    const title = ownField(chapter, 'title');
     return [
       {
         startS,
@@ -20,19 +22,4 @@ export function readChapters(text: string): Chapter[] {
       },
     ];
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The only reason is that it is no JSON.
-    return null;
-  }
-}
-
-function own(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as Readonly<Record<string, unknown>>)[key]
-    : undefined;
 }

@@ -4,27 +4,28 @@
  * `offsets` in milliseconds and `text`).
  */
 import { type Cue, inOrder, maxTimeS, oneLine, speakerName } from './cue.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { ownField, parsedJson } from './json-fields.ts';
 
 /** Errors: none; what is no transcript gives no cues. */
 export function readJsonTranscript(text: string): Cue[] {
-  const document = parsed(text.replace(/^\ufeff/, ''));
-  const segments = [document, own(document, 'segments'), own(document, 'transcription')].find(Array.isArray);
+  const document = parsedJson(text);
+  const segments = [document, ownField(document, 'segments'), ownField(document, 'transcription')].find(Array.isArray);
   const cues = (segments ?? []).flatMap(cueOf);
   if (cues.length > 0) return inOrder(cues);
-  const whole = own(document, 'text');
+  const whole = ownField(document, 'text');
   return typeof whole === 'string' ? cueOf({ text: whole }) : [];
 }
 
 function cueOf(segment: unknown): Cue[] {
-  const said = own(segment, 'body') ?? own(segment, 'text');
+  const said = ownField(segment, 'body') ?? ownField(segment, 'text');
   const text = typeof said === 'string' ? oneLine(said) : '';
   if (text === '') return [];
-  const offsets = own(segment, 'offsets');
-  const startS = seconds(own(segment, 'startTime') ?? own(segment, 'start')) ?? thousandths(own(offsets, 'from'));
-  const endS = seconds(own(segment, 'endTime') ?? own(segment, 'end')) ?? thousandths(own(offsets, 'to'));
-  const speaker = own(segment, 'speaker');
+  const offsets = ownField(segment, 'offsets');
+  const startS =
+    seconds(ownField(segment, 'startTime') ?? ownField(segment, 'start')) ?? thousandths(ownField(offsets, 'from'));
+  const endS =
+    seconds(ownField(segment, 'endTime') ?? ownField(segment, 'end')) ?? thousandths(ownField(offsets, 'to'));
+  const speaker = ownField(segment, 'speaker');
   return [
     {
       startS,
@@ -33,19 +34,6 @@ function cueOf(segment: unknown): Cue[] {
       text,
     },
   ];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The only reason is that it is no JSON.
-    return null;
-  }
-}
-
-function own(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Json)[key] : undefined;
 }
 
 /** Some write numbers as texts. */
