@@ -5,14 +5,12 @@
  *   npm run bench:backfill                                 100,000 chunks to 100 and then to 1,024 dimensions
  *   npm run bench:backfill -- --chunks 3000 --dims 100     smaller, and one model only
  *
- * The model that searches go by meanwhile is the default one, of 1,024 dimensions. Pages are not read for entities here: that is called
- * off before the first backfill, so that nothing else wants the processors.
+ * The model that searches go by meanwhile is the default one, of 1,024 dimensions. Pages are not read for entities here, so that nothing
+ * else wants the processors.
  */
-import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { moveJob } from '../src/commands/move-job.ts';
-import { type Command, Store } from '../src/store/store.ts';
 import { type EngineRate, measureEngine } from './backfill/engine-rate.ts';
+import { allIndexed, latency } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -34,7 +32,7 @@ const dims = values.dims.split(',').map(Number);
 const words = openWorkload({ seed, wordsPerChunk: 1000 });
 const queries = Array.from({ length: 300 }, (_, number) => words.query(number).words.join(' '));
 
-const service = await runService();
+const service = await runService({ SERVICE_ENTITY__ENABLED: 'false' });
 const call = async <Body>(method: string, path: string, body?: unknown) => {
   const answer = await service.call(method, path, body);
   if (answer.status >= 300) throw new Error(`${method} ${path} was answered ${answer.status}`);
@@ -42,22 +40,7 @@ const call = async <Body>(method: string, path: string, body?: unknown) => {
 };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const rounded = (number: number, digits: number) => Math.round(number * 10 ** digits) / 10 ** digits;
-const quantile = (times: number[], share: number) => {
-  const sorted = [...times].sort((a, b) => a - b);
-  return rounded(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))], 2);
-};
-const latency = (times: number[]) => ({
-  ...{ p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99), n: times.length },
-});
 const mean = (numbers: number[]) => rounded(numbers.reduce((a, b) => a + b, 0) / numbers.length, 3);
-
-async function isIndexing(): Promise<boolean> {
-  for (const status of ['pending', 'running', 'failed']) {
-    const { body } = await call<{ jobs: unknown[] }>('GET', `/v1/jobs?limit=1&kind=index_page&status=${status}`);
-    if (body.jobs.length > 0) return true;
-  }
-  return false;
-}
 
 /** Push the pages; gives chunks a second until all are found. */
 async function insert(count: number): Promise<number> {
@@ -70,26 +53,8 @@ async function insert(count: number): Promise<number> {
     }));
     await call('POST', '/v1/pages/batch', { pages });
   }
-  while (await isIndexing()) await pause(lookPauseMs);
+  while (!(await allIndexed(service))) await pause(lookPauseMs);
   return (count * chunksPerPage * 1000) / (performance.now() - began);
-}
-
-/** Cancel every job that would read a page for entities, in a stopped service's store. */
-async function callOffEntities(dataDir: string): Promise<void> {
-  const store = Store.open(dataDir, randomUUID);
-  const cancelSome: Command<boolean> = (transaction) => {
-    const jobs = transaction.jobs.list({ status: 'pending', kind: 'extract_entities', limit: 1000 });
-    for (const job of jobs) moveJob(transaction, job, { type: 'cancel', at: Date.now(), reason: 'called off' });
-    return jobs.length > 0;
-  };
-  for (;;) {
-    const { results, flushed } = await store.transact([cancelSome]);
-    await flushed;
-    const [result] = results;
-    if (!result.ok) throw result.error;
-    if (result.reply !== true) break;
-  }
-  await store.close();
 }
 
 const search = async (turn: number) =>
@@ -168,7 +133,7 @@ async function compare(model_id: string) {
 try {
   const began = performance.now();
   const insertedPerS = await insert(Math.ceil(Number(values.chunks) / chunksPerPage));
-  await service.restart(callOffEntities);
+  await service.restart();
   const alone = await searchAlone();
   const backfills = [];
   for (const dim of dims) backfills.push(await fill(`filled-${dim}`, dim));
