@@ -1,7 +1,7 @@
 /**
  * The process: arguments, settings, signals and exit codes.
- * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong · 6 the store is damaged. Killed by itself: a second signal, or a stop
- * that took too long.
+ * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong · 6 the store is damaged. Killed by itself: a second
+ * signal, or a stop that took too long.
  */
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
