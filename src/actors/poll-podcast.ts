@@ -2,10 +2,10 @@
  * The poller of kind `podcast`: the entries of a feed that have a recording. An episode's page is its recording: that is what is read,
  * and an address of it that was handed in by itself is the same page. What else the feed says of it is kept in the page's metadata.
  */
-import type { Episode, PublishedTranscript } from '../compute/feed/episode.ts';
+import type { Episode, ListedTranscript } from '../compute/feed/episode.ts';
 import type { FoundTranscription } from '../domain/capabilities.ts';
 import type { PageMetadata } from '../domain/page.ts';
-import { readPodcastConfig } from '../domain/podcast.ts';
+import { type PublishedTranscript, readPodcastConfig } from '../domain/podcast.ts';
 import type { WebFetch } from '../providers/web-fetch.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { feedSource } from './poll-feed.ts';
@@ -68,7 +68,7 @@ function itemOf(episode: Episode, { withTranscripts, withContent }: Wishes): Sou
 }
 
 /** Translations are not what was said. */
-function spokenIn(lang: string | null, transcripts: readonly PublishedTranscript[]) {
+function spokenIn(lang: string | null, transcripts: readonly ListedTranscript[]): PublishedTranscript[] {
   return transcripts
     .filter((each) => lang === null || each.lang === null || primary(each.lang) === primary(lang))
     .map(({ url, type }) => ({ url, type }));

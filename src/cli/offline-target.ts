@@ -9,7 +9,7 @@ import { submissionPreparer } from '../actors/prepare-submission.ts';
 import { importItems, restartImport } from '../commands/import-items.ts';
 import { canonicalizeUrl } from '../compute/canonical-url.ts';
 import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
-import type { Command, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Context } from './context.ts';
 
@@ -33,24 +33,17 @@ export async function withOfflineTarget<Result>(
     const canonical = canonicalizeUrl(url, settings.canonicalize);
     return 'invalid' in canonical ? null : canonical;
   };
-  const commit = async <Reply>(command: Command<Reply>): Promise<Reply> => {
-    const { results, flushed } = await store.transact([command]);
-    await flushed;
-    const [result] = results;
-    if (!result.ok) throw result.error;
-    return result.reply as Reply;
-  };
   try {
     return await use({
       maxItems: itemsPerTransaction,
       load: async (id) => store.reader.imports.get(id),
       failures: async (id) => store.reader.imports.failures(id),
-      restart: (id) => commit(restartImport(id)),
+      restart: (id) => store.commit(restartImport(id)),
       take: async (before, batch) => {
         const reason = overQuota(settings.storage.max_bytes, () => store.usedBytes());
         if (reason !== null) throw new CliError(exitCodes.failed, reason);
         const submissions = await Promise.all(batch.items.map(({ item }) => prepareItem(submissionOf(item, label))));
-        return commit(importItems({ before, batch, submissions, targetOf, at: now() }));
+        return store.commit(importItems({ before, batch, submissions, targetOf, at: now() }));
       },
     });
   } finally {

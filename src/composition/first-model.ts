@@ -7,7 +7,7 @@ import { traitsOf } from '../compute/local-model.ts';
 import { type EmbeddingModel, localProvider, modelIdOf } from '../domain/model.ts';
 import { loadWordVectors, type WordVectorsProgress } from '../providers/word-vectors-cache.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import type { Command, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 
 /** The store's active model; where it has none, as at the first start, the one that the settings name. */
 export async function activeModel(
@@ -26,8 +26,7 @@ export async function activeModel(
     );
   }
   const named = { provider: embedder.provider, model_name: embedder.model, dim: embedder.dim };
-  return run(
-    store,
+  return store.commit(
     installModel(
       {
         id: modelIdOf(named),
@@ -42,17 +41,8 @@ export async function activeModel(
 
 /** Models whose stored vectors another version of the embedded model made are filled again. */
 export async function renewModels(store: Store, options: StartBackfill, log: Logger): Promise<void> {
-  const models = await run(store, renewOutdatedModels(options));
+  const models = await store.commit(renewOutdatedModels(options));
   if (models.length > 0) log.warn({ models }, 'vectors of another version of the embedded model are made anew');
-}
-
-/** One command before there is a writer. */
-async function run<Reply>(store: Store, command: Command<Reply>): Promise<Reply> {
-  const { results, flushed } = await store.transact([command]);
-  await flushed;
-  const [result] = results;
-  if (!result.ok) throw result.error;
-  return result.reply as Reply;
 }
 
 export interface EmbeddedVectorsOptions {

@@ -49,12 +49,8 @@ export async function runFsck({ settings, repair, say, newId, now }: FsckOptions
 async function mendStore(dataDir: string, settings: Settings, tools: Pick<FsckOptions, 'say' | 'newId' | 'now'>) {
   const store = Store.open(dataDir, tools.newId);
   try {
-    const command = repairStore({ at: tools.now(), max_attempts: settings.jobs.max_attempts });
-    const { results, flushed } = await store.transact([command]);
-    await flushed;
-    const [result] = results;
-    if (!result.ok) throw result.error;
-    tools.say(`store: ${JSON.stringify(result.reply)}`);
+    const mended = await store.commit(repairStore({ at: tools.now(), max_attempts: settings.jobs.max_attempts }));
+    tools.say(`store: ${JSON.stringify(mended)}`);
   } finally {
     await store.close();
   }

@@ -150,6 +150,15 @@ export class Store {
     return this.#alone(() => this.#transact(commands));
   }
 
+  /** Commit one command, and wait until it is on the disk. Errors: its own, and as of `transact`. For those who write without a writer. */
+  async commit<Reply>(command: Command<Reply>): Promise<Reply> {
+    const { results, flushed } = await this.transact([command]);
+    await flushed;
+    const [result] = results;
+    if (!result.ok) throw result.error;
+    return result.reply as Reply;
+  }
+
   /**
    * Rewrite the file without the space that is free in it, and with that without what was deleted. Reads go on, writes wait.
    * Errors: as of Environment.rewrite.

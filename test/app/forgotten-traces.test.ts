@@ -21,11 +21,7 @@ const canaries = ['zqxbody', 'zqxkeyword', 'zqxlabel', 'zqxspelling', 'zqxfailed
 async function written<Reply>(system: WholeSystem, command: Command<Reply>): Promise<Reply> {
   const store = Store.open(system.dataDir, randomUUID);
   try {
-    const { results, flushed } = await store.transact([command]);
-    await flushed;
-    const [result] = results;
-    if (!result.ok) throw result.error;
-    return result.reply as Reply;
+    return await store.commit(command);
   } finally {
     await store.close();
   }

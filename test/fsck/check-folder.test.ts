@@ -22,25 +22,16 @@ import type { Chunk, Page } from '../../src/domain/page.ts';
 import type { QueryRun } from '../../src/domain/query-log.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { firstBackfill } from '../../src/machines/backfill.ts';
-import { type Command, Store } from '../../src/store/store.ts';
+import { Store } from '../../src/store/store.ts';
 import { mentioning } from '../commands/mentioning.ts';
 
 const dim = 4;
 const free = { suspect: 1, index: 100, fetch: 1, poll: 1, purge: 0, background: 1, backfill: 1, entities: 1 };
 
-async function run<Reply>(store: Store, command: Command<Reply>): Promise<Reply> {
-  const { results, flushed } = await store.transact([command]);
-  await flushed;
-  const [result] = results;
-  if (!result.ok) throw result.error;
-  return result.reply as Reply;
-}
-
 /** A folder with three indexed pages of two chunks each, written by the service's own commands; no index files. */
 async function makeFolder(dir: string): Promise<void> {
   const store = Store.open(dir, () => 'store-1');
-  await run(
-    store,
+  await store.commit(
     installModel(
       { id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null },
       { at: 0, max_attempts: 1 },
@@ -61,9 +52,9 @@ async function makeFolder(dir: string): Promise<void> {
       at: 1,
       max_attempts: 5,
     };
-    await run(store, ingestPage(submission));
+    await store.commit(ingestPage(submission));
   }
-  const claimed = await run(store, claimJobs({ at: 2, incarnation: 'i', leaseMs: 1000, free, running: 0 }));
+  const claimed = await store.commit(claimJobs({ at: 2, incarnation: 'i', leaseMs: 1000, free, running: 0 }));
   for (const job of claimed.jobs) {
     const attempt = { job_no: job.no, claim: job.claim };
     const chunk = { token_count: 2, section_title: null, section_start_s: null };
@@ -72,13 +63,13 @@ async function makeFolder(dir: string): Promise<void> {
       { char_start: 12, char_end: 24, ...chunk },
     ];
     const vectors = new Map([[1, new Float32Array(2 * dim).fill(0.5)]]);
-    await run(store, commitContent(attempt, { page_no: job.page_no ?? 0, chunks, vectors }));
-    await run(store, completeJob(attempt, 3));
+    await store.commit(commitContent(attempt, { page_no: job.page_no ?? 0, chunks, vectors }));
+    await store.commit(completeJob(attempt, 3));
   }
   await addEntities(store);
   await addClusters(store);
-  await run(store, appendRuns([loggedRun('q1', null), loggedRun('q2', 'c1')]));
-  await run(store, giveFeedback({ query_id: 'q1', page_id: idOf('page', 1), relevant: true }));
+  await store.commit(appendRuns([loggedRun('q1', null), loggedRun('q2', 'c1')]));
+  await store.commit(giveFeedback({ query_id: 'q1', page_id: idOf('page', 1), relevant: true }));
   await store.close();
 }
 
@@ -95,19 +86,19 @@ function copiedFolder(): string {
 
 /** Entities 1 Acme over 3 Acme Corp, 2 Oslo, and 4 Bergen beside 5 Bergen City, whose merge was undone. */
 async function addEntities(store: Store): Promise<void> {
-  await run(store, mentioning(1, 'organization: Acme', 'organization: ACME', 'place: Oslo'));
-  await run(store, mentioning(2, 'organization: Acme Corp', 'place: Oslo'));
-  await run(store, mentioning(3, 'place: Bergen', 'place: Bergen City'));
-  const [, undone] = [await run(store, mergeEntities(1, 3, 4)), await run(store, mergeEntities(4, 5, 4))];
-  await run(store, undoMerge(undone?.no ?? 0, 5));
+  await store.commit(mentioning(1, 'organization: Acme', 'organization: ACME', 'place: Oslo'));
+  await store.commit(mentioning(2, 'organization: Acme Corp', 'place: Oslo'));
+  await store.commit(mentioning(3, 'place: Bergen', 'place: Bergen City'));
+  const [, undone] = [await store.commit(mergeEntities(1, 3, 4)), await store.commit(mergeEntities(4, 5, 4))];
+  await store.commit(undoMerge(undone?.no ?? 0, 5));
 }
 
 /** Two runs: in the first pages 1 and 2 are in cluster 1 and page 3 in cluster 2, in the second page 3 is in cluster 3. */
 async function addClusters(store: Store): Promise<void> {
   for (const [round, third] of [2, 3].entries()) {
-    const begun = await run(store, startRun({ trigger: 'manual', params: {}, at: 6, max_attempts: 5 }));
+    const begun = await store.commit(startRun({ trigger: 'manual', params: {}, at: 6, max_attempts: 5 }));
     const claim = { at: 7, incarnation: 'i', leaseMs: 1000, free, running: 0 };
-    const job = (await run(store, claimJobs(claim))).jobs.find(({ kind }) => kind === 'cluster');
+    const job = (await store.commit(claimJobs(claim))).jobs.find(({ kind }) => kind === 'cluster');
     const attempt = { job_no: job?.no ?? 0, claim: job?.claim ?? 0 };
     const point = { probability: 1, x: 1, y: 2, since: false };
     const points = [1, 1, third].map((cluster_no, at) => ({ page_no: at + 1, cluster_no, ...point }));
@@ -116,11 +107,11 @@ async function addClusters(store: Store): Promise<void> {
       { no: third, size: 1, x: 1, y: 2 },
     ];
     const runNo = begun?.no ?? 0;
-    await run(store, ({ counters }) => counters.take('cluster', round === 0 ? 2 : 1));
-    await run(store, storePoints(attempt, runNo, points));
-    await run(store, storeDraft(attempt, runNo, drafts, {}));
+    await store.commit(({ counters }) => counters.take('cluster', round === 0 ? 2 : 1));
+    await store.commit(storePoints(attempt, runNo, points));
+    await store.commit(storeDraft(attempt, runNo, drafts, {}));
     const keywords = new Map([1, third].map((no) => [no, [`word ${no}`]]));
-    await run(store, (transaction) => {
+    await store.commit((transaction) => {
       finishRun(transaction, runNo, { keywords, at: 8, keepFrom: 0 });
       completeJob(attempt, 8)(transaction);
     });
@@ -544,7 +535,7 @@ for (const [name, { plant, finding }] of Object.entries(faults)) {
       );
       assert.equal(isClean(found), false);
       const store = Store.open(dir, () => 'never');
-      await run(store, repairStore({ at: 9, max_attempts: 5 }));
+      await store.commit(repairStore({ at: 9, max_attempts: 5 }));
       await store.close();
       assert.deepEqual((await checkFolder(dir)).store, []);
     } finally {
@@ -569,7 +560,7 @@ test('a gap that a backfill is to fill waits, and what is left of a deleted mode
     const report = await checkFolder(dir);
     assert.deepEqual([report.store, report.waiting, isClean(report)], [[], 1, true]);
     const store = Store.open(dir, () => 'never');
-    const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
+    const repairs = await store.commit(repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
     assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
     assert.equal((await checkFolder(dir)).waiting, 1);
@@ -589,7 +580,7 @@ test('a refused text is counted and is no fault, nor is one of a deleted model',
       return refused.put([9, 1], refusal(0));
     });
     const store = Store.open(dir, () => 'never');
-    const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
+    const repairs = await store.commit(repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
     assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
     const report = await checkFolder(dir);
@@ -603,7 +594,7 @@ test('repairing a sound store changes nothing', async () => {
   const dir = copiedFolder();
   try {
     const store = Store.open(dir, () => 'never');
-    const repairs = await run(store, repairStore({ at: 9, max_attempts: 5 }));
+    const repairs = await store.commit(repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
     assert.deepEqual(repairs, {
       ...{ orphans_dropped: 0, pages_requeued: 0, queries_dropped: 0 },

@@ -64,13 +64,7 @@ export async function importExport(context: Context, path: string, dryRun: boole
     return exitCodes.done;
   }
   await withStoppedStore(context, 'the import of an export', (store) =>
-    each(async (lines) => {
-      const { results, flushed } = await store.transact([takeExport(lines, policy)]);
-      await flushed;
-      const [result] = results;
-      if (!result.ok) throw result.error;
-      return result.reply as TakenCounts;
-    }),
+    each((lines) => store.commit(takeExport(lines, policy))),
   );
   terminal.progress('');
   if (json) terminal.json({ format: 'readback', ...total });

@@ -3,15 +3,13 @@
  * links of relation `enclosure`, attachments of JSON Feed; `podcast:transcript` and `podcast:chapters` of the podcast namespace;
  * duration and author of the iTunes namespace.
  */
+import type { PublishedTranscript } from '../../domain/podcast.ts';
 import { isRecording } from '../audio-type.ts';
 import { readClock } from '../transcript/cue.ts';
 import { itemUrl, oneLine } from './feed.ts';
 
-export interface PublishedTranscript {
-  /** Absolute, http or https. */
-  url: string;
-  /** Content type as the feed says, '' where it does not. */
-  type: string;
+/** As the feed lists it: `url` is absolute, `type` '' where the feed does not say. */
+export interface ListedTranscript extends PublishedTranscript {
   /** Language tag, or null. */
   lang: string | null;
 }
@@ -30,7 +28,7 @@ export interface Episode {
   duration_s: number | null;
   /** What the podcast says of itself. */
   lang: string | null;
-  transcripts: PublishedTranscript[];
+  transcripts: ListedTranscript[];
   /** Of `podcast:chapters`, a JSON document. */
   chapters_url: string | null;
 }
