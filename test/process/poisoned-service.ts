@@ -4,10 +4,12 @@
  * Settings come from the environment, as ever; POISON is the number of the page.
  */
 import { pino } from 'pino';
-import { startApp } from '../../src/app.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { compiled } from '../app/whole-system.ts';
 import { until } from './service.ts';
+
+const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 
 const poison = Number(process.env.POISON);
 const pages = Number(process.env.PAGES);

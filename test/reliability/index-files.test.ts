@@ -13,7 +13,7 @@ import { RunningService, until } from '../process/service.ts';
 
 const pages = 60;
 /** Files with one bit changed that are tried; `npm run soak:recovery` tries fifty. */
-const bitFlips = Number(process.env.READBACK_TEST_BIT_FLIPS ?? '3');
+const bitFlips = Number(process.env.READBACK_TEST_BIT_FLIPS ?? '1');
 const topics = [
   'heron egret stork wading bird river nest fish feather beak',
   'flour yeast dough oven bread rolls crust knead rise bake',
