@@ -7,7 +7,8 @@ export interface Point {
 
 /**
  * Aggregates values that come in order of time.
- * Units:  ts and stepMs in ms; a point's ts is the beginning of its step (a multiple of stepMs).
+ * Units:  ts and stepMs in ms, ts whole; a point's ts is the beginning of its step (a multiple of stepMs). Any step above 0 will
+ *         do: one below a millisecond is a millisecond, one longer than all time there is holds everything.
  * Gauges: the mean of the step's values. Counters and histograms, which only grow: the step's last value.
  */
 export class SeriesPoints {
@@ -17,7 +18,7 @@ export class SeriesPoints {
   #values = 0;
 
   constructor(stepMs: number, isGauge: boolean) {
-    this.#stepMs = stepMs;
+    this.#stepMs = Math.min(Math.max(stepMs, 1), Number.MAX_SAFE_INTEGER);
     this.#isGauge = isGauge;
   }
 
