@@ -1,7 +1,7 @@
 /** Clusters: the contract's bodies of "Clusters", and the stored rows. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { queryInteger } from './query-integer.ts';
+import { queryBoolean, queryInteger } from './query-values.ts';
 
 export const clusterTriggers = ['manual', 'idle', 'cron'] as const;
 export type ClusterTrigger = (typeof clusterTriggers)[number];
@@ -18,10 +18,7 @@ export const clusterSummary = z.strictObject({
 export type ClusterSummary = z.infer<typeof clusterSummary>;
 
 export const clusterListQuery = z.object({
-  include_tombstoned: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true'),
+  include_tombstoned: queryBoolean({ byDefault: false }),
 });
 export const clusterListResponse = z.strictObject({ clusters: z.array(clusterSummary) });
 export type ClusterListResponse = z.infer<typeof clusterListResponse>;

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { queryInteger } from './query-integer.ts';
+import { queryInteger } from './query-values.ts';
 
 export const jobKinds = [
   'index_page',

@@ -1,7 +1,7 @@
 /** The query log and what was said about its results: contract "QueryLogRunResponse" and "FeedbackRequest". */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { queryInteger } from './query-integer.ts';
+import { queryInteger } from './query-values.ts';
 
 export const runKinds = ['search', 'compare_arm'] as const;
 export const runKind = z.enum(runKinds);

@@ -1,4 +1,4 @@
-/** Integers in query strings: decimal digits, within bounds. */
+/** Values in query strings, which come as text: integers in decimal digits and within bounds, and the words true and false. */
 import { z } from 'zod';
 
 const decimal = /^-?\d+$/;
@@ -11,4 +11,11 @@ export const queryInteger = ({ min, max, byDefault }: { min: number; max: number
   z.preprocess(
     (sent) => (typeof sent === 'string' && decimal.test(sent) ? Number(sent) : sent),
     z.int().min(min).max(max).default(byDefault),
+  );
+
+/** The schema of a truth value that comes as text. Nothing sent gives the default; all but `true` and `false` is refused. */
+export const queryBoolean = ({ byDefault }: { byDefault: boolean }) =>
+  z.preprocess(
+    (sent) => (sent === 'true' || sent === 'false' ? sent === 'true' : sent),
+    z.boolean().default(byDefault),
   );

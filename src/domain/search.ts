@@ -1,7 +1,7 @@
 /** Retrieval: the contract's "Search" bodies. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { queryInteger } from './query-integer.ts';
+import { queryInteger } from './query-values.ts';
 
 export const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
 export type RollupStrategy = z.infer<typeof rollupStrategy>;

@@ -7,7 +7,9 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod';
 import { whoAmIResponse } from '../domain/access.ts';
 import * as blacklist from '../domain/blacklist.ts';
+import * as cluster from '../domain/cluster.ts';
 import * as compare from '../domain/compare.ts';
+import * as entity from '../domain/entity.ts';
 import * as evaluation from '../domain/evaluation.ts';
 import * as job from '../domain/job.ts';
 import * as metrics from '../domain/metrics.ts';
@@ -28,10 +30,18 @@ const components: Readonly<Record<string, z.ZodType>> = {
   BlacklistEntry: blacklist.blacklistEntry,
   BlacklistResponse: blacklist.blacklistResponse,
   BlacklistedResponse: page.blacklistedResponse,
+  ClusterDetailResponse: cluster.clusterDetailResponse,
+  ClusterListResponse: cluster.clusterListResponse,
+  ClusterProjectionResponse: cluster.clusterProjectionResponse,
+  ClusterRunResponse: cluster.clusterRunResponse,
+  ClusterRunsResponse: cluster.clusterRunsResponse,
+  ClusterSummary: cluster.clusterSummary,
   CompareRequest: compare.compareRequest,
   CompareResponse: compare.compareResponse,
   ErrorResponse: errorResponse,
   CreateWatchRequest: watch.createWatchRequest,
+  EntityDetailResponse: entity.entityDetailResponse,
+  EntitySummary: entity.entitySummary,
   EvalReplayAcceptedResponse: evaluation.evalReplayAcceptedResponse,
   EvalReplayRequest: evaluation.evalReplayRequest,
   EvalReplayResultResponse: evaluation.evalReplayResultResponse,
@@ -55,6 +65,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   MetricsSummaryResponse: metrics.metricsSummaryResponse,
   MetricsTimeseriesResponse: metrics.metricsTimeseriesResponse,
   PageChunksResponse: page.pageChunksResponse,
+  PageEntitiesResponse: entity.pageEntitiesResponse,
   PageResponse: page.pageResponse,
   PageResult: search.pageResult,
   PageStatusBatchRequest: page.pageStatusBatchRequest,
@@ -62,6 +73,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   PageStatusResponse: page.pageStatusResponse,
   QueryLogListResponse: queryLog.queryLogListResponse,
   QueryLogRunResponse: queryLog.queryLogRunResponse,
+  RecomputeResponse: cluster.recomputeResponse,
   RegisterModelRequest: model.registerModelRequest,
   ScoreReport: evaluation.scoreReport,
   SearchBatchRequest: search.searchBatchRequest,
@@ -71,6 +83,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   SearchResponse: search.searchResponse,
   SimilarResponse: search.similarResponse,
   Suggestion: search.suggestion,
+  UndoMergeResponse: entity.undoMergeResponse,
   UpdateWatchRequest: watch.updateWatchRequest,
   WatchListResponse: watch.watchListResponse,
   WatchResponse: watch.watchResponse,
@@ -111,7 +124,9 @@ function onlyUsed<Document extends object>(document: Document): Document {
 export function describeRoutes(app: HttpApp, version: string): void {
   const schemaRegistry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(components)) schemaRegistry.add(schema, { id });
-  const withComponents = createJsonSchemaTransformObject({ schemaRegistry });
+  const zodToJsonConfig = { override: withFacts };
+  const withComponents = createJsonSchemaTransformObject({ schemaRegistry, zodToJsonConfig });
+  const withJsonSchemas = createJsonSchemaTransform({ schemaRegistry, zodToJsonConfig });
   app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -124,7 +139,14 @@ export function describeRoutes(app: HttpApp, version: string): void {
       components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
       security: [{ bearer: [] }],
     },
-    transform: createJsonSchemaTransform({ schemaRegistry }),
+    transform: (given) => {
+      const { schema, route } = given;
+      const response = {
+        ...commonAnswers([route.method].flat(), route.config?.scope),
+        ...(schema?.response as object),
+      };
+      return withJsonSchemas({ ...given, schema: { ...schema, response } });
+    },
     transformObject: (document) => onlyUsed(withComponents(document)),
   });
 }
@@ -148,8 +170,24 @@ const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema
 });
 const invalid = z.union([httpValidationError, errorResponse]);
 
-/** The error answers of a route for the OpenAPI document: the common ones and those named. */
-export function errorAnswers(scope: RouteScope, ...statuses: ErrorStatus[]) {
-  const all: ErrorStatus[] = scope === 'public' ? statuses : [401, 403, ...statuses];
-  return Object.fromEntries(all.map((status) => [status, described(status, status === 422 ? invalid : errorResponse)]));
+/** Error answers of a route for the OpenAPI document, beside those that every route of its kind may give. */
+export function errorAnswers(...statuses: ErrorStatus[]) {
+  return Object.fromEntries(
+    statuses.map((status) => [status, described(status, status === 422 ? invalid : errorResponse)]),
+  );
+}
+
+/** What may be answered before a route is reached, or while the system that it asks is busy, restarting or stopping. */
+function commonAnswers(methods: readonly string[], scope: RouteScope | undefined) {
+  const takesBody = methods.some((method) => method !== 'GET' && method !== 'HEAD');
+  return errorAnswers(
+    403,
+    ...(scope === 'public' ? [] : ([401, 503] as const)),
+    ...(takesBody ? ([413, 422] as const) : []),
+  );
+}
+
+/** Facts about a schema that were written beside it, such as the format of a text. */
+function withFacts({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: object }): void {
+  Object.assign(jsonSchema, z.globalRegistry.get(zodSchema));
 }

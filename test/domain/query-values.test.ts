@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { queryInteger } from '../../src/domain/query-integer.ts';
+import { queryBoolean, queryInteger } from '../../src/domain/query-values.ts';
 
 const query = z.object({ limit: queryInteger({ min: 1, max: 1000, byDefault: 100 }) });
 const limitOf = (limit: unknown) => query.safeParse({ limit }).data?.limit;
@@ -27,4 +27,12 @@ test('it is documented as an integer with bounds and default', () => {
   assert.deepEqual(z.toJSONSchema(query, { io: 'input' }).properties, {
     limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
   });
+});
+
+test('a truth value is the word true or false, nothing sent is the default, and it is documented as a boolean', () => {
+  const flags = z.object({ all: queryBoolean({ byDefault: false }) });
+  const read = (all: unknown) => flags.safeParse({ all }).data?.all;
+  assert.deepEqual([read('true'), read('false'), read(undefined)], [true, false, false]);
+  for (const sent of ['', '1', 'TRUE', 'yes', null, ['true'], {}]) assert.equal(read(sent), undefined);
+  assert.deepEqual(z.toJSONSchema(flags, { io: 'input' }).properties, { all: { type: 'boolean', default: false } });
 });

@@ -12,7 +12,6 @@ import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription } from '../../domain/events.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { LostPeers } from '../lost-peers.ts';
-import { errorAnswers } from '../openapi.ts';
 
 const heartbeat = ':\n\n';
 /** Subscribers that have vanished are looked for once a heartbeat, which is what they do not acknowledge; within these bounds, ms. */
@@ -65,7 +64,6 @@ export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
         tags: ['jobs'],
         response: {
           200: { description: 'The stream', content: { 'text/event-stream': { schema: z.string() } } },
-          ...errorAnswers('read', 503),
         },
       },
     },

@@ -15,7 +15,6 @@ import type { Tool } from '../../mcp/tools.ts';
 import { clientSignal } from '../client-signal.ts';
 import { errorResponse } from '../errors.ts';
 import type { RouteGroup } from '../http-app.ts';
-import { errorAnswers } from '../openapi.ts';
 
 const mcpAdminResponse = z.strictObject({
   tools: z.array(
@@ -27,6 +26,9 @@ const mcpAdminResponse = z.strictObject({
   ),
   enable_mutating_tools: z.boolean(),
 });
+
+/** An answer of the protocol, its errors too. */
+const message = z.record(z.string(), z.unknown());
 
 /** Names the call that a request is made for; of use only with an id that is under way. */
 const callHeader = 'x-readback-call';
@@ -131,9 +133,10 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
         description: 'A tool call needs the scope of the route behind the tool.',
         tags: ['mcp'],
         response: {
-          200: z.record(z.string(), z.unknown()),
+          200: z.union([message, z.array(message)]),
           202: z.null(),
-          ...errorAnswers('read'),
+          400: message,
+          406: message,
         },
       },
     },
@@ -175,7 +178,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
         operationId,
         summary: 'Not allowed: there are no sessions',
         tags: ['mcp'],
-        response: { 405: errorResponse, ...errorAnswers('read') },
+        response: { 405: errorResponse },
       },
       handler: async (_request, reply) =>
         reply.code(405).header('allow', 'POST').send({ detail: 'only POST: there are no sessions' }),
@@ -190,7 +193,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
         operationId: 'mcp_tools',
         summary: 'The tools as they are listed',
         tags: ['diagnostics'],
-        response: { 200: mcpAdminResponse, ...errorAnswers('read') },
+        response: { 200: mcpAdminResponse },
       },
     },
     async () => ({
@@ -225,5 +228,5 @@ function aborted(signal: AbortSignal): Promise<Response> {
 async function answerAs(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
   const type = answer.headers.get('content-type');
   if (type !== null) reply.header('content-type', type);
-  return reply.code(answer.status).send(answer.body === null ? null : Buffer.from(await answer.arrayBuffer()));
+  return reply.code(answer.status).send(answer.body === null ? undefined : Buffer.from(await answer.arrayBuffer()));
 }

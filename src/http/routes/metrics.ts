@@ -1,7 +1,6 @@
 /** The metrics in text exposition, for scrapers with a bearer token. */
 import { z } from 'zod';
 import type { RouteGroup } from '../http-app.ts';
-import { errorAnswers } from '../openapi.ts';
 
 export const metricsRoutes: RouteGroup = (app, { metrics: { registry } }) => {
   app.get(
@@ -14,7 +13,6 @@ export const metricsRoutes: RouteGroup = (app, { metrics: { registry } }) => {
         tags: ['diagnostics'],
         response: {
           200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } },
-          ...errorAnswers('read'),
         },
       },
     },

@@ -1,7 +1,6 @@
 /** Who the caller's token belongs to. */
 import { whoAmIResponse } from '../../domain/access.ts';
 import type { RouteGroup } from '../http-app.ts';
-import { errorAnswers } from '../openapi.ts';
 
 export const whoAmIRoutes: RouteGroup = (app) => {
   app.get(
@@ -12,7 +11,7 @@ export const whoAmIRoutes: RouteGroup = (app) => {
         operationId: 'whoami',
         summary: 'Name and scopes of the token',
         tags: ['diagnostics'],
-        response: { 200: whoAmIResponse, ...errorAnswers('read') },
+        response: { 200: whoAmIResponse },
       },
     },
     async ({ holder }) => {
