@@ -3,9 +3,11 @@
  * and the pairs that are one entity are merged, best first, a few in each transaction. Whatever has changed meanwhile is asked again
  * there. A comparison that was cut off begins again with the same new names: merges that it made are not made twice.
  */
+
 import { pageCountOf } from '../commands/entity-trees.ts';
 import { matchedTo, noteMatched } from '../commands/match-entities.ts';
 import { mergeAlike } from '../commands/merge-entities.ts';
+import { ownsJob } from '../commands/settle-job.ts';
 import type { MergeThresholds } from '../compute/entities/find-merges.ts';
 import { type PackedNames, packNames } from '../compute/entities/packed-names.ts';
 import { JobError } from '../domain/errors.ts';
@@ -53,8 +55,7 @@ export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependenci
       signal.throwIfAborted();
       const some = nextMerges(entities, pairs, at);
       const owned = await commit((transaction) => {
-        const owner = transaction.jobs.get(attempt.job_no);
-        if (owner?.status !== 'running' || owner.claim !== attempt.claim) return false;
+        if (!ownsJob(transaction, attempt)) return false;
         for (const [a, b] of some) mergeAlike(a, b, now())(transaction);
         return true;
       });

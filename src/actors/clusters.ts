@@ -4,7 +4,7 @@
  * last came and which ones wait to be put somewhere.
  */
 import type { Logger } from 'pino';
-import { assignPages, isInFlight, startRun } from '../commands/cluster-runs.ts';
+import { assignPages, isRunInFlight, startRun } from '../commands/cluster-runs.ts';
 import { queueNaming } from '../commands/name-clusters.ts';
 import type {
   Cluster,
@@ -163,7 +163,7 @@ export function clustersLogic(dependencies: ClustersDependencies) {
     const lastCron = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ trigger }) => trigger === 'cron');
     let cronAt = settings.cron === null ? null : nextCronTime(settings.cron, lastCron?.started_at ?? now());
     const tick = async () => {
-      if (isInFlight(reader)) return;
+      if (isRunInFlight(reader)) return;
       const at = now();
       const isCronDue = cronAt !== null && at >= cronAt;
       if (isCronDue && settings.cron !== null) cronAt = nextCronTime(settings.cron, at);
@@ -230,7 +230,7 @@ export function clustersLogic(dependencies: ClustersDependencies) {
       'cluster.recompute': async () => {
         const space = activeSpace();
         if (space === null) return { accepted: false, detail: 'no active embedding model' };
-        if (isInFlight(reader)) throw new DomainError('conflict', 'a run is in flight');
+        if (isRunInFlight(reader)) throw new DomainError('conflict', 'a run is in flight');
         const pages = reader.vectors.count(space);
         if (pages < settings.min_pages) {
           return { accepted: false, detail: `${pages} pages are indexed; clustering needs ${settings.min_pages}` };

@@ -7,6 +7,7 @@
  * due      something is: a rewrite follows when nothing was forgotten for `compactAfterMs`, and topics have their new names
  * rewrite  index files, then the store's file, then the check; when it fails (no room on the disk) it is due again
  */
+
 import type { Logger } from 'pino';
 import {
   beginForget,
@@ -26,6 +27,7 @@ import { isPublicSuffix, normalizeDomain } from '../compute/domain-match.ts';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../domain/blacklist.ts';
 import { DomainError } from '../domain/errors.ts';
 import { idOf, numberOf } from '../domain/ids.ts';
+import { inFlightStatuses } from '../domain/job.ts';
 import { maxBatch } from '../machines/writer.ts';
 import type { BlacklistRule } from '../store/blacklist.ts';
 import type { FailureKey } from '../store/imports.ts';
@@ -61,7 +63,6 @@ const wholeBatch = maxBatch;
 const sliceTombstones = 500;
 /** Failures of imports that are looked at before others get their turn: 1 ms. */
 const sliceFailures = 50;
-const unsettled = ['pending', 'running', 'failed'] as const;
 /** Longest that a timer can wait. */
 const maxTimerMs = 2 ** 31 - 1;
 /** Before the index is asked again when too much waits for it, ms. */
@@ -94,7 +95,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
   /** Topics still are called by words of pages that they have lost, and a job that names them anew is on its way. */
   const namesWait = (): boolean =>
     reader.clusters.all().some(({ stale, tombstoned }) => stale && !tombstoned) &&
-    unsettled.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);
+    inFlightStatuses.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);
 
   const start = async () => {
     let stopping = false;

@@ -7,42 +7,32 @@ import { firstBackfill, nextBackfill } from '../machines/backfill.ts';
 import { nextModel } from '../machines/model.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import type { LabelRange } from './commit-content.ts';
-import { createJob } from './move-job.ts';
-
-export interface StartBackfill {
-  at: number;
-  max_attempts: number;
-}
+import { createJob, type JobPolicy } from './move-job.ts';
 
 /** Null for an unknown model. A backfill that runs is left alone; one that failed goes on; a finished one looks at every page again. */
-export function startBackfill(modelId: string, options: StartBackfill): Command<Backfill | null> {
+export function startBackfill(modelId: string, policy: JobPolicy): Command<Backfill | null> {
   return (transaction) => {
     const model = transaction.models.get(modelId);
     if (model === undefined) return null;
     const before = transaction.backfills.get(model.space);
-    return before?.status === 'running' ? before : begin(transaction, model, before?.status !== 'failed', options);
+    return before?.status === 'running' ? before : begin(transaction, model, before?.status !== 'failed', policy);
   };
 }
 
 /** Note that a page lacks a model's vectors, and see to it that they are made. */
-export function leaveGap(
-  transaction: Transaction,
-  model: EmbeddingModel,
-  pageNo: number,
-  options: StartBackfill,
-): void {
+export function leaveGap(transaction: Transaction, model: EmbeddingModel, pageNo: number, policy: JobPolicy): void {
   transaction.backfills.openGap(model.space, pageNo);
   if (model.status !== 'ready') return; // its backfill runs, or somebody has to start it
   const before = transaction.backfills.get(model.space);
   if (before?.status === 'running' || before?.status === 'failed') return;
-  begin(transaction, model, false, options);
+  begin(transaction, model, false, policy);
 }
 
 function begin(
   transaction: Transaction,
   model: EmbeddingModel,
   afresh: boolean,
-  { at, max_attempts }: StartBackfill,
+  { at, max_attempts }: JobPolicy,
 ): Backfill | null {
   const { backfills, counters, models } = transaction;
   const before = backfills.get(model.space);

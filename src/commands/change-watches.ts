@@ -2,22 +2,17 @@
  * What people and the clock do to watches: create, edit, delete, run now, and start the polls that are due. A poll is started in the
  * transaction that moves the schedule on, so that a crash can neither lose it nor start it twice.
  */
-import type { Job } from '../domain/job.ts';
+import { isInFlight } from '../domain/job.ts';
 import type { Watch } from '../domain/watch.ts';
 import { nextWatch, type WatchChanges, type WatchEvent } from '../machines/watch.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import type { StoredWatch } from '../store/watches.ts';
-import { createJob, moveJob } from './move-job.ts';
+import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 
 export interface NewWatch extends Pick<Watch, 'url' | 'kind' | 'title' | 'enabled' | 'interval_hours' | 'config'> {
   /** The form of the URL under which the watch exists once. */
   identity: string;
   at: number;
-}
-
-export interface PollPolicy {
-  at: number;
-  max_attempts: number;
 }
 
 /** A new watch, due at once; of a known URL the watch that is there. */
@@ -67,7 +62,7 @@ export function deleteWatch(no: number, at: number): Command<boolean> {
 }
 
 /** Poll now. Gives the number of the new job, or of the one in flight; null for an unknown watch. */
-export function runWatch(no: number, policy: PollPolicy): Command<number | null> {
+export function runWatch(no: number, policy: JobPolicy): Command<number | null> {
   return (transaction) => {
     const watch = transaction.watches.get(no);
     if (watch === undefined) return null;
@@ -76,7 +71,7 @@ export function runWatch(no: number, policy: PollPolicy): Command<number | null>
 }
 
 /** Start the polls that are due, at most `limit`; gives how many watches were looked at. */
-export function startDuePolls(limit: number, policy: PollPolicy): Command<number> {
+export function startDuePolls(limit: number, policy: JobPolicy): Command<number> {
   return (transaction) => {
     const due = transaction.watches.dueAt(policy.at, limit);
     for (const watch of due) startPoll(transaction, watch, 'due', policy);
@@ -107,14 +102,9 @@ function startPoll(
   transaction: Transaction,
   watch: StoredWatch,
   type: 'due' | 'runNow',
-  { at, max_attempts }: PollPolicy,
+  { at, max_attempts }: JobPolicy,
 ) {
-  const latest = transaction.jobs.get(watch.poll_job);
-  const isPolled = latest !== undefined && isInFlight(latest);
+  const isPolled = isInFlight(transaction.jobs.get(watch.poll_job));
   const job = isPolled ? null : createJob(transaction, { kind: 'poll_watch', page_no: null, max_attempts, at }).no;
   return moveWatch(transaction, watch, { type, at, job });
-}
-
-function isInFlight({ status }: Job): boolean {
-  return status === 'pending' || status === 'running' || status === 'failed';
 }

@@ -4,27 +4,26 @@
  */
 import { labelOf } from '../compute/clusters/class-keywords.ts';
 import type { Cluster, ClusterDraft, ClusterPoint, ClusterRun, ClusterTrigger } from '../domain/cluster.ts';
+import { isInFlight } from '../domain/job.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
-import { createJob } from './move-job.ts';
-import type { Attempt } from './settle-job.ts';
+import { createJob, type JobPolicy } from './move-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
 
 /** Runs whose points are kept; older ones keep their counts. */
 const runsWithPoints = 10;
 /** A label is not asked for again while so many of its keywords stay. */
 const keptKeywords = 0.5;
 
-export interface NewRun {
+export interface NewRun extends JobPolicy {
   trigger: ClusterTrigger;
   params: Record<string, unknown>;
-  at: number;
-  max_attempts: number;
 }
 
 /** Begin a run; null where one is in flight. */
 export function startRun({ trigger, params, at, max_attempts }: NewRun): Command<ClusterRun | null> {
   return (transaction) => {
     const { clusters, counters } = transaction;
-    if (isInFlight(transaction)) return null;
+    if (isRunInFlight(transaction)) return null;
     const job = createJob(transaction, { kind: 'cluster', page_no: null, max_attempts, at });
     const run: ClusterRun = {
       no: counters.take('cluster_run'),
@@ -45,11 +44,9 @@ export function startRun({ trigger, params, at, max_attempts }: NewRun): Command
 }
 
 /** Whether the run begun last may still take over. */
-export function isInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' | 'jobs'>): boolean {
+export function isRunInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' | 'jobs'>): boolean {
   const latest = clusters.latestRun();
-  if (latest === undefined || latest.finished_at !== null) return false;
-  const status = jobs.get(latest.job_no)?.status;
-  return status === 'pending' || status === 'running' || status === 'failed';
+  return latest?.finished_at === null && isInFlight(jobs.get(latest.job_no));
 }
 
 /**
@@ -58,7 +55,7 @@ export function isInFlight({ clusters, jobs }: Pick<StoreReader, 'clusters' | 'j
  */
 export function takeClusterNumbers(attempt: Attempt, run: number, count: number): Command<number | null> {
   return (transaction) => {
-    if (!owns(transaction, attempt)) return null;
+    if (!ownsJob(transaction, attempt)) return null;
     transaction.clusters.removePoints(run);
     return transaction.counters.take('cluster', count);
   };
@@ -67,7 +64,7 @@ export function takeClusterNumbers(attempt: Attempt, run: number, count: number)
 /** Store a slice of a run's points; pages that are gone meanwhile are passed over. */
 export function storePoints(attempt: Attempt, run: number, points: readonly ClusterPoint[]): Command<boolean> {
   return (transaction) => {
-    if (!owns(transaction, attempt)) return false;
+    if (!ownsJob(transaction, attempt)) return false;
     const { clusters, pages } = transaction;
     clusters.putPoints(
       run,
@@ -86,7 +83,7 @@ export function storeDraft(
 ): Command<boolean> {
   return (transaction) => {
     const run = transaction.clusters.run(runNo);
-    if (!owns(transaction, attempt) || run === undefined) return false;
+    if (!ownsJob(transaction, attempt) || run === undefined) return false;
     transaction.clusters.putRun({ ...run, draft, params: { ...run.params, ...params } });
     return true;
   };
@@ -201,9 +198,4 @@ export function forgetOldNames({ clusters }: Transaction): void {
 
 function nameless(cluster: Cluster): Cluster {
   return { ...cluster, label: null, labelled: false, keywords: [] };
-}
-
-function owns({ jobs }: Transaction, { job_no, claim }: Attempt): boolean {
-  const job = jobs.get(job_no);
-  return job?.status === 'running' && job.claim === claim;
 }

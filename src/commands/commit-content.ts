@@ -4,8 +4,9 @@
  */
 import type { Chunk } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { leaveGap, type StartBackfill } from './backfill-model.ts';
-import type { Attempt } from './settle-job.ts';
+import { leaveGap } from './backfill-model.ts';
+import type { JobPolicy } from './move-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface PageContent {
   page_no: number;
@@ -29,7 +30,7 @@ export function commitContent(attempt: Attempt, content: PageContent): Command<C
   return (transaction) => {
     const job = transaction.jobs.get(attempt.job_no);
     const page = transaction.pages.get(content.page_no);
-    if (job?.status !== 'running' || job.claim !== attempt.claim || page === undefined) return null;
+    if (job === undefined || page === undefined || !ownsJob(transaction, attempt)) return null;
     const count = content.chunks.length;
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
@@ -44,18 +45,14 @@ export function commitContent(attempt: Attempt, content: PageContent): Command<C
  * Every model gets the vectors of this content and of no other. A model that began to take pages after the content was embedded, or
  * whose provider could not be reached, is left a gap; a deleted one gets nothing.
  */
-function storeVectors(
-  transaction: Transaction,
-  { page_no, chunks, vectors }: PageContent,
-  options: StartBackfill,
-): void {
+function storeVectors(transaction: Transaction, { page_no, chunks, vectors }: PageContent, policy: JobPolicy): void {
   for (const model of transaction.models.all()) {
     const rows = vectors.get(model.space);
     transaction.refusedTexts.remove(model.space, page_no);
     if (chunks.length > 0 && rows !== undefined) transaction.vectors.put(model.space, page_no, rows);
     else transaction.vectors.remove(model.space, page_no);
     if (chunks.length > 0 && rows === undefined) {
-      if (model.status !== 'registered') leaveGap(transaction, model, page_no, options);
+      if (model.status !== 'registered') leaveGap(transaction, model, page_no, policy);
     } else transaction.backfills.closeGap(model.space, page_no);
   }
 }

@@ -4,13 +4,13 @@
  * step may be done again.
  */
 import type { RuleKind } from '../domain/blacklist.ts';
-import type { Job } from '../domain/job.ts';
+import { isInFlight, type Job } from '../domain/job.ts';
 import type { BlacklistRule } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { forgetOldNames } from './cluster-runs.ts';
 import { erasePage, purgeErased } from './erase-page.ts';
 import { createJob } from './move-job.ts';
-import type { Attempt } from './settle-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
 
 /** Pages of one purge job: design, "forget of a known target". */
 export const pagesPerJob = 500;
@@ -81,8 +81,7 @@ export function orphanPurges(): Command<number> {
     const hasJob = (jobNo: number): boolean => {
       const known = isOpen.get(jobNo);
       if (known !== undefined) return known;
-      const status = transaction.jobs.get(jobNo)?.status;
-      const found = status !== undefined && status !== 'dead' && status !== 'done';
+      const found = isInFlight(transaction.jobs.get(jobNo));
       isOpen.set(jobNo, found);
       return found;
     };
@@ -116,10 +115,9 @@ export function removeRule(ruleNo: number): Command<boolean> {
 }
 
 /** Delete what is left of a slice of a purge job's pages; false where the attempt no longer owns the job. */
-export function purgeSlice({ job_no, claim }: Attempt, pageNos: readonly number[]): Command<boolean> {
+export function purgeSlice(attempt: Attempt, pageNos: readonly number[]): Command<boolean> {
   return (transaction) => {
-    const job = transaction.jobs.get(job_no);
-    if (job?.status !== 'running' || job.claim !== claim) return false;
+    if (!ownsJob(transaction, attempt)) return false;
     for (const no of pageNos) purgeErased(transaction, no);
     return true;
   };

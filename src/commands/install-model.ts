@@ -5,12 +5,13 @@
  */
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { Command } from '../store/store.ts';
-import { type StartBackfill, startBackfill } from './backfill-model.ts';
+import { startBackfill } from './backfill-model.ts';
+import type { JobPolicy } from './move-job.ts';
 
 /** The active model afterwards. */
 export function installModel(
   model: Omit<EmbeddingModel, 'space' | 'status'>,
-  options: StartBackfill,
+  policy: JobPolicy,
 ): Command<EmbeddingModel> {
   return (transaction) => {
     const { models, counters } = transaction;
@@ -25,7 +26,7 @@ export function installModel(
     };
     models.put(installed);
     models.activate(installed.id);
-    if (installed.status !== 'ready') startBackfill(installed.id, options)(transaction);
+    if (installed.status !== 'ready') startBackfill(installed.id, policy)(transaction);
     return models.get(installed.id) ?? installed;
   };
 }

@@ -3,10 +3,10 @@
  * they have been looked through.
  */
 import type { MergeThresholds } from '../compute/entities/find-merges.ts';
-import type { JobStatus } from '../domain/job.ts';
+import { isInFlight } from '../domain/job.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { createJob } from './move-job.ts';
+import { createJob, type JobPolicy } from './move-job.ts';
 
 /** New entities after which names are compared, at least. */
 export const newEntitiesPerMatching = 50;
@@ -15,11 +15,6 @@ export const newEntitiesPerMatching = 50;
  * the last, comparing takes as long as going through all of them eleven times.
  */
 const newSharePerMatching = 0.1;
-
-interface JobPolicy {
-  at: number;
-  max_attempts: number;
-}
 
 /** Count new entities, and queue the job when there are enough. */
 export function noteNewEntities(transaction: Transaction, count: number, policy: JobPolicy): void {
@@ -40,8 +35,7 @@ export function queueMatching(policy: JobPolicy): Command<boolean> {
   return (transaction) => {
     const { entities, jobs } = transaction;
     if (entities.state('unmatched') === 0) return false;
-    const latest = jobs.get(entities.state('matching_job'));
-    if (latest !== undefined && unfinished.has(latest.status)) return false;
+    if (isInFlight(jobs.get(entities.state('matching_job')))) return false;
     const job = createJob(transaction, { kind: 'canonicalize_entities', page_no: null, ...policy });
     entities.setState('matching_job', job.no);
     entities.setState('unmatched', 0);
@@ -49,8 +43,6 @@ export function queueMatching(policy: JobPolicy): Command<boolean> {
     return true;
   };
 }
-
-const unfinished: ReadonlySet<JobStatus> = new Set(['pending', 'running', 'failed']);
 
 /** The last entity that was compared with all before it, by these thresholds: those behind it are new. */
 export function matchedTo(entities: EntityReader, { cosine, editDistance }: MergeThresholds): number {

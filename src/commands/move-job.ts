@@ -10,11 +10,15 @@ import { nextPage, type PageEvent } from '../machines/page.ts';
 import { nextWatch } from '../machines/watch.ts';
 import type { Transaction } from '../store/store.ts';
 
-export interface NewJob {
+/** What a command is told for the jobs that it makes: the time, ms, and how many attempts each has. */
+export interface JobPolicy {
+  at: number;
+  max_attempts: number;
+}
+
+export interface NewJob extends JobPolicy {
   kind: JobKind;
   page_no: number | null;
-  max_attempts: number;
-  at: number;
 }
 
 /** Append a pending job to the ledger. */

@@ -9,7 +9,7 @@ import type { Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { pagesOfTree, rootOf } from './entity-trees.ts';
 import { noteStandingAlone } from './match-entities.ts';
-import { createJob } from './move-job.ts';
+import { createJob, type JobPolicy } from './move-job.ts';
 
 /** Raised when a new recogniser should read every page again. */
 export const recognizerVersion = 1;
@@ -25,7 +25,7 @@ export function queueExtraction(transaction: Transaction, pageNo: number): void 
   queueJob(transaction, page, { at, max_attempts: indexed?.max_attempts ?? 1 });
 }
 
-function queueJob(transaction: Transaction, page: Page, policy: { at: number; max_attempts: number }): void {
+function queueJob(transaction: Transaction, page: Page, policy: JobPolicy): void {
   const job = createJob(transaction, { kind: 'extract_entities', page_no: page.no, ...policy });
   transaction.pages.put({ ...page, entity_job: job.no }, page);
 }
@@ -34,7 +34,7 @@ function queueJob(transaction: Transaction, page: Page, policy: { at: number; ma
  * Queue the next pages that were indexed before entities were asked for, or that an earlier recogniser read: one step of the
  * sweep, whose place is stored with it. True when there are more.
  */
-export function sweepPages(limit: number, policy: { at: number; max_attempts: number }): Command<boolean> {
+export function sweepPages(limit: number, policy: JobPolicy): Command<boolean> {
   return (transaction) => {
     const { entities, pages, jobs } = transaction;
     const version = entities.state('swept_version');

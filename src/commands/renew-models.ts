@@ -6,14 +6,14 @@
 import { traitsOf } from '../compute/local-model.ts';
 import { type EmbeddingModel, localDim } from '../domain/model.ts';
 import type { Command } from '../store/store.ts';
-import { type StartBackfill, startBackfill } from './backfill-model.ts';
-import { moveJob } from './move-job.ts';
+import { startBackfill } from './backfill-model.ts';
+import { type JobPolicy, moveJob } from './move-job.ts';
 
 /** What rows say that were written before versions were noted. */
 const firstVersion = 1;
 
 /** Gives the ids of the models that are filled again. */
-export function renewOutdatedModels(options: StartBackfill): Command<string[]> {
+export function renewOutdatedModels(policy: JobPolicy): Command<string[]> {
   return (transaction) => {
     const { models, backfills, jobs, counters } = transaction;
     return models.all().flatMap((model) => {
@@ -21,13 +21,12 @@ export function renewOutdatedModels(options: StartBackfill): Command<string[]> {
       if (localDim(model) === null || (model.version ?? firstVersion) === traits.version) return [];
       const backfill = backfills.get(model.space);
       const job = backfill && jobs.get(backfill.job_no);
-      if (job !== undefined)
-        moveJob(transaction, job, { type: 'cancel', at: options.at, reason: 'cancelled: renewed' });
+      if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at: policy.at, reason: 'cancelled: renewed' });
       backfills.remove(model.space);
       models.abandonSpace(model.space);
       const renewed: EmbeddingModel = { ...model, ...traits, space: counters.take('space'), status: 'registered' };
       models.put(renewed);
-      if (model.status !== 'registered') startBackfill(model.id, options)(transaction);
+      if (model.status !== 'registered') startBackfill(model.id, policy)(transaction);
       return [model.id];
     });
   };

@@ -2,15 +2,17 @@
  * The part of a repair that concerns models: what belongs to no model goes, a backfill that nobody works on has failed, so that it may
  * be started again, and pages that lack vectors of a ready model which is not the active one are left gaps, which start its backfill.
  */
+import { isInFlight } from '../domain/job.ts';
 import type { RefusedTexts } from '../domain/model.ts';
 import { nextBackfill } from '../machines/backfill.ts';
 import { nextModel } from '../machines/model.ts';
 import { areRefused } from '../store/refused-texts.ts';
 import type { Transaction } from '../store/store.ts';
-import { leaveGap, type StartBackfill } from './backfill-model.ts';
+import { leaveGap } from './backfill-model.ts';
+import type { JobPolicy } from './move-job.ts';
 
 /** Make registry, backfills and vectors agree. Gives how many vectors, refusals and gaps of nothing were deleted. */
-export function repairModels(transaction: Transaction, { at }: Pick<StartBackfill, 'at'>): number {
+export function repairModels(transaction: Transaction, { at }: Pick<JobPolicy, 'at'>): number {
   const { models, backfills, jobs, pages, vectors, refusedTexts } = transaction;
   const spaces = new Map(models.all().map((model) => [model.space, model]));
   for (const space of models.droppedSpaces()) if (spaces.has(space)) models.forgetDropped(space);
@@ -18,8 +20,7 @@ export function repairModels(transaction: Transaction, { at }: Pick<StartBackfil
     const model = spaces.get(backfill.space);
     if (model?.id !== backfill.model_id || model.status === 'registered') backfills.remove(backfill.space);
     else if (backfill.status === 'running') {
-      const job = jobs.get(backfill.job_no);
-      if (job !== undefined && job.status !== 'done' && job.status !== 'dead') continue;
+      if (isInFlight(jobs.get(backfill.job_no))) continue;
       const failed = nextBackfill(backfill, { type: 'fail', at, message: 'its job is gone' });
       if (failed !== null) backfills.put(failed);
     }
@@ -43,13 +44,13 @@ export function repairModels(transaction: Transaction, { at }: Pick<StartBackfil
 }
 
 /** Leave gaps where a sound page lacks vectors of a ready model that is not the active one, or has such gaps that nobody fills. */
-export function repairGaps(transaction: Transaction, pageNo: number, chunks: number, options: StartBackfill): void {
+export function repairGaps(transaction: Transaction, pageNo: number, chunks: number, policy: JobPolicy): void {
   const { models, backfills, vectors } = transaction;
   for (const model of models.all()) {
     const { id, space, status } = model;
     if (chunks === 0 || vectors.has(space, pageNo)) backfills.closeGap(space, pageNo);
     else if (backfills.hasGap(space, pageNo) || (status === 'ready' && id !== models.activeId())) {
-      leaveGap(transaction, model, pageNo, options);
+      leaveGap(transaction, model, pageNo, policy);
     }
   }
 }

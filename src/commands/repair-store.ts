@@ -4,10 +4,10 @@
  * pages mention, clusters from where runs have put the pages. Run by `fsck --repair` on a store
  * that nothing else uses.
  */
-import type { Page } from '../domain/page.ts';
+import { type Page, pageStatusUnder } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { purgeErased } from './erase-page.ts';
-import { createJob } from './move-job.ts';
+import { createJob, type JobPolicy } from './move-job.ts';
 import { repairClusters } from './repair-clusters.ts';
 import { repairEntities } from './repair-entities.ts';
 import { repairGaps, repairModels } from './repair-models.ts';
@@ -25,7 +25,7 @@ export interface StoreRepairs {
   clusters_repaired: number;
 }
 
-export function repairStore({ at, max_attempts }: { at: number; max_attempts: number }): Command<StoreRepairs> {
+export function repairStore({ at, max_attempts }: JobPolicy): Command<StoreRepairs> {
   return (transaction) => {
     const { pages, jobs, queryLog, counters } = transaction;
     jobs.rebuildIndexes();
@@ -69,7 +69,7 @@ export function repairStore({ at, max_attempts }: { at: number; max_attempts: nu
 
 function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page: Page): boolean {
   const job = jobs.get(page.index_job);
-  if (job === undefined || job.page_no !== page.no || page.status !== statusUnder[job.status]) return false;
+  if (job === undefined || job.page_no !== page.no || page.status !== pageStatusUnder[job.status]) return false;
   const text = pages.body(page.no);
   if (page.status === 'indexed' && (text === undefined || page.indexed_at === null)) return false;
   const chunks = pages.chunks(page.no);
@@ -85,21 +85,8 @@ function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page:
   });
 }
 
-/** Contract "Page status": the page follows the job that indexes it. */
-const statusUnder = {
-  pending: 'queued',
-  running: 'indexing',
-  done: 'indexed',
-  failed: 'failed',
-  dead: 'dead',
-} as const;
-
 /** Start the page's indexing again; its old content is taken back, and its labels are never used again. */
-function requeue(
-  transaction: Transaction,
-  page: Page,
-  { at, max_attempts }: { at: number; max_attempts: number },
-): void {
+function requeue(transaction: Transaction, page: Page, { at, max_attempts }: JobPolicy): void {
   const { pages, jobs } = transaction;
   const old = jobs.get(page.index_job);
   if (old !== undefined && old.page_no === page.no && old.status !== 'done') {

@@ -2,13 +2,10 @@
 import type { Replay, ReplayedQuery } from '../domain/evaluation.ts';
 import type { Job } from '../domain/job.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { createJob } from './move-job.ts';
-import type { Attempt } from './settle-job.ts';
+import { createJob, type JobPolicy } from './move-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
 
-export function startReplay(
-  replay: Omit<Replay, 'plan' | 'report'>,
-  { at, max_attempts }: { at: number; max_attempts: number },
-): Command<Job> {
+export function startReplay(replay: Omit<Replay, 'plan' | 'report'>, { at, max_attempts }: JobPolicy): Command<Job> {
   return (transaction) => {
     const job = createJob(transaction, { kind: 'eval_replay', page_no: null, max_attempts, at });
     transaction.replays.put(job.no, { ...replay, plan: null, report: null });
@@ -39,7 +36,6 @@ export function saveReplayed(
   };
 }
 
-function owned({ jobs, replays }: Transaction, attempt: Attempt): Replay | undefined {
-  const job = jobs.get(attempt.job_no);
-  return job?.status === 'running' && job.claim === attempt.claim ? replays.get(attempt.job_no) : undefined;
+function owned(transaction: Transaction, attempt: Attempt): Replay | undefined {
+  return ownsJob(transaction, attempt) ? transaction.replays.get(attempt.job_no) : undefined;
 }

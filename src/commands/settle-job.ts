@@ -12,6 +12,12 @@ export interface Attempt {
   claim: number;
 }
 
+/** Whether the attempt still runs its job: its lease has not expired, its page was not forgotten. */
+export function ownsJob({ jobs }: Pick<Transaction, 'jobs'>, { job_no, claim }: Attempt): boolean {
+  const job = jobs.get(job_no);
+  return job?.status === 'running' && job.claim === claim;
+}
+
 /** Finish the job; `also` runs in the same transaction, only when the attempt still owns the job. */
 export function completeJob(
   attempt: Attempt,

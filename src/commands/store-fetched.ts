@@ -5,7 +5,7 @@
 import type { Section } from '../domain/page.ts';
 import { type PageFacts, withFacts } from '../domain/page-facts.ts';
 import type { Command } from '../store/store.ts';
-import type { Attempt } from './settle-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface FetchedPage {
   page_no: number;
@@ -25,10 +25,9 @@ export type StoredFetch = 'stored' | 'blacklisted' | 'refused';
 
 export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<StoredFetch> {
   return (transaction) => {
-    const { pages, jobs, blacklist } = transaction;
-    const job = jobs.get(attempt.job_no);
+    const { pages, blacklist } = transaction;
     const page = pages.get(fetched.page_no);
-    if (job?.status !== 'running' || job.claim !== attempt.claim || page === undefined) return 'refused';
+    if (page === undefined || !ownsJob(transaction, attempt)) return 'refused';
     if (blacklist.match(fetched.final.canonical_url, fetched.final.domain) !== undefined) return 'blacklisted';
     // A text never changes once it is there (design "revisit").
     if (pages.body(page.no) !== undefined) return 'stored';

@@ -5,12 +5,7 @@ import type { ExportLine } from '../domain/export.ts';
 import { instantOf } from '../domain/ids.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createWatch } from './change-watches.ts';
-import { createJob } from './move-job.ts';
-
-export interface ExportPolicy {
-  at: number;
-  max_attempts: number;
-}
+import { createJob, type JobPolicy } from './move-job.ts';
 
 export type TakenCounts = Record<
   'new_pages' | 'known_pages' | 'blacklisted' | 'rules' | 'watches' | 'left_out',
@@ -26,7 +21,7 @@ export const noneTaken = (): TakenCounts => ({
   left_out: 0,
 });
 
-export function takeExport(lines: readonly ExportLine[], policy: ExportPolicy): Command<TakenCounts> {
+export function takeExport(lines: readonly ExportLine[], policy: JobPolicy): Command<TakenCounts> {
   return (transaction) => {
     const counts = noneTaken();
     for (const line of lines) {
@@ -37,7 +32,7 @@ export function takeExport(lines: readonly ExportLine[], policy: ExportPolicy): 
   };
 }
 
-function takeLine(transaction: Transaction, line: ExportLine, policy: ExportPolicy): keyof TakenCounts | null {
+function takeLine(transaction: Transaction, line: ExportLine, policy: JobPolicy): keyof TakenCounts | null {
   switch (line.kind) {
     case 'rule': {
       if (transaction.blacklist.find(line.rule_kind, line.pattern) !== undefined) return null;
@@ -71,7 +66,7 @@ function takeLine(transaction: Transaction, line: ExportLine, policy: ExportPoli
 function takePage(
   transaction: Transaction,
   line: Extract<ExportLine, { kind: 'page' }>,
-  { at, max_attempts }: ExportPolicy,
+  { at, max_attempts }: JobPolicy,
 ): keyof TakenCounts {
   const { canonical_url, original_url, domain, title, body_text, content_hash, sections, source, metadata } = line;
   if (transaction.blacklist.match(canonical_url, domain) !== undefined) return 'blacklisted';

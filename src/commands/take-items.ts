@@ -6,7 +6,7 @@ import type { Validators } from '../domain/watch.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { moveWatch } from './change-watches.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
-import type { Attempt } from './settle-job.ts';
+import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface ItemSubmission {
   submission: PageSubmission;
@@ -22,8 +22,7 @@ export interface TakenItems {
 /** Null, and nothing written, where the attempt no longer owns its poll. */
 export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): Command<TakenItems | null> {
   return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
-    if (job?.status !== 'running' || job.claim !== attempt.claim) return null;
+    if (!ownsJob(transaction, attempt)) return null;
     const taken = { accepted: 0, blacklisted: 0 };
     for (const { submission, feed_content } of items) {
       if (transaction.pages.numberByUrl(submission.canonical_url) !== undefined) continue;

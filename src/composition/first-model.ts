@@ -1,7 +1,8 @@
 /** The embedding model that a start begins with, and what the embedded ones are computed from. */
+
 import type { Logger } from 'pino';
-import type { StartBackfill } from '../commands/backfill-model.ts';
 import { installModel } from '../commands/install-model.ts';
+import type { JobPolicy } from '../commands/move-job.ts';
 import { renewOutdatedModels } from '../commands/renew-models.ts';
 import { traitsOf } from '../compute/local-model.ts';
 import { type EmbeddingModel, localProvider, modelIdOf } from '../domain/model.ts';
@@ -40,8 +41,8 @@ export async function activeModel(
 }
 
 /** Models whose stored vectors another version of the embedded model made are filled again. */
-export async function renewModels(store: Store, options: StartBackfill, log: Logger): Promise<void> {
-  const models = await store.commit(renewOutdatedModels(options));
+export async function renewModels(store: Store, policy: JobPolicy, log: Logger): Promise<void> {
+  const models = await store.commit(renewOutdatedModels(policy));
   if (models.length > 0) log.warn({ models }, 'vectors of another version of the embedded model are made anew');
 }
 

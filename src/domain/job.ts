@@ -25,6 +25,14 @@ export const jobStatuses = ['pending', 'running', 'done', 'failed', 'dead'] as c
 export const jobStatus = z.enum(jobStatuses);
 export type JobStatus = z.infer<typeof jobStatus>;
 
+/** Statuses of a job that goes on by itself: it waits, is worked on, or failed and will be tried again. */
+export const inFlightStatuses = ['pending', 'running', 'failed'] as const satisfies readonly JobStatus[];
+
+/** Whether a job goes on by itself; one that is not there does not. */
+export function isInFlight(job: Pick<Job, 'status'> | undefined): boolean {
+  return inFlightStatuses.some((status) => status === job?.status);
+}
+
 /** A row of the ledger. */
 export interface Job {
   no: number;

@@ -1,11 +1,20 @@
 /** Pages: the contract's bodies of "Page", "Ingest", "Page status" and "Batch", and the stored row. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { jobStatuses } from './job.ts';
+import { type JobStatus, jobStatuses } from './job.ts';
 
 export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
 export const pageStatus = z.enum(pageStatuses);
 export type PageStatus = z.infer<typeof pageStatus>;
+
+/** The status of a page whose index job has this one: contract "Page status". */
+export const pageStatusUnder: Readonly<Record<JobStatus, PageStatus>> = {
+  pending: 'queued',
+  running: 'indexing',
+  done: 'indexed',
+  failed: 'failed',
+  dead: 'dead',
+};
 
 /** Nesting deeper than this is refused: a body that parses may still overflow the stack when it is written. */
 const maxMetadataDepth = 64;
@@ -19,8 +28,8 @@ function isShallow(value: unknown): boolean {
   return true;
 }
 
-/** Only then does a text survive being written as UTF-8. (Node has the method; the language library of es2023 does not.) */
-const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();
+/** Only then does a text survive being written as UTF-8. */
+const isWellFormed = (text: string): boolean => text.isWellFormed();
 const loneSurrogates = { message: 'must be well-formed Unicode: it has a lone surrogate' };
 
 /** Text as it comes from outside and is stored. */

@@ -1,4 +1,5 @@
 /** The audit of what was forgotten: rules and tombstones against their indexes, the pages and the jobs. Only reads. */
+import { auditIndex } from './audit-index.ts';
 import { BlacklistReader } from './blacklist.ts';
 import type { JobReader } from './jobs.ts';
 import type { PageReader } from './pages.ts';
@@ -29,19 +30,15 @@ export class TombstoneAuditor extends TombstoneReader {
   /** Every tombstone is of a page that is gone, and of one that waits a job knows. */
   audit(pages: PageReader, jobs: JobReader): string[] {
     const findings: string[] = [];
-    const expected = new Set<string>();
+    const byState: unknown[][] = [];
     for (const { page_no, state, job_no } of this.all()) {
-      expected.add(JSON.stringify([state, job_no, page_no]));
+      byState.push([state, job_no, page_no]);
       if (pages.has(page_no)) findings.push(`page ${page_no} is there and forgotten`);
       if (state === 'pending' && job_no !== 0 && jobs.get(job_no) === undefined) {
         findings.push(`forgotten page ${page_no} waits for job ${job_no}, which is not there`);
       }
     }
-    for (const key of this.byState.getKeys()) {
-      const name = JSON.stringify(key);
-      if (!expected.delete(name)) findings.push(`tombstones by state: ${name} is of no row`);
-    }
-    return [...findings, ...[...expected].map((name) => `tombstones by state: ${name} is missing`)];
+    return [...findings, ...auditIndex('tombstones by state', byState, this.byState.getKeys())];
   }
 
   /** Labels that no index file may hold any more. */

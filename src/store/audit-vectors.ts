@@ -1,5 +1,7 @@
 /** The audit of vectors, gaps and backfills: each space against the pages and against the registry. Only reads. */
+
 import { meanPageVector } from '../compute/pool-vectors.ts';
+import { isInFlight } from '../domain/job.ts';
 import { type EmbeddingModel, takesPages } from '../domain/model.ts';
 import { BackfillReader } from './backfills.ts';
 import type { JobReader } from './jobs.ts';
@@ -109,9 +111,7 @@ export class BackfillAuditor extends BackfillReader {
       if (this.byJob.get(backfill.job_no) !== backfill.space) {
         findings.push(`the backfill of ${backfill.model_id} is not found by its job`);
       }
-      const job = jobs.get(backfill.job_no);
-      const isWorkedOn = job !== undefined && job.status !== 'done' && job.status !== 'dead';
-      if (backfill.status === 'running' && !isWorkedOn) {
+      if (backfill.status === 'running' && !isInFlight(jobs.get(backfill.job_no))) {
         findings.push(`the backfill of ${backfill.model_id} runs without a job`);
       }
     }

@@ -4,12 +4,13 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Job } from '../domain/job.ts';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
+import { pageStatusUnder } from '../domain/page.ts';
 import { ClusterAuditor } from './audit-clusters.ts';
 import { EntityAuditor } from './audit-entities.ts';
 import { BlacklistAuditor, TombstoneAuditor } from './audit-forgetting.ts';
+import { auditIndex } from './audit-index.ts';
 import { QueryLogAuditor } from './audit-query-log.ts';
 import { BackfillAuditor, VectorAuditor, type VectorAuditParts } from './audit-vectors.ts';
 import { Counters } from './counters.ts';
@@ -105,17 +106,17 @@ class JobAuditor extends JobReader {
     const claimable = jobs.filter(({ status }) => status === 'pending' || status === 'failed');
     return [
       ...jobs.filter(({ no }) => no >= nextNo).map(({ no }) => `job ${no} has a number that was not given yet`),
-      ...difference(
+      ...auditIndex(
         'jobs by status',
         jobs.map((job) => [job.status, job.no]),
         this.byStatus.getKeys(),
       ),
-      ...difference(
+      ...auditIndex(
         'jobs by kind',
         jobs.map((job) => [job.kind, job.no]),
         this.byKind.getKeys(),
       ),
-      ...difference(
+      ...auditIndex(
         'due jobs',
         claimable.map((job) => [laneOf(job), job.run_at, job.no]),
         this.due.getKeys(),
@@ -154,7 +155,7 @@ class PageAuditor extends PageReader {
       if (job === undefined) findings.push(`page ${page.no} has no index job`);
       else if (job.page_no !== page.no)
         findings.push(`page ${page.no}: its index job ${job.no} works on ${job.page_no}`);
-      else if (page.status !== pageStatusOf[job.status]) {
+      else if (page.status !== pageStatusUnder[job.status]) {
         findings.push(`page ${page.no} is ${page.status} and its index job ${job.no} is ${job.status}`);
       }
       if (page.status === 'indexed' && page.indexed_at === null) findings.push(`page ${page.no} is indexed at no time`);
@@ -191,22 +192,4 @@ class PageAuditor extends PageReader {
     }
     return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
   }
-}
-
-/** Contract "Page status": the page follows the job that indexes it. */
-const pageStatusOf: Readonly<Record<Job['status'], string>> = {
-  pending: 'queued',
-  running: 'indexing',
-  done: 'indexed',
-  failed: 'failed',
-  dead: 'dead',
-};
-
-function difference(name: string, expected: unknown[][], stored: Iterable<unknown[]>): Finding[] {
-  const wanted = new Set(expected.map((key) => JSON.stringify(key)));
-  const findings: Finding[] = [];
-  for (const key of stored) {
-    if (!wanted.delete(JSON.stringify(key))) findings.push(`${name}: ${JSON.stringify(key)} is of no row`);
-  }
-  return [...findings, ...[...wanted].map((key) => `${name}: ${key} is missing`)];
 }

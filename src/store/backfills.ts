@@ -2,9 +2,11 @@
  * How far models' vectors are. Databases: `backfills` space → row; `backfill_by_job` job no → space; `vector_gaps` [space, page no]
  * for pages whose present content lacks the model's vectors although the model takes pages.
  */
+
 import type { Database } from 'lmdb';
 import type { Backfill } from '../domain/model.ts';
 import type { Environment } from './environment.ts';
+import { pairsOf } from './keys.ts';
 
 export class BackfillReader {
   protected readonly rows: Database<Backfill, number>;
@@ -34,7 +36,7 @@ export class BackfillReader {
 
   /** Numbers of pages with a gap, ascending, at most `limit`. */
   gaps(space: number, limit: number): number[] {
-    return [...this.gapKeys.getKeys({ ...rangeOf(space), limit })].map(([, pageNo]) => pageNo);
+    return [...this.gapKeys.getKeys({ ...pairsOf(space), limit })].map(([, pageNo]) => pageNo);
   }
 
   hasGap(space: number, pageNo: number): boolean {
@@ -74,12 +76,8 @@ export class BackfillTransactor extends BackfillReader {
 
   /** Delete up to `limit` gaps of a space. Gives how many. */
   dropGaps(space: number, limit: number): number {
-    const keys = [...this.gapKeys.getKeys({ ...rangeOf(space), limit })];
+    const keys = [...this.gapKeys.getKeys({ ...pairsOf(space), limit })];
     for (const key of keys) this.gapKeys.remove(key);
     return keys.length;
   }
-}
-
-function rangeOf(space: number): { start: [number, number]; end: [number, number] } {
-  return { start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] };
 }

@@ -1,8 +1,9 @@
 /** Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no. */
-import { hash } from 'node:crypto';
+
 import type { Database } from 'lmdb';
 import type { RuleKind } from '../domain/blacklist.ts';
 import type { Environment } from './environment.ts';
+import { hashKey } from './keys.ts';
 
 export interface BlacklistRule {
   no: number;
@@ -42,7 +43,7 @@ export class BlacklistReader {
   }
 
   find(kind: RuleKind, pattern: string): BlacklistRule | undefined {
-    const no = this.byPattern.get([kind, patternKey(pattern)]);
+    const no = this.byPattern.get([kind, hashKey(pattern)]);
     return no === undefined ? undefined : this.rows.get(no);
   }
 
@@ -76,16 +77,12 @@ export class BlacklistTransactor extends BlacklistReader {
     this.#knownEmpty = false;
     this.changed.push(rule);
     this.rows.put(rule.no, rule);
-    this.byPattern.put([rule.kind, patternKey(rule.pattern)], rule.no);
+    this.byPattern.put([rule.kind, hashKey(rule.pattern)], rule.no);
   }
 
   remove({ no, kind, pattern }: BlacklistRule): void {
     this.#knownEmpty = false; // the transaction may yet be rolled back
     this.rows.remove(no);
-    this.byPattern.remove([kind, patternKey(pattern)]);
+    this.byPattern.remove([kind, hashKey(pattern)]);
   }
-}
-
-function patternKey(pattern: string): string {
-  return hash('sha256', pattern, 'base64url').slice(0, 22);
 }

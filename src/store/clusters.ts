@@ -4,9 +4,11 @@
  * x, y float32; little-endian), so that a run of 50,000 pages is 200 values; `cluster_state` 'current' → the run whose clusters
  * count now, 'latest' → the run begun last.
  */
+
 import type { Database } from 'lmdb';
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
 import type { Environment } from './environment.ts';
+import { pairsOf } from './keys.ts';
 
 const blockPages = 256;
 const pointBytes = 16;
@@ -14,7 +16,6 @@ const pointBytes = 16;
 const present = 0x8000_0000;
 const since = 0x4000_0000;
 const clusterBits = 0x3fff_ffff;
-const last = Number.MAX_SAFE_INTEGER;
 
 type State = 'current' | 'latest';
 
@@ -73,14 +74,14 @@ export class ClusterReader {
 
   /** The points of a run by page, 256 pages at a time. */
   *points(run: number): Generator<ClusterPoint[]> {
-    for (const { key, value } of this.blocks.getRange({ start: [run, 0], end: [run, last] })) {
+    for (const { key, value } of this.blocks.getRange(pairsOf(run))) {
       yield pointsIn(value, key[1]);
     }
   }
 
   /** Blocks of a run, for those who read them one by one with pauses. */
   blockNumbers(run: number): number[] {
-    return [...this.blocks.getKeys({ start: [run, 0], end: [run, last] })].map(([, number]) => number);
+    return [...this.blocks.getKeys(pairsOf(run))].map(([, number]) => number);
   }
 
   pointsOfBlock(run: number, number: number): ClusterPoint[] {
@@ -92,7 +93,7 @@ export class ClusterReader {
   pagesOf(clusterNo: number): number[] {
     const run = this.currentRun();
     const members: number[] = [];
-    for (const { key, value } of this.blocks.getRange({ start: [run, 0], end: [run, last] })) {
+    for (const { key, value } of this.blocks.getRange(pairsOf(run))) {
       for (let i = 0; i < blockPages; i++) {
         const word = value.readUInt32LE(i * pointBytes);
         if ((word & present) !== 0 && (word & clusterBits) === clusterNo) members.push(key[1] * blockPages + i);
@@ -135,7 +136,7 @@ export class ClusterTransactor extends ClusterReader {
   }
 
   removePoints(run: number): void {
-    for (const key of [...this.blocks.getKeys({ start: [run, 0], end: [run, last] })]) this.blocks.remove(key);
+    for (const key of [...this.blocks.getKeys(pairsOf(run))]) this.blocks.remove(key);
   }
 
   putPoints(run: number, points: readonly ClusterPoint[]): void {

@@ -5,11 +5,12 @@
  * [entity, page]; `entity_names` [hash of a folded spelling, entity]; `entity_merges` no → merge; `merges_of_entity` [entity, merge];
  * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number.
  */
-import { hash } from 'node:crypto';
+
 import type { Database } from 'lmdb';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/fold-name.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, entriesOf } from './environment.ts';
+import { hashKey, pairsOf } from './keys.ts';
 
 /**
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
@@ -57,7 +58,7 @@ export class EntityReader {
   }
 
   count(): number {
-    return (this.rows.getStats() as { entryCount: number }).entryCount;
+    return entriesOf(this.rows);
   }
 
   /** The highest number of a row, 0 for none. */
@@ -82,12 +83,12 @@ export class EntityReader {
 
   /** Pages that were read. */
   pagesRead(): number {
-    return (this.byPage.getStats() as { entryCount: number }).entryCount;
+    return entriesOf(this.byPage);
   }
 
   /** Pages that mention this very entity, ascending. */
   pagesOf(no: number): number[] {
-    return [...this.pages.getKeys({ start: [no, 0], end: [no, end] })].map(([, page]) => page);
+    return [...this.pages.getKeys(pairsOf(no))].map(([, page]) => page);
   }
 
   mentions(no: number, pageNo: number): boolean {
@@ -96,7 +97,7 @@ export class EntityReader {
 
   /** Entities with a spelling that folds to the same, ascending. */
   named(name: string): Entity[] {
-    const hashed = nameHash(foldName(name));
+    const hashed = hashKey(foldName(name));
     const numbers = [...this.names.getKeys({ start: [hashed, 0], end: [hashed, end] })].map(([, no]) => no);
     return numbers.flatMap((no) => this.rows.get(no) ?? []);
   }
@@ -126,7 +127,7 @@ export class EntityReader {
   }
 
   mergesOfEntity(no: number): number[] {
-    return [...this.mergesOf.getKeys({ start: [no, 0], end: [no, end] })].map(([, merge]) => merge);
+    return [...this.mergesOf.getKeys(pairsOf(no))].map(([, merge]) => merge);
   }
 
   /** Whether a merge of these two was undone. */
@@ -135,7 +136,7 @@ export class EntityReader {
   }
 
   hasSplits(): boolean {
-    return (this.splits.getStats() as { entryCount: number }).entryCount > 0;
+    return entriesOf(this.splits) > 0;
   }
 
   state(name: EntityStateName): number {
@@ -234,7 +235,7 @@ export class EntityTransactor extends EntityReader {
 
 /** By which an entity is found: its spellings, folded and hashed. */
 export function nameHashes({ forms }: Pick<Entity, 'forms'>): Set<string> {
-  return new Set(forms.map(([form]) => nameHash(foldName(form))));
+  return new Set(forms.map(([form]) => hashKey(foldName(form))));
 }
 
 /** Most rows that change do so in their counts alone. */
@@ -242,9 +243,4 @@ function sameForms(a: Entity, b: Entity): boolean {
   if (a.forms.length !== b.forms.length) return false;
   const forms = new Set(a.forms.map(([form]) => form));
   return b.forms.every(([form]) => forms.has(form));
-}
-
-/** Names may be longer than a key. */
-function nameHash(folded: string): string {
-  return hash('sha256', folded, 'base64url').slice(0, 22);
 }

@@ -246,6 +246,7 @@ function copiedDatabases(copy: RootDatabase, slots: readonly Slot[], storeId: st
   });
 }
 
-function entriesOf(database: Database<unknown, Key>): number {
+/** Number of entries of a database. */
+export function entriesOf(database: Pick<Database, 'getStats'>): number {
   return (database.getStats() as { entryCount: number }).entryCount;
 }

@@ -5,11 +5,13 @@
  * which cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
  * `page_by_title` [hash of the folded title, no]. URLs are keyed by hash because LMDB keys are short and URLs are not.
  */
+
 import { hash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import { foldTitle } from '../domain/fold-title.ts';
 import type { Chunk, Page } from '../domain/page.ts';
-import type { Environment } from './environment.ts';
+import { type Environment, entriesOf } from './environment.ts';
+import { hashKey } from './keys.ts';
 
 /** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. */
 type StoredPage = Omit<Page, 'metadata'> & { metadata: string | null };
@@ -53,7 +55,7 @@ export class PageReader {
   }
 
   count(): number {
-    return (this.rows.getStats() as { entryCount: number }).entryCount;
+    return entriesOf(this.rows);
   }
 
   numberByUrl(canonicalUrl: string): number | undefined {
@@ -163,5 +165,5 @@ function urlKey(canonicalUrl: string): Buffer {
 }
 
 function titleKey(title: string, no: number): [string, number] {
-  return [hash('sha256', foldTitle(title), 'base64url').slice(0, 22), no];
+  return [hashKey(foldTitle(title)), no];
 }

@@ -2,9 +2,11 @@
  * Chunks that a model's provider refuses to embed: their rows among the page's vectors are zeros, and here is why. Database:
  * `refused_texts` [space, page no] → ordinals and reason. Written, read and deleted together with the page's vectors in that space.
  */
+
 import type { Database } from 'lmdb';
 import type { RefusedTexts } from '../domain/model.ts';
 import type { Environment } from './environment.ts';
+import { pairsOf } from './keys.ts';
 
 export class RefusedTextReader {
   protected readonly rows: Database<RefusedTexts, [number, number]>;
@@ -23,7 +25,7 @@ export class RefusedTextReader {
 
   /** Of all pages of a space, ascending. */
   *ofSpace(space: number): Generator<[pageNo: number, texts: RefusedTexts]> {
-    for (const { key, value } of this.rows.getRange(rangeOf(space))) yield [key[1], value];
+    for (const { key, value } of this.rows.getRange(pairsOf(space))) yield [key[1], value];
   }
 }
 
@@ -39,7 +41,7 @@ export class RefusedTextTransactor extends RefusedTextReader {
 
   /** Delete those of up to `limit` pages of a space. Gives how many. */
   dropSome(space: number, limit: number): number {
-    const keys = [...this.rows.getKeys({ ...rangeOf(space), limit })];
+    const keys = [...this.rows.getKeys({ ...pairsOf(space), limit })];
     for (const key of keys) this.rows.remove(key);
     return keys.length;
   }
@@ -59,8 +61,4 @@ export function areRefused({ ordinals }: RefusedTexts, rows: Float32Array | unde
     const row = rows.subarray(ordinal * dim, (ordinal + 1) * dim);
     return row.length === dim && row.every((x) => x === 0);
   });
-}
-
-function rangeOf(space: number): { start: [number, number]; end: [number, number] } {
-  return { start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] };
 }

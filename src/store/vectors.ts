@@ -2,8 +2,10 @@
  * Chunk vectors, the truth behind the HNSW shards. Database: `vectors` [space, page no] → the page's chunk vectors one after the
  * other, little-endian float32. One value a page: written, read and deleted together with its chunks.
  */
+
 import type { Database } from 'lmdb';
 import type { Environment } from './environment.ts';
+import { pairsOf } from './keys.ts';
 
 export class VectorReader {
   protected readonly rows: Database<Buffer, [number, number]>;
@@ -27,7 +29,7 @@ export class VectorReader {
 
   /** Number of pages with vectors in the space. */
   count(space: number): number {
-    return this.rows.getKeysCount({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] });
+    return this.rows.getKeysCount(pairsOf(space));
   }
 
   /** Spaces that have vectors, ascending. */
@@ -42,16 +44,12 @@ export class VectorReader {
 
   /** The next pages with vectors in the space behind `after`, at most `limit`. */
   pageNumbersAfter(space: number, after: number, limit: number): number[] {
-    const range = { start: [space, after + 1], end: [space, Number.MAX_SAFE_INTEGER], limit } as {
-      start: [number, number];
-      end: [number, number];
-      limit: number;
-    };
-    return [...this.rows.getKeys(range)].map(([, no]) => no);
+    const start: [number, number] = [space, after + 1];
+    return [...this.rows.getKeys({ ...pairsOf(space), start, limit })].map(([, no]) => no);
   }
 
   *pageNumbers(space: number): Generator<number> {
-    for (const [, no] of this.rows.getKeys({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER] })) yield no;
+    for (const [, no] of this.rows.getKeys(pairsOf(space))) yield no;
   }
 }
 
@@ -67,7 +65,7 @@ export class VectorTransactor extends VectorReader {
 
   /** Delete the vectors of up to `limit` pages in a space. Gives how many. */
   dropSome(space: number, limit: number): number {
-    const keys = [...this.rows.getKeys({ start: [space, 0], end: [space, Number.MAX_SAFE_INTEGER], limit })];
+    const keys = [...this.rows.getKeys({ ...pairsOf(space), limit })];
     for (const key of keys) this.rows.remove(key);
     return keys.length;
   }
