@@ -10,11 +10,10 @@ import { mergeAlike } from '../commands/merge-entities.ts';
 import { ownsJob } from '../commands/settle-job.ts';
 import type { MergeThresholds } from '../compute/entities/find-merges.ts';
 import { type PackedNames, packNames } from '../compute/entities/packed-names.ts';
-import { JobError } from '../domain/errors.ts';
 import type { EntityReader } from '../store/entities.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { EntityPool } from './extract-entities.ts';
-import { goOnUnlessSuspect, type JobHandler } from './job-actor.ts';
+import { goOnUnlessSuspect, type JobHandler, takenOver } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export interface CanonicalizeDependencies {
@@ -59,7 +58,7 @@ export function canonicalizeEntitiesHandler(dependencies: CanonicalizeDependenci
         for (const [a, b] of some) mergeAlike(a, b, now())(transaction);
         return true;
       });
-      if (!owned) throw new JobError('another attempt has taken over');
+      if (!owned) throw takenOver();
       at += 2 * some.length;
       await goOn();
     }

@@ -6,17 +6,19 @@
  * 3. texts go to the thread, which finds keywords
  * 4. the job's completion makes the clusters those that count
  */
+
 import { finishRun, storeDraft, storePoints, takeClusterNumbers } from '../commands/cluster-runs.ts';
 import { queueNaming } from '../commands/name-clusters.ts';
 import { sampledPages } from '../compute/clusters/cluster-pages.ts';
 import type { ChunkRows } from '../compute/clusters/page-table.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
+import { dayMs } from '../domain/durations.ts';
 import { JobError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { type ClusteredText, findKeywords } from './cluster-keywords.ts';
-import { goOnUnlessSuspect, type JobContext, type JobHandler } from './job-actor.ts';
+import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export type ClusterPool = ThreadPool<typeof import('../threads/cluster-thread.ts')>;
@@ -43,7 +45,6 @@ const sliceNumbers = 2000;
 const slicePoints = 1024;
 /** Blocks of points, 256 each, read before others get their turn: a millisecond or two. */
 const blocksPerTurn = 16;
-const dayMs = 86_400_000;
 
 export function clusterPagesHandler(dependencies: ClusterPagesDependencies): JobHandler {
   const { reader, commit, pool, resolution, keepDays, labels, maxAttempts, now } = dependencies;
@@ -120,11 +121,10 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
   const cluster = async (run: ClusterRun, { attempt, signal, goOn }: Omit<JobContext, 'checkpoint'>) => {
     const keep = async (command: ReturnType<typeof storePoints>) => {
       signal.throwIfAborted();
-      if (!(await commit(command))) throw new JobError('another attempt has taken over');
+      if (!(await commit(command))) throw takenOver();
       await goOn();
     };
-    const activeId = reader.models.activeId();
-    const model = activeId === null ? undefined : reader.models.get(activeId);
+    const model = reader.models.activeModel();
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
     const token = `${attempt.job_no}.${attempt.claim}`;
     const pageNos = await handOver(token, model, await pagesWithVectors(model.space, signal), { signal, goOn });
@@ -138,7 +138,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     );
     const fresh = found.continued.filter((no) => no === null).length;
     let next = await commit(takeClusterNumbers(attempt, run.no, fresh));
-    if (next === null) throw new JobError('another attempt has taken over');
+    if (next === null) throw takenOver();
     const numbers: number[] = [];
     for (const no of found.continued) numbers.push(no ?? next++);
     const points = pageNos.map(

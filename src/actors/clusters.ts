@@ -14,8 +14,8 @@ import type {
   ClusterSummary,
   ClusterTrigger,
 } from '../domain/cluster.ts';
-import { DomainError } from '../domain/errors.ts';
-import { idOf, numberOf } from '../domain/ids.ts';
+import { DomainError, unknownId } from '../domain/errors.ts';
+import { idOf, isoOf, numberOf } from '../domain/ids.ts';
 import type { MessageName } from '../domain/messages.ts';
 import type { StoreReader } from '../store/store.ts';
 import { isIdleRunDue, nextCronTime } from './cluster-schedule.ts';
@@ -65,10 +65,7 @@ export function clustersLogic(dependencies: ClustersDependencies) {
   const { ask, reader, feed, settings, pooling, maxAttempts, log, now, every = everyMs } = dependencies;
   const commit = commitThrough(ask);
 
-  const activeSpace = (): number | null => {
-    const id = reader.models.activeId();
-    return (id === null ? undefined : reader.models.get(id))?.space ?? null;
-  };
+  const activeSpace = (): number | null => reader.models.activeModel()?.space ?? null;
   const begin = (trigger: ClusterTrigger): Promise<ClusterRun | null> => {
     const { leiden_resolution: resolution, min_pages } = settings;
     const params = { resolution, min_pages, pooling };
@@ -194,7 +191,7 @@ export function clustersLogic(dependencies: ClustersDependencies) {
       'cluster.get': async ({ cluster_id }) => {
         const cluster = reader.clusters.get(numberOf('cluster', cluster_id) ?? 0);
         if (cluster === undefined) {
-          throw new DomainError('not_found', `unknown cluster id: ${cluster_id.slice(0, 64)}`);
+          throw unknownId('cluster', cluster_id);
         }
         const run = reader.clusters.currentRun();
         const pages: { page_id: string; canonical_url: string; title: string | null; probability: number | null }[] =
@@ -271,8 +268,8 @@ function runResponseOf({ no, trigger, params, started_at, finished_at, ...run }:
     trigger,
     algorithm: 'leiden',
     params,
-    started_at: new Date(started_at).toISOString(),
-    finished_at: finished_at === null ? null : new Date(finished_at).toISOString(),
+    started_at: isoOf(started_at),
+    finished_at: finished_at === null ? null : isoOf(finished_at),
     duration_ms: finished_at === null ? null : finished_at - started_at,
     n_pages: run.n_pages,
     n_clusters: run.n_clusters,

@@ -14,8 +14,8 @@ import type {
   EntityMergeListResponse,
   EntitySummary,
 } from '../domain/entity.ts';
-import { DomainError } from '../domain/errors.ts';
-import { idOf, numberOf } from '../domain/ids.ts';
+import { DomainError, unknownId } from '../domain/errors.ts';
+import { idOf, isoOf, numberOf } from '../domain/ids.ts';
 import type { MessageName } from '../domain/messages.ts';
 import type { StoreReader } from '../store/store.ts';
 import { entityIdf, requireEntity } from './resolve-entity.ts';
@@ -70,7 +70,7 @@ export function entitiesLogic({ reader, commit, maxAttempts, enabled, log, now }
       case 'undone':
         return { restored_entity_id: idOf('entity', undone.restored) };
       case 'unknown':
-        throw new DomainError('not_found', `unknown merge id: ${merge_id.slice(0, 64)}`);
+        throw unknownId('merge', merge_id);
       case 'undone_before':
         throw new DomainError('conflict', `the merge ${merge_id} was undone before`);
       case 'not_latest': {
@@ -89,7 +89,7 @@ export function entitiesLogic({ reader, commit, maxAttempts, enabled, log, now }
     'page.entities': ({ page_id }) => {
       const no = numberOf('page', page_id);
       if (no === null || !reader.pages.has(no)) {
-        throw new DomainError('not_found', `unknown page id: ${page_id.slice(0, 64)}`);
+        throw unknownId('page', page_id);
       }
       const roots = new Map<number, Entity>();
       for (const mentioned of entities.ofPage(no) ?? []) {
@@ -139,7 +139,7 @@ function presentMerge({ entities }: StoreReader, { no, kept, merged, merged_at, 
     merged_entity_id: idOf('entity', merged),
     merged_form: canonicalForm(from),
     type: into.type,
-    merged_at: new Date(merged_at).toISOString(),
-    undone_at: undone_at === null ? null : new Date(undone_at).toISOString(),
+    merged_at: isoOf(merged_at),
+    undone_at: undone_at === null ? null : isoOf(undone_at),
   };
 }

@@ -9,6 +9,7 @@
  * megabyte, which is why no shorter time means anything. Above `maxBacklog` the one furthest behind is ended, moving or not:
  * it may connect again and gets a snapshot.
  */
+import { maxTimerMs } from '../domain/durations.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EventSubscription, JobEvent, SubscriptionEnd } from '../domain/events.ts';
 import { idOf } from '../domain/ids.ts';
@@ -137,9 +138,6 @@ export function eventsLogic(dependencies: EventsDependencies) {
   };
   return serviceLogic<'events.subscribe'>('events', start);
 }
-
-/** Longest that a timer can wait. */
-const maxTimerMs = 2 ** 31 - 1;
 
 /** Resolves when the subscriber is woken, or after `quietMs`. */
 function somethingComes(subscriber: Subscriber, quietMs: number): Promise<void> {

@@ -23,7 +23,7 @@ import { FetchError } from '../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../providers/web-fetch.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
-import type { JobContext, JobHandler } from './job-actor.ts';
+import { type JobContext, type JobHandler, takenOver } from './job-actor.ts';
 import type { EpisodeReader } from './read-episode.ts';
 import type { OpenRecording, RecordingReader } from './read-recording.ts';
 import type { VideoReader } from './read-video.ts';
@@ -194,7 +194,7 @@ async function isCaptcha(reading: Promise<unknown>): Promise<boolean> {
 
 function settle(stored: StoredFetch): void {
   if (stored === 'blacklisted') throw blacklisted();
-  if (stored === 'refused') throw new JobError('another attempt has taken over');
+  if (stored === 'refused') throw takenOver();
 }
 
 function blacklisted(): FetchError {

@@ -25,8 +25,9 @@ import { forgetFailures } from '../commands/import-items.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
 import { isPublicSuffix, normalizeDomain } from '../compute/domain-match.ts';
 import type { BlacklistResponse, ForgetRequest, ForgetResponse } from '../domain/blacklist.ts';
-import { DomainError } from '../domain/errors.ts';
-import { idOf, numberOf } from '../domain/ids.ts';
+import { maxTimerMs } from '../domain/durations.ts';
+import { DomainError, unknownId } from '../domain/errors.ts';
+import { idOf, isoOf, numberOf } from '../domain/ids.ts';
 import { inFlightStatuses } from '../domain/job.ts';
 import { maxBatch } from '../machines/writer.ts';
 import type { BlacklistRule } from '../store/blacklist.ts';
@@ -63,8 +64,6 @@ const wholeBatch = maxBatch;
 const sliceTombstones = 500;
 /** Failures of imports that are looked at before others get their turn: 1 ms. */
 const sliceFailures = 50;
-/** Longest that a timer can wait. */
-const maxTimerMs = 2 ** 31 - 1;
 /** Before the index is asked again when too much waits for it, ms. */
 const busyMs = 200;
 
@@ -263,7 +262,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
           pattern,
           kind,
           reason,
-          created_at: new Date(created_at).toISOString(),
+          created_at: isoOf(created_at),
         })),
       }),
       'blacklist.remove': async ({ blacklist_id }) =>
@@ -272,7 +271,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
           const rule = no === null ? undefined : reader.blacklist.get(no);
           if (rule?.purging) await purge(rule); // what it forgets is not saved by taking it away
           if (rule === undefined || !(await commit(removeRule(rule.no)))) {
-            throw new DomainError('not_found', `unknown blacklist id: ${blacklist_id.slice(0, 64)}`);
+            throw unknownId('blacklist', blacklist_id);
           }
           return undefined;
         }),

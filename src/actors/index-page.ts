@@ -12,15 +12,15 @@ import { queueExtraction, sweepAgain } from '../commands/page-entities.ts';
 import type { Attempt } from '../commands/settle-job.ts';
 import { embeddingTexts } from '../compute/embedding-text.ts';
 import { JobError } from '../domain/errors.ts';
-import { type EmbeddingModel, localDim, takesPages } from '../domain/model.ts';
+import { type EmbeddingModel, isOutside, localDim, takesPages } from '../domain/model.ts';
 import type { Chunk, Page } from '../domain/page.ts';
 import type { Embedders } from '../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { PageText, PreparedPages } from '../threads/prepare-page.ts';
 import { floorCalibrator } from './calibrate-outside.ts';
-import type { JobHandler } from './job-actor.ts';
-import { isOutside, outsideVectors } from './outside-vectors.ts';
+import { type JobHandler, takenOver } from './job-actor.ts';
+import { outsideVectors } from './outside-vectors.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
 import { commitThrough, type SystemAsk } from './system-messages.ts';
 
@@ -94,8 +94,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
   };
   /** An attempt that would be refused in the end is not begun. */
   const refuseWhileDown = () => {
-    const id = reader.models.activeId();
-    const model = id === null ? undefined : reader.models.get(id);
+    const model = reader.models.activeModel();
     if (model === undefined || !isOutside(model)) return;
     const waitMs = embedders.breakerOf(model).waitMs();
     if (waitMs > 0) throw new BreakerOpenError(model.provider, waitMs);
@@ -118,7 +117,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       });
       const { stored, ...labels } = await commit(commitPages(contents));
       await ask('index.add', { segment, vectors, ...labels });
-      return stored.map((isStored) => (isStored ? null : new JobError('another attempt has taken over')));
+      return stored.map((isStored) => (isStored ? null : takenOver()));
     },
   });
   return async (job, { attempt, signal }) => {

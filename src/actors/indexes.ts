@@ -68,10 +68,6 @@ type IndexMessages =
 export function indexesLogic(dependencies: IndexesDependencies) {
   const { dir, storeId, reader, feed, work, askQueryVector, searchData, log, monotonic } = dependencies;
 
-  const activeModel = (): EmbeddingModel | null => {
-    const id = reader.models.activeId();
-    return id === null ? null : (reader.models.get(id) ?? null);
-  };
   /** Errors: DomainError `invalid` for a model whose vectors are not all there, unless it is the active one, which is being renewed. */
   const searchableModel = (id: string): EmbeddingModel => {
     const model = reader.models.get(id);
@@ -117,7 +113,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       busy: () => work.load > 0,
     });
     await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
-    const active = activeModel();
+    const active = reader.models.activeModel();
     const opened = await Promise.all([
       SparseIndex.open(
         {
@@ -131,7 +127,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         },
         catalog.live(),
       ),
-      active === null ? null : spaces.load(active),
+      active === undefined ? null : spaces.load(active),
       ...searchers.map((searcher) => searcher.run('warmUp', undefined)),
     ]);
     const sparse = opened[0].index;
@@ -188,7 +184,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     /** In quiet times small segments are brought together, and what is worth it is saved. */
     let changedAt: number | null = null;
     const tending = setInterval(() => {
-      spaces.closeIdle(activeModel()?.space ?? null);
+      spaces.closeIdle(reader.models.activeModel()?.space ?? null);
       if (changedAt === null || monotonic() - changedAt < quietMs) return;
       changedAt = null;
       Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()])
@@ -270,8 +266,8 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         anyScore,
         ...request
       }: NearPagesRequest): Promise<NearPage[]> => {
-        const model = wanted === null ? activeModel() : (reader.models.get(wanted) ?? null);
-        if (model === null) return [];
+        const model = wanted === null ? reader.models.activeModel() : reader.models.get(wanted);
+        if (model === undefined) return [];
         const allowed = catalog.allowed(filters);
         const allow = allowed === null ? {} : { allow: allowed.labels };
         const floor = model.floor === null || anyScore === true ? {} : { minScore: model.floor };

@@ -11,10 +11,12 @@
  *                 cannot be written is not waited for: the next process finds the job running and gives it back
  * ended
  */
+
 import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
 import { type Attempt, beatJob, checkpointJob, completeJob, failJob, releaseJob } from '../commands/settle-job.ts';
 import { backoffDelayMs } from '../compute/backoff.ts';
+import { maxTimerMs } from '../domain/durations.ts';
 import { DomainError, JobError } from '../domain/errors.ts';
 import { idOf } from '../domain/ids.ts';
 import type { Job } from '../domain/job.ts';
@@ -23,6 +25,11 @@ import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts'
 import type { Command, Transaction } from '../store/store.ts';
 import { traced } from '../tracing/span.ts';
 import type { CommitCommand } from './system-messages.ts';
+
+/** What an attempt ends with that no longer owns its job. */
+export function takenOver(): JobError {
+  return new JobError('another attempt has taken over');
+}
 
 /** What a handler leaves to be done in the transaction that completes its job. */
 export type Completion = ((transaction: Transaction) => void) | undefined;
@@ -91,8 +98,6 @@ interface HandleInput extends JobActorInput {
 /** Ends an attempt that is to be given back. */
 class SteppedBack extends Error {}
 
-/** Longest that a timer can wait; longer ones would fire at once. */
-const maxTimerMs = 2 ** 31 - 1;
 /** How long to wait before the ledger is told again, when it could not be written. */
 const settleRetryMs = 500;
 
@@ -111,7 +116,7 @@ export const jobActor = setup({
       const checkpoint: JobContext['checkpoint'] = async (command) => {
         signal.throwIfAborted();
         const kept = await commit(checkpointJob(attempt, now(), limits.leaseMs, command));
-        if (kept === null) throw new JobError('another attempt has taken over');
+        if (kept === null) throw takenOver();
         if (job.suspect || isLeaving()) throw new SteppedBack('let the others be tried');
         progressed();
         return kept.reply;

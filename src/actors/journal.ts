@@ -3,10 +3,12 @@
  * the search's way; before anything is read or judged the queue is emptied, so that whoever has a query id finds its run.
  * Runs older than `keepDays` are deleted, at the start and from time to time, in slices.
  */
+
 import type { Logger } from 'pino';
 import { appendRuns, giveFeedback, purgeRunsBefore } from '../commands/log-queries.ts';
-import { DomainError } from '../domain/errors.ts';
-import { idOf, instantOf } from '../domain/ids.ts';
+import { dayMs } from '../domain/durations.ts';
+import { unknownId } from '../domain/errors.ts';
+import { idOf, instantOf, isoOf } from '../domain/ids.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../domain/query-log.ts';
 import { type NumberedRun, withoutPages } from '../store/query-log.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -34,7 +36,6 @@ const gatherMs = 100;
 const runsPerCommit = 32;
 /** Between two looks for old runs, ms. */
 const purgeEveryMs = 3_600_000;
-const dayMs = 86_400_000;
 
 export function journalLogic(dependencies: JournalDependencies) {
   const { reader, commit, queue, keepDays, log, now } = dependencies;
@@ -111,7 +112,7 @@ export function journalLogic(dependencies: JournalDependencies) {
           const run = reader.queryLog.get(no);
           if (run?.query_id === query_id) return runResponseOf(run, reader);
         }
-        throw new DomainError('not_found', `unknown query id: ${query_id.slice(0, 64)}`);
+        throw unknownId('query', query_id);
       },
       'feedback.give': async (feedback) => {
         await flush();
@@ -150,7 +151,7 @@ function runResponseOf(logged: NumberedRun, reader: StoreReader): QueryLogRunRes
   const { no, ts, candidate_set, dense_hits, sparse_hits, final_pages, ...rest } = run;
   return {
     ...rest,
-    ts: new Date(ts).toISOString(),
+    ts: isoOf(ts),
     candidate_set: hitsOf(candidate_set),
     dense_hits: hitsOf(dense_hits),
     sparse_hits: hitsOf(sparse_hits),

@@ -2,10 +2,12 @@
  * The meter: writes a snapshot of every metric down at an interval and answers what they were; counts changes of jobs from the
  * commit feed. A snapshot that cannot be written is left out; the next one tries again.
  */
+
 import type { Logger } from 'pino';
 import { keepSnapshot, thinSnapshots } from '../commands/keep-metrics.ts';
 import { percentile, SeriesPoints } from '../compute/series-points.ts';
-import { instantOf } from '../domain/ids.ts';
+import { dayMs, maxTimerMs } from '../domain/durations.ts';
+import { instantOf, isoOf } from '../domain/ids.ts';
 import { jobStatuses } from '../domain/job.ts';
 import type {
   MetricSeries,
@@ -35,10 +37,7 @@ export interface MeterDependencies {
   now: () => number;
 }
 
-const dayMs = 86_400_000;
 const thinEveryMs = 3_600_000;
-/** Longest that a timer can wait. */
-const maxTimerMs = 2 ** 31 - 1;
 /** Different samples that are written down; labels have few values, so there are some hundred. */
 const maxSeries = 10_000;
 /** Snapshots read between two turns of the event loop: 2 ms. */
@@ -162,7 +161,7 @@ export function meterLogic(dependencies: MeterDependencies) {
       const total = (name: string) => samples.find(({ series }) => series.sample === name)?.value ?? 0;
       const by_status = countJobs(reader);
       return {
-        generated_at: new Date(now()).toISOString(),
+        generated_at: isoOf(now()),
         tombstones: reader.tombstones.countByState(),
         jobs: {
           by_status,
@@ -219,6 +218,6 @@ function seriesResponse(
     sample,
     labels,
     metric_type,
-    points: points.map(({ ts, value }) => ({ ts: new Date(ts).toISOString(), value })),
+    points: points.map(({ ts, value }) => ({ ts: isoOf(ts), value })),
   };
 }

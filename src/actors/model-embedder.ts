@@ -1,6 +1,6 @@
 /** Embeds stored pages by any model of the registry, on the work threads or at its provider. */
 import { embeddingTexts } from '../compute/embedding-text.ts';
-import { type EmbeddingModel, localDim } from '../domain/model.ts';
+import { type EmbeddingModel, isOutside, localDim } from '../domain/model.ts';
 import type { Embedders } from '../providers/embedders.ts';
 import type { ChunkedText } from '../threads/prepare-page.ts';
 import type { CalibrateOutside } from './calibrate-outside.ts';
@@ -45,8 +45,8 @@ export function modelEmbedder({ embedLocally, embedders, calibrateOutside }: Mod
       });
     },
     async calibrate(model, signal) {
-      if (localDim(model) === null) await calibrateOutside(model, signal);
+      if (isOutside(model)) await calibrateOutside(model, signal);
     },
-    waitMs: (model) => (localDim(model) === null ? embedders.breakerOf(model).waitMs() : 0),
+    waitMs: (model) => (isOutside(model) ? embedders.breakerOf(model).waitMs() : 0),
   };
 }

@@ -11,12 +11,12 @@ import type { Logger } from 'pino';
 import { startBackfill } from '../commands/backfill-model.ts';
 import { activateModel, emptySpace, registerModel, retireModel } from '../commands/manage-models.ts';
 import { traitsOf } from '../compute/local-model.ts';
-import { DomainError } from '../domain/errors.ts';
-import { idOf } from '../domain/ids.ts';
+import { DomainError, unknownId } from '../domain/errors.ts';
+import { idOf, isoOf } from '../domain/ids.ts';
 import type { MessageName } from '../domain/messages.ts';
 import {
   type EmbeddingModel,
-  localDim,
+  isOutside,
   localProvider,
   type ModelBackfillResponse,
   type ModelInfo,
@@ -81,7 +81,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
   };
   const requireModel = (id: string): EmbeddingModel => {
     const model = reader.models.get(id);
-    if (model === undefined) throw unknown(id);
+    if (model === undefined) throw unknownId('model', id);
     return model;
   };
 
@@ -124,7 +124,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     const { space, status } = requireModel(id);
     if (status === 'ready') await ask('index.openSpace', { model_id: id, save: false });
     const outcome = await commit(activateModel(id, space));
-    if (outcome.outcome === 'unknown') throw unknown(id);
+    if (outcome.outcome === 'unknown') throw unknownId('model', id);
     if (outcome.outcome === 'not_ready') {
       throw new DomainError('conflict', `the model is ${outcome.status}; only ready models can be activated`);
     }
@@ -133,7 +133,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
 
   const retire = async (id: string): Promise<undefined> => {
     const outcome = await commit(retireModel(id, now()));
-    if (outcome.outcome === 'unknown') throw unknown(id);
+    if (outcome.outcome === 'unknown') throw unknownId('model', id);
     if (outcome.outcome === 'active') throw new DomainError('conflict', 'the active model cannot be deleted');
     await clear(outcome.space);
     return undefined;
@@ -171,7 +171,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     const model = requireModel(id);
     const { chunks, tokens } = await countPages(reader, signal, model.space);
     const speed = chunks === 0 ? null : await chunksPerMs(model, signal);
-    const runsHere = localDim(model) !== null || model.provider === transformersProvider;
+    const runsHere = !isOutside(model) || model.provider === transformersProvider;
     const price = runsHere ? 0 : prices[model.model_name];
     return {
       model_id: id,
@@ -187,11 +187,11 @@ export function modelsLogic(dependencies: ModelsDependencies) {
   const chunksPerMs = async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<number | null> => {
     const alike = reader.backfills.all().flatMap(({ model_id, made_chunks, busy_ms }) => {
       const other = reader.models.get(model_id);
-      const same = other?.provider === model.provider && (other.dim === model.dim || localDim(model) === null);
+      const same = other?.provider === model.provider && (other.dim === model.dim || isOutside(model));
       return same && made_chunks > 0 && busy_ms > 0 ? [{ made_chunks, busy_ms }] : [];
     });
     if (alike.length > 0) return Math.max(...alike.map(({ made_chunks, busy_ms }) => made_chunks / busy_ms));
-    if (localDim(model) === null) return null;
+    if (isOutside(model)) return null;
     const { pages } = sliceOf(
       reader,
       model.space,
@@ -213,7 +213,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     'model.estimateBackfill': ({ model_id }, signal) => estimate(model_id, signal),
     'model.startBackfill': async ({ model_id }) => {
       const started = await commit(startBackfill(model_id, { at: now(), max_attempts: maxAttempts }));
-      if (started === null) throw unknown(model_id);
+      if (started === null) throw unknownId('model', model_id);
       return { model_id, status: 'backfilling' };
     },
   };
@@ -227,14 +227,6 @@ export function modelsLogic(dependencies: ModelsDependencies) {
   });
 }
 
-function unknown(id: string): DomainError {
-  return new DomainError('not_found', `unknown model id: ${id.slice(0, 64)}`);
-}
-
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 64));
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -3,7 +3,7 @@
  * another one it waits a little: where that one's provider is down, refuses, or takes too long, the page is left a gap, which the
  * model's backfill fills; and while the backfill is at it, or has failed, the provider is not asked for pages at all.
  */
-import { type EmbeddingModel, localDim } from '../domain/model.ts';
+import { type EmbeddingModel, isOutside } from '../domain/model.ts';
 import type { Embedders } from '../providers/embedders.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -70,10 +70,6 @@ export function outsideVectors({ embedders, reader, calibrate, patienceMs }: Out
     );
     return new Map(rows.flatMap(([space, found]) => (found === null ? [] : [[space, found] as const])));
   };
-}
-
-export function isOutside(model: EmbeddingModel): boolean {
-  return localDim(model) === null;
 }
 
 /** Run with a signal that also fires after `ms`; whether or not the work heeds it, the wait is over then, with TooLate. */

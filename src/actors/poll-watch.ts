@@ -14,7 +14,7 @@ import type { PageMetadata } from '../domain/page.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../domain/watch.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { JobHandler } from './job-actor.ts';
+import { type JobHandler, takenOver } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export interface SourceItem {
@@ -147,7 +147,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
     for (let from = 0; from < submissions.length; from += itemsPerCommit) {
       signal.throwIfAborted();
       const taken = await commit(takeItems(attempt, submissions.slice(from, from + itemsPerCommit)));
-      if (taken === null) throw new JobError('another attempt has taken over');
+      if (taken === null) throw takenOver();
       metrics.ingestPages.inc({ outcome: 'queued' }, taken.accepted);
       metrics.ingestPages.inc({ outcome: 'blacklisted' }, taken.blacklisted);
     }

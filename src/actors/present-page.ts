@@ -1,7 +1,7 @@
 /** Fills ranked pages with what the store knows of them: the passages that matched, and the facts of the page. */
 import { holdsPhrases } from '../compute/exact-query.ts';
 import type { FusedHit } from '../compute/fuse-rrf.ts';
-import { idOf } from '../domain/ids.ts';
+import { idOf, isoOf } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
 import type { PageResult } from '../domain/search.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -36,7 +36,7 @@ export function presentPage(
     canonical_url: page.canonical_url,
     title: page.title,
     domain: page.domain,
-    first_seen_at: new Date(page.first_seen_at).toISOString(),
+    first_seen_at: isoOf(page.first_seen_at),
     visit_count: page.visit_count,
     score: ordered.score,
     cluster: clusterRefOf(reader, page.no),

@@ -4,9 +4,8 @@
  */
 import { markDeleted, purgeSlice } from '../commands/forget.ts';
 import { purgePages } from '../commands/log-queries.ts';
-import { JobError } from '../domain/errors.ts';
 import type { StoreReader } from '../store/store.ts';
-import type { JobHandler } from './job-actor.ts';
+import { type JobHandler, takenOver } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export interface PurgeDependencies {
@@ -26,7 +25,7 @@ export function purgeVectorsHandler({ reader, commit }: PurgeDependencies): JobH
     for (let at = 0; at < pageNos.length; at += slicePages) {
       signal.throwIfAborted();
       const owned = await commit(purgeSlice(attempt, pageNos.slice(at, at + slicePages)));
-      if (!owned) throw new JobError('another attempt has taken over');
+      if (!owned) throw takenOver();
     }
     if (pageNos.some((no) => !unlogged.has(no))) {
       const waiting = reader.tombstones.pageNumbers('pending');

@@ -1,8 +1,8 @@
 /** Records: answers what is known of pages and jobs, and moves dead jobs. Reads go straight to the store's readers. */
 import type { Logger } from 'pino';
 import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../commands/retry-jobs.ts';
-import { DomainError } from '../domain/errors.ts';
-import { idOf, numberOf } from '../domain/ids.ts';
+import { DomainError, unknownId } from '../domain/errors.ts';
+import { idOf, isoOf, numberOf } from '../domain/ids.ts';
 import type { Job, JobListQuery, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from '../domain/job.ts';
 import type { MessageName } from '../domain/messages.ts';
 import type { Page, PageStatusResponse } from '../domain/page.ts';
@@ -34,7 +34,7 @@ export function recordsLogic({ reader, commit, writeTrouble, log, now }: Records
   };
   const requirePage = (page_id: string): Page => {
     const page = findPage(page_id);
-    if (page === undefined) throw new DomainError('not_found', `unknown page id: ${page_id.slice(0, 64)}`);
+    if (page === undefined) throw unknownId('page', page_id);
     return page;
   };
 
@@ -95,7 +95,7 @@ export function recordsLogic({ reader, commit, writeTrouble, log, now }: Records
     }),
     'job.retry': async ({ job_id }) => {
       const outcome = await commit(retryJob(job_id, now()));
-      if (outcome.outcome === 'not_found') throw new DomainError('not_found', `unknown job id: ${job_id.slice(0, 64)}`);
+      if (outcome.outcome === 'not_found') throw unknownId('job', job_id);
       if (outcome.outcome === 'skipped') throw new DomainError('conflict', notDead(outcome.job));
       return jobResponseOf(outcome.job);
     },
@@ -156,8 +156,4 @@ function retryResultOf(outcome: RetryOutcome): JobRetryBatchResponse['results'][
 
 function notDead(job: Job): string {
   return `the job is ${job.status}; only dead jobs can be retried`;
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

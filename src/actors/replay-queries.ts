@@ -15,7 +15,7 @@ import type { Replay, ReplayedQuery } from '../domain/evaluation.ts';
 import { type SearchRequest, searchRequest } from '../domain/search.ts';
 import type { NumberedRun } from '../store/query-log.ts';
 import type { StoreReader } from '../store/store.ts';
-import type { JobHandler } from './job-actor.ts';
+import { type JobHandler, takenOver } from './job-actor.ts';
 import type { SystemAsk } from './system-messages.ts';
 
 export interface ReplayDependencies {
@@ -75,7 +75,7 @@ export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
         throw new JobError(`model ${id} is not ready`, { permanent: true });
     }
     const keep = async (command: ReturnType<typeof planReplay>) => {
-      if (!(await checkpoint(command))) throw new JobError('another attempt has taken over');
+      if (!(await checkpoint(command))) throw takenOver();
     };
     const plan = replay.plan ?? (await makePlan(replay.limit));
     if (replay.plan === null) await keep(planReplay(attempt, plan));

@@ -3,9 +3,9 @@
  * that the supervisor's routing table is complete or does not compile.
  */
 
-import type { LabelRange } from '../commands/commit-content.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { MessageName, Messages } from '../domain/messages.ts';
+import type { LabelRange } from '../domain/page.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 import type { SearchRequest } from '../domain/search.ts';
 import type { NearPage } from '../index/page-space.ts';

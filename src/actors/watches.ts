@@ -12,8 +12,8 @@ import {
   startDuePolls,
 } from '../commands/change-watches.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
-import { DomainError } from '../domain/errors.ts';
-import { idOf, numberOf } from '../domain/ids.ts';
+import { DomainError, unknownId } from '../domain/errors.ts';
+import { idOf, isoOf, numberOf } from '../domain/ids.ts';
 import type { MessageName } from '../domain/messages.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../domain/watch.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -173,7 +173,7 @@ export function watchesLogic(dependencies: WatchesDependencies) {
 }
 
 function unknown(watch_id: string): never {
-  throw new DomainError('not_found', `unknown watch id: ${watch_id.slice(0, 64)}`);
+  throw unknownId('watch', watch_id);
 }
 
 /** The contract's view of a watch. */
@@ -193,8 +193,4 @@ function watchResponseOf(watch: Watch): WatchResponse {
     last_item_count: watch.last_item_count,
     created_at: isoOf(watch.created_at),
   };
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -3,10 +3,10 @@
  * come from the attempt that owns the job, as parts of its checkpoints.
  */
 import type { Backfill, EmbeddingModel } from '../domain/model.ts';
+import type { LabelRange } from '../domain/page.ts';
 import { firstBackfill, nextBackfill } from '../machines/backfill.ts';
 import { nextModel } from '../machines/model.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import type { LabelRange } from './commit-content.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
 
 /** Null for an unknown model. A backfill that runs is left alone; one that failed goes on; a finished one looks at every page again. */

@@ -2,7 +2,7 @@
  * Store a page's chunks and vectors and allocate their labels: the first half of indexing, before the index threads see them.
  * Refused (null) when the attempt no longer owns its job, so a late worker cannot overwrite newer content.
  */
-import type { Chunk } from '../domain/page.ts';
+import type { Chunk, LabelRange } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { leaveGap } from './backfill-model.ts';
 import type { JobPolicy } from './move-job.ts';
@@ -13,11 +13,6 @@ export interface PageContent {
   chunks: Chunk[];
   /** Per vector space: chunk count × dim, row by row. */
   vectors: ReadonlyMap<number, Float32Array>;
-}
-
-export interface LabelRange {
-  first: number;
-  count: number;
 }
 
 export interface ContentCommit {

@@ -15,8 +15,7 @@ export function installModel(
 ): Command<EmbeddingModel> {
   return (transaction) => {
     const { models, counters } = transaction;
-    const activeId = models.activeId();
-    const active = activeId === null ? undefined : models.get(activeId);
+    const active = models.activeModel();
     if (active !== undefined) return active;
     const hasPages = counters.peek('page') > 1;
     const installed: EmbeddingModel = models.get(model.id) ?? {

@@ -2,13 +2,13 @@
  * What happens to snapshots of the metrics: they are written, thinned out when they are a day old, and deleted in the end. So what
  * is kept is bounded: with snapshots every 15 s some 8,000 rows of about 2 KB.
  */
+import { dayMs, hourMs } from '../domain/durations.ts';
 import type { MetricSeries } from '../domain/metrics.ts';
 import type { MetricSnapshot } from '../store/metric-snapshots.ts';
 import type { Command } from '../store/store.ts';
 
 /** All snapshots are kept for so long, then the first of each hour, ms. */
-export const keepAllMs = 86_400_000;
-const hourMs = 3_600_000;
+export const keepAllMs = dayMs;
 /** Rows looked at in one transaction. */
 const sliceRows = 500;
 

@@ -4,7 +4,7 @@
  * vectors as they come, and the words. Run at each start, before anything reads a vector.
  */
 import { traitsOf } from '../compute/local-model.ts';
-import { type EmbeddingModel, localDim } from '../domain/model.ts';
+import { type EmbeddingModel, isOutside } from '../domain/model.ts';
 import type { Command } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';
 import { type JobPolicy, moveJob } from './move-job.ts';
@@ -18,7 +18,7 @@ export function renewOutdatedModels(policy: JobPolicy): Command<string[]> {
     const { models, backfills, jobs, counters } = transaction;
     return models.all().flatMap((model) => {
       const traits = traitsOf(model);
-      if (localDim(model) === null || (model.version ?? firstVersion) === traits.version) return [];
+      if (isOutside(model) || (model.version ?? firstVersion) === traits.version) return [];
       const backfill = backfills.get(model.space);
       const job = backfill && jobs.get(backfill.job_no);
       if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at: policy.at, reason: 'cancelled: renewed' });

@@ -16,8 +16,7 @@ export async function activeModel(
   { embedder, jobs }: Settings,
   { now, log }: { now: () => number; log: Logger },
 ): Promise<EmbeddingModel | null> {
-  const activeId = store.reader.models.activeId();
-  const active = activeId === null ? undefined : store.reader.models.get(activeId);
+  const active = store.reader.models.activeModel();
   if (active !== undefined) return active;
   if (embedder.provider === 'none') return null;
   if (embedder.provider !== localProvider && embedder.model === 'wink') {

@@ -1,6 +1,5 @@
+import { dayMs } from '../domain/durations.ts';
 /** How a page's score fades with the time since it was last visited. Pure; called by the retriever. */
-
-const dayMs = 86_400_000;
 
 /**
  * What remains of a score: 1 for a page seen now, a half after each half-life.

@@ -26,6 +26,11 @@ export class DomainError extends Error {
   }
 }
 
+/** For an id that names nothing; `kind` is what it should name. An id is the caller's and may be of any length. */
+export function unknownId(kind: string, id: string): DomainError {
+  return new DomainError('not_found', `unknown ${kind} id: ${id.slice(0, 64)}`);
+}
+
 /**
  * What starting a part again cannot mend: the process has to end in order, with this as its reason, so that the next one begins with what is
  * on the disk.

@@ -58,6 +58,11 @@ export function instantOf(text: string): number {
   );
 }
 
+/** The datetime, UTC, of an instant, ms: the way back. */
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 /** A datetime of the contract: ISO 8601 with an offset; naive ones are refused. */
 export const datetime = z
   .string()
@@ -80,5 +85,3 @@ function problemOf(text: string): string | null {
 function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
-
-export type Datetime = z.infer<typeof datetime>;

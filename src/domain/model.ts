@@ -28,6 +28,11 @@ export function localDim({ provider, dim }: Pick<EmbeddingModel, 'provider' | 'd
   return provider === localProvider ? dim : null;
 }
 
+/** Whether an outside provider computes the model's vectors. */
+export function isOutside(model: Pick<EmbeddingModel, 'provider'>): boolean {
+  return model.provider !== localProvider;
+}
+
 /** The id of a model that is given none. */
 export function modelIdOf({
   provider,
@@ -112,7 +117,6 @@ export const registerModelRequest = z.strictObject({
 export type RegisterModelRequest = z.infer<typeof registerModelRequest>;
 
 export const backfillRequest = z.strictObject({ confirm: z.boolean().default(false) });
-export type BackfillRequest = z.infer<typeof backfillRequest>;
 
 export const backfillEstimateResponse = z.strictObject({
   model_id: z.string(),

@@ -108,6 +108,12 @@ export interface Page {
   chunk_count: number;
 }
 
+/** Labels in a row: of a page's chunks, in their order. */
+export interface LabelRange {
+  first: number;
+  count: number;
+}
+
 export const pageResponse = z.strictObject({
   page_id: z.string(),
   canonical_url: z.string(),

@@ -5,7 +5,7 @@
  */
 import { domainMatches } from '../compute/domain-match.ts';
 import { addLabelRange, createLabelSet, type LabelSet } from '../compute/label-set.ts';
-import type { Page } from '../domain/page.ts';
+import type { LabelRange, Page } from '../domain/page.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 
 /** The labels that may be among the results. */
@@ -98,7 +98,7 @@ export class Catalog {
   }
 
   /** The labels of a page's chunks; the first one stands for the page's content. None for an unknown page. */
-  labelsOf(no: number): { first: number; count: number } {
+  labelsOf(no: number): LabelRange {
     return no < this.#pages ? { first: this.#firstLabel[no], count: this.#chunkCount[no] } : { first: 0, count: 0 };
   }
 

@@ -6,11 +6,12 @@
 import { join } from 'node:path';
 import { addLabelRange, createLabelSet, type LabelSet } from '../compute/label-set.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
+import type { LabelRange } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
 import type { IndexLog } from './index-log.ts';
-import { type PageLabels, PageSpace } from './page-space.ts';
+import { PageSpace } from './page-space.ts';
 import { IndexRecovery, type RecoverOptions } from './recover-index.ts';
 import { type ShardTasks, VectorSpace } from './vector-space.ts';
 
@@ -115,12 +116,12 @@ export class ModelSpace {
   }
 
   /** Take in pages. Shapes: rows of all their chunks, page by page. Errors: as of VectorSpace.add. */
-  async add(pages: readonly PageLabels[], rows: Float32Array): Promise<void> {
+  async add(pages: readonly LabelRange[], rows: Float32Array): Promise<void> {
     await Promise.all([addRows(this.chunks, pages, rows), this.pages.add(pages, rows)]);
   }
 
   /** Let go of what pages had. */
-  async remove(pages: readonly PageLabels[]): Promise<void> {
+  async remove(pages: readonly LabelRange[]): Promise<void> {
     await this.chunks.remove(labelsOf(pages));
     await this.pages.remove(pages.map(({ first }) => first));
   }
@@ -169,11 +170,11 @@ function embeddedLabels(reader: StoreReader, catalog: Catalog, space: number): L
   return labels;
 }
 
-function labelsOfPage({ first_label, chunk_count }: { first_label: number; chunk_count: number }): PageLabels {
+function labelsOfPage({ first_label, chunk_count }: { first_label: number; chunk_count: number }): LabelRange {
   return { first: first_label, count: chunk_count };
 }
 
-export function labelsOf(ranges: readonly PageLabels[]): Uint32Array {
+export function labelsOf(ranges: readonly LabelRange[]): Uint32Array {
   const labels = new Uint32Array(ranges.reduce((sum, { count }) => sum + count, 0));
   let at = 0;
   for (const { first, count } of ranges) {
@@ -183,7 +184,7 @@ export function labelsOf(ranges: readonly PageLabels[]): Uint32Array {
 }
 
 /** Add rows under their labels; a row of zeros belongs to a chunk without terms and has no place among vectors. */
-async function addRows(space: VectorSpace, pages: readonly PageLabels[], rows: Float32Array): Promise<void> {
+async function addRows(space: VectorSpace, pages: readonly LabelRange[], rows: Float32Array): Promise<void> {
   const labels = labelsOf(pages);
   if (labels.length > 0) await space.add(labels, rows, { passOverZeros: true });
 }

@@ -13,8 +13,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
+import type { LabelRange } from '../domain/page.ts';
 import { ModelSpace, type ModelSpaceOptions, spaceFolders } from './model-space.ts';
-import type { PageLabels } from './page-space.ts';
 
 export interface ModelSpacesOptions extends ModelSpaceOptions {
   /** Monotonic, ms. */
@@ -76,8 +76,8 @@ export class ModelSpaces {
 
   /** Tell open spaces of new and of replaced content. Shapes: `vectors` by space, rows of all `pages`. */
   async update(
-    pages: readonly PageLabels[],
-    obsolete: readonly PageLabels[],
+    pages: readonly LabelRange[],
+    obsolete: readonly LabelRange[],
     vectors: ReadonlyMap<number, Float32Array>,
   ): Promise<void> {
     await Promise.all(

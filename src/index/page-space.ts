@@ -7,6 +7,7 @@
 
 import { addLabel, createLabelSet, type LabelSet } from '../compute/label-set.ts';
 import { meanPageVector } from '../compute/pool-vectors.ts';
+import type { LabelRange } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Catalog } from './catalog.ts';
 import { VectorSpace, type VectorSpaceOptions } from './vector-space.ts';
@@ -33,12 +34,6 @@ export interface NearRequest {
   /** Only pages whose labels are in it. */
   allow?: LabelSet;
   minScore?: number;
-}
-
-/** The labels of a page's chunks. */
-export interface PageLabels {
-  first: number;
-  count: number;
 }
 
 /** Pages whose vectors are made before others get their turn: a millisecond or two. */
@@ -75,7 +70,7 @@ export class PageSpace {
   }
 
   /** Take in pages. Shapes: labels of the chunks of each; rows of all their chunks, page by page. */
-  async add(pages: readonly PageLabels[], rows: Float32Array): Promise<void> {
+  async add(pages: readonly LabelRange[], rows: Float32Array): Promise<void> {
     const { dim } = this.#options;
     const labels: number[] = [];
     const vectors: Float32Array[] = [];

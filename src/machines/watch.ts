@@ -9,7 +9,9 @@
  * Whether a poll is in flight is the job ledger's knowledge: events that depend on it carry `job`, the number of the new job, or
  * null where one is in flight already. Events of an attempt carry its job and are refused under another one.
  */
+
 import { assign, setup, transition } from 'xstate';
+import { hourMs } from '../domain/durations.ts';
 import type { Validators, Watch } from '../domain/watch.ts';
 
 /** What a person may change. */
@@ -37,7 +39,6 @@ export type WatchEvent =
 
 type EventOf<Type extends WatchEvent['type']> = Extract<WatchEvent, { type: Type }>;
 
-const hourMs = 3_600_000;
 /** Longest `last_error` kept, in characters, as in the job's row. */
 const maxErrorLength = 1000;
 

@@ -1,3 +1,4 @@
+import { maxTimerMs } from '../domain/durations.ts';
 /** Time as the calls to providers need it, so that tests can turn it by hand. */
 export interface Clock {
   /** Monotonic, ms: for what lasts. */
@@ -7,9 +8,6 @@ export interface Clock {
   /** Run something once after that many ms; gives what cancels it. */
   after(ms: number, run: () => void): () => void;
 }
-
-/** Longest delay that a Node timer takes; a longer one would fire at once. */
-const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   monotonic: () => performance.now(),

@@ -32,6 +32,12 @@ export class ModelReader {
     return this.active.get('id') ?? null;
   }
 
+  /** The model that is searched by; undefined where there is none. */
+  activeModel(): EmbeddingModel | undefined {
+    const id = this.activeId();
+    return id === null ? undefined : this.get(id);
+  }
+
   /** Spaces that no model uses any more, whose vectors are not all deleted yet. */
   droppedSpaces(): number[] {
     return [...this.dropped.getKeys()];

@@ -1,8 +1,10 @@
 /** `readback export`: everything that a person put in, one JSON object a line (src/domain/export.ts). */
+
 import { once } from 'node:events';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type ExportLine, exportVersion } from '../../domain/export.ts';
+import { isoOf } from '../../domain/ids.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, withStore } from '../context.ts';
@@ -169,8 +171,4 @@ function feedbackLines(reader: StoreReader, no: number): ExportLine[] {
     const { canonical_url } = page;
     return [{ kind: 'feedback' as const, query: run.query_text, canonical_url, relevant, at: isoOf(run.ts) }];
   });
-}
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,8 +1,10 @@
 /** `readback import`: brings in what other programs know of one's reading. */
+
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { isoOf } from '../../domain/ids.ts';
 import type { FailedItem, ImportCheckpoint, ImportFormat, ImportOptions } from '../../domain/import.ts';
 import { ImportError } from '../../importers/import-error.ts';
 import { type ImportSource, openSource } from '../../importers/open-source.ts';
@@ -123,7 +125,7 @@ async function runWith(
 }
 
 function presented({ id, format, next, counts, newest, finished }: ImportCheckpoint) {
-  return { id, format, items: next, ...counts, newest: newest === null ? null : dateOf(newest), finished };
+  return { id, format, items: next, ...counts, newest: newest === null ? null : isoOf(newest), finished };
 }
 
 function tell(
@@ -141,7 +143,7 @@ function tell(
   ];
   for (const line of table(rows)) terminal.say(line);
   if (newest !== null && (format === 'chromium' || format === 'firefox')) {
-    terminal.say(`newest visit  ${dateOf(newest)}: of a later copy of this history, import what is --since then`);
+    terminal.say(`newest visit  ${isoOf(newest)}: of a later copy of this history, import what is --since then`);
   }
   for (const { url, reason } of failures.slice(0, shownFailures)) {
     terminal.say(`${terminal.style('red', 'failed')}  ${plain(url, 100)}: ${plain(reason, 200)}`);
@@ -156,7 +158,7 @@ async function tellDryRun(
   options: ImportOptions,
 ): Promise<ExitCode> {
   const result = await dryRun(source, options);
-  const [oldest, newest] = [result.oldest, result.newest].map((at) => (at === null ? null : dateOf(at)));
+  const [oldest, newest] = [result.oldest, result.newest].map((at) => (at === null ? null : isoOf(at)));
   if (json) terminal.json({ dry_run: true, format: source.format, ...result, oldest, newest });
   else {
     const rows = [
@@ -181,8 +183,4 @@ async function spooled({ stdin, signal }: Context): Promise<{ dir: string; file:
   const file = join(dir, 'stdin');
   await pipeline(stdin, createWriteStream(file, { mode: 0o600 }), { signal });
   return { dir, file };
-}
-
-function dateOf(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,0 +1,6 @@
+/** Lengths of time, ms. */
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
+/** Longest that a timer of Node can wait: a longer one would fire at once. */
+export const maxTimerMs = 2 ** 31 - 1;
