@@ -10,8 +10,9 @@
  * complete  the cursor is at the end, no gap was left; a later gap starts it again
  * failed    its job is dead; started again it goes on from the cursor
  */
-import { assign, setup, transition } from 'xstate';
+import { assign, setup } from 'xstate';
 import type { Backfill } from '../domain/model.ts';
+import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type BackfillEvent =
   /** `afresh`: from the first page to `lastPage`; else from where it is, for the sake of gaps. */
@@ -92,11 +93,7 @@ export const backfillMachine = setup({
 });
 
 /** The row after an event, or null where the backfill's state does not accept it. */
-export function nextBackfill(backfill: Backfill, event: BackfillEvent): Backfill | null {
-  const before = backfillMachine.resolveState({ value: backfill.status, context: backfill });
-  const [after] = transition(backfillMachine, before, event);
-  return after === before ? null : { ...after.context, status: after.value };
-}
+export const nextBackfill: NextRow<Backfill, BackfillEvent> = nextRowBy(backfillMachine);
 
 /** The row of a model's first backfill. */
 export function firstBackfill(

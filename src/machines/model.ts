@@ -7,8 +7,9 @@
  * ready        every page has its vectors, or a gap that a backfill is going to fill: may be searched and activated
  * failed       its backfill's job is dead; a new backfill goes on where that one stopped
  */
-import { assign, setup, transition } from 'xstate';
+import { assign, setup } from 'xstate';
 import type { EmbeddingModel } from '../domain/model.ts';
+import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type ModelEvent =
   | { type: 'backfillStarted' }
@@ -36,8 +37,4 @@ export const modelMachine = setup({
 });
 
 /** The row after an event, or null where the model's state does not accept it. */
-export function nextModel(model: EmbeddingModel, event: ModelEvent): EmbeddingModel | null {
-  const before = modelMachine.resolveState({ value: model.status, context: model });
-  const [after] = transition(modelMachine, before, event);
-  return after === before ? null : { ...after.context, status: after.value };
-}
+export const nextModel: NextRow<EmbeddingModel, ModelEvent> = nextRowBy(modelMachine);

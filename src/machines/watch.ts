@@ -10,9 +10,10 @@
  * null where one is in flight already. Events of an attempt carry its job and are refused under another one.
  */
 
-import { assign, setup, transition } from 'xstate';
+import { assign, setup } from 'xstate';
 import { hourMs } from '../domain/durations.ts';
 import type { Validators, Watch } from '../domain/watch.ts';
+import { type NextRow, nextRowBy } from './next-row.ts';
 
 /** What a person may change. */
 export type WatchChanges = Partial<Pick<Watch, 'enabled' | 'interval_hours' | 'title' | 'config'>>;
@@ -117,9 +118,4 @@ export const watchMachine = setup({
 });
 
 /** The row after an event, or null where the watch does not accept it. */
-export function nextWatch(watch: Watch, event: WatchEvent): Watch | null {
-  const before = watchMachine.resolveState({ value: watch.status, context: watch });
-  if (!before.can(event)) return null;
-  const [after] = transition(watchMachine, before, event);
-  return { ...after.context, status: after.value };
-}
+export const nextWatch: NextRow<Watch, WatchEvent> = nextRowBy(watchMachine);
