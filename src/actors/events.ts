@@ -11,7 +11,7 @@
  */
 import { maxTimerMs } from '../domain/durations.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { EventSubscription, JobEvent, SubscriptionEnd } from '../domain/events.ts';
+import type { EventSubscription, JobEventData, SubscriptionEnd } from '../domain/events.ts';
 import { idOf } from '../domain/ids.ts';
 import type { Job } from '../domain/job.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -158,7 +158,7 @@ export function streamEvent(name: string, data: unknown): string {
 }
 
 function eventText(job: Job): string {
-  const event: JobEvent = jobResponseOf(job);
+  const event: JobEventData = jobResponseOf(job);
   if (job.page_no !== null) event.page_id = idOf('page', job.page_no);
   return streamEvent('job', event);
 }

@@ -123,7 +123,7 @@ export function finishRun(transaction: Transaction, runNo: number, { keywords, a
     });
   }
   for (const cluster of clusters.all()) {
-    if (!alive.has(cluster.no) && !cluster.tombstoned) clusters.put(withoutPages(cluster));
+    if (!alive.has(cluster.no) && !cluster.tombstoned) clusters.put(asTombstone(cluster));
   }
   clusters.putRun({ ...run, draft: null, finished_at: at, n_pages: pages, n_clusters: alive.size, n_noise: noise });
   clusters.note('current', runNo);
@@ -140,7 +140,7 @@ function similar(before: readonly string[], now: readonly string[]): boolean {
 }
 
 /** It is gone, and still known by its id. */
-export function withoutPages(cluster: Cluster): Cluster {
+export function asTombstone(cluster: Cluster): Cluster {
   return { ...cluster, size: 0, tombstoned: true, stale: false, x: null, y: null };
 }
 
@@ -185,7 +185,7 @@ export function forgetMembership({ clusters }: Transaction, pageNo: number): voi
     const cluster = clusters.get(point.cluster_no);
     if (cluster === undefined) continue;
     if (cluster.size > 1) clusters.put({ ...cluster, size: cluster.size - 1, stale: true });
-    else clusters.put(nameless(withoutPages(cluster)));
+    else clusters.put(nameless(asTombstone(cluster)));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Cluster, ClusterPoint } from '../domain/cluster.ts';
 import type { Transaction } from '../store/store.ts';
-import { withoutPages } from './cluster-runs.ts';
+import { asTombstone } from './cluster-runs.ts';
 
 /** Gives how many runs, points and clusters were changed or dropped. Runs after pages and jobs are repaired. */
 export function repairClusters(transaction: Transaction): number {
@@ -85,7 +85,7 @@ function repairRows({ clusters }: Transaction): number {
 
 /** The row as its points have it. One that had lost pages, or its tombstone, gets its keywords anew. */
 function soundRow(cluster: Cluster, points: readonly ClusterPoint[]): Cluster {
-  if (points.length === 0) return withoutPages(cluster);
+  if (points.length === 0) return asTombstone(cluster);
   if (!cluster.tombstoned && cluster.size === points.length) return cluster;
   const middle = (of: 'x' | 'y') => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   return {

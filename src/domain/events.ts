@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type JobListResponse, jobResponse } from './job.ts';
 
 /** The data of a `job` event: the job as its status has just become, and the page that it works on, if any. */
-export const jobEvent = jobResponse.extend({ page_id: z.string().optional() });
-export type JobEvent = z.infer<typeof jobEvent>;
+export const jobEventData = jobResponse.extend({ page_id: z.string().optional() });
+export type JobEventData = z.infer<typeof jobEventData>;
 
 /** Why a subscription ended. */
 export type SubscriptionEnd = 'left' | 'stalled' | 'stopping';

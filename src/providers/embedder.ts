@@ -5,7 +5,7 @@
 import type { CallOptions } from './resilient-call.ts';
 
 /** Models embed what is asked and what is searched differently. */
-export type TextKind = 'query' | 'document';
+export type InputType = 'query' | 'document';
 
 export interface Embedder {
   readonly dim: number;
@@ -14,7 +14,7 @@ export interface Embedder {
    * Shapes: `texts.length` rows of `dim` numbers, one after the other, each of length 1; nothing for no texts.
    * Errors: those of resilientCall; ProviderError `bad_answer` where a row is missing, too many, or cannot be indexed.
    */
-  embed(texts: readonly string[], kind: TextKind, options?: CallOptions): Promise<Float32Array>;
+  embed(texts: readonly string[], kind: InputType, options?: CallOptions): Promise<Float32Array>;
 }
 
 /** How one kind of provider wants to be asked for vectors. */
@@ -27,8 +27,8 @@ export interface EmbeddingWire {
   /** Tokens of one text that the provider takes; null where it cuts longer ones itself. */
   maxInputTokens: number | null;
   /** What is sent in place of a text. */
-  prepare(text: string, kind: TextKind): string;
-  body(texts: readonly string[], kind: TextKind): object;
+  prepare(text: string, kind: InputType): string;
+  body(texts: readonly string[], kind: InputType): object;
   /** Rows as they came (lists of numbers, or base64 of floats) in the order of the texts; null: not such an answer. */
   rows(answer: unknown): readonly unknown[] | null;
 }

@@ -4,7 +4,7 @@
  * that is registered anew or deleted needs no word here.
  */
 import type { EmbeddingModel } from '../domain/model.ts';
-import type { Embedder, TextKind } from './embedder.ts';
+import type { Embedder, InputType } from './embedder.ts';
 import { openEmbedder } from './open-embedder.ts';
 import { ProviderError } from './provider-error.ts';
 import {
@@ -71,7 +71,7 @@ export function openEmbedders({ settings, runTransformer, onError, ...surroundin
     return openEmbedder({ ...parts, endpoint, maxInputTokens: max_input_tokens, wall: surroundings.clock.wall });
   };
 
-  const embed = async (model: ModelOfProvider, texts: readonly string[], kind: TextKind, options: CallOptions) => {
+  const embed = async (model: ModelOfProvider, texts: readonly string[], kind: InputType, options: CallOptions) => {
     try {
       return await embedderOf(model).embed(texts, kind, options);
     } catch (error) {

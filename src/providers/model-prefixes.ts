@@ -3,9 +3,9 @@
  * open models do not, and without it these models find less. The table is by model name, however a server spells it.
  * Source: the models' own cards.
  */
-import type { TextKind } from './embedder.ts';
+import type { InputType } from './embedder.ts';
 
-type Prefixes = Readonly<Record<TextKind, string>>;
+type Prefixes = Readonly<Record<InputType, string>>;
 
 const none: Prefixes = { query: '', document: '' };
 const passages = 'Represent this sentence for searching relevant passages: ';

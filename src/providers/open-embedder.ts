@@ -7,7 +7,7 @@
  */
 import { batchTexts, cutToTokens } from './batch-texts.ts';
 import { cohereEmbeddings } from './cohere-embeddings.ts';
-import type { Embedder, EmbeddingWire, TextKind } from './embedder.ts';
+import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
 import { readRows } from './embedding-rows.ts';
 import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
@@ -59,7 +59,7 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
   const bad = (problem: string) => new ProviderError(endpoint.provider, 'bad_answer', `unusable vectors: ${problem}`);
   const ask = (
     texts: readonly string[],
-    kind: TextKind,
+    kind: InputType,
     callOptions: CallOptions | undefined,
   ): Promise<Float32Array> => {
     const body = wire.body(texts, kind);

@@ -5,7 +5,7 @@ import { CommitFeed } from '../../src/actors/commit-feed.ts';
 import { eventsLogic, maxBacklog, stallMs } from '../../src/actors/events.ts';
 import { createJob } from '../../src/commands/move-job.ts';
 import { DomainError } from '../../src/domain/errors.ts';
-import type { EventSubscription, JobEvent } from '../../src/domain/events.ts';
+import type { EventSubscription, JobEventData } from '../../src/domain/events.ts';
 import { type Command, noChanges } from '../../src/store/store.ts';
 import { jobRow } from '../machines/rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
@@ -77,7 +77,7 @@ const newJob =
   (transaction) =>
     createJob(transaction, { kind: 'index_page', page_no, max_attempts: 3, at: 1000 });
 
-function eventsIn(text: string | null): JobEvent[] {
+function eventsIn(text: string | null): JobEventData[] {
   assert.ok(text !== null, 'the subscription has ended');
   return text
     .split('\n\n')

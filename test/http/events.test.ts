@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EventSource } from 'eventsource';
 import { CommitFeed } from '../../src/actors/commit-feed.ts';
 import { eventsLogic } from '../../src/actors/events.ts';
-import type { JobEvent } from '../../src/domain/events.ts';
+import type { JobEventData } from '../../src/domain/events.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { Ask } from '../../src/domain/messages.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
@@ -36,7 +36,7 @@ function hurrying(): TransformStream<Uint8Array, Uint8Array> {
 
 /** A subscriber as a monitor would be one. */
 class Monitor {
-  readonly events: JobEvent[] = [];
+  readonly events: JobEventData[] = [];
   snapshots: JobListResponse[] = [];
   /** Each job's status by the latest snapshot and what came after it. */
   readonly present = new Map<string, string>();
@@ -60,7 +60,7 @@ class Monitor {
       for (const { job_id, status } of snapshot.jobs) this.present.set(job_id, status);
     });
     this.#source.addEventListener('job', ({ data }) => {
-      const event: JobEvent = JSON.parse(data);
+      const event: JobEventData = JSON.parse(data);
       this.present.set(event.job_id, event.status);
       if (event.kind === 'index_page') this.events.push(event); // and not the jobs that follow them
     });
