@@ -3,8 +3,8 @@
  * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong · 6 the store is damaged. Killed by itself: a second
  * signal, or a stop that took too long.
  */
+
 import { randomBytes } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
 import { EntityCapabilityError } from './actors/entity-capability.ts';
 import { startApp } from './app.ts';
@@ -23,6 +23,7 @@ import { StoreFormatError } from './store/environment.ts';
 import { damagedExitCode, StoreDamagedError } from './store/look-apart.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
+import { version } from './version.ts';
 
 const usage = `readback: a self-hosted index of everything you have read
 
@@ -38,8 +39,6 @@ Everything else is set by environment variables: see docs/settings.md.`;
 const answerWithinMs = 3000;
 /** After this the process leaves even if something does not stop, ms: supervisors of processes often kill after 10 s. */
 const stopDeadlineMs = 9000;
-
-const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
 function readArguments(): { demo: boolean } {
   try {

@@ -4,9 +4,11 @@
  * does not. The actors are made when a name is first used. While their parent is not running (at start, at stop, after a crash)
  * every call is refused as if the breaker were open, so that the jobs in question are given back uncounted.
  */
+
 import type { Logger } from 'pino';
 import { type ActorRefFrom, assign, sendParent, setup } from 'xstate';
-import { type BreakerPolicy, type BreakerState, breakerMachine } from '../machines/breaker.ts';
+import type { BreakerState } from '../domain/breaker-state.ts';
+import { type BreakerPolicy, breakerMachine } from '../machines/breaker.ts';
 import { BreakerOpenError, ProviderError } from '../providers/provider-error.ts';
 import type { ProviderBreaker } from '../providers/provider-settings.ts';
 

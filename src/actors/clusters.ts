@@ -3,6 +3,7 @@
  * nearest cluster, and has clusters named anew whose pages were forgotten. The rows are the truth; what is kept here is when pages
  * last came and which ones wait to be put somewhere.
  */
+
 import type { Logger } from 'pino';
 import { assignPages, isRunInFlight, startRun } from '../commands/cluster-runs.ts';
 import { queueNaming } from '../commands/name-clusters.ts';
@@ -20,6 +21,7 @@ import type { MessageName } from '../domain/messages.ts';
 import type { StoreReader } from '../store/store.ts';
 import { isIdleRunDue, nextCronTime } from './cluster-schedule.ts';
 import type { CommitFeed } from './commit-feed.ts';
+import { type Every, everyMs } from './every.ts';
 import { nearestCluster, voters } from './nearest-cluster.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import { commitThrough, type SystemAsk } from './system-messages.ts';
@@ -42,7 +44,7 @@ export interface ClustersDependencies {
   /** Wall clock, ms. */
   now: () => number;
   /** Run something every so many ms; gives how to stop it. */
-  every?: (ms: number, run: () => void) => () => void;
+  every?: Every;
 }
 
 type ClusterMessages = Extract<MessageName, `cluster.${string}`>;
@@ -55,10 +57,6 @@ const pagesPerCommit = 32;
 const sliceNumbers = 1000;
 const blocksPerTurn = 16;
 
-const everyMs = (ms: number, run: () => void): (() => void) => {
-  const timer = setInterval(run, ms);
-  return () => clearInterval(timer);
-};
 const turn = () => new Promise(setImmediate);
 
 export function clustersLogic(dependencies: ClustersDependencies) {

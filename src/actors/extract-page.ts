@@ -2,6 +2,7 @@
  * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it, and of what was fetched,
  * with those ways as failures of its job. Extraction has threads of its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
  */
+
 import pLimit from 'p-limit';
 import type { ExtractedPage } from '../compute/extract-html.ts';
 import type { TranscriptText } from '../compute/transcript/transcript-text.ts';
@@ -10,6 +11,7 @@ import { FetchError } from '../providers/fetch-error.ts';
 import type { FetchedTranscript } from '../threads/extract-task.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
 import type { ReadFetchedText } from './content-readers.ts';
+import { givenAway, ranOutOfMemory, taskCode } from './thread-faults.ts';
 
 /** Longest that HTML may take to become text, ms, the start of a thread included. */
 const timeoutMs = 15_000;
@@ -44,16 +46,15 @@ export function openExtractor(threads: number): Extractor {
   const limit = pLimit(threads);
   /** Have a thread read what was fetched; its bytes are given away. */
   const fetched = async <Result>(
-    { bytes: { buffer, byteLength } }: { bytes: Uint8Array },
+    { bytes }: { bytes: Uint8Array },
     signal: AbortSignal,
     read: (options: { timeoutMs: number; signal: AbortSignal; transfer: ArrayBuffer[] }) => Promise<Result>,
   ): Promise<Result> => {
     if (limit.pendingCount >= maxWaiting) throw tooManyWait();
-    const transfer = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [];
     try {
       return await limit(() => {
         signal.throwIfAborted();
-        return read({ timeoutMs, signal, transfer });
+        return read({ timeoutMs, signal, transfer: givenAway(bytes) });
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -82,10 +83,10 @@ function asAnswer(error: unknown): unknown {
     return new DomainError('invalid', `body_html took longer than ${timeoutMs / 1000} s to read`, { cause: error });
   }
   if (!(error instanceof Error)) return error;
-  if (codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
+  if (ranOutOfMemory(error)) {
     return new DomainError('invalid', 'body_html takes too much memory to read', { cause: error });
   }
-  if (codeOf(error.cause) === 'extraction_limit') {
+  if (taskCode(error) === 'extraction_limit') {
     return new DomainError('invalid', `body_html: ${error.message}`, { cause: error });
   }
   return error;
@@ -96,18 +97,13 @@ function asFailure(error: unknown): unknown {
   if (error instanceof QueueFullError) return tooManyWait(error);
   if (error instanceof TaskTimeoutError) return unreadable(`took longer than ${timeoutMs / 1000} s to read`);
   if (!(error instanceof Error)) return error;
-  if (codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') return unreadable('takes too much memory to read');
-  if (codeOf(error.cause) === 'extraction_limit') return unreadable('has too many or too deeply nested elements');
-  return codeOf(error.cause) === 'binary' ? unreadable('is not a text, although it says so') : error;
+  if (ranOutOfMemory(error)) return unreadable('takes too much memory to read');
+  if (taskCode(error) === 'extraction_limit') return unreadable('has too many or too deeply nested elements');
+  return taskCode(error) === 'binary' ? unreadable('is not a text, although it says so') : error;
 }
 
 function tooManyWait(cause?: unknown): JobError {
   return new JobError('too many pages are waiting for extraction', { retryAfterMs: 1000, cause });
-}
-
-/** Errors lose their own fields on the way from a thread; a task that has a code sends it as the cause. */
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
 function overloaded(cause?: unknown): DomainError {

@@ -2,7 +2,7 @@
  * Around the handler of `fetch_and_index` jobs: where a page that a feed brought in cannot be fetched for good, what the feed itself
  * says becomes its text. A page whose place on the web is blacklisted gets none: it would come back by another way.
  */
-import { createHash } from 'node:crypto';
+
 import { storeFetched } from '../commands/store-fetched.ts';
 import type { ExtractedPage } from '../compute/extract-html.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -10,6 +10,7 @@ import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import { FetchError } from '../providers/fetch-error.ts';
 import type { StoreReader } from '../store/store.ts';
+import { fetchedPage } from './fetched-page.ts';
 import type { Completion, JobHandler } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
 
@@ -45,18 +46,9 @@ export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedCon
       if (!isForGood(error, job)) throw error;
       const read = await textOf(html, page);
       if (read === null) throw error;
-      const body = read.text.toWellFormed();
-      const stored = await commit(
-        storeFetched(context.attempt, {
-          page_no: page.no,
-          final: { canonical_url: page.canonical_url, domain: page.domain },
-          title: read.title?.toWellFormed() ?? null,
-          body,
-          content_hash: createHash('sha256').update(body).digest('hex'),
-          sections: read.sections,
-          facts: read,
-        }),
-      );
+      const { no, canonical_url, domain } = page;
+      const fetched = fetchedPage(no, { canonical_url, domain }, read);
+      const stored = await commit(storeFetched(context.attempt, fetched));
       if (stored !== 'stored') throw error;
       return dropping(page.no, await indexPage(job, context));
     }

@@ -1,9 +1,11 @@
 /** Reads feeds on a thread of their own, with the ways in which that fails as errors of the poll. */
+
 import type { Episode } from '../compute/feed/episode.ts';
 import type { FeedReading } from '../compute/feed/feed.ts';
 import type { FeedBytes } from '../compute/feed/read-feed.ts';
 import { JobError } from '../domain/errors.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
+import { ranOutOfMemory } from './thread-faults.ts';
 
 /** Longest that a feed may take, ms, the wait and the start of the thread included: 280,000 entries take a fifth of a second. */
 const timeoutMs = 10_000;
@@ -44,7 +46,7 @@ function asJobError(error: unknown): unknown {
   if (error instanceof TaskTimeoutError) {
     return new JobError(`the feed takes longer than ${timeoutMs / 1000} s to read`, { permanent: true, cause: error });
   }
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+  if (ranOutOfMemory(error)) {
     return new JobError('the feed takes too much memory to read', { permanent: true, cause: error });
   }
   return error;

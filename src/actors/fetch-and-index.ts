@@ -9,7 +9,7 @@
  * 4. store the text, unless the place that it came from is blacklisted; an attempt that finds it stored begins here
  * 5. index it like any other page
  */
-import { createHash } from 'node:crypto';
+
 import { type FetchedPage, type StoredFetch, storeFetched } from '../commands/store-fetched.ts';
 import { isRecording, isRecordingAddress } from '../compute/audio-type.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../compute/canonical-url.ts';
@@ -23,6 +23,7 @@ import { FetchError } from '../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../providers/web-fetch.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
+import { fetchedPage } from './fetched-page.ts';
 import { type JobContext, type JobHandler, takenOver } from './job-actor.ts';
 import type { EpisodeReader } from './read-episode.ts';
 import type { OpenRecording, RecordingReader } from './read-recording.ts';
@@ -107,17 +108,9 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   };
 
   const fill = async (page: Page, job: Job, context: JobContext): Promise<void> => {
-    const { attempt } = context;
     const { final, read } = (await readElsewhere(page, job, context)) ?? (await readFromWeb(page, context));
-    const body = read.text.toWellFormed();
-    if (body === '') throw new FetchError('no_text', 'no readable text');
-    const content_hash = createHash('sha256').update(body).digest('hex');
-    const title = read.title?.toWellFormed() ?? null;
-    const { sections } = read;
-    const stored = await commit(
-      storeFetched(attempt, { page_no: page.no, final, title, body, content_hash, sections, facts: read }),
-    );
-    settle(stored);
+    if (read.text === '') throw new FetchError('no_text', 'no readable text');
+    settle(await commit(storeFetched(context.attempt, fetchedPage(page.no, final, read))));
   };
 
   return async (job, context) => {

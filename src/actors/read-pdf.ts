@@ -2,6 +2,7 @@
  * Reads PDFs on a thread of their own, with the ways in which that fails as failures of the job. One at a time: a PDF may take
  * gigabytes of memory at worst, and nobody waits for it.
  */
+
 import pLimit from 'p-limit';
 import type { RepeatedLineSettings } from '../compute/pdf/repeated-lines.ts';
 import { JobError } from '../domain/errors.ts';
@@ -9,6 +10,7 @@ import { FetchError } from '../providers/fetch-error.ts';
 import type { PdfFault } from '../threads/pdf-task.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thread-pool.ts';
 import { type ContentReader, type ContentReaders, isPdf } from './content-readers.ts';
+import { givenAway, ranOutOfMemory, taskCode } from './thread-faults.ts';
 
 /** Longest that a PDF may take, ms, from when its turn has come: 200 pages take 2 s. */
 const timeoutMs = 60_000;
@@ -41,9 +43,7 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
     try {
       const page = await limit(() => {
         signal.throwIfAborted();
-        const { buffer } = bytes;
-        const isWhole = buffer instanceof ArrayBuffer && bytes.byteLength === buffer.byteLength;
-        return pool.run('readPdf', { bytes, settings }, { timeoutMs, signal, transfer: isWhole ? [buffer] : [] });
+        return pool.run('readPdf', { bytes, settings }, { timeoutMs, signal, transfer: givenAway(bytes) });
       });
       if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
       return page;
@@ -74,17 +74,14 @@ function asFailure(error: unknown): unknown {
   if (error instanceof QueueFullError) return tooManyWait(error);
   if (error instanceof TaskTimeoutError) return unreadable(`the PDF took longer than ${timeoutMs / 1000} s to read`);
   if (!(error instanceof Error) || error instanceof JobError) return error;
-  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return unreadable('the PDF takes too much memory to read');
-  }
-  const code = codeOf(error.cause);
-  if (code === null) return error;
+  if (ranOutOfMemory(error)) return unreadable('the PDF takes too much memory to read');
+  const code = taskCode(error);
+  if (!isPdfFault(code)) return error;
   return unreadable(code === 'pdf_limit' ? `${sentences[code]}: it ${error.message}` : sentences[code]);
 }
 
-function codeOf(cause: unknown): PdfFault | null {
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : null;
-  return code === 'pdf_password' || code === 'pdf_broken' || code === 'pdf_limit' ? code : null;
+function isPdfFault(code: unknown): code is PdfFault {
+  return typeof code === 'string' && Object.hasOwn(sentences, code);
 }
 
 function tooManyWait(cause?: unknown): JobError {

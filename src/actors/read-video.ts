@@ -20,6 +20,7 @@ import { openThreadPool, QueueFullError, TaskTimeoutError } from '../threads/thr
 import { contentTypeOf } from './content-readers.ts';
 import type { JobContext } from './job-actor.ts';
 import type { RecordingReader } from './read-recording.ts';
+import { ranOutOfMemory } from './thread-faults.ts';
 
 export interface VideoReaderDependencies {
   ytDlp: YtDlp;
@@ -211,7 +212,7 @@ function asFailure(error: unknown): never {
     // Sizes are bounded: the machine is busy.
     throw new JobError(`the captions took longer than ${timeoutMs / 1000} s to read`, { cause: error });
   }
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+  if (ranOutOfMemory(error)) {
     throw new FetchError('unreadable', 'the captions take too much memory to read', { cause: error });
   }
   throw error;

@@ -2,6 +2,7 @@
  * Watches: answers what is watched, changes it, and starts the polls that are due. Every minute, and when a change made a watch due, it
  * looks at the wall clock and the rows, never at how much time a timer says has passed: a machine that slept wakes to one poll a watch.
  */
+
 import type { Logger } from 'pino';
 import {
   createWatch,
@@ -17,6 +18,7 @@ import { idOf, isoOf, numberOf } from '../domain/ids.ts';
 import type { MessageName } from '../domain/messages.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../domain/watch.ts';
 import type { StoreReader } from '../store/store.ts';
+import { type Every, everyMs } from './every.ts';
 import type { Pollers } from './poll-watch.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import type { CommitCommand } from './system-messages.ts';
@@ -35,7 +37,7 @@ export interface WatchesDependencies {
   /** Wall clock, ms. */
   now: () => number;
   /** Run something every so many ms; gives how to stop it. */
-  every?: (ms: number, run: () => void) => () => void;
+  every?: Every;
 }
 
 type WatchMessages = Extract<MessageName, `watch.${string}`>;
@@ -43,11 +45,6 @@ type WatchMessages = Extract<MessageName, `watch.${string}`>;
 const tickMs = 60_000;
 /** Watches whose schedule is looked at in one commit after the clock was set: a few ms. */
 const drawnInPerCommit = 100;
-
-const everyMs = (ms: number, run: () => void): (() => void) => {
-  const timer = setInterval(run, ms);
-  return () => clearInterval(timer);
-};
 
 export function watchesLogic(dependencies: WatchesDependencies) {
   const { reader, commit, pollers, canonicalize, tickEnabled, maxDuePerTick, maxAttempts, log, now } = dependencies;

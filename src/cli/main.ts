@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-/** The process of `readback`: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { CommanderError } from 'commander';
 import { DomainError } from '../domain/errors.ts';
 import { runFsck } from '../fsck/run-fsck.ts';
@@ -11,6 +9,8 @@ import { stateDir } from '../settings/state-dir.ts';
 import { DataFolderError } from '../store/data-folder.ts';
 import { StoreFormatError } from '../store/environment.ts';
 import { StoreDamagedError } from '../store/look-apart.ts';
+/** The process of `readback`: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
+import { version } from '../version.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { addCommand } from './commands/add.ts';
 import { backupCommand, restoreCommand } from './commands/backup.ts';
@@ -26,8 +26,6 @@ import { type Context, withStore } from './context.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
 import { withStoppedFolder } from './stopped-folder.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
-
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
 const interruption = new AbortController();
 /** The first one lets the command end in order; the second is the system's own. */

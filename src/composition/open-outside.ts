@@ -1,5 +1,5 @@
 /** The outside world: the web, programs beside the service, and providers of models, each behind its breaker. */
-import { createRequire } from 'node:module';
+
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Breakers, createBreakers } from '../actors/breakers.ts';
@@ -24,6 +24,7 @@ import { openYtDlp } from '../providers/yt-dlp.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { version } from '../version.ts';
 import type { Threads } from './open-threads.ts';
 import type { Surroundings } from './parts.ts';
 
@@ -55,8 +56,6 @@ export interface Outside {
   capabilities(): Promise<Capabilities>;
   close(): Promise<void>;
 }
-
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 
 export function openOutside(options: OutsideOptions): Outside {
   const { settings, log, metrics, path, reader, threads, now, monotonic, random } = options;

@@ -6,7 +6,7 @@
  */
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
-import { clearPage } from './article/clear-page.ts';
+import { clearPage, hiddenStyle } from './article/clear-page.ts';
 import { fact, type PageFacts, readPageFacts, withoutSite } from './article/page-metadata.ts';
 import { trimArticle } from './article/trim-article.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
@@ -46,7 +46,6 @@ const coveredShare = 0.8;
 const maxDepthSum = 3_000_000;
 /** What is on a page but not read: ways to elsewhere, and forms. */
 const furniture = new Set(['nav', 'header', 'footer', 'aside', 'form', 'dialog', 'menu']);
-const hiddenStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 const nothing: ReadableText = { text: '', sections: [] };
 
 /**

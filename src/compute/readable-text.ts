@@ -20,7 +20,7 @@ const paragraphs = new Set(
 );
 /** Elements that begin on a new line. */
 const lines = new Set('caption dd dt figcaption li option tr'.split(' '));
-const headings = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
+export const headings: ReadonlySet<string> = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
 /** Elements without text to read: code, pictures, controls, and the source that mathematics was made from. */
 const unread = new Set(
   (

@@ -3,7 +3,9 @@
  * white space is a plain space, and what the tokenizer cannot do (unspaced scripts) or does in quadratic time (very long
  * runs without a space) is blanked out and handed back as runs. Offsets in the view are offsets in the text.
  */
+
 import { type CharacterRun, findUnspacedRuns } from './unspaced-scripts.ts';
+import { curlyApostrophes } from './word-terms.ts';
 
 /**
  * Longest run without a space that the tokenizer is given. Measured with `$1$1…`, its slowest input: 1 ms for 256 units
@@ -15,7 +17,6 @@ const spaceOrControl = /[\s\p{Cc}\u200b\ufeff]/gu;
 const plainAscii = /^[\x20-\x7e\n]*$/;
 /** The beginning of a longer run; of fixed length, because the engine's stack does not bear an open-ended one. */
 const longRunStart = new RegExp(`(?<![^ ])[^ ]{${longestRun + 1}}`, 'g');
-const curlyApostrophes = /[‘’ʼ＇]/g;
 /** Invisible characters inside words; a letter in their place keeps the word together. */
 const joiners = /[\u00ad\u2060]|(?<=[\p{L}\p{M}])\p{Join_C}(?=\p{L})/gu;
 /** Letters, digits and their marks outside ASCII: the tokenizer knows Latin-1 only and cuts `Łódź` into three. */

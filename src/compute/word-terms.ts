@@ -25,7 +25,8 @@ const wordOrRest = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+|[^\p{L}\p{M}\p{N}\p
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
 const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
-const curlyApostrophes = /[‘’ʼ＇]/g;
+/** Characters that people write for an apostrophe. */
+export const curlyApostrophes = /[‘’ʼ＇]/g;
 
 export interface WordPart {
   /** UTF-16 offsets from the token's start. */

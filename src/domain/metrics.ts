@@ -1,5 +1,7 @@
 /** Stored metrics and their summary: the contract's "MetricsTimeseriesResponse", "MetricsSummaryResponse", "AdminConfigResponse". */
+
 import { z } from 'zod';
+import { breakerStates } from './breaker-state.ts';
 import { datetime } from './ids.ts';
 
 /** One sample's identity: `http_request_duration_seconds_bucket` with its labels, of the metric without the suffix. */
@@ -61,7 +63,7 @@ export const metricsSummaryResponse = z.strictObject({
   search_latency: z
     .strictObject({ since: datetime.nullable(), runs: z.int(), p50_ms: z.number(), p95_ms: z.number() })
     .nullable(),
-  breakers: z.array(z.strictObject({ name: z.string(), state: z.enum(['closed', 'half_open', 'open']) })),
+  breakers: z.array(z.strictObject({ name: z.string(), state: z.enum(breakerStates) })),
 });
 export type MetricsSummaryResponse = z.infer<typeof metricsSummaryResponse>;
 

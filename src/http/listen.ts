@@ -1,5 +1,7 @@
 /** Binds the server to its address, and says in plain words why that fails. */
+
 import type { AddressInfo } from 'node:net';
+import { errorCode } from '../domain/error-code.ts';
 import type { HttpApp } from './http-app.ts';
 
 export class ListenError extends Error {
@@ -24,7 +26,7 @@ export async function listen(app: HttpApp, at: { host: string; port: number }): 
   try {
     await app.listen(at);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = String(errorCode(error));
     if (reasons[code] === undefined) throw error;
     throw new ListenError(`cannot listen on ${at.host} port ${at.port}: ${reasons[code]}`, error);
   }

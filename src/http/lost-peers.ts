@@ -4,10 +4,12 @@
  * after a quarter of an hour of sending it again. Node has no call for that state, so the table of Linux is read. Elsewhere
  * there is no table, and the system's own time limit holds.
  */
+
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import ipaddr from 'ipaddr.js';
+import { errorCode } from '../domain/error-code.ts';
 
 /** Tables of this process's network, by kind of socket. */
 const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
@@ -43,7 +45,7 @@ async function readTable(path: string): Promise<string> {
   try {
     return await readFile(path, 'latin1');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (errorCode(error) === 'ENOENT') return '';
     throw error;
   }
 }

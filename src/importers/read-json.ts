@@ -1,6 +1,8 @@
 /** Exports of bookmark services as JSON: Omnivore, Karakeep, linkding and Linkwarden. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../domain/error-code.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
 
@@ -41,8 +43,7 @@ async function savedContent(dir: string, slug: unknown): Promise<string | null> 
   try {
     return textOf(await readFile(join(dir, `${slug}.html`), 'utf8'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENAMETOOLONG'))
-      return null;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENAMETOOLONG') return null;
     throw error;
   }
 }

@@ -8,9 +8,11 @@
  * - A space is closed or dropped when its last user is gone: whoever asks it, tells it of pages, or saves it.
  * - A space that is dropped is gone from the first moment on; a later model of the same id waits until its files are deleted.
  */
+
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../domain/error-code.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
@@ -205,7 +207,7 @@ function foldersIn(dir: string): string[] {
   try {
     return readdirSync(dir);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
 }

@@ -9,10 +9,12 @@
  * aside with a log line and never stops a start: the folder is a cache, and what it lacks is indexed again from the text.
  * Files set aside go with the next save, for they may hold text that was forgotten since. One owner, one call at a time.
  */
+
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openSegment, type Segment } from '../compute/bm25/segment.ts';
+import { errorCode } from '../domain/error-code.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import { replaceFile, TEMPORARY_SUFFIX } from './durable-file.ts';
 import type { IndexLog } from './index-log.ts';
@@ -135,7 +137,7 @@ export class SegmentFiles {
     try {
       text = await readFile(join(dir, MANIFEST), 'utf8');
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
     const parsed = manifestSchema.safeParse(parseJson(text));
@@ -168,7 +170,7 @@ export class SegmentFiles {
     try {
       await rename(join(dir, file), join(dir, file + BAD_SUFFIX));
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
 
@@ -189,8 +191,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -6,9 +6,11 @@
  *   manifest.json               `spaceManifest` below
  *   shard-<n>.<generation>.rows, .graph
  */
+
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { errorCode } from '../domain/error-code.ts';
 import { replaceFile, TEMPORARY_SUFFIX } from './durable-file.ts';
 
 const file = z.strictObject({
@@ -48,7 +50,7 @@ export async function readManifest(dir: string): Promise<SpaceManifest | string 
   try {
     text = await readFile(join(dir, MANIFEST), 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
   try {
@@ -90,7 +92,7 @@ export async function setAside(dir: string, name: string): Promise<void> {
   try {
     await rename(join(dir, name), join(dir, `${target}.bad`));
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
 }
 

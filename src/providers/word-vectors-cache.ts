@@ -4,6 +4,7 @@
  * at once: one compiles (word-vectors-lock.ts) to a temporary name, fsyncs and renames; the others wait and tell so. A file
  * that is damaged is made again. Called once at start; the result is shared by all threads.
  */
+
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,6 +20,7 @@ import {
   WORD_VECTORS_FORMAT,
   WordVectorsFormatError,
 } from '../compute/word-vectors.ts';
+import { errorCode } from '../domain/error-code.ts';
 import type { CompileMessage, CompileTask } from './compile-word-vectors-process.ts';
 import { type LockSighting, tryLock } from './word-vectors-lock.ts';
 
@@ -111,7 +113,7 @@ type CacheRead =
 async function readCache(path: string): Promise<CacheRead> {
   const file = await open(path, 'r').catch((error: unknown) => {
     // ENOTDIR: the folder cannot be; making it says so.
-    if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
     throw unusable(path, error);
   });
   if (file === undefined) return { outcome: 'missing' };
@@ -208,7 +210,7 @@ async function removeOldTemporaries(cacheDir: string): Promise<void> {
   for (const name of names.filter((each) => each.startsWith('word-vectors-') && each.endsWith('.tmp'))) {
     const path = join(cacheDir, name);
     const found = await stat(path).catch((error: unknown) => {
-      if (!isCode(error, 'ENOENT')) throw error;
+      if (errorCode(error) !== 'ENOENT') throw error;
     });
     if (found !== undefined && Date.now() - found.mtimeMs > TEMPORARY_MAX_AGE_MS) await rm(path, { force: true });
   }
@@ -231,8 +233,4 @@ function unusable(path: string, error: unknown): WordVectorsUnavailableError {
     `the cache at ${path} cannot be used: ${reason}`,
     error,
   );
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

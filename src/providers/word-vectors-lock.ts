@@ -3,10 +3,12 @@
  * process is gone (same host) or when the time has not moved for `staleAfterMs` (another host, or a process number that was
  * given again). Losing a race here costs a second compilation, never a bad cache: that is written aside and renamed.
  */
+
 import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { errorCode } from '../domain/error-code.ts';
 
 const REFRESH_MS = 1000;
 
@@ -109,7 +111,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM';
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -118,13 +120,9 @@ async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
+  if (errorCode(error) !== 'ENOENT') throw error;
 }
 
 function ignoreExisting(error: unknown): undefined {
-  if (codeOf(error) !== 'EEXIST') throw error;
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+  if (errorCode(error) !== 'EEXIST') throw error;
 }

@@ -2,9 +2,11 @@
  * The tokens that the service accepts: the configured ones, or, when there is none, one that the first start makes and keeps in
  * the data folder, readable by its owner only. Contract "Authentication"; design "no token configured".
  */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuthToken } from '../domain/access.ts';
+import { errorCode } from '../domain/error-code.ts';
 
 export interface AccessTokens {
   tokens: readonly AuthToken[];
@@ -26,7 +28,7 @@ function readOrMake(path: string, newToken: () => string): string {
     const kept = readFileSync(path, 'utf8').trim();
     if (kept !== '') return kept;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
   const token = newToken();
   writeFileSync(path, `${token}\n`, { mode: 0o600 });

@@ -7,8 +7,10 @@
  * over another. A released lock is the newest one marked as released. So the newest never goes away, and two can never both
  * follow it.
  */
+
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../domain/error-code.ts';
 
 export interface FolderLock {
   /** Whether somebody had it before and let go of it in order. */
@@ -66,7 +68,7 @@ function releaseLock(path: string, self: Holder, own: string): void {
   } catch (error) {
     rmSync(own, { force: true });
     // On a full disk the lock stays as it is; when this process has ended, it is stale and is followed.
-    if (codeOf(error) !== 'ENOSPC') throw error;
+    if (errorCode(error) !== 'ENOSPC') throw error;
   }
 }
 
@@ -90,7 +92,7 @@ function linkIfFree(own: string, path: string): boolean {
     linkSync(own, path);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -100,7 +102,7 @@ function readHolder(path: string): Holder | 'gone' | 'unreadable' {
     const holder = JSON.parse(readFileSync(path, 'utf8'));
     return Number.isInteger(holder?.pid) && typeof holder.nonce === 'string' ? holder : 'unreadable';
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return 'gone';
+    if (errorCode(error) === 'ENOENT') return 'gone';
     if (error instanceof SyntaxError) return 'unreadable';
     throw error;
   }
@@ -111,7 +113,7 @@ function isHeld({ pid, started, released }: Holder): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (codeOf(error) !== 'EPERM') return false;
+    if (errorCode(error) !== 'EPERM') return false;
   }
   return started === null || startOf(pid) === started;
 }
@@ -123,11 +125,7 @@ function startOf(pid: number): string | null {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? null : (fields[19] ?? null); // a zombie holds nothing any more
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return null;
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ESRCH') return null;
     throw error;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -4,6 +4,7 @@
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { breakerStates } from '../domain/breaker-state.ts';
 import type { SampleValue } from '../domain/metrics.ts';
 
 export interface Metrics {
@@ -34,8 +35,6 @@ export interface Metrics {
 export interface Collected<Values> {
   collected: (() => Values) | undefined;
 }
-
-const breakerStates = ['closed', 'half_open', 'open'];
 
 /** The values of `outcome`, all present from the start so that a rate can be taken at once. */
 export const ingestOutcomes = ['queued', 'revisit', 'blacklisted'] as const;

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  type Breaker,
-  type BreakerEvent,
-  type BreakerState,
-  breakerMachine,
-  breakerStates,
-  nextBreaker,
-} from '../../src/machines/breaker.ts';
+import { type BreakerState, breakerStates } from '../../src/domain/breaker-state.ts';
+import { type Breaker, type BreakerEvent, breakerMachine, nextBreaker } from '../../src/machines/breaker.ts';
 
 type EventType = BreakerEvent['type'];
 

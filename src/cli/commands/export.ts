@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { errorCode } from '../../domain/error-code.ts';
 import { type ExportLine, exportVersion } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -61,7 +62,7 @@ function placeFile(partial: string, path: string, force: boolean): void {
     try {
       closeSync(openSync(path, 'wx', 0o600));
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
       throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
     }
   }

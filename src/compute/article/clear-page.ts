@@ -26,7 +26,8 @@ const furnitureProps = new Set(
     ' ',
   ),
 );
-const hiddenStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
+/** A style attribute that hides its element. */
+export const hiddenStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
 /** Running text below an element, in characters, and whether it holds what calls itself the article. */
 interface Weight {

@@ -3,7 +3,9 @@
  * to the reader before and after it, credits of pictures. Judged by blocks: what a block says, how much of it is links, and where
  * it stands. Called by extraction.
  */
+
 import { type DomNode, elementNode, textNode, walkTree } from '../dom-tree.ts';
+import { headings } from '../readable-text.ts';
 import { isCall, isCredit, isFact, isLabel, isLabelled, longestFurnitureLine } from './furniture-lines.ts';
 
 /** The smallest element that stands on lines of its own. */
@@ -24,7 +26,6 @@ const blockNames = new Set(
     'li main nav ol p pre section summary table tbody td th thead tr ul'
   ).split(' '),
 );
-const headings = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
 const cells = new Set('td th dt dd'.split(' '));
 const unread = new Set('script style noscript template svg'.split(' '));
 /** A block with a sentence of so many characters, mostly outside links, is running text. */
