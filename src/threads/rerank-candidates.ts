@@ -7,8 +7,9 @@ import { scoreLabels } from '../compute/bm25/search-segments.ts';
 import { ordinalOf, type Segment } from '../compute/bm25/segment.ts';
 import { isDeleted } from '../compute/bm25/tombstones.ts';
 import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '../compute/rerank/gather-candidates.ts';
-import { rerank } from '../compute/rerank/rerank.ts';
+import { rerank, WEIGHTS } from '../compute/rerank/rerank.ts';
 import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
+import { Workspace } from '../compute/rerank/workspace.ts';
 import type { WordVectors } from '../compute/word-vectors.ts';
 import { createWordCosines } from './word-cosines.ts';
 
@@ -41,6 +42,7 @@ export type CandidateReranker = (
 export function createCandidateReranker(vectors: WordVectors): CandidateReranker {
   const similarity = createWordCosines(vectors);
   let numbering = startNumbering();
+  const room = new Workspace();
 
   const partOf = ({ forward, vocabulary, terms }: Segment): ForwardPart | null =>
     forward === null || vocabulary !== vectors.fingerprint ? null : { index: forward, terms };
@@ -74,7 +76,7 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
       documentFrequency: (stem: number) => frequencies.get(stemNumbers[stem]),
     };
     const bm25f = scoreLabels(corpus, plan, labels);
-    return rerank(query, { ...words, ...scores, bm25f }, statistics, similarity);
+    return rerank(query, { ...words, ...scores, bm25f }, statistics, similarity, WEIGHTS, room);
   };
 }
 

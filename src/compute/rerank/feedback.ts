@@ -3,9 +3,12 @@
  * far their score stands out: where one candidate is clearly the best it is nearly alone, where many are alike they speak
  * together. So a question with one answer is not blurred, and a subject with many pages finds the words they use.
  */
-import { contribution, termWeight } from '../bm25/bm25f.ts';
-import type { Candidates, CollectionStatistics } from './rerank-input.ts';
-import { occurrences, type QueryTerm, saturation } from './word-evidence.ts';
+import { contribution, type LengthNorm, termWeight } from '../bm25/bm25f.ts';
+import { firstOf } from './first-of.ts';
+import type { CollectionStatistics } from './rerank-input.ts';
+import type { StemBags } from './stem-bags.ts';
+import { type QueryTerm, saturation } from './word-evidence.ts';
+import type { Workspace } from './workspace.ts';
 
 /** Chunks that give feedback, and stems taken from them; measured (docs/ranking.md): 5 to 20 and 25 to 200 are alike. */
 const FEEDBACK_CHUNKS = 10;
@@ -23,40 +26,34 @@ export const FEEDBACK: FeedbackWeights = { steepness: 1.5, beta: 0.75 };
 /**
  * Score the candidates by the query and its feedback together: BM25 where each stem weighs what it has in the query's unit
  * vector plus beta times what it has in the feedback's.
- * Shapes: `first` one score per candidate, any scale; `lengths` as `candidateLengths` gives. Result: one per candidate, >= 0.
+ * Shapes: `first` one score per candidate, any scale. Result: one per candidate, >= 0.
  */
 export function feedbackScores(
   terms: readonly QueryTerm[],
-  candidates: Candidates,
+  bags: StemBags,
   first: Float64Array,
-  lengths: Float64Array,
   statistics: CollectionStatistics,
+  room: Workspace,
   { steepness, beta }: FeedbackWeights = FEEDBACK,
 ): Float64Array {
-  const { labels, starts, words, bodyCounts, titleCounts, table } = candidates;
-  const weights = new Float64Array(table.stemCount);
-  const frequencies = new Float64Array(table.stemCount);
+  const weights = room.float64('feedback weights', bags.held.length).fill(0);
   const asked = terms.map(({ stem, weight }) => [stem, weight] as const);
   addVector(weights, asked, 1);
-  addVector(weights, feedbackStems(candidates, first, statistics, frequencies, steepness), beta);
-  const scores = new Float64Array(labels.length);
-  const { base, slope } = saturation(statistics.meanLength);
-  /** The weighted stems of the candidate, as they are met. */
-  const met: number[] = [];
-  for (let i = 0; i < labels.length; i++) {
-    for (let at = starts[i]; at < starts[i + 1]; at++) {
-      const stem = table.stems[words[at]];
-      if (weights[stem] === 0) continue;
-      if (frequencies[stem] === 0) met.push(stem);
-      frequencies[stem] += occurrences(bodyCounts[at], titleCounts[at]);
-    }
-    for (const stem of met) {
-      scores[i] += contribution(weights[stem], frequencies[stem], lengths[i], base, slope);
-      frequencies[stem] = 0;
-    }
-    met.length = 0;
-  }
+  addVector(weights, feedbackStems(bags, first, statistics, room, steepness), beta);
+  const scores = new Float64Array(first.length);
+  for (let i = 0; i < scores.length; i++) scores[i] = scoreBag(bags, i, weights, saturation(statistics.meanLength));
   return scores;
+}
+
+function scoreBag({ starts, stems, times, lengths }: StemBags, i: number, weights: Float64Array, norm: LengthNorm) {
+  const { base, slope } = norm;
+  const length = lengths[i];
+  let score = 0;
+  for (let at = starts[i]; at < starts[i + 1]; at++) {
+    const weight = weights[stems[at]];
+    if (weight !== 0) score += contribution(weight, times[at], length, base, slope);
+  }
+  return score;
 }
 
 type StemVector = readonly (readonly [stem: number, weight: number])[];
@@ -67,56 +64,42 @@ function addVector(weights: Float64Array, vector: StemVector, length: number): v
   if (norm > 0) for (const [stem, weight] of vector) if (stem >= 0) weights[stem] += (length * weight) / norm;
 }
 
-/**
- * The heaviest stems of the best chunks: the weighted sum of their unit vectors of (1 + ln frequency) · idf. `frequencies` is
- * all 0 before and after.
- */
+/** The heaviest stems of the best chunks: the weighted sum of their unit vectors of (1 + ln frequency) · idf. */
 function feedbackStems(
-  candidates: Candidates,
+  { labels, starts, stems, times, held }: StemBags,
   first: Float64Array,
   statistics: CollectionStatistics,
-  frequencies: Float64Array,
+  room: Workspace,
   steepness: number,
 ): StemVector {
-  const { labels, starts, words, bodyCounts, titleCounts, table } = candidates;
-  const order = Array.from(labels.keys()).sort((a, b) => first[b] - first[a] || labels[a] - labels[b]);
+  const better = (a: number, b: number) => first[a] > first[b] || (first[a] === first[b] && labels[a] < labels[b]);
+  const best = firstOf(Uint32Array.from(labels.keys()), FEEDBACK_CHUNKS, better);
   const spread = standardDeviation(first);
-  const sums = new Float64Array(table.stemCount);
-  const idfs = new Float64Array(table.stemCount);
-  /** Stems with a sum, and those of one chunk. */
+  const sums = room.float64('feedback sums', held.length).fill(0);
+  /** By stem, 0 for one not met yet. */
+  const idfs = room.float64('feedback idfs', held.length).fill(0);
   const summed: number[] = [];
-  const met: number[] = [];
-  for (const i of order.slice(0, FEEDBACK_CHUNKS)) {
-    for (let at = starts[i]; at < starts[i + 1]; at++) {
-      const stem = table.stems[words[at]];
-      if (frequencies[stem] === 0) met.push(stem);
-      frequencies[stem] += occurrences(bodyCounts[at], titleCounts[at]);
-    }
+  const weights = room.float64('feedback chunk', Math.max(0, ...best.map((i) => starts[i + 1] - starts[i])));
+  for (const i of best) {
+    const from = starts[i];
+    const count = starts[i + 1] - from;
     let squares = 0;
-    for (const stem of met) {
+    for (let entry = 0; entry < count; entry++) {
+      const stem = stems[from + entry];
       if (idfs[stem] === 0) {
         idfs[stem] = termWeight(statistics.docs, statistics.documentFrequency(stem));
         summed.push(stem);
       }
-      frequencies[stem] = (1 + Math.log(frequencies[stem])) * idfs[stem];
-      squares += frequencies[stem] ** 2;
+      const weight = (1 + Math.log(times[from + entry])) * idfs[stem];
+      weights[entry] = weight;
+      squares += weight ** 2;
     }
-    const voice = spread > 0 ? Math.exp((steepness * (first[i] - first[order[0]])) / spread) : 1;
-    for (const stem of met) {
-      sums[stem] += (voice * frequencies[stem]) / Math.sqrt(squares);
-      frequencies[stem] = 0;
-    }
-    met.length = 0;
+    const voice = spread > 0 ? Math.exp((steepness * (first[i] - first[best[0]])) / spread) : 1;
+    const norm = Math.sqrt(squares);
+    for (let entry = 0; entry < count; entry++) sums[stems[from + entry]] += (voice * weights[entry]) / norm;
   }
-  return heaviest(summed, sums, FEEDBACK_STEMS).map((stem) => [stem, sums[stem]] as const);
-}
-
-/** The `count` stems of the largest sums, equal ones by number. */
-function heaviest(stems: readonly number[], sums: Float64Array, count: number): number[] {
-  const ascending = Float64Array.from(stems, (stem) => sums[stem]).sort();
-  const least = ascending[Math.max(0, ascending.length - count)];
-  const enough = stems.filter((stem) => sums[stem] >= least);
-  return enough.sort((a, b) => sums[b] - sums[a] || a - b).slice(0, count);
+  const heavier = (a: number, b: number) => sums[a] > sums[b] || (sums[a] === sums[b] && a < b);
+  return firstOf(summed, FEEDBACK_STEMS, heavier).map((stem) => [stem, sums[stem]] as const);
 }
 
 function standardDeviation(values: Float64Array): number {

@@ -54,21 +54,20 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
       const known = numbers.knownOf(index);
       const from = index.starts[chunk];
       const end = index.starts[chunk + 1];
-      for (let at = from, to = starts[i]; at < end; at++, to++) {
-        const word = known[index.words[at]] - 1;
-        words[to] = wordPlaces.placeOf(word >= 0 ? word : numbers.numberOf(parts[part], index.words[at]));
-      }
+      words.set(index.words.subarray(from, end), starts[i]);
       bodyCounts.set(index.bodyCounts.subarray(from, end), starts[i]);
       titleCounts.set(index.titleCounts.subarray(from, end), starts[i]);
+      for (let at = starts[i]; at < starts[i + 1]; ) {
+        at = replaceKnown(words, at, starts[i + 1], known);
+        if (at < starts[i + 1]) numbers.numberOf(parts[part], words[at]);
+      }
     });
-    const count = wordPlaces.count;
+    wordPlaces.replaceAll(words, numbers.size);
+    const { count } = wordPlaces;
     const stems = new Uint32Array(count);
     const rows = new Int32Array(count);
-    for (let place = 0; place < count; place++) {
-      const word = wordPlaces.numbers[place];
-      stems[place] = stemPlaces.placeOf(numbers.stemOf(word));
-      rows[place] = numbers.rowOf(word);
-    }
+    numbers.lookUp(wordPlaces.numbers, stems, rows);
+    stemPlaces.replaceAll(stems, numbers.stems.size);
     return {
       query: queryWords(forms),
       words: { labels, starts, words, bodyCounts, titleCounts, table: { stems, rows, stemCount: stemPlaces.count } },
@@ -105,6 +104,39 @@ function makeRoom(entries: number) {
   };
 }
 
+/**
+ * Put the number of each word of an index, up to the first without one; gives where that is, `to` if nowhere. What runs
+ * over every entry is a function of its own here and in the other stages, and ends with its loop: code that is compiled while a long
+ * loop runs knows nothing of what comes after it, and falls back to the interpreter there (docs/ranking.md).
+ */
+function replaceKnown(words: Uint32Array, from: number, to: number, known: Uint32Array): number {
+  for (let at = from; at < to; at++) {
+    const number = known[words[at]];
+    if (number === 0) return at;
+    words[at] = number - 1;
+  }
+  return to;
+}
+
+/**
+ * Put its place for each number; gives how many places there are now. Whether a number is new cannot be foreseen, so there is no
+ * branch: the processor goes on to the next one while a number is fetched from memory.
+ */
+function placeAll(list: Uint32Array, places: Uint32Array, numbers: Uint32Array, from: number): number {
+  let count = from;
+  for (let i = 0; i < list.length; i++) {
+    const number = list[i];
+    const known = places[number];
+    const isNew = (known - 1) >>> 31;
+    numbers[count] = number;
+    count += isNew;
+    const place = known + isNew * count; // + 1
+    places[number] = place;
+    list[i] = place - 1;
+  }
+  return count;
+}
+
 /** Places 0, 1, 2 … for numbers, in the order they are asked for. */
 class Renumbering {
   count = 0;
@@ -113,9 +145,13 @@ class Renumbering {
   /** The place + 1 of each number, 0 for none. */
   #places = new Uint32Array(1024);
 
-  placeOf(number: number): number {
-    if (number < this.#places.length && this.#places[number] > 0) return this.#places[number] - 1;
-    return this.#add(number);
+  /** Put its place for each number, which is below `limit`. */
+  replaceAll(list: Uint32Array, limit: number): void {
+    if (limit > this.#places.length) this.#places = grown(this.#places, 2 * limit);
+    // One more, as a number that is not new is written behind the others.
+    const room = this.count + list.length + 1;
+    if (room > this.numbers.length) this.numbers = grown(this.numbers, 2 * room);
+    this.count = placeAll(list, this.#places, this.numbers, this.count);
   }
 
   /** The place of a number, -1 where it has none or is below 0. */
@@ -126,15 +162,6 @@ class Renumbering {
   clear(): void {
     for (let place = 0; place < this.count; place++) this.#places[this.numbers[place]] = 0;
     this.count = 0;
-  }
-
-  #add(number: number): number {
-    if (number >= this.#places.length)
-      this.#places = grown(this.#places, Math.max(2 * this.#places.length, number + 1));
-    if (this.count === this.numbers.length) this.numbers = grown(this.numbers, 2 * this.count);
-    this.numbers[this.count] = number;
-    this.#places[number] = this.count + 1;
-    return this.count++;
   }
 }
 

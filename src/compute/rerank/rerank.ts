@@ -11,8 +11,10 @@
 import { FEEDBACK, type FeedbackWeights, feedbackScores } from './feedback.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
 import { smoothScores } from './smooth-scores.ts';
-import { candidateLengths, queryTerms, wordEvidence } from './word-evidence.ts';
+import { stemBags } from './stem-bags.ts';
+import { queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
+import { Workspace } from './workspace.ts';
 
 /**
  * Part of the first pass that is added to the score of feedback, whose maximum is 1, where the cosine in it is an outside
@@ -36,6 +38,7 @@ export const WEIGHTS: RerankWeights = { ...FEEDBACK, cosine: 0.15, neighbours: 0
  * Units:  0..1, the best is 1 (all 0 where nothing fits at all); compare within one query only.
  * Holds:  the order of the candidates and the scales of `bm25f`, `cosine` and `wordCosine` do not matter.
  * Errors: none; no candidates give an empty result.
+ * `room`: who asks often keeps one, for one call at a time.
  */
 export function rerank(
   query: readonly QueryWord[],
@@ -43,17 +46,19 @@ export function rerank(
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
   weights: RerankWeights = WEIGHTS,
+  room = new Workspace(),
 ): Float64Array {
   const terms = queryTerms(query, statistics);
-  const lengths = candidateLengths(candidates);
-  const { surface, near, wide, title } = wordEvidence(query, terms, candidates, lengths, statistics, similarity);
+  const bags = stemBags(candidates, room);
+  const evidence = wordEvidence(query, terms, candidates, bags.lengths, statistics, similarity, room);
+  const { surface, near, wide, title } = evidence;
   const { bm25f, cosine, wordCosine, outsideModel } = candidates;
   const first = meanOfViews(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
-  const scores = byPeak(feedbackScores(terms, candidates, first, lengths, statistics, weights));
+  const scores = byPeak(feedbackScores(terms, bags, first, statistics, room, weights));
   const added = outsideModel ? first : byPeak(cosine ?? []);
   const part = outsideModel ? OUTSIDE_FIRST_PASS : weights.cosine;
   const fused = scores.map((score, i) => score + part * Math.max(0, added[i] ?? 0));
-  return byPeak(smoothScores(candidates, fused, weights.neighbours));
+  return byPeak(smoothScores(bags, fused, weights.neighbours, room));
 }
 
 /** Divided by the maximum; all 0 where that is not above 0. */

@@ -4,8 +4,9 @@
  * regularisation (Diaz 2005), with the nearest neighbours' mean in place of the graph Laplacian. Pure.
  */
 import { termWeight } from '../bm25/bm25f.ts';
-import type { Candidates } from './rerank-input.ts';
-import { occurrences } from './word-evidence.ts';
+import { firstOf } from './first-of.ts';
+import type { StemBags } from './stem-bags.ts';
+import type { Workspace } from './workspace.ts';
 
 /** Candidates that are smoothed, the best ones: bounds the work. With 30, 50 or all of them the first ten are the same (docs/ranking.md). */
 const SMOOTHED = 30;
@@ -18,19 +19,27 @@ const NEIGHBOURS = 5;
  * whole collection and tells apart what the query has brought together.
  * Shapes: `scores` one per candidate, >= 0; result the same, in their order. Units: those of `scores`.
  */
-export function smoothScores(candidates: Candidates, scores: Float64Array, share: number): Float64Array {
-  const { labels } = candidates;
+export function smoothScores(bags: StemBags, scores: Float64Array, share: number, room: Workspace): Float64Array {
+  const { labels } = bags;
   if (labels.length < 2) return scores;
-  const vectors = stemVectors(candidates);
-  const best = Array.from(labels.keys())
-    .sort((a, b) => scores[b] - scores[a] || labels[a] - labels[b])
-    .slice(0, SMOOTHED);
+  const all = Uint32Array.from(labels.keys());
+  const better = (a: number, b: number) => scores[a] > scores[b] || (scores[a] === scores[b] && labels[a] < labels[b]);
+  const best = firstOf(all, SMOOTHED, better);
+  const weights = unitWeights(bags, room);
+  const postings = postingsOf(bags, weights, best, room);
+  const sums = room.float64('smoothing sums', labels.length);
+  const alike = room.float32('smoothing alike', labels.length);
+  const nearer = (a: number, b: number) => alike[a] > alike[b] || (alike[a] === alike[b] && labels[a] < labels[b]);
   const smoothed = scores.slice();
   for (const i of best) {
+    addProducts(bags, weights, postings, i, sums.fill(0));
+    sums[i] = 0;
+    // Rounded, so that equal ones are equal in whatever order they were summed.
+    alike.set(sums);
     let sum = 0;
     let weight = 0;
-    const alike = similarities(vectors, i);
-    for (const neighbour of nearest(alike, labels)) {
+    for (const neighbour of firstOf(all, NEIGHBOURS, nearer)) {
+      // One that shares nothing weighs nothing.
       sum += alike[neighbour] * scores[neighbour];
       weight += alike[neighbour];
     }
@@ -39,85 +48,92 @@ export function smoothScores(candidates: Candidates, scores: Float64Array, share
   return smoothed;
 }
 
-/** Unit vectors over stems: candidate i has the entries starts[i] .. starts[i + 1]. The same by stem in `postings`. */
-interface StemVectors {
-  starts: Uint32Array;
-  stems: Uint32Array;
-  weights: Float64Array;
-  /** A stem's candidates, with their weights, are postingStarts[stem] .. postingStarts[stem + 1]. */
-  postingStarts: Uint32Array;
-  postings: Uint32Array;
-  postingWeights: Float64Array;
-}
-
-function stemVectors({ labels, starts: from, words, bodyCounts, titleCounts, table }: Candidates): StemVectors {
-  const count = labels.length;
-  const starts = new Uint32Array(count + 1);
-  const stems = new Uint32Array(words.length);
-  const weights = new Float64Array(words.length);
-  const postingStarts = new Uint32Array(table.stemCount + 1);
-  /** By stem its place + 1 among the candidate's entries, if that is not before where they start. */
-  const places = new Uint32Array(table.stemCount);
-  let end = 0;
-  for (let i = 0; i < count; i++) {
-    for (let at = from[i]; at < from[i + 1]; at++) {
-      const stem = table.stems[words[at]];
-      if (places[stem] <= starts[i]) {
-        places[stem] = end + 1;
-        stems[end++] = stem;
-        postingStarts[stem + 1]++;
-      }
-      weights[places[stem] - 1] += occurrences(bodyCounts[at], titleCounts[at]);
-    }
-    starts[i + 1] = end;
-  }
+/** By entry of the bags its component in the candidate's unit vector. */
+function unitWeights(bags: StemBags, room: Workspace): Float64Array {
+  const count = bags.labels.length;
   const idfOf = Float64Array.from({ length: count + 1 }, (_, df) => termWeight(count, df));
-  const idfs = new Float64Array(table.stemCount);
-  for (let stem = 0; stem < table.stemCount; stem++) idfs[stem] = idfOf[postingStarts[stem + 1]];
-  for (let stem = 0; stem < table.stemCount; stem++) postingStarts[stem + 1] += postingStarts[stem];
-  const next = postingStarts.slice(0, -1);
-  const postings = new Uint32Array(end);
-  const postingWeights = new Float64Array(end);
-  for (let i = 0; i < count; i++) {
-    let squares = 0;
-    for (let at = starts[i]; at < starts[i + 1]; at++) {
-      weights[at] = (weights[at] === 1 ? 1 : 1 + Math.log(weights[at])) * idfs[stems[at]];
-      squares += weights[at] ** 2;
-    }
-    const norm = Math.sqrt(squares);
-    for (let at = starts[i]; at < starts[i + 1]; at++) {
-      weights[at] /= norm;
-      const place = next[stems[at]]++;
-      postings[place] = i;
-      postingWeights[place] = weights[at];
-    }
-  }
-  return { starts, stems, weights, postingStarts, postings, postingWeights };
+  const weights = room.float64('smoothing weights', bags.starts[count]);
+  for (let i = 0; i < count; i++) weighBag(bags, i, idfOf, weights);
+  return weights;
 }
 
-/** Similarity of each candidate to candidate i; rounded, so that equal ones are equal in whatever order they were summed. */
-function similarities(vectors: StemVectors, i: number): Float32Array {
-  const { starts, stems, weights, postingStarts, postings, postingWeights } = vectors;
-  const sums = new Float64Array(starts.length - 1);
+function weighBag(
+  { starts, stems, times, held }: StemBags,
+  i: number,
+  idfOf: Float64Array,
+  weights: Float64Array,
+): void {
+  let squares = 0;
   for (let at = starts[i]; at < starts[i + 1]; at++) {
-    const weight = weights[at];
-    const from = postingStarts[stems[at]];
-    const end = postingStarts[stems[at] + 1];
-    if (end - from > 1) for (let p = from; p < end; p++) sums[postings[p]] += weight * postingWeights[p];
+    // Most words are there once, and a logarithm takes longer than all the rest.
+    const weight = (times[at] === 1 ? 1 : 1 + Math.log(times[at])) * idfOf[held[stems[at]]];
+    weights[at] = weight;
+    squares += weight ** 2;
   }
-  sums[i] = 0;
-  return Float32Array.from(sums);
+  const norm = Math.sqrt(squares);
+  for (let at = starts[i]; at < starts[i + 1]; at++) weights[at] /= norm;
 }
 
-/** The candidates most alike, those that share nothing left out; equal ones by label. */
-function nearest(alike: Float32Array, labels: Uint32Array): number[] {
-  const found: number[] = [];
-  const before = (a: number, b: number) => alike[a] > alike[b] || (alike[a] === alike[b] && labels[a] < labels[b]);
-  for (let i = 0; i < alike.length; i++) {
-    if (alike[i] === 0 || (found.length === NEIGHBOURS && !before(i, found[NEIGHBOURS - 1]))) continue;
-    let at = Math.min(found.length, NEIGHBOURS - 1);
-    for (; at > 0 && before(i, found[at - 1]); at--) found[at] = found[at - 1];
-    found[at] = i;
+/** The bags by stem, of the stems that some candidates share with others. */
+interface Postings {
+  /** By stem where its postings start, NONE of the others. */
+  starts: Uint32Array;
+  candidates: Uint32Array;
+  weights: Float64Array;
+}
+
+const NONE = 0xffff_ffff;
+
+function postingsOf(bags: StemBags, weights: Float64Array, wanted: readonly number[], room: Workspace): Postings {
+  const { labels, held } = bags;
+  const starts = room.uint32('posting starts', held.length).fill(NONE);
+  let size = 0;
+  for (const i of wanted) size = allot(bags, i, starts, size);
+  const ends = room.uint32('posting ends', held.length);
+  ends.set(starts);
+  const candidates = room.uint32('posting candidates', size);
+  const postings = { starts, candidates, weights: room.float64('posting weights', size) };
+  for (let i = 0; i < labels.length; i++) post(bags, i, weights, ends, postings);
+  return postings;
+}
+
+/** Give the shared stems of a candidate room for their postings behind `size`; gives the new size. */
+function allot({ starts, stems, held }: StemBags, i: number, postingStarts: Uint32Array, size: number): number {
+  let end = size;
+  for (let at = starts[i]; at < starts[i + 1]; at++) {
+    const stem = stems[at];
+    if (held[stem] === 1 || postingStarts[stem] !== NONE) continue;
+    postingStarts[stem] = end;
+    end += held[stem];
   }
-  return found;
+  return end;
+}
+
+/** Put a candidate where the postings of its stems end. */
+function post({ starts, stems }: StemBags, i: number, from: Float64Array, ends: Uint32Array, to: Postings): void {
+  const { candidates, weights } = to;
+  for (let at = starts[i]; at < starts[i + 1]; at++) {
+    const place = ends[stems[at]];
+    if (place === NONE) continue;
+    candidates[place] = i;
+    weights[place] = from[at];
+    ends[stems[at]] = place + 1;
+  }
+}
+
+/** Add each candidate's product with candidate i, which was wanted, to `sums`. */
+function addProducts(
+  { starts, stems, held }: StemBags,
+  weights: Float64Array,
+  postings: Postings,
+  i: number,
+  sums: Float64Array,
+): void {
+  for (let at = starts[i]; at < starts[i + 1]; at++) {
+    const stem = stems[at];
+    if (held[stem] === 1) continue;
+    const weight = weights[at];
+    const end = postings.starts[stem] + held[stem];
+    for (let p = postings.starts[stem]; p < end; p++) sums[postings.candidates[p]] += weight * postings.weights[p];
+  }
 }

@@ -3,10 +3,13 @@
  * same field, and the words of the title. All four are BM25 with the idf of the query's stems; they differ in what counts as
  * an occurrence. (The fifth width, equal stems, is the sparse side's own score.)
  */
-import { B, contribution, FIELD_WEIGHTS, K1, termWeight } from '../bm25/bm25f.ts';
+import { B, contribution, K1, type LengthNorm, termWeight } from '../bm25/bm25f.ts';
 import { queryTermWeight } from '../bm25/corpus.ts';
+import { firstOf } from './first-of.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
-import type { WordSimilarity } from './word-similarity.ts';
+import { occurrences } from './stem-bags.ts';
+import type { FoundPair, WordSimilarity } from './word-similarity.ts';
+import type { Workspace } from './workspace.ts';
 
 /** Terms that are matched by meaning, the heaviest ones; the others count where they occur. Bounds the work on a page as a query. */
 const MAX_SOFT_TERMS = 16;
@@ -46,26 +49,12 @@ export function queryTerms(words: readonly QueryWord[], statistics: CollectionSt
   });
 }
 
-/** Lengths of the candidates in occurrences, the title counted as BM25F does. */
-export function candidateLengths({ labels, starts, bodyCounts, titleCounts }: Candidates): Float64Array {
-  const lengths = new Float64Array(labels.length);
-  for (let i = 0; i < labels.length; i++) {
-    for (let at = starts[i]; at < starts[i + 1]; at++) lengths[i] += occurrences(bodyCounts[at], titleCounts[at]);
-  }
-  return lengths;
-}
-
-/** Weighted occurrences of an entry. */
-export function occurrences(bodyCount: number, titleCount: number): number {
-  return FIELD_WEIGHTS.body * bodyCount + FIELD_WEIGHTS.title * titleCount;
-}
-
 /** Base and slope for `contribution`, in whole occurrences. */
-export function saturation(meanLength: number): { base: number; slope: number } {
+export function saturation(meanLength: number): LengthNorm {
   return { base: K1 * (1 - B), slope: meanLength > 0 ? (K1 * B) / meanLength : 0 };
 }
 
-/** Shapes: `lengths` as `candidateLengths` gives; result one number per candidate and width, all >= 0. */
+/** Shapes: `lengths` as the bags of stems have them; result one number per candidate and width, all >= 0. */
 export function wordEvidence(
   words: readonly QueryWord[],
   terms: readonly QueryTerm[],
@@ -73,57 +62,89 @@ export function wordEvidence(
   lengths: Float64Array,
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
+  room: Workspace,
 ): WordEvidence {
-  const { labels, starts, table } = candidates;
-  const count = labels.length;
+  const count = candidates.labels.length;
   const evidence = {
     surface: new Float64Array(count),
     near: new Float64Array(count),
     wide: new Float64Array(count),
     title: new Float64Array(count),
   };
-  const idfs = new Map(terms.map(({ stem, idf }) => [stem, idf]));
-  const formWeights = new Map(
-    words.map(({ word, stem, count: times }) => [word, queryTermWeight(times) * (idfs.get(stem) ?? 0)]),
-  );
-  const relations = relate(terms, candidates, similarity);
+  const relations = relate(terms, candidates, similarity, room);
+  const formWeights = weighForms(words, terms, room.float64('form weights', candidates.table.rows.length));
   const text = saturation(statistics.meanLength);
   const heading = saturation(statistics.meanTitleLength);
-  const near = new Float64Array(terms.length);
-  const wide = new Float64Array(terms.length);
-  const title = new Float64Array(terms.length);
+  const met = {
+    near: new Float64Array(terms.length),
+    wide: new Float64Array(terms.length),
+    title: new Float64Array(terms.length),
+  };
   for (let i = 0; i < count; i++) {
-    near.fill(0);
-    wide.fill(0);
-    title.fill(0);
-    let titleLength = 0;
-    for (let at = starts[i]; at < starts[i + 1]; at++) {
-      const word = candidates.words[at];
-      const titleCount = candidates.titleCounts[at];
-      titleLength += titleCount;
-      if (relations.starts[word] === relations.starts[word + 1]) continue;
-      const times = occurrences(candidates.bodyCounts[at], titleCount);
-      for (let r = relations.starts[word]; r < relations.starts[word + 1]; r++) {
-        const term = relations.terms[r];
-        near[term] += times * relations.near[r];
-        wide[term] += times * relations.wide[r];
-        if (terms[term].stem === table.stems[word]) title[term] += titleCount;
-      }
-      const weight = formWeights.get(word);
-      if (weight === undefined) continue;
-      evidence.surface[i] += contribution(weight, times, lengths[i], text.base, text.slope);
-    }
+    evidence.surface[i] = surfaceOf(candidates, i, formWeights, lengths[i], text);
+    const titleLength = meetTerms(candidates, i, relations, met);
     for (let term = 0; term < terms.length; term++) {
       const { weight } = terms[term];
-      if (wide[term] === 0) continue;
-      evidence.near[i] += contribution(weight, near[term], lengths[i], text.base, text.slope);
-      evidence.wide[i] += contribution(weight, wide[term], lengths[i], text.base, text.slope);
-      if (title[term] > 0) {
-        evidence.title[i] += contribution(weight, title[term], titleLength, heading.base, heading.slope);
+      if (met.wide[term] === 0) continue;
+      evidence.near[i] += contribution(weight, met.near[term], lengths[i], text.base, text.slope);
+      evidence.wide[i] += contribution(weight, met.wide[term], lengths[i], text.base, text.slope);
+      if (met.title[term] > 0) {
+        evidence.title[i] += contribution(weight, met.title[term], titleLength, heading.base, heading.slope);
       }
     }
   }
   return evidence;
+}
+
+/** By word what its very form weighs in the query, 0 where it is not in it. */
+function weighForms(words: readonly QueryWord[], terms: readonly QueryTerm[], weights: Float64Array): Float64Array {
+  const idfs = new Map(terms.map(({ stem, idf }) => [stem, idf]));
+  weights.fill(0);
+  for (const { word, stem, count } of words) {
+    if (word >= 0) weights[word] = queryTermWeight(count) * (idfs.get(stem) ?? 0);
+  }
+  return weights;
+}
+
+function surfaceOf(
+  { starts, words, bodyCounts, titleCounts }: Candidates,
+  i: number,
+  formWeights: Float64Array,
+  length: number,
+  { base, slope }: LengthNorm,
+): number {
+  let score = 0;
+  for (let at = starts[i]; at < starts[i + 1]; at++) {
+    const weight = formWeights[words[at]];
+    if (weight !== 0) score += contribution(weight, occurrences(bodyCounts[at], titleCounts[at]), length, base, slope);
+  }
+  return score;
+}
+
+/** Count for each term what candidate i has of it, into `met`; gives the length of its title. */
+function meetTerms(
+  { starts, words, bodyCounts, titleCounts }: Candidates,
+  i: number,
+  relations: Relations,
+  { near, wide, title }: Pick<WordEvidence, 'near' | 'wide' | 'title'>,
+): number {
+  near.fill(0);
+  wide.fill(0);
+  title.fill(0);
+  let titleLength = 0;
+  for (let at = starts[i]; at < starts[i + 1]; at++) {
+    const word = words[at];
+    titleLength += titleCounts[at];
+    const end = relations.starts[word + 1];
+    for (let r = relations.starts[word]; r < end; r++) {
+      const term = relations.terms[r];
+      const times = occurrences(bodyCounts[at], titleCounts[at]);
+      near[term] += times * relations.near[r];
+      wide[term] += times * relations.wide[r];
+      title[term] += relations.same[r] * titleCounts[at];
+    }
+  }
+  return titleLength;
 }
 
 /**
@@ -136,52 +157,74 @@ interface Relations {
   terms: Uint16Array;
   near: Float32Array;
   wide: Float32Array;
+  /** 1 for an equal stem, 0 for a word near in meaning. */
+  same: Uint8Array;
 }
 
-function relate(terms: readonly QueryTerm[], { table }: Candidates, similarity: WordSimilarity): Relations {
-  const count = table.rows.length;
+function relate(
+  terms: readonly QueryTerm[],
+  { table }: Candidates,
+  similarity: WordSimilarity,
+  room: Workspace,
+): Relations {
   const soft = new Set(
-    terms
-      .map((_, term) => term)
-      .sort((a, b) => terms[b].weight - terms[a].weight || a - b)
-      .slice(0, MAX_SOFT_TERMS),
+    firstOf(
+      terms.map((_, term) => term),
+      MAX_SOFT_TERMS,
+      (a, b) => terms[a].weight > terms[b].weight || (terms[a].weight === terms[b].weight && a < b),
+    ),
   );
-  /** Of each relation its word, its term and its cosine. */
+  /** Of each relation its word, its term and its cosine; those of equal stems first. */
   const words: number[] = [];
   const found: number[] = [];
   const cosines: number[] = [];
-  const starts = new Uint32Array(count + 1);
   const relation = (term: number, word: number, cosine: number) => {
     words.push(word);
     found.push(term);
     cosines.push(cosine);
-    starts[word + 1]++;
   };
-  const termOf = new Int32Array(table.stemCount).fill(-1);
+  const termOf = room.uint32('relation terms', table.stemCount).fill(0); // + 1
   terms.forEach(({ stem }, term) => {
-    if (stem >= 0) termOf[stem] = term;
+    if (stem >= 0) termOf[stem] = term + 1;
   });
-  for (let word = 0; word < count; word++) {
-    const term = termOf[table.stems[word]];
-    if (term >= 0) relation(term, word, 1);
-  }
+  eachEqual(table.stems, termOf, relation);
+  const equal = words.length;
   const rows = Int32Array.from(terms, ({ row }, term) => (soft.has(term) ? row : -1));
   similarity.pairs(rows, table.rows, LEAST_COSINE, (term, word, cosine) => {
     if (terms[term].stem !== table.stems[word]) relation(term, word, Math.min(cosine, 1));
   });
-  for (let word = 0; word < count; word++) starts[word + 1] += starts[word];
-  const next = starts.slice(0, -1);
+  const starts = startsOf(words, room.uint32('relation starts', table.rows.length + 1));
+  const next = room.uint32('relation ends', starts.length);
+  next.set(starts);
   const relations = {
     starts,
     terms: new Uint16Array(words.length),
     near: new Float32Array(words.length),
     wide: new Float32Array(words.length),
+    same: new Uint8Array(words.length),
   };
   for (let i = 0; i < words.length; i++) {
     const at = next[words[i]]++;
     relations.terms[at] = found[i];
     relations.wide[at] = (cosines[i] * cosines[i] * cosines[i]) ** 2;
     relations.near[at] = relations.wide[at] ** 2;
+    relations.same[at] = Number(i < equal);
   }
   return relations;
+}
+
+/** Tell of each word whose stem is a term's. `termOf`: by stem its term + 1, 0 for none. */
+function eachEqual(stems: Uint32Array, termOf: Uint32Array, tell: FoundPair): void {
+  for (let word = 0; word < stems.length; word++) {
+    const term = termOf[stems[word]];
+    if (term > 0) tell(term - 1, word, 1);
+  }
+}
+
+/** Where the relations of each word start when they are in the order of words, into `starts`, and at its end how many there are. */
+function startsOf(words: readonly number[], starts: Uint32Array): Uint32Array {
+  starts.fill(0);
+  for (const word of words) starts[word + 1]++;
+  for (let word = 1; word < starts.length; word++) starts[word] += starts[word - 1];
+  return starts;
 }

@@ -57,12 +57,14 @@ export class WordNumbers {
     return word;
   }
 
-  stemOf(word: number): number {
-    return this.#stemOf[word];
-  }
-
-  rowOf(word: number): number {
-    return this.#rowOf[word];
+  /** The stem and the row of each of the first words of a list, as many as there is room for. */
+  lookUp(words: Uint32Array, stems: Uint32Array, rows: Int32Array): void {
+    const stemOf = this.#stemOf;
+    const rowOf = this.#rowOf;
+    for (let i = 0; i < stems.length; i++) {
+      stems[i] = stemOf[words[i]];
+      rows[i] = rowOf[words[i]];
+    }
   }
 
   #add(stem: number, row: number): number {

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { feedbackScores } from '../../../src/compute/rerank/feedback.ts';
-import { rerank } from '../../../src/compute/rerank/rerank.ts';
+import { rerank, WEIGHTS } from '../../../src/compute/rerank/rerank.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from '../../../src/compute/rerank/rerank-input.ts';
-import { candidateLengths, queryTerms, wordEvidence } from '../../../src/compute/rerank/word-evidence.ts';
+import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
+import { queryTerms, wordEvidence } from '../../../src/compute/rerank/word-evidence.ts';
 import { createWordSimilarity, type WordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
+import { Workspace } from '../../../src/compute/rerank/workspace.ts';
 import { fixtureVectors } from '../word-vectors-fixture.ts';
 
 const similarity = createWordSimilarity(fixtureVectors());
@@ -56,10 +58,11 @@ test('each width counts its own kind of occurrence', () => {
       [2, 1, 0],
     ],
   ]);
-  const lengths = candidateLengths(candidates);
+  const room = new Workspace();
+  const { lengths } = stemBags(candidates, room);
   assert.deepEqual([...lengths], [4, 4]);
   const terms = queryTerms(query, statistics);
-  const evidence = wordEvidence(query, terms, candidates, lengths, statistics, similarity);
+  const evidence = wordEvidence(query, terms, candidates, lengths, statistics, similarity, room);
   // At mean length the saturation is tf / (tf + 1.2).
   near(evidence.surface[0], (weight * 2) / 3.2);
   assert.equal(evidence.surface[1], 0);
@@ -81,7 +84,9 @@ test('a word near in meaning counts a part of an occurrence', () => {
   };
   const candidates = candidatesOf([[[2, 4, 0]], [[3, 4, 0]]]);
   const terms = queryTerms(query, statistics);
-  const evidence = wordEvidence(query, terms, candidates, candidateLengths(candidates), statistics, alike);
+  const room = new Workspace();
+  const { lengths } = stemBags(candidates, room);
+  const evidence = wordEvidence(query, terms, candidates, lengths, statistics, alike, room);
   const times = [4 * 0.8 ** 12, 4 * 0.8 ** 6];
   assert.ok(Math.abs(evidence.near[0] - (weight * times[0]) / (times[0] + 1.2)) < 1e-6);
   assert.ok(Math.abs(evidence.wide[0] - (weight * times[1]) / (times[1] + 1.2)) < 1e-6);
@@ -99,7 +104,8 @@ test('feedback scores a chunk without a query word by the words of the best', ()
   ]);
   const terms = queryTerms(query, statistics);
   const first = Float64Array.of(1, 0, 0);
-  const scores = feedbackScores(terms, candidates, first, candidateLengths(candidates), statistics);
+  const room = new Workspace();
+  const scores = feedbackScores(terms, stemBags(candidates, room), first, statistics, room);
   // Voices 1, v, v; stem 2 (word 3) is in the first two, stem 1 (word 2) in the third.
   const voice = Math.exp(-1.5 / Math.sqrt(2 / 9));
   const idf = (df: number) => Math.log(1 + (100.5 - df) / (df + 0.5));
@@ -145,7 +151,12 @@ const someCase = fc.record({
 });
 type Case = typeof someCase extends fc.Arbitrary<infer Value> ? Value : never;
 
-function scoresOf({ candidates, query: words, rows }: Case, scale = 1, order = candidates.map((_, i) => i)): number[] {
+function scoresOf(
+  { candidates, query: words, rows }: Case,
+  scale = 1,
+  order = candidates.map((_, i) => i),
+  room = new Workspace(),
+): number[] {
   const chosen = order.map((i) => candidates[i]);
   const given = candidatesOf(
     chosen.map(({ bag }) => bag),
@@ -157,7 +168,7 @@ function scoresOf({ candidates, query: words, rows }: Case, scale = 1, order = c
     },
   );
   const asked = words.map(({ word, count, row }) => ({ word, stem: word < 0 ? -1 : STEMS[word], count, row }));
-  return [...rerank(asked, given, statistics, similarity)];
+  return [...rerank(asked, given, statistics, similarity, WEIGHTS, room)];
 }
 
 test('scores are between 0 and 1, and the best is 1 where anything fits', () => {
@@ -184,6 +195,15 @@ test('neither the scale of the given scores nor the order of the candidates matt
         order.map(({ i }) => i),
       );
       for (const [place, { i }] of order.entries()) near(permuted[place], expected[i]);
+    }),
+  );
+});
+
+test('what other queries have left in the workspace changes no bit of a score', () => {
+  const room = new Workspace();
+  fc.assert(
+    fc.property(someCase, (each) => {
+      assert.deepEqual(scoresOf(each, 1, undefined, room), scoresOf(each));
     }),
   );
 });

@@ -2,24 +2,31 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Candidates } from '../../../src/compute/rerank/rerank-input.ts';
 import { smoothScores } from '../../../src/compute/rerank/smooth-scores.ts';
+import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
+import { Workspace } from '../../../src/compute/rerank/workspace.ts';
 
 /** Candidates of [word, times in the text, times in the title]; words 0 and 1 share stem 0, word n has stem n − 1 from there on. */
 function candidatesOf(bags: readonly (readonly [number, number, number])[][]): Candidates {
   const words = bags.flat();
-  const stems = Uint32Array.from({ length: 40 }, (_, word) => Math.max(0, word - 1));
+  const stems = Uint32Array.from({ length: 60 }, (_, word) => Math.max(0, word - 1));
   return {
     labels: Uint32Array.from(bags, (_, i) => i + 1),
     starts: Uint32Array.from({ length: bags.length + 1 }, (_, i) => bags.slice(0, i).flat().length),
     words: Uint32Array.from(words, ([word]) => word),
     bodyCounts: Uint8Array.from(words, ([, body]) => body),
     titleCounts: Uint8Array.from(words, ([, , title]) => title),
-    table: { stems, rows: new Int32Array(stems.length).fill(-1), stemCount: 39 },
+    table: { stems, rows: new Int32Array(stems.length).fill(-1), stemCount: 59 },
     bm25f: bags.map(() => 0),
     cosine: null,
     wordCosine: null,
     outsideModel: false,
   };
 }
+
+const smoothed = (candidates: Candidates, scores: Float64Array, share: number) => {
+  const room = new Workspace();
+  return smoothScores(stemBags(candidates, room), scores, share, room);
+};
 
 const near = (actual: Float64Array, expected: readonly number[]) => {
   assert.equal(actual.length, expected.length);
@@ -50,7 +57,7 @@ test('each takes a part of the mean of those that share its words, by how alike 
   const alike02 = heavy ** 2 / (1 + heavy ** 2);
   const alike12 = 1 / Math.SQRT2 / Math.hypot(1, heavy);
   const [a, b, c, d] = [1, 0.5, 0.2, 0.9];
-  near(smoothScores(candidates, Float64Array.of(a, b, c, d), 0.4), [
+  near(smoothed(candidates, Float64Array.of(a, b, c, d), 0.4), [
     a + (0.4 * (alike01 * b + alike02 * c)) / (alike01 + alike02),
     b + (0.4 * (alike01 * a + alike12 * c)) / (alike01 + alike12),
     c + (0.4 * (alike02 * a + alike12 * b)) / (alike02 + alike12),
@@ -66,23 +73,23 @@ test('only the nearest five speak', () => {
     ),
   );
   const scores = Float64Array.of(0, 0, 0, 0, 0, 0, 1, 1, 1);
-  assert.equal(smoothScores(candidatesOf(bags), scores, 1)[0], 0);
+  assert.equal(smoothed(candidatesOf(bags), scores, 1)[0], 0);
   scores[5] = 1;
-  assert.ok(smoothScores(candidatesOf(bags), scores, 1)[0] > 0);
+  assert.ok(smoothed(candidatesOf(bags), scores, 1)[0] > 0);
 });
 
 test('beyond the best thirty scores stay as they are', () => {
   const bags = Array.from({ length: 32 }, () => [[0, 1, 0] as const]);
   const scores = Float64Array.from({ length: 32 }, (_, i) => 1 - i / 100);
-  const smoothed = smoothScores(candidatesOf(bags), scores, 0.5);
+  const after = smoothed(candidatesOf(bags), scores, 0.5);
   assert.deepEqual(
-    Array.from(smoothed.keys()).filter((i) => smoothed[i] === scores[i]),
+    Array.from(after.keys()).filter((i) => after[i] === scores[i]),
     [30, 31],
   );
 });
 
 test('one candidate, or none, is left as it is', () => {
-  assert.deepEqual(smoothScores(candidatesOf([]), new Float64Array(0), 1), new Float64Array(0));
-  assert.deepEqual(smoothScores(candidatesOf([[[0, 1, 0]]]), Float64Array.of(0.3), 1), Float64Array.of(0.3));
-  assert.deepEqual(smoothScores(candidatesOf([[], []]), Float64Array.of(0.3, 0.2), 1), Float64Array.of(0.3, 0.2));
+  assert.deepEqual(smoothed(candidatesOf([]), new Float64Array(0), 1), new Float64Array(0));
+  assert.deepEqual(smoothed(candidatesOf([[[0, 1, 0]]]), Float64Array.of(0.3), 1), Float64Array.of(0.3));
+  assert.deepEqual(smoothed(candidatesOf([[], []]), Float64Array.of(0.3, 0.2), 1), Float64Array.of(0.3, 0.2));
 });
