@@ -113,11 +113,9 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
 
   const asking = new Searchers(searchers, () => index.republish(), log);
   const limits = (allow?: LabelSet) => (allow === undefined ? {} : { allow });
-  const text = async ({ text }: BenchQuery, k: number, allow?: LabelSet) => {
-    const { forms } = await asking.analyze(text, null);
-    const { labels } = await asking.search({ terms: forms.map(({ stem }) => stem), k, ...limits(allow) });
-    return labels;
-  };
+  const find = (query: BenchQuery, k: number, allow?: LabelSet) =>
+    asking.find({ query: query.text, dim: null, k, ...limits(allow) });
+  const text = async (query: BenchQuery, k: number, allow?: LabelSet) => (await find(query, k, allow).found).labels;
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: LabelSet) =>
     (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
   const fused = (lists: Uint32Array[]) =>
@@ -126,10 +124,10 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       .map(({ label }) => label);
   const searches = (allow?: LabelSet): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
     hybrid: async (query) => {
-      const { forms } = await asking.analyze(query.text, null);
-      const terms = forms.map(({ stem }) => stem);
-      const found = asking.search({ terms, k: TOP, ...limits(allow) }).then(({ labels }) => labels);
-      return fused(await Promise.all([found, nearest(query, TOP, allow)]));
+      const { analyzed, found } = find(query, TOP, allow);
+      await analyzed;
+      const [sparse, dense] = await Promise.all([found, nearest(query, TOP, allow)]);
+      return fused([sparse.labels, dense]);
     },
     hybrid_at_once: async (query) => fused(await Promise.all([text(query, TOP, allow), nearest(query, TOP, allow)])),
     sparse: (query) => text(query, TOP, allow),

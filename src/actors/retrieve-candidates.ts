@@ -2,7 +2,7 @@
  * From a query to candidates: both sides are asked at once, and the local reranker scores what they found. Where a page stands is
  * decided elsewhere (rank-query.ts); here are labels and scores.
  *
- *   query ─ searcher: analyse, embed ─┬─ searcher: BM25F ──────┐
+ *   query ─ searcher: analyse, embed ─┬─ and on: BM25F ────────┐
  *           or outside model: embed ──┴─ shards: cosine, floor ─┴─ shards: cosines of both ─ searcher: rerank
  */
 import type { Logger } from 'pino';
@@ -106,7 +106,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const allow = allowed === null ? {} : { allow: allowed.labels };
     const embedding = embedOutside(model, query, signal);
     embedding.catch(() => {}); // waited for below, unless the searcher fails first
-    const analyzed = await searchers.analyze(query, localDim(model));
+    const asking = searchers.find({ query, dim: localDim(model), k, ...allow });
+    const analyzed = await asking.analyzed;
     const asked = monotonic();
     const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };
 
@@ -121,7 +122,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       return { near, embedded };
     };
     const searchSparse = async () => {
-      const found = await searchers.search({ terms: analyzed.forms.map(({ stem }) => stem), k, ...allow });
+      const found = await asking.found;
       timing_ms.sparse = monotonic() - asked;
       return found;
     };

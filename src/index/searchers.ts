@@ -4,7 +4,8 @@
  */
 import type { AnalyzedQuery } from '../threads/analyze-query.ts';
 import type { CandidateScores } from '../threads/rerank-candidates.ts';
-import type { SparseQuery, SparseResult } from '../threads/sparse-searcher.ts';
+import type { TextQuery } from '../threads/search-thread.ts';
+import type { SparseResult } from '../threads/sparse-searcher.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 
@@ -22,19 +23,28 @@ export class Searchers {
     this.#log = log;
   }
 
-  /** What there is to search for in a query, and its vector by the embedded model of `dim` dimensions. Errors: those of the threads. */
-  analyze(query: string, dim: number | null): Promise<AnalyzedQuery> {
-    return this.#leastBusy().run('analyze', { query, dim });
+  /**
+   * Analyse a query and search for its terms, in one trip to a searcher: the analysis is there before the chunks are.
+   * Errors: those of the threads; the analysis fails with the search where it was not there before.
+   */
+  find(request: TextQuery): { analyzed: Promise<AnalyzedQuery>; found: Promise<SparseResult> } {
+    const searcher = this.#leastBusy();
+    let told: (analyzed: AnalyzedQuery) => void = () => {};
+    const early = new Promise<AnalyzedQuery>((resolve) => {
+      told = resolve;
+    });
+    const result = searcher.run('find', request, { told: (message) => told(message as AnalyzedQuery) });
+    const analyzed = Promise.race([early, result.then((whole) => whole.analyzed)]);
+    const found = result.then(async (whole) => whole.found ?? this.#searchAgain(searcher, whole.analyzed, request));
+    found.catch(() => {}); // told by the analysis, too, and who waits for that first hears it there
+    return { analyzed, found };
   }
 
-  /** The best chunks by BM25F. Errors: those of the threads. */
-  async search(query: SparseQuery): Promise<SparseResult> {
-    const searcher = this.#leastBusy();
-    const found = await searcher.run('search', query);
-    if (found !== null) return found;
+  async #searchAgain(searcher: SearcherPool, { forms }: AnalyzedQuery, { k, allow }: TextQuery): Promise<SparseResult> {
     this.#log.warn({}, 'a searcher thread was lost: giving its successor the segments');
     await this.#republish();
-    const again = await searcher.run('search', query);
+    const terms = forms.map(({ stem }) => stem);
+    const again = await searcher.run('search', { terms, k, ...(allow === undefined ? {} : { allow }) });
     if (again === null) throw new Error('a searcher did not take the segments it was given');
     return again;
   }

@@ -14,7 +14,7 @@ import {
   type SparseQuery,
   type SparseResult,
 } from './sparse-searcher.ts';
-import { threadData } from './thread-pool.ts';
+import { type Telling, tell, threadData } from './thread-pool.ts';
 
 /** Segments that may be kept in vain: at full speed of indexing they are collected every few seconds. */
 const MAX_DROPPED_BYTES = 48 * 2 ** 20;
@@ -23,10 +23,23 @@ const sparse = createSparseSearcher();
 let collectedBytes = 0;
 let tools: { analyze: QueryAnalyzer; rerank: CandidateReranker | null } | undefined;
 
-/** What there is to search for in a query: the dense side can be asked as soon as this is known. */
-export function analyze({ query, dim }: { query: string; dim: number | null }): AnalyzedQuery {
+/** A query's text, the embedded model that is to embed it (null for none), and what `SparseQuery` has beside its terms. */
+export type TextQuery = { query: string; dim: number | null } & Omit<SparseQuery, 'terms'>;
+
+export interface TextResult {
+  analyzed: AnalyzedQuery;
+  /** The best chunks by BM25F; null when this thread has no snapshot, as of `search`. */
+  found: SparseResult | null;
+}
+
+/** Analyse a query and search for its terms. The analysis is told at once: with it the dense side can be asked. */
+export function find(request: TextQuery & Telling): TextResult {
   tools ??= openTools();
-  return tools.analyze(query, dim);
+  const { query, dim, k, allow } = request;
+  const analyzed = tools.analyze(query, dim);
+  tell(request, analyzed);
+  const terms = analyzed.forms.map(({ stem }) => stem);
+  return { analyzed, found: search({ terms, k, ...(allow === undefined ? {} : { allow }) }) };
 }
 
 /**

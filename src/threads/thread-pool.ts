@@ -8,6 +8,7 @@
  * inside a native library ends the whole process (its next call into JavaScript fails, which node-addon-api answers with
  * abort()), so pools of `uninterrupted` threads abandon a task instead: the caller goes on, the thread finishes.
  */
+import { parentPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { traced } from '../tracing/span.ts';
 
@@ -55,6 +56,19 @@ export interface RunOptions {
   timeoutMs?: number;
   /** ArrayBuffers moved instead of copied. */
   transfer?: ArrayBuffer[];
+  /** Hears what the task tells before it ends; the argument is an object then, and gets its `call`. */
+  told?: (message: unknown) => void;
+}
+
+/** An argument of a task that can tell something before it ends. */
+export interface Telling {
+  /** Which run it is; set by the pool where somebody listens. */
+  call?: number;
+}
+
+interface Told {
+  call: number;
+  message: unknown;
 }
 
 export interface ThreadPool<Tasks> {
@@ -95,10 +109,17 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   // A task that ends while it is being aborted, or a thread that dies between tasks, is told here; the pool goes on by itself.
   // What follows the colon may be a task's result, that is, page text.
   piscina.on('error', (error: Error) => process.emitWarning(`${options.name}: ${error.message.split(':', 1)[0]}`));
+  /** By call who listens to it. */
+  const listeners = new Map<number, (message: unknown) => void>();
+  let calls = 0;
+  piscina.on('message', ({ call, message }: Told) => listeners.get(call)?.(message));
   let load = 0;
   return {
-    async run(name, argument, { signal, timeoutMs, transfer } = {}) {
+    async run(name, given, { signal, timeoutMs, transfer, told } = {}) {
       load++;
+      const call = ++calls;
+      const argument = told === undefined ? given : { ...(given as object), call };
+      if (told !== undefined) listeners.set(call, told);
       const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
       const signals = [signal, timeout].filter((each) => each !== undefined);
       try {
@@ -119,6 +140,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         }
         throw error;
       } finally {
+        listeners.delete(call);
         load--;
       }
     },
@@ -139,6 +161,14 @@ function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Pr
     signal.addEventListener('abort', abort, { once: true });
     result.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/**
+ * In a task: tell its caller something before it ends. Results go another way, so what is told may come after the result; then
+ * nobody hears it.
+ */
+export function tell({ call }: Telling, message: unknown): void {
+  if (call !== undefined) parentPort?.postMessage({ call, message } satisfies Told);
 }
 
 /** In a thread: the `data` that its pool was opened with. */

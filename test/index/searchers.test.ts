@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SearcherPool, Searchers } from '../../src/index/searchers.ts';
 
-/** A searcher that answers each task as told, with so much to do. */
-function searcher(load: number, answers: Record<string, () => unknown>): SearcherPool & { asked: string[] } {
+/** A searcher that answers each task as told, with so much to do. `tells`: what a task tells before its answer. */
+function searcher(
+  load: number,
+  answers: Record<string, () => unknown>,
+  tells?: unknown,
+): SearcherPool & { asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
-    run: async (name: string) => {
+    run: async (name: string, _argument: unknown, options: { told?: (message: unknown) => void } = {}) => {
       asked.push(name);
-      return answers[name]?.() as never;
+      if (tells !== undefined) options.told?.(tells);
+      return (await answers[name]?.()) as never;
     },
     queued: 0,
     load,
@@ -19,30 +24,55 @@ function searcher(load: number, answers: Record<string, () => unknown>): Searche
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const never = () => Promise.reject(new Error('not lost'));
-const query = { terms: ['ant'], k: 1 };
+const query = { query: 'ant', dim: null, k: 1 };
+const analyzed = { forms: [{ stem: 'ant', row: -1 }], vector: null, wordPart: null, knownWords: 0 };
 const found = { labels: Uint32Array.of(1), scores: new Float64Array(1), known: 1 };
 
 test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
   const busy = searcher(1, {});
-  const idle = searcher(0, { analyze: () => 'analyzed', search: () => found, rerank: () => null });
+  const idle = searcher(0, { find: () => ({ analyzed, found }), rerank: () => null });
   const searchers = new Searchers([busy, idle], never, log);
-  assert.equal(await searchers.analyze('ant', null), 'analyzed');
-  assert.equal(await searchers.search(query), found);
+  const asking = searchers.find(query);
+  assert.equal(await asking.analyzed, analyzed);
+  assert.equal(await asking.found, found);
   assert.equal(
     await searchers.rerank([], { labels: found.labels, cosine: null, wordCosine: null, outsideModel: false }),
     null,
   );
-  assert.deepEqual([busy.asked, idle.asked], [[], ['analyze', 'search', 'rerank']]);
+  assert.deepEqual([busy.asked, idle.asked], [[], ['find', 'rerank']]);
+});
+
+test('the analysis is there before the chunks are', async () => {
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const slow = searcher(0, { find: () => finished.then(() => ({ analyzed, found })) }, analyzed);
+  const asking = new Searchers([slow], never, log).find(query);
+  assert.equal(await asking.analyzed, analyzed);
+  finish();
+  assert.equal(await asking.found, found);
+});
+
+test('what fails before the analysis is told fails both, and afterwards the search alone', async () => {
+  const fail = () => Promise.reject(new Error('thread ended'));
+  const early = new Searchers([searcher(0, { find: fail })], never, log).find(query);
+  await assert.rejects(early.analyzed, /thread ended/);
+  await assert.rejects(early.found, /thread ended/);
+  const late = new Searchers([searcher(0, { find: fail }, analyzed)], never, log).find(query);
+  assert.equal(await late.analyzed, analyzed);
+  await assert.rejects(late.found, /thread ended/);
 });
 
 test('a searcher without a snapshot is given it, and asked again', async () => {
   let held = false;
-  const renewed = searcher(0, { search: () => (held ? found : null) });
+  const renewed = searcher(0, { find: () => ({ analyzed, found: null }), search: () => (held ? found : null) });
   const republish = async () => {
     held = true;
   };
-  assert.equal(await new Searchers([renewed], republish, log).search(query), found);
-  assert.deepEqual(renewed.asked, ['search', 'search']);
-  const lost = searcher(0, { search: () => null });
-  await assert.rejects(new Searchers([lost], async () => undefined, log).search(query), /did not take the segments/);
+  assert.equal(await new Searchers([renewed], republish, log).find(query).found, found);
+  assert.deepEqual(renewed.asked, ['find', 'search']);
+  const lost = searcher(0, { find: () => ({ analyzed, found: null }), search: () => null });
+  const asking = new Searchers([lost], async () => undefined, log).find(query);
+  await assert.rejects(asking.found, /did not take the segments/);
 });

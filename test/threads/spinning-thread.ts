@@ -1,5 +1,5 @@
 /** A thread entry for the tests of the pool: a counter that it keeps, and work that takes a given time. */
-import { threadData } from '../../src/threads/thread-pool.ts';
+import { type Telling, tell, threadData } from '../../src/threads/thread-pool.ts';
 
 let count = threadData<{ base: number }>().base;
 
@@ -10,4 +10,11 @@ export function next(): number {
 export function spin(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
+}
+
+/** Tells the count, and then works. */
+export function tellAndSpin(request: { ms: number } & Telling): string {
+  tell(request, ++count);
+  spin(request.ms);
+  return 'done';
 }

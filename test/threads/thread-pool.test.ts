@@ -21,6 +21,36 @@ test('a pinned thread keeps its state and runs its tasks in the order given', as
   }
 });
 
+test('a task can tell something before it ends, each to its own caller', async () => {
+  const pool = open();
+  try {
+    const order: [string, unknown][] = [];
+    await Promise.all(
+      ['first', 'second'].map(async (name) => {
+        const told = (message: unknown) => order.push([name, message]);
+        order.push([name, await pool.run('tellAndSpin', { ms: 100 }, { told })]);
+      }),
+    );
+    assert.deepEqual(
+      order.filter(([name]) => name === 'first'),
+      [
+        ['first', 41],
+        ['first', 'done'],
+      ],
+    );
+    assert.deepEqual(
+      order.filter(([name]) => name === 'second'),
+      [
+        ['second', 42],
+        ['second', 'done'],
+      ],
+    );
+    assert.equal(await pool.run('tellAndSpin', { ms: 0 }), 'done');
+  } finally {
+    await pool.close();
+  }
+});
+
 test('tasks beyond the queue’s bound are refused as retryable', async () => {
   const pool = open({ maxQueue: 2 });
   try {
