@@ -1,5 +1,5 @@
 /**
- * Intake: takes pages in. Canonicalises, gets readable text out of HTML on a work thread, and has the writer decide. It answers
+ * Intake: takes pages in. Canonicalises, gets readable text out of HTML on a thread, and has the writer decide. It answers
  * when the decision is on the disk.
  */
 import { type IngestDecision, ingestPage } from '../commands/ingest-page.ts';

@@ -11,7 +11,7 @@ import { withFacts } from '../domain/page-facts.ts';
 import { prototypeKeyPath } from '../domain/prototype-key.ts';
 
 export interface PreparerDependencies {
-  /** Readable text of an HTML page, made on a work thread. Errors: DomainError. */
+  /** Readable text of an HTML page, made on an extraction thread. Errors: DomainError. */
   extract: (html: string, url: string) => Promise<ExtractedPage>;
   canonicalize: CanonicalizeSettings;
   maxAttempts: number;

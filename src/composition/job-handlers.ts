@@ -1,4 +1,4 @@
-/** What does the work of each kind of job. A new kind is a line here, one in src/domain/job.ts and one in its lane. */
+/** What does the work of each kind of job. A new kind is a line here, one in src/domain/job.ts and, for a lane of its own, one in src/domain/lane.ts. */
 import { backfillHandler } from '../actors/backfill-model.ts';
 import { canonicalizeEntitiesHandler } from '../actors/canonicalize-entities.ts';
 import { clusterPagesHandler } from '../actors/cluster-pages.ts';

@@ -1,4 +1,4 @@
-/** Every child of the supervisor, with what it depends on. A new service is a line here and one in src/machines/supervisor.ts. */
+/** Every child of the supervisor, with what it depends on. A new service is a line here and one in src/machines/supervisor.ts; which messages it answers is in src/actors/supervisor.ts. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { floorCalibrator } from '../actors/calibrate-outside.ts';

@@ -2,7 +2,7 @@
  * Derives title, readable text, sections and facts from the HTML of a page. The page is cleared of furniture, Readability finds the
  * article, and what furniture it left is trimmed. Where that takes too little, other candidates are compared: the article of the
  * page as it was, the visible text, the text that the page declares as data. Hostile pages are refused early.
- * Called on a work thread: a large page takes seconds.
+ * Called on an extraction thread: a large page takes seconds.
  */
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';

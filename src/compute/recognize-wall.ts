@@ -1,7 +1,7 @@
 /**
  * Tells a page from what stands in front of it: captchas, logins, cookie questions, errors that call themselves 200. A page about
  * such things must stay a page: so words count only beside a heading that says the same, and the more there is to read the more it
- * takes. Called on a work thread, for what was fetched.
+ * takes. Called on an extraction thread, for what was fetched.
  */
 
 export type Wall = 'challenge' | 'login_wall' | 'cookie_wall' | 'error_page' | 'needs_script';

@@ -1,4 +1,4 @@
-/** Reads a transcript of any format of the podcast namespace. Called on a work thread: an hour of captions takes tens of milliseconds. */
+/** Reads a transcript of any format of the podcast namespace. Called on an extraction thread: an hour of captions takes tens of milliseconds. */
 import { type Cue, oneLine } from './cue.ts';
 import { looksLikeCaptions, readCaptions } from './read-captions.ts';
 import { readHtmlTranscript } from './read-html-transcript.ts';

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { jobKinds } from '../../src/domain/job.ts';
+import { childNames } from '../../src/machines/supervisor.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(`${root}ARCHITECTURE.md`, 'utf8');
+const sources = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).map((name) =>
+  name.replaceAll('\\', '/'),
+);
+
+for (const name of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
+  test(`what ${name} names is there`, () => {
+    const text = readFileSync(`${root}${name}`, 'utf8');
+    const paths = Array.from(text.matchAll(/\b(?:src|docs|test|scripts)\/[\w./-]*\w/g), ([path]) => path);
+    assert.deepEqual(
+      paths.filter((path) => !existsSync(root + path)),
+      [],
+    );
+    const files = new Set([...sources.map((path) => basename(path)), ...readdirSync(`${root}scripts`)]);
+    const named = Array.from(text.matchAll(/(?<![\w.-])[\w-]+\.ts\b/g), ([file]) => file);
+    assert.deepEqual(
+      named.filter((file) => !files.has(file)),
+      [],
+    );
+  });
+}
+
+test('every folder of the source is in the codemap', () => {
+  const folders = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  assert.deepEqual(
+    folders.map(({ name }) => name).filter((name) => !page.includes(`\`src/${name}\``)),
+    [],
+  );
+});
+
+test('every kind of job, every child of the supervisor and every thread is told of', () => {
+  assert.deepEqual(
+    jobKinds.filter((kind) => !page.includes(`| \`${kind}\` |`)),
+    [],
+  );
+  assert.deepEqual(
+    childNames.filter((child) => !new RegExp(`[├└]─ ${child}\\b`).test(page)),
+    [],
+  );
+  const opened = sources
+    .filter((path) => path.endsWith('.ts') && !path.startsWith('threads/'))
+    .flatMap((path) =>
+      Array.from(
+        readFileSync(`${root}src/${path}`, 'utf8').matchAll(/new URL\('\.\.\/threads\/([\w-]+)'/g),
+        ([, entry]) => `| \`${entry}.ts\` |`,
+      ),
+    );
+  assert.ok(opened.length > 5, `only ${opened.length} threads are opened`);
+  assert.deepEqual(
+    opened.filter((row) => !page.includes(row)),
+    [],
+  );
+});
