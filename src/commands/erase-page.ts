@@ -11,7 +11,7 @@ import { moveJob } from './move-job.ts';
 import { removePageEntities } from './page-entities.ts';
 
 /** The `last_error` of a job whose page was forgotten. */
-export const CANCELLED = 'cancelled: page forgotten';
+const CANCELLED = 'cancelled: page forgotten';
 
 /** Take a page out of everything that is answered. Its vectors and log entries are left for its tombstone's purge job. */
 export function erasePage(transaction: Transaction, page: Page, at: number): void {

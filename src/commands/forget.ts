@@ -13,7 +13,7 @@ import { createJob } from './move-job.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
 /** Pages of one purge job: design, "forget of a known target". */
-export const pagesPerJob = 500;
+const pagesPerJob = 500;
 
 export interface ForgetTarget {
   kind: RuleKind;

@@ -10,4 +10,4 @@ export function backoffDelayMs(attempt: number, baseMs: number, random: number):
   return full * (0.5 + random / 2);
 }
 
-export const maxBackoffMs = 3_600_000;
+const maxBackoffMs = 3_600_000;

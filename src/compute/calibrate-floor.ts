@@ -7,7 +7,7 @@
 import type { LocalEmbedder, TermSequence } from './embed-local.ts';
 import { FLOOR_SAMPLE } from './floor-sample.ts';
 
-export const FLOOR_QUANTILE = 0.95;
+const FLOOR_QUANTILE = 0.95;
 
 /**
  * Floors by dimension, from `floor_calibrated` of `node --import ./scripts/tsx-in-threads.mjs bench/embedding-quality.ts`: the fewer cells the sketch

@@ -39,7 +39,7 @@ export interface WordPart {
 }
 
 /** Cost in tokens of a token of `length` UTF-16 units. */
-export function tokenCost(length: number): number {
+function tokenCost(length: number): number {
   return length > longRun ? Math.ceil(length / charactersPerToken) : 1;
 }
 

@@ -9,7 +9,7 @@ const width = 8;
 /** Record numbers are uint32 in the store's keys. */
 const maxNumber = 0xffffffff;
 
-export const idPrefixes = {
+const idPrefixes = {
   page: 'pg_',
   chunk: 'ck_',
   job: 'jb_',

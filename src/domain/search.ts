@@ -6,7 +6,6 @@ import { queryInteger } from './query-values.ts';
 export const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
 export type RollupStrategy = z.infer<typeof rollupStrategy>;
 export const mediation = z.enum(['vector', 'cluster', 'entity']);
-export type Mediation = z.infer<typeof mediation>;
 
 export const searchFiltersBody = z.strictObject({
   domain: z.string().nullable().optional(),

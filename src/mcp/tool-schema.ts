@@ -19,7 +19,7 @@ export interface ObjectSchema {
 }
 
 const placeholder = /:(\w+)/g;
-export const pathNames = (url: string): string[] => Array.from(url.matchAll(placeholder), ([, name]) => name);
+const pathNames = (url: string): string[] => Array.from(url.matchAll(placeholder), ([, name]) => name);
 
 function objectSchema(schema: z.ZodType | undefined, io: 'input' | 'output'): ObjectSchema {
   if (schema === undefined) return { type: 'object' };

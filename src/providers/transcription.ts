@@ -52,7 +52,7 @@ const slackS = 1;
 /** A rest this short, in seconds, holds no word. */
 const leastS = 0.2;
 
-export const howToTranscribe = 'set transcribe.command or transcribe.base_url, or install pocketsphinx and ffmpeg';
+const howToTranscribe = 'set transcribe.command or transcribe.base_url, or install pocketsphinx and ffmpeg';
 
 /** What can be used, from settings and installed programs. Runs nothing. */
 export function findTranscription(settings: TranscriptionSettings): FoundTranscription {

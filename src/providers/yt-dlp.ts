@@ -72,7 +72,7 @@ interface RunInput {
   signal: AbortSignal;
 }
 
-export const ytDlpProgram = 'yt-dlp';
+const ytDlpProgram = 'yt-dlp';
 /** The JSON of a video with automatic captions in 150 languages is about 1 MB. */
 const maxOutputBytes = 16_000_000;
 /** A page of a large site is 1 to 2 MB, and one video takes a few requests. */

@@ -4,7 +4,7 @@ import type { Settings } from './read-settings.ts';
 import { secretTexts } from './secrets.ts';
 
 /** What stands for a secret that is set; one that is not set is null. */
-export const redacted = '[redacted]';
+const redacted = '[redacted]';
 
 export interface ShownSettings {
   settings: Record<string, unknown>;

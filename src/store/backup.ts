@@ -218,7 +218,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-export async function sha256Of(path: string): Promise<string> {
+async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece);
   return hash.digest('hex');

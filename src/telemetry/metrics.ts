@@ -37,7 +37,7 @@ export interface Collected<Values> {
 }
 
 /** The values of `outcome`, all present from the start so that a rate can be taken at once. */
-export const ingestOutcomes = ['queued', 'revisit', 'blacklisted'] as const;
+const ingestOutcomes = ['queued', 'revisit', 'blacklisted'] as const;
 
 /** From half a millisecond, a search's goal, to ten seconds. */
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -11,7 +11,7 @@ export interface JobsArguments {
   limit: number;
 }
 
-export const statusStyle: Record<JobStatus, Style> = {
+const statusStyle: Record<JobStatus, Style> = {
   pending: 'yellow',
   running: 'bold',
   done: 'green',

@@ -1,7 +1,7 @@
 /** How alike two rankings are when the top matters most. Pure; called by compare and by replays. */
 
 /** Persistence of the imagined reader: nine in ten look at one more result, so the first ten weigh 86 % (design "measures"). */
-export const rboPersistence = 0.9;
+const rboPersistence = 0.9;
 
 /**
  * Rank-biased overlap, extrapolated beyond the shorter list: the expected share of common items at the depth where a reader

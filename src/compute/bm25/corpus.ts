@@ -9,7 +9,7 @@ import type { Segment } from './segment.ts';
 import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';
 
 /** More distinct known terms than this keep the rarest: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
-export const MAX_QUERY_TERMS = 256;
+const MAX_QUERY_TERMS = 256;
 
 /** Saturation of repeated query terms: a term named n times counts n · (K3 + 1) / (n + K3). Okapi's value for long queries (TREC). */
 const K3 = 7;
@@ -65,7 +65,7 @@ export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
 }
 
 /** Live documents with a term. */
-export function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
+function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
   return documentFrequencyBy(corpus, termLookup(term));
 }
 

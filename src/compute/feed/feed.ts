@@ -29,7 +29,7 @@ export type FeedReading<Item = FeedItem> = Feed<Item> | FeedLinks | { kind: 'non
 /** Entries read of one feed; what comes after them is not looked at. */
 export const maxEntries = 5000;
 /** Longest title and content kept of an entry, in characters. */
-export const maxTitleLength = 1000;
+const maxTitleLength = 1000;
 export const maxContentLength = 100_000;
 const maxUrlLength = 8192;
 
