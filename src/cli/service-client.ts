@@ -49,7 +49,7 @@ const lookTimeoutMs = 3000;
 const callTimeoutMs = 120_000;
 
 export function serviceClient(settings: Settings, url: string | undefined, scope: Scope): ServiceClient {
-  const baseUrl = (url ?? addressOf(settings)).replace(/\/+$/, '');
+  const baseUrl = (url ?? addressOf(settings)).replace(/(?<!\/)\/+$/, '');
   const call = async <Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply> => {
     const token = tokenOf(settings, scope);
     const timeout = AbortSignal.timeout(callTimeoutMs);

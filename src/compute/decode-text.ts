@@ -71,14 +71,14 @@ function wideEncoding(bytes: Uint8Array): string | null {
   return even > many && odd < even / 8 ? 'utf-16be' : null;
 }
 
-const metaCharset = /<meta\s[^>]*?charset\s*=\s*["']?\s*([\w:.-]+)/i;
+const metaCharset = /<meta\s[^<>]*?charset\s*=\s*(?:["']\s*)?([\w:.-]+)/i;
 const xmlEncoding = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w:.-]+)/i;
 
 /** What the document says of itself. That it could be read means that it is not UTF-16 (HTML standard, "prescan"). */
 function declaredEncoding(bytes: Uint8Array): string | null {
   const head = Buffer.from(bytes.subarray(0, declarationBytes)).toString('latin1');
   const said = encodingOf(
-    (metaCharset.exec(head.replace(/<!--[\s\S]*?-->/g, '')) ?? xmlEncoding.exec(head))?.[1] ?? null,
+    (metaCharset.exec(head.replace(/<!--[\s\S]*?(?:-->|$)/g, '')) ?? xmlEncoding.exec(head))?.[1] ?? null,
   );
   return said?.startsWith('utf-16') ? 'utf-8' : said;
 }
@@ -101,7 +101,7 @@ function isMostlyWhole(text: string): boolean {
 /** By the statistics of the text between the markup; Windows-1252, the web's default, where they say nothing that is known. */
 function likelyEncoding(bytes: Uint8Array, isMarkup: boolean): string {
   const raw = Buffer.from(bytes.subarray(0, sampleBytes * 8)).toString('latin1');
-  const text = isMarkup ? raw.replace(/<(script|style)\b[\s\S]*?<\/\1\s*>|<[^>]*>/gi, ' ') : raw;
+  const text = isMarkup ? raw.replace(/<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)|<[^<>]*>/gi, ' ') : raw;
   const sample = Buffer.from(text, 'latin1').subarray(0, sampleBytes);
   for (const { name } of analyse(sample)) {
     const encoding = encodingOf(name);

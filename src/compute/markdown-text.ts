@@ -4,7 +4,9 @@ import type { SectionStart } from './merge-sections.ts';
 
 const longestTitle = 500;
 const fence = /^ {0,3}(```+|~~~+)/;
-const atxHeading = /^ {0,3}#{1,6}[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*$/;
+const atxHeading = /^ {0,3}#{1,6}[ \t]+(\S.*)$/;
+/** Behind a heading's title: spaces, and marks that close it. */
+const atxEnd = /(?<![ \t])[ \t]+(?:#+[ \t]*)?$/;
 const underline = /^ {0,3}(?:=+|-+)[ \t]*$/;
 const frontMatter = /^---\n([\s\S]{0,20000}?)\n(?:---|\.\.\.)(?:\n|$)/;
 
@@ -27,7 +29,10 @@ export function readMarkdown(given: string): ExtractedPage {
   const matter = frontMatter.exec(whole);
   const text = (matter === null ? whole : whole.slice(matter[0].length)).trim();
   const sections = headingsOf(text);
-  const named = /^title:[ \t]*(["']?)(.+?)\1[ \t]*$/m.exec(matter?.[1] ?? '')?.[2];
+  const named = /^title:[ \t]*(\S.*)$/m
+    .exec(matter?.[1] ?? '')?.[1]
+    ?.trimEnd()
+    .replace(/^(["'])(.+)\1$/, '$2');
   return { ...readPlainText(''), title: (named ?? sections[0]?.title)?.slice(0, longestTitle) ?? null, text, sections };
 }
 
@@ -48,7 +53,7 @@ function headingsOf(text: string): SectionStart[] {
     if (mark !== null && (open === null || (mark[0] === open[0] && mark.length >= open.length))) {
       open = open === null ? mark : null;
     } else if (open === null) {
-      const title = atxHeading.exec(line)?.[1];
+      const title = atxHeading.exec(line)?.[1]?.replace(atxEnd, '');
       if (title !== undefined) sections.push({ char_start: start, title: title.slice(0, longestTitle) });
       else if (underline.test(line) && /^ {0,3}[^\s>#*+|-]/.test(before)) {
         sections.push({ char_start: start - before.length - 1, title: before.trim().slice(0, longestTitle) });

@@ -127,7 +127,7 @@ export function openWordVectors(buffer: SharedArrayBuffer | ArrayBuffer): WordVe
     throw new WordVectorsFormatError('the vocabulary does not fill its section');
   }
   const fingerprint = header.getUint32(CHECKSUM_AT, true) || 1;
-  return { packageVersion: ascii(32, VERSION_BYTES).replace(/\0+$/, ''), fingerprint, dim, count, ...views };
+  return { packageVersion: ascii(32, VERSION_BYTES).replace(/(?<!\0)\0+$/, ''), fingerprint, dim, count, ...views };
 }
 
 /**

@@ -16,6 +16,7 @@ import { fromUnix, fromWebkit, itemOf } from './item-parts.ts';
 
 const { Database } = sqlite;
 const copyPrefix = 'readback-history-';
+const copyName = new RegExp(`^${copyPrefix}(\\d+)-`);
 
 type Row = Record<string, unknown>;
 
@@ -107,7 +108,7 @@ async function copyOf(path: string): Promise<string> {
 
 function dropLeftCopies(): void {
   for (const name of readdirSync(tmpdir())) {
-    const pid = new RegExp(`^${copyPrefix}(\\d+)-`).exec(name)?.[1];
+    const pid = copyName.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
   }
 }

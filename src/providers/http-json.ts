@@ -79,7 +79,7 @@ export async function postBytes(endpoint: Endpoint, request: BytesRequest): Prom
 /** The endpoint's address with a path below it; its own path and query stay. */
 export function addressOf(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl);
-  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  url.pathname = url.pathname.replace(/(?<!\/)\/+$/, '') + path;
   url.hash = '';
   return url;
 }

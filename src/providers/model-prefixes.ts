@@ -15,7 +15,7 @@ const instruct = 'Instruct: Given a web search query, retrieve relevant passages
 const families: readonly (readonly [RegExp, Prefixes])[] = [
   [/nomic-embed/, { query: 'search_query: ', document: 'search_document: ' }],
   [/qwen3-embedding/, { query: `${instruct}Query:`, document: '' }],
-  [/e5-.*instruct|e5-mistral/, { query: `${instruct}Query: `, document: '' }],
+  [/e5-(?:(?!e5-).)*instruct|e5-mistral/, { query: `${instruct}Query: `, document: '' }],
   [/(?:^|[/_-])e5-/, { query: 'query: ', document: 'passage: ' }],
   [/embedding-?gemma/, { query: 'task: search result | query: ', document: 'title: none | text: ' }],
   [/arctic-embed-?(?:[lm]-v2|2)/, { query: 'query: ', document: '' }],

@@ -101,7 +101,7 @@ function plainWords(said: string): string {
     .replace(/; please report this issue.*/s, '')
     .replace(/\(caused by.*/s, '')
     .replace(/(["'`]).*\1/gs, '…')
-    .replace(/\S*(?:[/\\@]|\d{3})\S*/g, '…')
+    .replace(/(?<!\S)(?=\S*(?:[/\\@]|\d{3}))\S+/g, '…')
     .replace(/[^\x20-\x7e…]+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()

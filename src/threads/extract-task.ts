@@ -80,5 +80,5 @@ function withEndTags(xhtml: string): string {
     .replace(/<([a-z][\w:-]*)((?:\s[^<>]*)?)\/>/gi, (whole, name: string, rest: string) =>
       voidElements.has(name.toLowerCase()) ? whole : `<${name}${rest}></${name}>`,
     )
-    .replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, '$1');
+    .replace(/<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/g, '$1');
 }

@@ -169,8 +169,8 @@ function person(given: string): string | null {
     .replace(/\s+/g, ' ')
     .trim()
     .replace(/^(?:(?:written|posted|story|text) )?(?:by|von|par|por|di|door)\b:?\s+/i, '')
-    .replace(/ ?[|•·–—].*$/, '')
-    .replace(/,? ?\b(?:updated|published|posted|on|am)\b.*$|,? ?\d.*$/i, '');
+    .replace(/ ?[|•·–—].*/s, '')
+    .replace(/,? ?\b(?:updated|published|posted|on|am)\b.*|,? ?\d.*/is, '');
   return name === '' || name.length > 100 || /https?:|www\.|^@|[{}<>]|\bundefined\b|^(?:null|admin|staff)$/i.test(name)
     ? null
     : name;

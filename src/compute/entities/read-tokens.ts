@@ -46,7 +46,7 @@ const lookAhead = 40;
 const word = /[\p{L}\p{N}]/u;
 const capital = /^(?:\p{Lu}|al-\p{Lu}|[a-z]\p{Lu})/u;
 const opening = /^["“‘'([{«*•–—-]+$/;
-const exactDate = /\d.*\p{L}{3}|\p{L}{3}.*\d/u;
+const exactDate = /^(?=\D*\d)(?=.*?\p{L}{3})/su;
 
 export type TextReader = (text: string) => ReadText;
 

@@ -5,8 +5,8 @@
 
 /** A declaration is looked for in so many bytes: junk may stand before it. */
 const headBytes = 2048;
-const declaration = /<\?xml[^>]{0,200}?\bencoding\s*=\s*["']\s*([\w.:-]{1,40})/i;
-const charset = /\bcharset\s*=\s*["']?\s*([\w.:-]{1,40})/i;
+const declaration = /<\?xml[^<>]{0,200}?\bencoding\s*=\s*["']\s*([\w.:-]{1,40})/i;
+const charset = /\bcharset\s*=\s*(?:["']\s*)?([\w.:-]{1,40})/i;
 
 export function decodeFeed(bytes: Uint8Array, contentType: string | null): string {
   const declared = byMark(bytes) ?? known(charset.exec(contentType ?? '')?.[1]) ?? byDeclaration(bytes);

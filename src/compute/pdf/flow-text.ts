@@ -194,7 +194,7 @@ function joinedLines(lines: readonly Line[], compounds: ReadonlySet<string>): st
     if (text === '') text = next;
     else if (text.endsWith('\u00ad')) text = text.slice(0, -1) + next;
     else if (/\p{L}[-‐]$/u.test(text) && /^\p{Ll}/u.test(next)) {
-      const head = /\p{L}+$/u.exec(text.slice(-60, -1))?.[0] ?? '';
+      const head = /(?<!\p{L})\p{L}+$/u.exec(text.slice(-60, -1))?.[0] ?? '';
       const tail = /^\p{L}+/u.exec(next)?.[0] ?? '';
       text = compounds.has(`${head}-${tail}`.toLowerCase()) ? text + next : text.slice(0, -1) + next;
     } else if (/[-–—/]$/u.test(text) && /\S[-–—/]$/u.test(text)) text += next;

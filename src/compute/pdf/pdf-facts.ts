@@ -4,7 +4,7 @@ import type { Line } from './page-lines.ts';
 const longest = 300;
 const fileName = /\.(?:docx?|odt|rtf|tex|dvi|ps|pdf|pptx?|xlsx?|indd|qxd|qxp|wpd|pages|html?|txt|md|fm|pmd?|p65)$/i;
 const byProgram =
-  /^(?:untitled(?:[ -]?\d*)?|no title|title|titel|document ?\d*|dokument ?\d*|presentation ?\d*|powerpoint[- ]pr[eé]sentation|slide ?\d*|layout ?\d*|unknown|none|null|print(?:ing)?|scan.{0,40}|book|report|template|paper|microsoft (?:word|powerpoint|excel).*|full page (?:photo|fax).*|.{0,20}\bpage \d+|(?:doi|arxiv|pii|isbn|issn)[:\s].*|[\d\W_]+|\S*[_\\/]\S*)$/i;
+  /^(?:untitled(?:[ -]?\d*)?|no title|title|titel|document ?\d*|dokument ?\d*|presentation ?\d*|powerpoint[- ]pr[eé]sentation|slide ?\d*|layout ?\d*|unknown|none|null|print(?:ing)?|scan.{0,40}|book|report|template|paper|microsoft (?:word|powerpoint|excel).*|full page (?:photo|fax).*|.{0,20}\bpage \d+|(?:doi|arxiv|pii|isbn|issn)[:\s].*|[\d\W_]+|(?=\S+$)[^_\\/]*[_\\/]\S*)$/i;
 
 /** A title that a person gave it, or null. */
 export function saneTitle(given: unknown): string | null {
@@ -15,7 +15,7 @@ export function saneTitle(given: unknown): string | null {
 export function saneAuthor(given: unknown): string | null {
   const author = oneLine(given) ?? '';
   const isProgram =
-    /^(?:anonymous|admin(?:istrator)?|user\d*|owner|unknown|author|none|null|root|pc|[\d\W_]+|.*@.*\..*|.*\\.*)$/i.test(
+    /^(?:anonymous|admin(?:istrator)?|user\d*|owner|unknown|author|none|null|root|pc|[\d\W_]+)$|^[^@]*@.*\.|\\/i.test(
       author,
     );
   return author.length < 2 || isProgram || !isText(author) ? null : author;
