@@ -227,8 +227,12 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     /** What the last process left undone. */
     const resume = async (): Promise<void> => {
       try {
-        while ((await commit(orphanPurges(), wholeBatch)) > 0);
-        for (const rule of reader.blacklist.purging()) await purge(rule);
+        let pages = 0;
+        for (let slice = -1; slice !== 0; pages += slice) slice = await commit(orphanPurges(), wholeBatch);
+        const rules = [...reader.blacklist.purging()];
+        if (rules.length > 0 || pages > 0)
+          log.info({ rules: rules.length, pages }, 'a purge that was interrupted goes on');
+        for (const rule of rules) await purge(rule);
         while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null);
         const { dropped, setAside } = await ask('index.heldAtStart', {});
         filesDue ||= (dropped > 0 || setAside) && reader.tombstones.any();

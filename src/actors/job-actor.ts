@@ -156,6 +156,8 @@ export const jobActor = setup({
   },
   actions: {
     noteOutcome: assign((_, outcome: Outcome) => ({ outcome })),
+    logLostLease: ({ context: { job, log } }) =>
+      log.warn({ job_id: idOf('job', job.no), kind: job.kind }, 'an attempt has lost its lease: it stops'),
   },
 }).createMachine({
   id: 'job',
@@ -205,7 +207,7 @@ export const jobActor = setup({
                           {
                             guard: 'leaseIsLost',
                             target: '#job.active.work.settling',
-                            actions: { type: 'noteOutcome', params: { kind: 'lost' } },
+                            actions: ['logLostLease', { type: 'noteOutcome', params: { kind: 'lost' } }],
                           },
                           { target: 'held' },
                         ],

@@ -71,14 +71,23 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
     types: { context: {} as Context, events: {} as Event },
     actors: {
       job: jobActor,
-      recover: fromPromise(() => commit(recoverOrphans(incarnation, now()))),
+      recover: fromPromise(async () => {
+        const orphans = await commit(recoverOrphans(incarnation, now()));
+        if (orphans.length > 0)
+          log.warn(
+            { jobs: orphans.length, kinds: [...new Set(orphans.map(({ kind }) => kind))] },
+            'jobs that the process before left running go back',
+          );
+      }),
       claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {
         const at = now();
         const request = { at, incarnation, leaseMs: limits.leaseMs, free: places(running), running: running.size };
-        return commit((transaction) => {
-          expireLeases(at)(transaction);
-          return claimJobs(request)(transaction);
-        });
+        const { expired, claimed } = await commit((transaction) => ({
+          expired: expireLeases(at)(transaction).length,
+          claimed: claimJobs(request)(transaction),
+        }));
+        if (expired > 0) log.warn({ jobs: expired }, 'jobs whose lease was over go back');
+        return claimed;
       }),
       listen: fromCallback<Event>(({ sendBack }) =>
         feed.subscribe(({ jobs }) => {

@@ -143,7 +143,10 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ChildLogics {
         queueSize: settings.events.queue_size,
         monotonic,
         onSubscribers: (count) => metrics.eventSubscribers.set(count),
-        onEnd: (reason) => metrics.eventSubscriptionsEnded.inc({ reason }),
+        onEnd: (reason) => {
+          metrics.eventSubscriptionsEnded.inc({ reason });
+          if (reason === 'stalled') log.info({}, 'a subscriber of the event stream that took nothing was ended');
+        },
       }),
       meter: meterLogic({
         reader,

@@ -133,6 +133,8 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         return await unlessAborted(inThread(), stop);
       } catch (error) {
         if (timeout?.aborted && !signal?.aborted) {
+          if (!options.uninterrupted)
+            process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
           throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });
         }
         if (error instanceof Error && error.message === 'Task queue is at limit') {

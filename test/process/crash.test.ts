@@ -1,6 +1,7 @@
 /**
  * Killed twenty times while eight clients push two thousand pages: nothing that was acknowledged is lost, doubled or
- * half there. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it.
+ * half there. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it. READBACK_TEST_KILLS: how often
+ * (200 in a soak).
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,10 +10,10 @@ import type { PageResponse } from '../../src/domain/page.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { RunningService, until } from './service.ts';
 
-const pages = 2000;
-const kills = 20;
-/** Pages are pushed in this many waves, so that each kill but those during a start falls into one. */
-const waveCount = 17;
+const kills = Number(process.env.READBACK_TEST_KILLS ?? 20);
+const pages = Math.max(2000, 20 * kills);
+/** Pages are pushed in this many waves, so that each kill but those during a start, every fifth, falls into one. */
+const waveCount = Math.ceil((kills * 5) / 6);
 const clients = 8;
 const batchSize = 10;
 const given = process.env.READBACK_TEST_SEED ?? '20201';
@@ -32,7 +33,7 @@ interface Pushed {
   ids: Set<string>;
 }
 
-test('no page that was acknowledged is lost or doubled by twenty kills during ingest', async (t) => {
+test('no page that was acknowledged is lost or doubled by kills during ingest', async (t) => {
   t.diagnostic(`seed ${seed}`);
   const random = seededRandom(seed);
   const service = await RunningService.start(t);

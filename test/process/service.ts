@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { noteRareStates } from '../soak/rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** A first start compiles the word vectors: ten seconds, more on a busy machine. */
@@ -54,6 +55,8 @@ export class RunningService {
   output = '';
   readonly startTimes: number[] = [];
   readonly #env: Record<string, string>;
+  /** Answers 507. */
+  #refusedByQuota = 0;
   #child: ChildProcess | undefined;
   #url: string | undefined;
   /** Where the present process's output begins. */
@@ -72,6 +75,7 @@ export class RunningService {
     scope.after(async () => {
       await service.kill();
       rmSync(service.home, { recursive: true, force: true });
+      noteRareStates(service.output, service.#refusedByQuota);
       assert.ok(!service.output.includes(token), 'no log of any run holds the token');
     });
     return service;
@@ -177,6 +181,7 @@ export class RunningService {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
+    if (response.status === 507) this.#refusedByQuota++;
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
     return { status: response.status, body: (isJson ? JSON.parse(text) : text) as Body, headers: response.headers };
   }

@@ -1,0 +1,162 @@
+/**
+ * Everything at once for READBACK_SOAK_MINUTES (ten by default): pages come and are forgotten, searches are ranked by an outside reranker that
+ * fails now and then, watches are polled, subscribers of the event stream come, leave and stall, index files are rewritten. After the first
+ * third memory, open files, threads, timers and readers of the store stay as they are.
+ */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { FeedServer, rss } from '../app/feed-server.ts';
+import { RunningService, token, until } from '../process/service.ts';
+import { startFakeProvider } from '../providers/fake-provider-server.ts';
+import { note } from './rare-states.ts';
+import { mean, metric, round, sampleProcess, slope } from './samples.ts';
+
+const minutes = Number(process.env.READBACK_SOAK_MINUTES ?? '10');
+/** Over ten minutes; a shorter run has less to level out what comes and goes. */
+const boundMbPerMinute = 10 / Math.min(10, minutes);
+const sampleEveryMs = 3_000;
+const live = 400;
+const each = 40;
+const hosts = 6;
+const words = 'heron ferry ledger timber sluice lantern barge cargo quay tide pilot beacon winch keel rope'.split(' ');
+const textOf = (no: number) =>
+  Array.from({ length: 250 }, (_, i) => `${words[(no + i * (1 + (no % 5))) % words.length]} ${i % 30}`).join(' ');
+
+test('mixed load leaves memory, files, threads and timers as they are', {
+  timeout: (minutes + 5) * 60_000,
+}, async (t) => {
+  const provider = await startFakeProvider({ dim: 32 });
+  const web = await FeedServer.start(t);
+  t.after(() => provider.close());
+  const service = await RunningService.start(t, {
+    SERVICE_RERANKER__KIND: 'api',
+    SERVICE_RERANKER__PROVIDER: 'openai',
+    SERVICE_RERANKER__MODEL: 'cross-encoder',
+    SERVICE_PROVIDERS__OPENAI__BASE_URL: `${provider.url}/v1`,
+    SERVICE_PROVIDERS__OPENAI__API_KEY: 'key-of-the-soak',
+    SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
+    SERVICE_RESILIENCE__BREAKER_COOLDOWN_S: '1',
+    SERVICE_FORGET__COMPACT_AFTER_S: '5',
+    SERVICE_EVENTS__QUEUE_SIZE: '16',
+    SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
+    SERVICE_FETCH__PER_HOST_GAP_MS: '0',
+    SERVICE_QUERY_LOG__KEEP_DAYS: '1',
+  });
+  let going = true;
+  const done = { pages: 0, searches: 0, forgets: 0, polls: 0, subscriptions: 0 };
+  const push = async (host: string, count: number) => {
+    const pages = Array.from({ length: count }, (_, i) => ({ url: `https://${host}/${i}`, body_extracted: textOf(i) }));
+    const { status, body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
+      pages,
+    });
+    assert.ok(status < 300, `${status}`);
+    await service.settled(
+      body.results.map(({ page_id }) => page_id),
+      120_000,
+    );
+    done.pages += count;
+  };
+  for (let at = 0; at < live; at += 100) await push(`stays${at}.example`, 100);
+
+  const comeAndGo = async () => {
+    for (let at = 0; going; at++) {
+      const host = `goes${at % hosts}.example`;
+      await push(host, each);
+      const { status, body } = await service.call<{ blacklist_id: string }>('POST', '/v1/forget', { domain: host });
+      assert.equal(status, 200);
+      assert.ok((await service.call('DELETE', `/v1/blacklist/${body.blacklist_id}`)).status < 300);
+      done.forgets++;
+      await delay(400);
+    }
+  };
+  const search = async () => {
+    for (let at = 0; going; at++) {
+      const query = `${words[at % words.length]} ${words[(at * 7) % words.length]}`;
+      const { status } = await service.call('POST', '/v1/search', { query, k: 10 });
+      assert.equal(status, 200);
+      done.searches++;
+      await delay(20);
+    }
+  };
+  const poll = async () => {
+    const links = Array.from({ length: 5 }, (_, i) => ({ link: `/item/${i}` }));
+    for (const { link } of links) web.serve(link, { headers: { 'content-type': 'text/plain' }, body: textOf(9) });
+    web.serve('/feed', rss(links));
+    const { body } = await service.call<{ id: string }>('POST', '/v1/watches', { kind: 'rss', url: `${web.url}/feed` });
+    while (going) {
+      assert.ok((await service.call('POST', `/v1/watches/${body.id}/run`)).status < 500);
+      done.polls++;
+      await delay(3_000);
+    }
+  };
+  /** One that stalls at a time, and one that reads for a while and leaves. */
+  const subscribe = async () => {
+    const { hostname, port } = new URL(service.url);
+    const head = `GET /v1/events HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n\r\n`;
+    const open = () => {
+      done.subscriptions++;
+      const socket = connect(Number(port), hostname, () => socket.write(head));
+      socket.on('error', () => {});
+      return socket;
+    };
+    let stalled = open().pause();
+    t.after(() => void stalled.destroy());
+    while (going) {
+      if (stalled.closed) stalled = open().pause();
+      const reading = open().resume();
+      await delay(5_000);
+      reading.destroy();
+    }
+  };
+  /** The reranker fails for some seconds of each twenty, long enough for its breaker to open and try again. */
+  const fail = async () => {
+    while (going) {
+      provider.faultOf = () => ({ kind: 'status', status: 500 });
+      await delay(4_000);
+      provider.faultOf = () => undefined;
+      await delay(16_000);
+    }
+  };
+  const began = performance.now();
+  const samples: (ReturnType<typeof sampleProcess> & { minute: number; timers: number })[] = [];
+  const sample = async () => {
+    while (performance.now() - began < minutes * 60_000) {
+      const timers = await metric(service, 'nodejs_active_resources{type="Timeout"}');
+      samples.push({ ...sampleProcess(service), minute: (performance.now() - began) / 60_000, timers });
+      await delay(sampleEveryMs);
+    }
+    going = false;
+  };
+  await Promise.all([comeAndGo(), search(), search(), poll(), subscribe(), fail(), sample()]);
+
+  const later = samples.filter(({ minute }) => minute > minutes * 0.3);
+  const half = Math.floor(later.length / 2);
+  const mbPerMinute = slope(later.map(({ minute, residentMb }) => ({ x: minute, y: residentMb })));
+  const grown = (of: 'openFiles' | 'threads' | 'timers' | 'storeReaders') =>
+    round(mean(later.slice(half).map((each) => each[of])) - mean(later.slice(0, half).map((each) => each[of])));
+  const growth = {
+    files: grown('openFiles'),
+    threads: grown('threads'),
+    timers: grown('timers'),
+    readers: grown('storeReaders'),
+  };
+  note({
+    counts: {
+      minutes,
+      ...done,
+      resident_mb: Math.round(later.at(-1)?.residentMb ?? 0),
+      mb_per_minute: round(mbPerMinute),
+      store_readers: later.at(-1)?.storeReaders ?? 0,
+      ...Object.fromEntries(Object.entries(growth).map(([name, value]) => [`more_${name}`, value])),
+    },
+  });
+  assert.ok(mbPerMinute < boundMbPerMinute, `${mbPerMinute} MB a minute`);
+  for (const [name, value] of Object.entries(growth)) assert.ok(value < 8, `${value} more ${name}`);
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'the service is ready');
+  await service.stop();
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
+});
