@@ -11,25 +11,38 @@ interface Line {
   kinds?: string[];
 }
 
-const seen = {
-  half_open_breaker: ({ msg, state }: Line) => msg === 'a breaker changed its state' && state === 'half_open',
-  rescued_job: ({ msg }: Line) =>
-    msg === 'jobs that the process before left running go back' || msg === 'jobs whose lease was over go back',
-  lost_lease: ({ msg }: Line) => msg === 'an attempt has lost its lease: it stops',
-  rebuilt_index: ({ msg }: Line) =>
-    msg === 'index files were lost: rebuilding them beside the service' ||
-    msg === 'vectors were lost: bringing them back beside the service' ||
-    msg === 'bringing back what was indexed and not saved',
-  overflowed_subscriber: ({ msg }: Line) => msg === 'a subscriber of the event stream that took nothing was ended',
-  resumed_purge: ({ msg, kinds = [] }: Line) =>
-    msg === 'a purge that was interrupted goes on' ||
-    (msg === 'jobs that the process before left running go back' && kinds.includes('purge_vectors')),
-  replaced_thread: ({ msg }: Line) =>
-    /a thread was replaced|a searcher thread was lost|ended with its thread|reaching memory limit/.test(msg),
+/** What the sources say then; a test looks for it there. */
+export const signs = {
+  half_open_breaker: ['a breaker changed its state'],
+  rescued_job: ['jobs that the process before left running go back', 'jobs whose lease was over go back'],
+  lost_lease: ['an attempt has lost its lease: it stops'],
+  rebuilt_index: [
+    'index files were lost: rebuilding them beside the service',
+    'vectors were lost: bringing them back beside the service',
+    'bringing back what was indexed and not saved',
+  ],
+  overflowed_subscriber: ['a subscriber of the event stream that took nothing was ended'],
+  resumed_purge: ['a purge that was interrupted goes on', 'jobs that the process before left running go back'],
+  replaced_thread: [
+    'a thread was replaced',
+    'a searcher thread was lost',
+    'a task took too long and ended with its thread',
+  ],
 } as const;
 
+/** What Node says of a thread that was ended for its memory. */
+const outOfMemory = 'reaching memory limit';
+
+function isSeen(state: keyof typeof signs, { msg, state: after, kinds }: Line): boolean {
+  if (state === 'replaced_thread' && msg.includes(outOfMemory)) return true;
+  if (!signs[state].some((sign) => msg.includes(sign))) return false;
+  if (state === 'half_open_breaker') return after === 'half_open';
+  return state !== 'resumed_purge' || kinds === undefined || kinds.includes('purge_vectors');
+}
+
+const told = Object.keys(signs) as (keyof typeof signs)[];
 /** `refused_by_quota` is told by its answer, 507. */
-export const rareStates = [...(Object.keys(seen) as (keyof typeof seen)[]), 'refused_by_quota'] as const;
+export const rareStates = [...told, 'refused_by_quota'] as const;
 
 export type RareState = (typeof rareStates)[number];
 
@@ -53,10 +66,7 @@ export function rareStatesIn(output: string): RareStateCounts {
   const counts: RareStateCounts = {};
   for (const text of output.split('\n')) {
     const line = lineOf(text);
-    for (const [name, isSeen] of Object.entries(seen)) {
-      const state = name as RareState;
-      if (isSeen(line)) counts[state] = (counts[state] ?? 0) + 1;
-    }
+    for (const state of told) if (isSeen(state, line)) counts[state] = (counts[state] ?? 0) + 1;
   }
   return counts;
 }
