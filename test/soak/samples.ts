@@ -16,7 +16,7 @@ const pidAlignment = 4;
 
 export function sampleProcess({ pid, dataDir }: RunningService): ProcessSample {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const lock = readFileSync(join(dataDir, 'store', 'data.mdb-lock'));
+  const lock = readFileSync(join(dataDir, 'store', 'lock.mdb'));
   let storeReaders = 0;
   for (let at = 0; at + pidAlignment <= lock.length; at += pidAlignment) {
     if (lock.readUInt32LE(at) === pid) storeReaders++;
