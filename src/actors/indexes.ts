@@ -25,6 +25,7 @@ import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { type IndexThreadsOptions, openIndexThreads } from './index-threads.ts';
 import type { AskQueryVector } from './query-vector.ts';
+import { quietMs, quietTime } from './quiet-time.ts';
 import { retrieveCandidates } from './retrieve-candidates.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import type { NearPagesRequest } from './system-messages.ts';
@@ -50,8 +51,6 @@ const rebuildingMark = 'rebuilding';
 const progressMs = 3000;
 /** Chunks between two saves of the sparse side: bounds what a crash leaves to be modelled again. */
 const saveEveryDocs = 2000;
-/** Without a change for so long, ms, the index is tidied and saved. */
-const quietMs = 5000;
 type IndexMessages =
   | 'index.add'
   | 'index.addVectors'
@@ -182,15 +181,14 @@ export function indexesLogic(dependencies: IndexesDependencies) {
     });
 
     /** In quiet times small segments are brought together, and what is worth it is saved. */
-    let changedAt: number | null = null;
+    const quiet = quietTime(monotonic);
     const tending = setInterval(() => {
       spaces.closeIdle(reader.models.activeModel()?.space ?? null);
-      if (changedAt === null || monotonic() - changedAt < quietMs) return;
-      changedAt = null;
+      if (!quiet.take()) return;
       Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()])
         .catch((error) => {
           log.error({ err: error }, 'the index could not be saved: it is tried again');
-          changedAt ??= monotonic();
+          quiet.again();
         })
         // One task for each work thread: it takes some tens of ms, so that none gets two.
         .then(() =>
@@ -201,7 +199,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
 
     const handlers: Handlers<IndexMessages> = {
       'index.add': async ({ segment, vectors, pages, obsolete }) => {
-        changedAt = monotonic();
+        quiet.changed();
         const labels = labelsOf(pages);
         const old = labelsOf(obsolete);
         if (old.length > 0) sparse.remove(old);
@@ -216,7 +214,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       'index.addVectors': async ({ model_id, space, pages, rows }) => {
         const model = reader.models.get(model_id);
         if (model?.space !== space) return undefined; // deleted meanwhile
-        changedAt = monotonic();
+        quiet.changed();
         try {
           await orOverloaded(() => spaces.use(model, (opened) => opened.add(pages, rows)));
         } catch (error) {
@@ -240,7 +238,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       },
       'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
       'index.remove': async ({ pages }) => {
-        changedAt = monotonic();
+        quiet.changed();
         sparse.remove(labelsOf(pages));
         await orOverloaded(() => spaces.update([], pages, new Map()));
         return undefined;
@@ -274,6 +272,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
       },
       'index.retrieve': async (request, signal) => {
+        quiet.searched();
         const model = searchableModel(request.model);
         return orOverloaded(() => retrieve(request, model, signal));
       },
