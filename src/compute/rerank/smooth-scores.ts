@@ -122,18 +122,22 @@ function post({ starts, stems }: StemBags, i: number, from: Float64Array, ends: 
 }
 
 /** Add each candidate's product with candidate i, which was wanted, to `sums`. */
-function addProducts(
-  { starts, stems, held }: StemBags,
-  weights: Float64Array,
-  postings: Postings,
-  i: number,
-  sums: Float64Array,
-): void {
+function addProducts(bags: StemBags, own: Float64Array, postings: Postings, i: number, sums: Float64Array): void {
+  const { starts, stems, held } = bags;
   for (let at = starts[i]; at < starts[i + 1]; at++) {
     const stem = stems[at];
     if (held[stem] === 1) continue;
-    const weight = weights[at];
-    const end = postings.starts[stem] + held[stem];
-    for (let p = postings.starts[stem]; p < end; p++) sums[postings.candidates[p]] += weight * postings.weights[p];
+    const from = postings.starts[stem];
+    addList(postings, from, from + held[stem], own[at], sums);
   }
+}
+
+function addList(
+  { candidates, weights }: Postings,
+  from: number,
+  end: number,
+  weight: number,
+  sums: Float64Array,
+): void {
+  for (let p = from; p < end; p++) sums[candidates[p]] += weight * weights[p];
 }
