@@ -1,5 +1,5 @@
 /**
- * From a query to candidates: both sides are asked at once, and the local reranker scores what they found. Where a page stands is
+ * From a query to candidates: both sides are searched at once, and the local reranker scores what they found. Where a page stands is
  * decided elsewhere (rank-query.ts); here are labels and scores.
  *
  *   query ─ searcher: analyse, embed ─┬─ and on: BM25F ────────┐
