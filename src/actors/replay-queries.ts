@@ -47,6 +47,13 @@ export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
     return limit === null ? newestFirst : newestFirst.slice(0, limit);
   };
 
+  const requireModels = ({ model_a, model_b }: Replay): void => {
+    for (const id of [model_a, model_b]) {
+      if (reader.models.get(id)?.status !== 'ready')
+        throw new JobError(`model ${id} is not ready`, { permanent: true });
+    }
+  };
+
   const replayOne = async (replay: Replay, numbers: readonly number[], signal: AbortSignal) => {
     const runs = numbers.flatMap((no) => reader.queryLog.get(no) ?? []);
     const grades = gradesOf(new Map(runs.toReversed().flatMap(({ no }) => [...reader.queryLog.feedback(no)])));
@@ -63,6 +70,7 @@ export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
       return { a: a.measured, b: b.measured, ...agreementAtK(a.pages, b.pages, replay.k) };
     } catch (error) {
       if (error instanceof DomainError && error.code === 'not_found') return null; // its filter names nothing any more
+      requireModels(replay); // a model may go while a query is ranked
       throw error;
     }
   };
@@ -70,10 +78,7 @@ export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
   return async (job, { attempt, signal, checkpoint }) => {
     const replay = reader.replays.get(job.no);
     if (replay === undefined) throw new JobError('nobody asked for this replay', { permanent: true });
-    for (const id of [replay.model_a, replay.model_b]) {
-      if (reader.models.get(id)?.status !== 'ready')
-        throw new JobError(`model ${id} is not ready`, { permanent: true });
-    }
+    requireModels(replay);
     const keep = async (command: ReturnType<typeof planReplay>) => {
       if (!(await checkpoint(command))) throw takenOver();
     };

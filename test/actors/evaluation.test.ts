@@ -182,3 +182,20 @@ test('an attempt that was taken over keeps nothing, and a model that has gone en
     );
   }
 });
+
+test('a model that goes while a query is ranked ends the replay with that reason', async () => {
+  await using shelf = await judged([{ answered: [1], relevant: [1] }]);
+  const m1 = shelf.reader.models.get('m1');
+  assert.ok(m1 !== undefined);
+  shelf.answers['search.rank'] = async () => {
+    await shelf.temporary.commit(({ models }) => models.remove(m1));
+    throw new DomainError('invalid', 'the model m1 has no vectors here');
+  };
+  await evaluate(shelf).start(evalReplayRequest.parse({}));
+  const { job, attempt } = await claim(shelf);
+  const handle = replayHandler({ ask: shelf.ask, reader: shelf.reader });
+  await assert.rejects(
+    handle(job, contextOf(shelf, attempt)),
+    (error) => error instanceof JobError && error.permanent && /m1 is not ready/.test(error.message),
+  );
+});
