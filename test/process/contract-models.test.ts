@@ -1,4 +1,4 @@
-/** The contract's rules of embedding models, comparisons and their settings, as a client meets them over HTTP. */
+/** Contract section: Embedding models and compare. Registration, backfill, activation, retirement, comparison, their settings. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The contract's rules of topics and entities, as a client meets them over HTTP. */
+/** Contract section: Clusters and entities. Runs, topics, projection, names, merges and their undoing, search and similar pages by them. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The contract's rules of watches and of forgetting, as a client meets them over HTTP. */
+/** Contract section: Watches and forgetting. Creation, polls, changes, runs, deletion; forgetting of a domain with its blacklist. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BlacklistResponse, ForgetResponse } from '../../src/domain/blacklist.ts';

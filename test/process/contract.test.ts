@@ -1,4 +1,4 @@
-/** The contract's rules of pages, batches, status, jobs and search, as a client meets them over HTTP. */
+/** Contract section: Pages, jobs and search. Ingest, batches, status, chunks, retries, search with its filters, forgetting. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { BlacklistResponse, ForgetResponse } from '../../src/domain/blacklist.ts';

@@ -1,0 +1,64 @@
+// Holds the running service against its contract, section by section: runs test/process/contract*.test.ts, prints how many named
+// checks each section has and how many of them passed, and writes the numbers to docs/contract.md. Fails where a check does.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const folder = join('test', 'process');
+const files = readdirSync(join(root, folder))
+  .filter((name) => /^contract.*\.test\.ts$/.test(name))
+  .sort();
+
+/** A file begins with its section and what of it is checked: `Contract section: NAME. SENTENCES`. */
+function sectionOf(file) {
+  const text = readFileSync(join(root, folder, file), 'utf8');
+  const said = /^\/\*\* Contract section: (.*?)\. (.*?) \*\//.exec(text);
+  if (said === null) throw new Error(`${file} does not begin with its section`);
+  return { name: said[1], covers: said[2], checks: 0, passed: 0, file };
+}
+
+const sections = new Map(files.map((file) => [file, sectionOf(file)]));
+const args = [
+  ...['--import', './scripts/tsx-in-threads.mjs', '--import', './scripts/test-seed.mjs'],
+  ...['--test', '--test-reporter=./scripts/checks-reporter.mjs', '--test-concurrency=2'],
+  ...files.map((file) => join(folder, file)),
+];
+const run = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+for await (const line of createInterface({ input: run.stdout })) {
+  if (!line.startsWith('{"file"')) {
+    if (line !== '') console.log(line);
+    continue;
+  }
+  const { file, name, passed, why } = JSON.parse(line);
+  const section = sections.get(basename(file));
+  section.checks++;
+  if (passed) section.passed++;
+  else console.log(`✖ ${section.name}: ${name}\n  ${why}`);
+}
+if (run.exitCode === null && run.signalCode === null) await once(run, 'exit');
+
+const rows = [...sections.values()];
+const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
+const table = [
+  ['Section', 'Checks', 'Passed', 'What is checked', 'File'],
+  ['---', '---:', '---:', '---', '---'],
+  ...rows.map(({ name, checks, passed, covers, file }) => [name, checks, passed, covers, `\`${file}\``]),
+  ['**all**', sum('checks'), sum('passed'), '', ''],
+];
+for (const [section, checks, passed] of table.filter(([first]) => first !== '---'))
+  console.log(`${String(section).padEnd(36)} ${String(checks).padStart(6)} ${String(passed).padStart(6)}`);
+const failed = run.exitCode !== 0 || sum('checks') !== sum('passed') || rows.some(({ checks }) => checks === 0);
+if (!failed) {
+  const page = [
+    '# The contract, check by check',
+    'Made by `npm run contract`: the files of `test/process` that call a running service over HTTP, one for each section of the contract.',
+    'A check is one named test; many of them try several values. Every route and tool is also called with valid, nearly valid and hostile requests, and its answers are held against the OpenAPI document (`test/fuzz`).',
+    table.map((row) => `| ${row.join(' | ')} |`).join('\n'),
+  ];
+  writeFileSync(join(root, 'docs', 'contract.md'), `${page.join('\n\n')}\n`);
+}
+process.exit(failed ? 1 : 0);

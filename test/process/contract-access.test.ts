@@ -1,0 +1,289 @@
+/** Contract section: Authentication, errors and limits. Every route with every kind of token, the bodies of errors, and each bound. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { token } from './service.ts';
+import { type Invalid, readToken, sharedService } from './shared-service.ts';
+
+const writerToken = 'process-test-writer-41ad07';
+const shared = sharedService({
+  SERVICE_AUTH_TOKENS: JSON.stringify([
+    { name: 'phone', token: readToken, scopes: ['read'] },
+    { name: 'importer', token: writerToken, scopes: ['write'] },
+    { name: 'both', token: 'process-test-both-77b3c9' },
+  ]),
+  SERVICE_JOBS__MAX_ATTEMPTS: '1',
+});
+
+/** The contract's tables: method, path, scope. */
+const endpoints: readonly [method: string, path: string, scope: 'read' | 'write'][] = [
+  ['POST', '/v1/pages', 'write'],
+  ['POST', '/v1/pages/batch', 'write'],
+  ['POST', '/v1/pages/status/batch', 'read'],
+  ['GET', '/v1/pages/{page_id}', 'read'],
+  ['GET', '/v1/pages/{page_id}/chunks', 'read'],
+  ['GET', '/v1/pages/{page_id}/status', 'read'],
+  ['GET', '/v1/pages/{page_id}/entities', 'read'],
+  ['GET', '/v1/pages/{page_id}/similar', 'read'],
+  ['GET', '/v1/jobs', 'read'],
+  ['POST', '/v1/jobs/retry', 'write'],
+  ['POST', '/v1/jobs/{job_id}/retry', 'write'],
+  ['POST', '/v1/search', 'read'],
+  ['POST', '/v1/search/batch', 'read'],
+  ['POST', '/v1/feedback', 'read'],
+  ['POST', '/v1/compare', 'read'],
+  ['POST', '/v1/forget', 'write'],
+  ['GET', '/v1/blacklist', 'read'],
+  ['DELETE', '/v1/blacklist/{blacklist_id}', 'write'],
+  ['GET', '/v1/clusters', 'read'],
+  ['GET', '/v1/clusters/runs', 'read'],
+  ['GET', '/v1/clusters/projection', 'read'],
+  ['GET', '/v1/clusters/{cluster_id}', 'read'],
+  ['POST', '/v1/clusters/recompute', 'write'],
+  ['GET', '/v1/entities/{ref}', 'read'],
+  ['POST', '/v1/entities/merges/{merge_id}/undo', 'write'],
+  ['GET', '/v1/models', 'read'],
+  ['POST', '/v1/models', 'write'],
+  ['POST', '/v1/models/{model_id}/activate', 'write'],
+  ['DELETE', '/v1/models/{model_id}', 'write'],
+  ['GET', '/v1/models/{model_id}/backfill', 'read'],
+  ['POST', '/v1/models/{model_id}/backfill', 'write'],
+  ['GET', '/v1/watches', 'read'],
+  ['POST', '/v1/watches', 'write'],
+  ['GET', '/v1/watches/{watch_id}', 'read'],
+  ['PATCH', '/v1/watches/{watch_id}', 'write'],
+  ['DELETE', '/v1/watches/{watch_id}', 'write'],
+  ['POST', '/v1/watches/{watch_id}/run', 'write'],
+  ['GET', '/v1/events', 'read'],
+  ['GET', '/v1/admin/metrics/timeseries', 'read'],
+  ['GET', '/v1/admin/metrics/summary', 'read'],
+  ['GET', '/v1/admin/query-log', 'read'],
+  ['GET', '/v1/admin/query-log/{query_id}', 'read'],
+  ['POST', '/v1/admin/eval/score', 'read'],
+  ['POST', '/v1/admin/eval/replay', 'write'],
+  ['GET', '/v1/admin/eval/replay/{job_id}', 'read'],
+  ['GET', '/v1/admin/config', 'read'],
+  ['GET', '/v1/admin/mcp', 'read'],
+  ['GET', '/v1/whoami', 'read'],
+  ['GET', '/metrics', 'read'],
+];
+const unauthenticated = { detail: 'missing or invalid bearer token' };
+
+/** The status and body of a request with nothing in it; of a stream the status alone. */
+async function knock(method: string, path: string, sent: string | null): Promise<[number, unknown]> {
+  const response = await fetch(shared.service.url + path.replaceAll(/\{\w+\}/g, 'none'), {
+    method,
+    headers: sent === null ? {} : { authorization: `Bearer ${sent}` },
+  });
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream) await response.body?.cancel();
+  const text = isStream ? '' : await response.text();
+  return [response.status, text.startsWith('{') ? JSON.parse(text) : text];
+}
+
+for (const [method, path, scope] of endpoints) {
+  test(`${method} ${path} is documented, wants a token, and one with scope ${scope}`, async () => {
+    const document = await shared.found<{ paths: Record<string, Record<string, unknown>> }>('/openapi.json');
+    assert.ok(document.paths[path]?.[method.toLowerCase()] !== undefined, 'documented');
+    for (const sent of [null, 'wrong', token.slice(0, -1), `${token}x`])
+      assert.deepEqual(await knock(method, path, sent), [401, unauthenticated]);
+    const [status, body] = await knock(method, path, readToken);
+    if (scope === 'write') assert.deepEqual([status, body], [403, { detail: 'token lacks required scope: write' }]);
+    else assert.ok([200, 404, 422].includes(status), `${status}`);
+  });
+}
+
+test('write implies read, scopes are both by default, and the single token is one more', async () => {
+  const names = async (sent: string) => (await shared.call('GET', '/v1/whoami', undefined, { token: sent })).body;
+  assert.deepEqual(await names(writerToken), { name: 'importer', scopes: ['read', 'write'] });
+  assert.deepEqual(await names('process-test-both-77b3c9'), { name: 'both', scopes: ['read', 'write'] });
+  assert.deepEqual(await names(token), { name: 'default', scopes: ['read', 'write'] });
+});
+
+test('tokens in the query are no tokens', async () => {
+  for (const name of ['token', 'access_token', 'auth_token'])
+    assert.deepEqual(await knock('GET', `/v1/whoami?${name}=${token}`, null), [401, unauthenticated]);
+});
+
+for (const [method, path] of [
+  ['GET', '/v1/pages/none'],
+  ['GET', '/v1/pages/none/chunks'],
+  ['GET', '/v1/pages/none/status'],
+  ['GET', '/v1/pages/none/entities'],
+  ['GET', '/v1/pages/none/similar'],
+  ['DELETE', '/v1/blacklist/none'],
+  ['POST', '/v1/jobs/none/retry'],
+  ['GET', '/v1/clusters/none'],
+  ['GET', '/v1/clusters/projection?run_id=none'],
+  ['GET', '/v1/entities/none'],
+  ['POST', '/v1/entities/merges/none/undo'],
+  ['POST', '/v1/models/none/activate'],
+  ['DELETE', '/v1/models/none'],
+  ['GET', '/v1/models/none/backfill'],
+  ['POST', '/v1/models/none/backfill'],
+  ['GET', '/v1/watches/none'],
+  ['PATCH', '/v1/watches/none'],
+  ['DELETE', '/v1/watches/none'],
+  ['POST', '/v1/watches/none/run'],
+  ['GET', '/v1/admin/query-log/none'],
+  ['GET', '/v1/admin/eval/replay/none'],
+]) {
+  test(`${method} ${path} is 404 with a detail in words`, async () => {
+    const { status, body } = await shared.call<{ detail: unknown }>(method, path);
+    assert.deepEqual([status, Object.keys(body), typeof body.detail], [404, ['detail'], 'string']);
+  });
+}
+
+test('a job that is not dead, and the active model, are 409 with a detail in words', async () => {
+  await shared.add([{ url: 'https://access.example/1', body_extracted: 'A page.' }]);
+  const [job] = (await shared.found<{ jobs: { job_id: string }[] }>('/v1/jobs?status=done')).jobs;
+  for (const [method, path] of [
+    ['POST', `/v1/jobs/${job.job_id}/retry`],
+    ['DELETE', '/v1/models/local-wink-1024'],
+  ]) {
+    const { status, body } = await shared.call<{ detail: unknown }>(method, path);
+    assert.deepEqual([status, Object.keys(body), typeof body.detail], [409, ['detail'], 'string'], path);
+  }
+});
+
+test('what is blacklisted is 403 with error and pattern', async () => {
+  await shared.post('/v1/forget', { domain: 'blocked.example' });
+  const { status, body } = await shared.post('/v1/pages', { url: 'https://a.blocked.example/' });
+  assert.deepEqual([status, body], [403, { error: 'blacklisted', pattern: 'blocked.example' }]);
+});
+
+test('an ingest rule that is broken is 422 with the cause in words', async () => {
+  const url = 'https://access.example/2';
+  for (const wrong of [{ url, body_extracted: 'a', body_html: 'b' }, { url: '/path' }, { url: 'access.example' }]) {
+    const { status, body } = await shared.post<{ detail: unknown }>('/v1/pages', wrong);
+    assert.deepEqual([status, typeof body.detail], [422, 'string'], JSON.stringify(wrong));
+  }
+});
+
+/** A body that is taken where one field has an allowed value, and refused at that field beyond it. */
+const query = { query: 'heron' };
+const queries = { queries: ['heron'] };
+const compare = { ...query, models: ['a', 'b'] };
+const text = (length: number) => 'x'.repeat(length);
+const many = (length: number) => Array.from({ length }, (_, i) => `item ${i}`);
+const pages = (length: number) => many(length).map((url) => ({ url }));
+const model = { provider: 'nobody', model_name: 'm', dim: 16, max_input_tokens: 512 };
+type Bounds = readonly [path: string, base: object, field: string, taken: unknown[], refused: unknown[]];
+const search = (path: string, base: object): Bounds[] => [
+  [path, base, 'k', [1, 100], [0, 101, 1.5]],
+  [path, base, 'offset', [0, 1e9], [-1]],
+  [path, base, 'candidates', [1, 1000], [0, 1001]],
+  [path, base, 'rerank', [true, false], ['yes']],
+  [path, base, 'chunks_per_page', [0, 10], [-1, 11]],
+  [path, base, 'rollup', ['max', 'mean_top_m', 'sum_rrf'], ['min']],
+  [path, base, 'rollup_m', [1, 20], [0, 21]],
+  [path, base, 'rrf_k', [1, 10_000], [0]],
+  [path, base, 'suggest', [0, 10], [-1, 11]],
+  [path, base, 'mediation', ['vector', 'cluster', 'entity'], ['magic']],
+  [path, base, 'recency_half_life_days', [null, 0.5, 3650], [0, -1]],
+  [path, base, 'filters', [null, {}, { domain: null, after: '2024-01-01T00:00:00Z' }], ['all', []]],
+];
+const bounds: readonly Bounds[] = [
+  ['/v1/search', {}, 'query', [text(1), text(4000)], ['', text(4001), null, 7]],
+  ...search('/v1/search', query),
+  ['/v1/search/batch', {}, 'queries', [many(1), many(20)], [[], many(21), 'heron', null]],
+  ...search('/v1/search/batch', queries),
+  ['/v1/pages/batch', {}, 'pages', [pages(1), pages(100)], [[], pages(101), {}]],
+  ['/v1/pages/status/batch', {}, 'page_ids', [many(1), many(500)], [[], many(501), 'one']],
+  ['/v1/jobs/retry', {}, 'job_ids', [null, [], many(500)], [many(501), 'one']],
+  ['/v1/jobs/retry', {}, 'limit', [1, 500], [0, 501]],
+  ['/v1/jobs/retry', {}, 'status', ['dead'], ['done', 'failed', null]],
+  ['/v1/jobs/retry', {}, 'kind', [null, 'poll_watch'], ['dance']],
+  ['/v1/compare', compare, 'query', [], ['', text(4001)]],
+  ['/v1/compare', compare, 'models', [], [[], many(1), many(6)]],
+  ['/v1/compare', compare, 'k', [], [0, 101]],
+  ['/v1/compare', compare, 'candidates', [], [0, 1001]],
+  ['/v1/models', model, 'dim', [], [0, 8193]],
+  ['/v1/models', model, 'max_input_tokens', [], [0]],
+  ['/v1/admin/eval/score', {}, 'k', [1, 1000], [0, 1001]],
+  ['/v1/admin/eval/replay', {}, 'k', [1, 1000], [0, 1001]],
+  ['/v1/admin/eval/replay', {}, 'candidates', [1, 10_000], [0, 10_001]],
+];
+for (const [path, base, field, taken, refused] of bounds) {
+  test(`${path} bounds ${field}`, async () => {
+    for (const value of taken) {
+      const { status, body } = await shared.post(path, { ...base, [field]: value });
+      assert.ok(status < 300, `${JSON.stringify(value).slice(0, 80)}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
+    }
+    for (const value of refused) {
+      const { status, body } = await shared.post<Invalid>(path, { ...base, [field]: value });
+      assert.equal(status, 422, JSON.stringify(value).slice(0, 80));
+      assert.deepEqual(body.detail[0].loc.slice(0, 2), ['body', field]);
+    }
+  });
+}
+
+for (const [path, field, taken, refused] of [
+  ['/v1/jobs', 'limit', [1, 1000], [0, 1001, 'all']],
+  ['/v1/clusters/runs', 'limit', [1, 1000], [0, 1001, 'all']],
+  ['/v1/admin/query-log', 'limit', [1, 1000], [0, 1001, 'all']],
+  ['/v1/pages/{page}/similar', 'k', [1, 50], [0, 51, 'all']],
+  ['/v1/pages/{page}/similar', 'mediation', ['vector', 'cluster', 'entity'], ['magic']],
+  ['/v1/clusters', 'include_tombstoned', [true, false], ['perhaps', '']],
+] as const) {
+  test(`${path} bounds ${field} in its query`, async () => {
+    const [page] = (await shared.post<{ results: { page_id: string }[] }>('/v1/search', { query: 'page' })).body
+      .results;
+    const at = (value: unknown) => `${path.replace('{page}', page.page_id)}?${field}=${value}`;
+    for (const value of taken) assert.equal((await shared.call('GET', at(value))).status, 200, `${value}`);
+    for (const value of refused) {
+      const { status, body } = await shared.call<Invalid>('GET', at(value));
+      assert.deepEqual([status, body.detail[0].loc], [422, ['query', field]], `${value}`);
+    }
+  });
+}
+
+test('a validation failure has the shape of HTTPValidationError, and does not repeat what was sent', async () => {
+  const { status, body } = await shared.post<Invalid>('/v1/search', {
+    query: 'x',
+    k: 'a-secret-9f2',
+    other: 'a-secret-9f2',
+  });
+  assert.equal(status, 422);
+  for (const { loc, msg, type } of body.detail) {
+    assert.ok(
+      loc.every((part) => typeof part === 'string' || Number.isInteger(part)),
+      'loc',
+    );
+    assert.deepEqual([typeof msg, typeof type], ['string', 'string']);
+  }
+  assert.deepEqual(
+    body.detail.map(({ loc }) => loc),
+    [
+      ['body', 'k'],
+      ['body', 'other'],
+    ],
+  );
+  assert.ok(!JSON.stringify(body).includes('a-secret-9f2'), 'repeated');
+});
+
+for (const [method, path, body] of [
+  ['POST', '/v1/pages', { url: 'https://access.example/' }],
+  ['POST', '/v1/pages/batch', { pages: [{}] }],
+  ['POST', '/v1/pages/status/batch', { page_ids: ['x'] }],
+  ['POST', '/v1/jobs/retry', {}],
+  ['POST', '/v1/search', query],
+  ['POST', '/v1/search/batch', queries],
+  ['POST', '/v1/feedback', { query_id: 'q', page_id: 'p', relevant: true }],
+  ['POST', '/v1/compare', compare],
+  ['POST', '/v1/forget', { url: 'https://access.example/' }],
+  ['POST', '/v1/models', model],
+  ['POST', '/v1/models/none/backfill', {}],
+  ['POST', '/v1/watches', { url: 'https://access.example/' }],
+  ['PATCH', '/v1/watches/none', {}],
+  ['POST', '/v1/admin/eval/score', {}],
+  ['POST', '/v1/admin/eval/replay', {}],
+] as const) {
+  test(`${method} ${path} refuses a field that it does not know`, async () => {
+    const { status, body: answer } = await shared.call<Invalid>(method, path, { ...body, no_such_field: 1 });
+    assert.equal(status, 422);
+    assert.deepEqual(
+      answer.detail.map(({ loc }) => loc),
+      [['body', 'no_such_field']],
+    );
+  });
+}
