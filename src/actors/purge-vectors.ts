@@ -3,7 +3,7 @@
  * through once for all pages that wait at that time, not once for each job.
  */
 import { markDeleted, purgeSlice } from '../commands/forget.ts';
-import { purgePages } from '../commands/log-queries.ts';
+import { purgeFromLog } from '../commands/log-queries.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type JobHandler, takenOver } from './job-actor.ts';
 import type { CommitCommand } from './system-messages.ts';
@@ -28,12 +28,12 @@ export function purgeVectorsHandler({ reader, commit }: PurgeDependencies): JobH
       if (!owned) throw takenOver();
     }
     if (pageNos.some((no) => !unlogged.has(no))) {
-      const waiting = reader.tombstones.pageNumbers('pending');
-      await purgePages((command) => {
+      const waiting = new Set(reader.tombstones.pageNumbers('pending'));
+      for (let after: number | null = 0; after !== null; ) {
         signal.throwIfAborted();
-        return commit(command);
-      }, waiting);
-      unlogged = new Set(waiting);
+        after = await commit(purgeFromLog(waiting, after));
+      }
+      unlogged = waiting;
     }
     return (transaction) => markDeleted(transaction, job.no);
   };

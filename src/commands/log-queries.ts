@@ -45,17 +45,9 @@ export function purgeRunsBefore(before: number): Command<boolean> {
 }
 
 /**
- * Take what forgotten pages left in the log out of all of it: their hits, their places among the results, their feedback.
- * `commit` runs a command through the writer.
+ * Take what forgotten pages left in a slice of the log, the runs behind `after`, out of it: their hits, their places among the results,
+ * their feedback. Gives the last run looked at, or null at the end.
  */
-export async function purgePages(
-  commit: <Reply>(command: Command<Reply>) => Promise<Reply>,
-  pageNos: Iterable<number>,
-): Promise<void> {
-  const forgotten = new Set(pageNos);
-  let after: number | null = 0;
-  while (after !== null) {
-    const from: number = after;
-    after = await commit(({ queryLog }) => queryLog.removePages(forgotten, from, sliceRuns));
-  }
+export function purgeFromLog(pageNos: ReadonlySet<number>, after: number): Command<number | null> {
+  return ({ queryLog }) => queryLog.removePages(pageNos, after, sliceRuns);
 }

@@ -1,7 +1,7 @@
 /** Clusters get other names: when pages of theirs were forgotten, and when a language model is there to find better ones. */
 import { labelOf } from '../compute/clusters/class-keywords.ts';
 import type { Job } from '../domain/job.ts';
-import type { Command, Transaction } from '../store/store.ts';
+import type { Command } from '../store/store.ts';
 import { createJob } from './move-job.ts';
 
 /** Queue a `label_clusters` job; null where one waits already. */
@@ -25,11 +25,7 @@ export function renameCluster(no: number, keywords: string[], pageNos: readonly 
 }
 
 /** Take a language model's label, if the cluster is still what the model was told of. */
-export function labelCluster(
-  no: number,
-  label: string,
-  keywords: readonly string[],
-): (transaction: Transaction) => void {
+export function labelCluster(no: number, label: string, keywords: readonly string[]): Command<void> {
   return ({ clusters }) => {
     const cluster = clusters.get(no);
     if (cluster === undefined || cluster.tombstoned || cluster.stale) return;

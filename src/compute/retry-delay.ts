@@ -1,6 +1,5 @@
-/**
- * How long to wait before a call is made again.
- */
+/** How long to wait before a call is made again. */
+import { equalJitterMs } from './backoff.ts';
 
 export interface RetryDelayInput {
   /** Tries made so far, at least 1. */
@@ -16,13 +15,12 @@ export interface RetryDelayInput {
 /**
  * Exponential delay with equal jitter, never shorter than the provider asked for; null where it asked for more than `maxMs`: then
  * this call gives up, and whoever can wait longer (a job) comes back later.
- * Units:  ms; without a wish in [0.5, 1] × min(maxMs, baseMs × 2^(tries − 1)).
+ * Units:  ms; without a wish as of `equalJitterMs`.
  * Source: contract "resilience.retry_base_delay_s", "resilience.retry_max_delay_s".
  */
 export function retryDelayMs({ tries, baseMs, maxMs, random, retryAfterMs = 0 }: RetryDelayInput): number | null {
   if (retryAfterMs > maxMs) return null;
-  const full = Math.min(maxMs, baseMs * 2 ** Math.min(tries - 1, 30));
-  return Math.max(retryAfterMs, full * (0.5 + random / 2));
+  return Math.max(retryAfterMs, equalJitterMs(tries, baseMs, maxMs, random));
 }
 
 /** A date as HTTP writes it begins with the day's name; anything else that Date.parse takes is not meant. */

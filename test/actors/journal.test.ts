@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { journalLogic } from '../../src/actors/journal.ts';
 import { type FreshRun, QueryLogQueue } from '../../src/actors/query-log-queue.ts';
 import { type CommitCommand, commitThrough } from '../../src/actors/system-messages.ts';
-import { appendRuns, purgePages } from '../../src/commands/log-queries.ts';
+import { appendRuns, purgeFromLog } from '../../src/commands/log-queries.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { queryLogListResponse, queryLogRunResponse } from '../../src/domain/query-log.ts';
 import { queryRun } from '../store/query-runs.ts';
@@ -238,7 +238,8 @@ test('forgotten pages leave no hit, no place and no feedback, in runs that wait 
   desk.queue.offer(fresh('qr_1'));
   await desk.journal.ask('feedback.give', { query_id: 'qr_1', page_id: 'pg_00000002', relevant: true });
   desk.queue.offer(fresh('qr_2', { pages: [{ page_no: 3, score: 1 }] }));
-  await purgePages(commitThrough(shelf.ask), [2]);
+  const commit = commitThrough(shelf.ask);
+  for (let after: number | null = 0; after !== null; ) after = await commit(purgeFromLog(new Set([2]), after));
   const { runs } = await desk.list();
   const of = (id: string) => runs.find(({ query_id }) => query_id === id);
   assert.deepEqual(
