@@ -1,8 +1,8 @@
 /**
  * Keywords of clusters by class-based TF-IDF: a word stands for a cluster when many of its pages have it and, against that, few
  * pages at large. Pages count, not occurrences, so that no single page speaks for a topic.
- * Source: Grootendorst 2022 (BERTopic), with the lift over the whole collection in the place of the plain inverse frequency, which
- * would need a list of common words for each language.
+ * Source: Grootendorst 2022 (BERTopic), with the lift over the whole collection beside the inverse frequency: together they leave
+ * out common words without a list of them for each language.
  */
 import type { KeywordTerm } from './keyword-terms.ts';
 
@@ -10,6 +10,13 @@ interface TermCounts {
   pages: number;
   byCluster: Map<number, number>;
   surfaces: Map<string, number>;
+}
+
+interface ScoredTerm {
+  key: string;
+  /** Pages of the cluster that have it. */
+  pages: number;
+  score: number;
 }
 
 export const keywordsPerCluster = 10;
@@ -23,6 +30,11 @@ const maxSurfaces = 4;
 const smallShare = 0.3;
 /** A word is left out beside a name it is part of when so much of it is that name. */
 const partShare = 0.5;
+/** A word on more of all pages than this is no part of a name. */
+const everywhereShare = 0.5;
+/** Two stems are forms of one word when one is the beginning of the other, has so many letters, and lacks at most so many. */
+const leastCommonLetters = 4;
+const mostLettersMore = 3;
 
 export class ClassKeywords {
   readonly #terms = new Map<string, TermCounts>();
@@ -50,13 +62,14 @@ export class ClassKeywords {
 
   /** The keywords of each cluster, best first. */
   keywords(): Map<number, string[]> {
-    const scored = new Map<number, { key: string; pages: number; score: number }[]>();
+    const scored = new Map<number, ScoredTerm[]>();
     for (const [key, { pages, byCluster }] of this.#terms) {
+      const atLarge = pages / this.#pages;
       for (const [cluster, inCluster] of byCluster) {
         const size = this.#sizes.get(cluster) ?? 0;
         if (inCluster < Math.max(leastPages, leastShare * size)) continue;
         const share = inCluster / size;
-        const score = share * Math.log(share / (pages / this.#pages));
+        const score = share * Math.log(share / atLarge) * Math.log(1 + 1 / atLarge);
         if (score <= 0) continue;
         const list = scored.get(cluster) ?? [];
         list.push({ key, pages: inCluster, score });
@@ -66,16 +79,24 @@ export class ClassKeywords {
     return new Map([...this.#sizes.keys()].map((cluster) => [cluster, this.#chosen(scored.get(cluster) ?? [])]));
   }
 
-  #chosen(list: { key: string; pages: number; score: number }[]): string[] {
+  #chosen(list: ScoredTerm[]): string[] {
     const best = list.sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1)).slice(0, keywordsPerCluster * 3);
-    const names = best.filter(({ key }) => key.includes(' '));
-    const isPart = (each: { key: string; pages: number }) =>
-      !each.key.includes(' ') &&
-      names.some(({ key, pages }) => key.split(' ').includes(each.key) && pages >= partShare * each.pages);
-    return best
-      .filter((each) => !isPart(each))
-      .slice(0, keywordsPerCluster)
-      .map(({ key }) => this.#written(key));
+    const names = best.filter(isName).filter(({ key }) => !key.split(' ').some((word) => this.#isEverywhere(word)));
+    const isPart = (term: ScoredTerm) =>
+      !isName(term) &&
+      names.some(({ key, pages }) => key.split(' ').includes(term.key) && pages >= partShare * term.pages);
+    const chosen: string[] = [];
+    for (const term of best) {
+      if (chosen.length === keywordsPerCluster) break;
+      const isSaid = chosen.some((known) => term.key.split(' ').some((word) => areForms(known, word)));
+      if (!isSaid && !isPart(term) && (!isName(term) || names.includes(term))) chosen.push(term.key);
+    }
+    return chosen.map((key) => this.#written(key));
+  }
+
+  /** An article, capitalised before a name: `The United`. */
+  #isEverywhere(word: string): boolean {
+    return (this.#terms.get(word)?.pages ?? 0) > everywhereShare * this.#pages;
   }
 
   #written(key: string): string {
@@ -90,6 +111,17 @@ export class ClassKeywords {
   #dropRare(): void {
     for (const [key, { pages }] of this.#terms) if (pages === 1) this.#terms.delete(key);
   }
+}
+
+function isName({ key }: ScoredTerm): boolean {
+  return key.includes(' ');
+}
+
+/** `Iraq` and `Iraqi`, `teacher` and `teach`: stems that stemming leaves apart. */
+function areForms(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  if (short === long) return true;
+  return short.length >= leastCommonLetters && long.length - short.length <= mostLettersMore && long.startsWith(short);
 }
 
 /** Keywords in a label. */

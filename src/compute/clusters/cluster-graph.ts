@@ -16,7 +16,7 @@ export interface PageClusters {
 /** Fewer pages are no topic. */
 const leastPages = 5;
 /** A page with so much less company than the median page fits nowhere. */
-const leastCompany = 0.4;
+const leastCompany = 0.5;
 /** Nor does one whose edges lead mostly elsewhere. */
 const leastProbability = 0.25;
 

@@ -1,10 +1,10 @@
 /** All of a run that is arithmetic: page vectors in, clusters and places on the map out. Runs in a thread of its own. */
+import { suitability } from './choose-resolution.ts';
 import { clusterGraph, type PageClusters } from './cluster-graph.ts';
 import { matchClusters } from './match-clusters.ts';
 import { nearestNeighbours } from './nearest-neighbours.ts';
 import type { VectorTable } from './page-vectors.ts';
 import { projectPages } from './project-pages.ts';
-import { separation } from './separation.ts';
 import { companyOf, graphNeighbours, similarityGraph } from './similarity-graph.ts';
 
 /** Axes along which pages are compared: 64 to 256 agreed with labels alike, and as well as all 1,024 (docs/clusters.md). */
@@ -13,17 +13,14 @@ export const comparedAxes = 128;
 export const sampledPages = 3000;
 
 /**
- * Resolutions tried, from coarse to fine: no one of them suits both a few broad topics and many narrow ones. A run takes the one
- * whose clusters are the most apart, each cluster having its price.
+ * Resolutions tried, from coarse to fine, each √2 times the one before: from where a handful of topics is all there is to where
+ * groups of a dozen pages are. A run takes the one that suits its pages: choose-resolution.ts.
  */
-const triedResolutions: readonly number[] = [0.5, 0.7, 1, 1.4, 2, 2.8, 4];
-/**
- * How much more apart clusters must be for there to be more of them, times the root of their number: without it, the many small
- * groups of near duplicates that any collection has would win over its topics. Chosen by measurement: docs/clusters.md.
- */
-const priceOfClusters = 0.01;
-/** Share by which another resolution must separate better than the last run's. */
+const triedResolutions: readonly number[] = Array.from({ length: 10 }, (_, step) => 0.25 * 2 ** (step / 2));
+/** Share by which another resolution must suit better than the last run's. */
 const clearlyBetter = 0.05;
+/** Of resolutions that suit by so much of the best the coarsest is taken: fewer topics say as much, and are easier to look through. */
+const nearlyBest = 0.98;
 
 export interface ClusteredPages extends PageClusters {
   /** The tried resolution that was taken. */
@@ -53,25 +50,26 @@ export function clusterPages(
   const neighbours = nearestNeighbours(table, Math.min(graphNeighbours, Math.max(1, table.count - 1)));
   const found = monotonic();
   const company = companyOf(neighbours, table.count);
+  const graph = similarityGraph(neighbours, company);
+  const attempts = triedResolutions.map((scale) => clusterGraph(graph, company, { resolution: scale }));
+  const suits = suitability(
+    graph,
+    attempts.map(({ clusters }) => clusters),
+  ).map((suit, at) => suit * (triedResolutions[at] === earlierScale ? 1 + clearlyBetter : 1));
+  const best = suits.findIndex((suit) => suit >= nearlyBest * Math.max(...suits));
+  const scale = triedResolutions[best];
+  // Earlier clusters and the factor come after the choice, or they would have a say in it.
   const isFollowing = earlier?.some((id) => id !== 0) === true;
   const before = isFollowing ? { earlier: Int32Array.from(earlier, (id) => (id === 0 ? -1 : id)) } : {};
-  const graph = similarityGraph(neighbours, company);
-  const attempts = triedResolutions.map((scale) => {
-    const clustered = clusterGraph(graph, company, { resolution: scale, ...before });
-    const apart =
-      separation(table, clustered.clusters, clustered.count) * (scale === earlierScale ? 1 + clearlyBetter : 1);
-    return { ...clustered, scale, rank: apart - priceOfClusters * Math.sqrt(clustered.count) };
-  });
-  const { rank: _rank, ...best } = attempts.reduce((best, each) => (each.rank > best.rank ? each : best));
-  // Chosen among the resolutions alone, or the choice would undo what the factor asks for.
   const clustered =
-    resolution === 1
-      ? best
-      : { ...clusterGraph(graph, company, { resolution: best.scale * resolution, ...before }), scale: best.scale };
+    resolution === 1 && !isFollowing
+      ? attempts[best]
+      : clusterGraph(graph, company, { resolution: scale * resolution, ...before });
   const grouped = monotonic();
   const points = projectPages(table, neighbours);
   return {
     ...clustered,
+    scale,
     continued: matchClusters(clustered.clusters, clustered.count, earlier ?? new Uint32Array(table.count)),
     points,
     timing_ms: { neighbours: found - began, communities: grouped - found, projection: monotonic() - grouped },

@@ -11,7 +11,10 @@ export interface KeywordTerm {
   surface: string;
 }
 
-const word = /\p{L}[\p{L}\p{M}\p{N}]*(?:[-'’.&][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
+/** An ampersand joins capitals only (`R&D`): elsewhere it is what is left of an entity of HTML. */
+const word = /\p{L}[\p{L}\p{M}\p{N}]*(?:(?:[-'’.]|(?<=\p{Lu})&(?=\p{Lu}))[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
+/** Addresses and entities of HTML: what is written, but not said. */
+const markup = /\b(?:https?:\/\/|www\.)[^\s<>"]+|&#?\w+;|<[a-z/][^<>]*>/gi;
 const possessive = /['’]s$/i;
 const capitalised = /^\p{Lu}/u;
 const between = /^[ \u00a0]$/;
@@ -42,7 +45,8 @@ export function createKeywordTerms(stem: (word: string) => string): (text: strin
       last = isName && surface === match[0] ? { surface, key, end } : null;
     }
   };
-  return (text) => {
+  return (written) => {
+    const text = written.replace(markup, ' | ');
     const terms: KeywordTerm[] = [];
     let at = 0;
     for (const { start, end } of findUnspacedRuns(text)) {

@@ -15,7 +15,7 @@ export interface SimilarityGraph {
 }
 
 /** Neighbours of each page that may become edges. */
-export const graphNeighbours = 50;
+export const graphNeighbours = 20;
 /** Share of its ends' scale below which two pages are not related. */
 const leastShare = 0.4;
 /** Neighbours that make a page's scale. */

@@ -53,3 +53,38 @@ test('the label is made of the first keywords', () => {
   assert.equal(labelOf(['a', 'b', 'c', 'd']), 'a, b, c');
   assert.equal(labelOf([]), null);
 });
+
+test('of the forms of one word, and of a name and its part, only the best is said', () => {
+  const found = keywordsOf([
+    [0, 'In Iraq the Iraqi army marched. The Mongol camp. A Mongol rode.'],
+    [0, 'Iraq and the Iraqi leader. The Mongol horse. Mongol bows.'],
+    [0, 'Iraqi oil of Iraq. The Mongol law. Mongol roads.'],
+    [1, 'The old cat slept.'],
+    [1, 'An old dog slept.'],
+    [1, 'A cat and the dog.'],
+  ]);
+  assert.deepEqual(found.get(0)?.filter((word) => word.startsWith('Iraq')).length, 1, found.get(0)?.join());
+  assert.deepEqual(found.get(0)?.filter((word) => word.includes('Mongol')).length, 1, found.get(0)?.join());
+});
+
+test('common words give way to rare ones that as many pages of the cluster have', () => {
+  const page = (cluster: number, text: string): [number, string] => [cluster, text];
+  const found = keywordsOf([
+    ...Array.from({ length: 4 }, () => page(0, 'They said that herons fish.')),
+    ...Array.from({ length: 3 }, () => page(1, 'They said it rained.')),
+    ...Array.from({ length: 3 }, () => page(1, 'Clouds came up.')),
+    ...Array.from({ length: 4 }, () => page(2, 'Roads and bridges.')),
+  ]);
+  assert.deepEqual(found.get(0)?.slice(0, 2).sort(), ['fish', 'herons']);
+});
+
+test('addresses and what is left of HTML are no words', () => {
+  const surfaces = termsOf(
+    'See https://www.example.org/full.aspx?ticker=X or &lt;A HREF="www.example.com/q"&gt; <b>R&D</b> at b&gt;c, U.S. law',
+  ).map(({ surface }) => surface);
+  assert.ok(surfaces.includes('R&D'), surfaces.join());
+  assert.deepEqual(
+    surfaces.filter((word) => /http|www|aspx|ticker|gt|lt/.test(word)),
+    [],
+  );
+});
