@@ -1,5 +1,5 @@
 /**
- * The handler of `extract_entities` jobs: a page's text is read for names on the entity thread, and what it mentions replaces what an
+ * The handler of `extract_entities` jobs: a page's title and text are read for names on the entity thread, and what it mentions replaces what an
  * earlier reading left, in the transaction that completes the job. Safe to run again at any point.
  */
 import { noteNewEntities } from '../commands/match-entities.ts';
@@ -25,7 +25,8 @@ export function extractEntitiesHandler({ reader, pool, now }: ExtractEntitiesDep
     const { page_no, max_attempts } = job;
     const body = page_no === null ? undefined : reader.pages.body(page_no);
     if (page_no === null || body === undefined) throw new JobError('the page has no text', { permanent: true });
-    const found = await pool.run('recognize', body, { signal }).catch((error: unknown) => {
+    const title = reader.pages.get(page_no)?.title ?? null;
+    const found = await pool.run('recognize', { title, body }, { signal }).catch((error: unknown) => {
       if (!(error instanceof QueueFullError)) throw error;
       throw new JobError('too many pages wait to be read for entities', { retryAfterMs, cause: error });
     });

@@ -62,7 +62,7 @@ export interface Entity {
 /** What a page mentions. */
 export interface PageEntity {
   no: number;
-  /** Each spelling with its places: UTF-16 offsets into the body, start and end in turn. */
+  /** Each spelling with its places: UTF-16 offsets into the body, start and end in turn; those of the title are below 0. */
   forms: [form: string, places: number[]][];
 }
 

@@ -3,6 +3,7 @@ import { findMerges as find, type MergeThresholds } from '../compute/entities/fi
 import { gatherMentions, type MentionedName } from '../compute/entities/gather-mentions.ts';
 import { type PackedNames, unpackNames } from '../compute/entities/packed-names.ts';
 import { createEntityRecognizer, type EntityRecognizer } from '../compute/entities/recognize-entities.ts';
+import { titledText } from '../compute/entities/titled-text.ts';
 import { createWordKinds, type WordKinds } from '../compute/entities/word-kinds.ts';
 import { openWordVectors } from '../compute/word-vectors.ts';
 import { threadData } from './thread-pool.ts';
@@ -21,9 +22,11 @@ function wordKinds(): WordKinds {
   return kinds;
 }
 
-export function recognize(text: string): MentionedName[] {
+/** The names that a page has in its title and its body. */
+export function recognize({ title, body }: { title: string | null; body: string }): MentionedName[] {
   recognizer ??= createEntityRecognizer(wordKinds());
-  return gatherMentions(text, recognizer(text));
+  const { text, bodyAt } = titledText(title, body);
+  return gatherMentions(text, recognizer(text, bodyAt > 0), bodyAt);
 }
 
 /** Pairs of numbers in turn, best first, of which at least one is above `after`. The names ascend by number. */

@@ -66,6 +66,25 @@ test('pages are read for entities after indexing, and entities are found by id, 
   await assert.rejects(system.ask('page.entities', { page_id: 'pg_zzzzzzzz' }), { code: 'not_found' });
 });
 
+test('names in the title of a page are mentions, too', async (t) => {
+  const system = await WholeSystem.start(t);
+  const { visit } = await system.read({
+    visit: {
+      title: 'A week in Ottawa - The Daily Planet',
+      text: 'The chancellor came by train, and left by boat.',
+    },
+  });
+  await until(async () => {
+    const { results } = await system.ask('page.statusBatch', { page_ids: [visit] });
+    return results.every((page) => page.found && page.features?.entities?.status === 'done');
+  }, 'the page was read for entities');
+  const { entities } = await system.ask('page.entities', { page_id: visit });
+  assert.deepEqual(
+    entities.map(({ canonical_form, type, mention_count }) => [canonical_form, type, mention_count]),
+    [['Ottawa', 'place', 1]],
+  );
+});
+
 test('a search is filtered by an entity; one that nothing is known of is 404, in a batch an item that says so', async (t) => {
   const system = await WholeSystem.start(t);
   const ids = await readAll(system);

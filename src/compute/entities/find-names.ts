@@ -85,17 +85,33 @@ function beginsName(context: NameContext, i: number): boolean {
   const isHeadline = evidence.isHeadline(token.line);
   if (!token.isFirst && !isHeadline) return token.text.length > 1 || continues(context, i + 1);
   if (acronym.test(token.text) && !isHeadline) return true;
-  const lowercased = evidence.lowercased(token.lower);
-  const capitalized = evidence.capitalized(token.lower);
-  if (capitalized > 0) return capitalized * 3 > lowercased;
+  if (evidence.capitalized(token.lower) > 0) return isKnownName(context, token);
   if (honorifics.has(bare(token.lower)) && continues(context, i + 1)) return true;
-  const { common, ...named } = kinds.kindsOf(token.lower);
-  const asName = named.given + named.family + named.place + named.organization + named.group;
-  if (asName > 0.6 && lowercased === 0) return true;
+  if (isKnownName(context, token)) return !evidence.isTitle(token.line) || beginsInTitle(context, i);
   if (isHeadline) return false;
-  if (lowercased > 0) return false;
+  if (evidence.lowercased(token.lower) > 0) return false;
+  const { common } = kinds.kindsOf(token.lower);
   if (token.pos === 'PROPN' && common < 0.5) return true;
   return continues(context, i + 1) && !kinds.isCommon(token.lower) && common < 0.9;
+}
+
+/**
+ * A name by itself that the body has not, in a title: as a first word it may be any word (`Summit`), and behind another capital the
+ * end of a name whose beginning nobody knows (`Zealand`).
+ */
+function beginsInTitle(context: NameContext, i: number): boolean {
+  const { tokens } = context;
+  if (tokens[i].isFirst) return continues(context, i + 1) && isKnownName(context, tokens[i + 1]);
+  return !(continues(context, i) && canBeInName(context, i - 1));
+}
+
+/** A word that the page has as a name elsewhere, or that is one by itself and not in lower case anywhere on the page. */
+function isKnownName({ evidence, kinds }: NameContext, { lower }: TextToken): boolean {
+  const lowercased = evidence.lowercased(lower);
+  const capitalized = evidence.capitalized(lower);
+  if (capitalized > 0) return capitalized * 3 > lowercased;
+  const { given, family, place, organization, group } = kinds.kindsOf(lower);
+  return lowercased === 0 && given + family + place + organization + group > 0.6;
 }
 
 /** `The Beatles` in mid-sentence: the article is a part of the name. */
@@ -116,6 +132,7 @@ function endOfName(context: NameContext, first: number): number {
     const token = tokens[next];
     if (canBeInName(context, next)) {
       if (token.isFirst && tokens[last].text.length > 2) break;
+      if (context.evidence.isTitle(token.line) && !isKnownName(context, token) && !isHead(token.lower)) break;
       last = next;
       continue;
     }

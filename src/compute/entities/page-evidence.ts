@@ -8,14 +8,17 @@ export interface PageEvidence {
   lowercased(lower: string): number;
   /** Whether capitals on this line say nothing: a headline, a line of capitals. */
   isHeadline(line: number): boolean;
+  /** Whether it is the headline that is the page's title: it has more words than names that are capitalised. */
+  isTitle(line: number): boolean;
 }
 
 /** Share of capitalised words from which a line without an end is a headline, and words that it takes to tell. */
 const headlineShare = 0.6;
 const headlineWords = 4;
 
-export function weighPage(tokens: readonly TextToken[]): PageEvidence {
-  const headlines = findHeadlines(tokens);
+/** `titleLine`: the line of the page's title, where it has one. A title is a headline even if it is short, or a question. */
+export function weighPage(tokens: readonly TextToken[], titleLine = -1): PageEvidence {
+  const headlines = findHeadlines(tokens, titleLine);
   const capitalized = new Map<string, number>();
   const lowercased = new Map<string, number>();
   for (const token of tokens) {
@@ -27,6 +30,7 @@ export function weighPage(tokens: readonly TextToken[]): PageEvidence {
     capitalized: (lower) => capitalized.get(lower) ?? 0,
     lowercased: (lower) => lowercased.get(lower) ?? 0,
     isHeadline: (line) => headlines.has(line),
+    isTitle: (line) => line === titleLine && headlines.has(line),
   };
 }
 
@@ -34,7 +38,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function findHeadlines(tokens: readonly TextToken[]): ReadonlySet<number> {
+function findHeadlines(tokens: readonly TextToken[], titleLine: number): ReadonlySet<number> {
   const headlines = new Set<number>();
   for (let from = 0; from < tokens.length; ) {
     const { line } = tokens[from];
@@ -50,8 +54,9 @@ function findHeadlines(tokens: readonly TextToken[]): ReadonlySet<number> {
       if (text !== lower && text === text.toUpperCase()) shouted++;
     }
     const ends = /[.!?]/.test(tokens[to - 1].text);
-    const isTitled = !ends && words >= headlineWords && capitals >= words * headlineShare;
-    if (isTitled || (words >= headlineWords && shouted >= words * headlineShare)) headlines.add(line);
+    const least = line === titleLine ? 1 : headlineWords;
+    const isTitled = (line === titleLine || !ends) && words >= least && capitals >= words * headlineShare;
+    if (isTitled || (words >= least && shouted >= words * headlineShare)) headlines.add(line);
     from = to;
   }
   return headlines;

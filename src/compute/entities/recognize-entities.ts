@@ -35,7 +35,8 @@ export const maxEntities = 500;
 /** Longer ones are no names. */
 const maxNameLength = 200;
 
-export type EntityRecognizer = (text: string) => RecognizedEntity[];
+/** `isTitled`: the first line is the page's title. */
+export type EntityRecognizer = (text: string, isTitled?: boolean) => RecognizedEntity[];
 
 interface Name {
   key: string;
@@ -46,9 +47,9 @@ interface Name {
 
 export function createEntityRecognizer(kinds: WordKinds): EntityRecognizer {
   const read = createTextReader();
-  return (text) => {
+  return (text, isTitled = false) => {
     const { tokens, values } = read(text.slice(0, maxReadLength));
-    const context: NameContext = { tokens, evidence: weighPage(tokens), kinds };
+    const context: NameContext = { tokens, evidence: weighPage(tokens, isTitled ? 0 : -1), kinds };
     const names = gatherNames(context, findNames(context));
     const placeOf = ({ first, last }: NameSpan) => ({ start: tokens[first].start, end: tokens[last].end });
     const found: RecognizedEntity[] = joinNames(context, names).map(({ name, type, spans }) => ({
