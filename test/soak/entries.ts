@@ -24,7 +24,7 @@ export const soakEntries: readonly SoakEntry[] = [
     name: 'kill-points',
     shows: 'killed at named steps of every kind of write, three times each: all of it is there or nothing',
     files: ['test/soak/kill-points.soak.ts'],
-    limitMinutes: 15,
+    limitMinutes: 25,
   },
   {
     name: 'kills-of-long-work',

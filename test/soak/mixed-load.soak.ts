@@ -121,11 +121,12 @@ test('mixed load leaves memory, files, threads and timers as they are', {
     }
   };
   const began = performance.now();
-  const samples: (ReturnType<typeof sampleProcess> & { minute: number; timers: number })[] = [];
+  const samples: (ReturnType<typeof sampleProcess> & { minute: number; timers: number; heapMb: number })[] = [];
   const sample = async () => {
     while (performance.now() - began < minutes * 60_000) {
       const timers = await metric(service, 'nodejs_active_resources{type="Timeout"}');
-      samples.push({ ...sampleProcess(service), minute: (performance.now() - began) / 60_000, timers });
+      const heapMb = (await metric(service, 'nodejs_heap_size_used_bytes')) / 2 ** 20;
+      samples.push({ ...sampleProcess(service), minute: (performance.now() - began) / 60_000, timers, heapMb });
       await delay(sampleEveryMs);
     }
     going = false;
@@ -143,12 +144,19 @@ test('mixed load leaves memory, files, threads and timers as they are', {
     timers: grown('timers'),
     readers: grown('storeReaders'),
   };
+  /** The least of each half minute: what is left when garbage is collected. */
+  const eachHalfMinute = (of: 'residentMb' | 'heapMb') =>
+    Array.from({ length: Math.ceil(minutes * 2) }, (_, no) =>
+      Math.round(Math.min(...samples.filter(({ minute }) => Math.floor(minute * 2) === no).map((each) => each[of]))),
+    ).join(' ');
   note({
     counts: {
       minutes,
       ...done,
       resident_mb: Math.round(later.at(-1)?.residentMb ?? 0),
       mb_per_minute: round(mbPerMinute),
+      resident_mb_each_half_minute: eachHalfMinute('residentMb'),
+      heap_mb_each_half_minute: eachHalfMinute('heapMb'),
       store_readers: later.at(-1)?.storeReaders ?? 0,
       ...Object.fromEntries(Object.entries(growth).map(([name, value]) => [`more_${name}`, value])),
     },
