@@ -76,6 +76,7 @@ export function routeCall(
   for (const name of Object.keys(objectSchema(route?.querystring, 'input').properties ?? {})) {
     const value = rest.get(name);
     rest.delete(name);
+    if (typeof value === 'object' && value !== null) return `${name}: must be a single value`;
     if (value !== undefined && value !== null) query.set(name, String(value));
   }
   const hasBody = route?.body !== undefined;

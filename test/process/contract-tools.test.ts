@@ -207,6 +207,7 @@ for (const [name, args] of [
 test('arguments that a route does not have, and missing ones in the path, are refused', async () => {
   assert.match(await refusal('get_page', { page_id: pageId, depth: 2 }), /unknown argument: depth/);
   assert.match(await refusal('get_page', {}), /page_id/);
+  assert.match(await refusal('similar_to', { page_id: pageId, k: [5] }), /^k: must be a single value$/);
   assert.match(await refusal('get_page', { page_id: '..' }), /page_id/);
 });
 
