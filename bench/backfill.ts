@@ -1,5 +1,5 @@
 /**
- * Backfills over HTTP beside searches: chunks embedded a second, beside what the engine does by itself in the same run, and what
+ * Backfills over HTTP, alone and beside searches: chunks embedded a second, by what the engine does by itself in the same run, and what
  * searches take meanwhile. Then the models are compared on the same queries (RBO, Kendall's tau). Prints JSON.
  *
  *   npm run bench:backfill                                 100,000 chunks to 100 and then to 1,024 dimensions
@@ -69,8 +69,8 @@ async function searchAlone() {
   return latency(times);
 }
 
-/** Fill a model of so many dimensions while one client searches. */
-async function fill(model_id: string, dim: number) {
+/** Fill a model of so many dimensions; `beside` runs until it is filled. */
+async function fill(model_id: string, dim: number, beside: (isOver: () => boolean) => Promise<void>) {
   await call('POST', '/v1/models', {
     provider: 'local',
     model_name: 'wink',
@@ -82,14 +82,8 @@ async function fill(model_id: string, dim: number) {
   const cpuBefore = service.cpuMs();
   const began = performance.now();
   await call('POST', `/v1/models/${model_id}/backfill`, { confirm: true });
-  const times: number[] = [];
   let isOver = false;
-  const searching = (async () => {
-    for (let turn = 0; !isOver; turn++) {
-      times.push(await search(turn));
-      await pause(searchPauseMs);
-    }
-  })();
+  const besides = beside(() => isOver);
   let chunks = 0;
   try {
     for (;;) {
@@ -107,14 +101,27 @@ async function fill(model_id: string, dim: number) {
   }
   const ms = performance.now() - began;
   const cpuMs = service.cpuMs() - cpuBefore;
-  await searching;
+  await besides;
   return {
-    ...{ model: model_id, chunks, seconds: rounded(ms / 1000, 1), estimated_s: rounded(estimate.est_duration_s, 1) },
+    ...{ chunks, seconds: rounded(ms / 1000, 1), estimated_s: rounded(estimate.est_duration_s, 1) },
     chunks_per_s: Math.round((chunks / ms) * 1000),
     cpu_ms_per_chunk: rounded(cpuMs / chunks, 3),
-    search_meanwhile_ms: latency(times),
     resident_mb: service.residentMb(),
   };
+}
+
+/** Fill a model twice: with nothing beside it, and while one client searches. */
+async function fillTwice(dim: number) {
+  const alone = await fill(`alone-${dim}`, dim, async () => {});
+  await call('DELETE', `/v1/models/alone-${dim}`);
+  const times: number[] = [];
+  const besideSearches = await fill(`filled-${dim}`, dim, async (isOver) => {
+    for (let turn = 0; !isOver(); turn++) {
+      times.push(await search(turn));
+      await pause(searchPauseMs);
+    }
+  });
+  return { dim, alone, beside_searches: { ...besideSearches, search_meanwhile_ms: latency(times) } };
 }
 
 async function compare(model_id: string) {
@@ -136,7 +143,7 @@ try {
   await service.restart();
   const alone = await searchAlone();
   const backfills = [];
-  for (const dim of dims) backfills.push(await fill(`filled-${dim}`, dim));
+  for (const dim of dims) backfills.push(await fillTwice(dim));
   const agreement = await compare(`filled-${dims[0]}`);
   const engine = new Map<number, EngineRate>();
   await service.restart(async (dataDir) => {
@@ -147,10 +154,12 @@ try {
     machine: describeMachine(),
     inserted_chunks_per_s: Math.round(insertedPerS),
     search_alone_ms: alone,
-    backfills: backfills.map((backfill, nth) => {
-      const rate = engine.get(dims[nth]);
-      const share = rate === undefined ? null : rounded(backfill.chunks_per_s / rate.embed_and_insert_per_s, 2);
-      return { ...backfill, engine: rate, share_of_engine: share };
+    backfills: backfills.map((backfill) => {
+      const rate = engine.get(backfill.dim);
+      const share = ({ chunks_per_s }: { chunks_per_s: number }) =>
+        rate === undefined ? null : rounded(chunks_per_s / rate.embed_and_insert_per_s, 2);
+      const share_of_engine = { alone: share(backfill.alone), beside_searches: share(backfill.beside_searches) };
+      return { ...backfill, engine: rate, share_of_engine };
     }),
     ...{ agreement, total_s: Math.round((performance.now() - began) / 1000) },
   };

@@ -6,7 +6,7 @@
  *    with vectors of its dimensions before thousands of texts are sent
  * 2. have the model's space in memory, with what earlier attempts stored
  * 3. sweep: slices of pages are embedded, as many at a time as there are threads, stored in the order of the pages together with
- *    the cursor, and added to the space
+ *    the cursor, and added to the space, each while the next ones are embedded and stored
  * 4. the same for the pages of gaps; then save the space and seal; a gap that came meanwhile leads back to 4
  *
  * Texts that the provider refuses are told apart from the others, which do not wait for them: the store knows them, and the next
@@ -38,7 +38,7 @@ export interface BackfillDependencies {
   ask: SystemAsk;
   reader: StoreReader;
   embedder: ModelEmbedder;
-  /** Slices that are embedded at a time. */
+  /** Slices that are read ahead and embedded while one is stored. */
   width: number;
   /** Wall clock and monotonic, ms. */
   now: () => number;
@@ -87,36 +87,40 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
 
     /** The clock of the speed: time between two stored slices, whatever ran beside. */
     let lapAt = monotonic();
-    const store = async ({ slice, pages }: EmbeddedSlice, cursor: number | null) => {
+    const store = async ({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredPage[]> => {
       const busyMs = Math.round(monotonic() - lapAt);
       lapAt = monotonic();
       const { found, closed } = slice;
       const stored = await checkpoint(saveSlice(space, { at: now(), cursor, found, closed, pages, busyMs }));
       if (stored === null) throw gone();
-      if (stored.length > 0) await addToSpace(model, stored, signal);
+      return stored;
     };
 
     const sweep = async ({ cursor, last_page }: Backfill) => {
       const slices = slicesFrom(reader, space, cursor, last_page);
       const ahead: Promise<EmbeddedSlice>[] = [];
-      try {
-        for (;;) {
-          while (ahead.length < width) {
-            await new Promise(setImmediate); // searches that came meanwhile go first
-            signal.throwIfAborted();
-            const next = slices.next();
-            if (next.done === true) break;
-            const embedding = embedSlice(next.value);
-            embedding.catch(() => {}); // told when its turn comes
-            ahead.push(embedding);
-          }
-          const first = ahead.shift();
-          if (first === undefined) return;
-          const embedded = await first;
-          await store(embedded, embedded.slice.upTo);
+      const embedAhead = async (count: number) => {
+        while (ahead.length < count) {
+          await new Promise(setImmediate); // searches that came meanwhile go first
+          signal.throwIfAborted();
+          const next = slices.next();
+          if (next.done === true) return;
+          ahead.push(toldLater(embedSlice(next.value)));
         }
+      };
+      let adding = Promise.resolve();
+      try {
+        await embedAhead(width);
+        for (let first = ahead.shift(); first !== undefined; first = ahead.shift()) {
+          const embedded = await first;
+          await embedAhead(width); // no thread waits for the store
+          const stored = await store(embedded, embedded.slice.upTo);
+          await adding;
+          adding = toldLater(addToSpace(model, stored, signal));
+        }
+        await adding;
       } finally {
-        await Promise.allSettled(ahead);
+        await Promise.allSettled([...ahead, adding]);
       }
     };
 
@@ -124,7 +128,8 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
       for (;;) {
         const numbers = reader.backfills.gaps(space, gapsAtOnce);
         if (numbers.length === 0) return;
-        await store(await embedSlice(sliceOf(reader, space, numbers)), null);
+        const stored = await store(await embedSlice(sliceOf(reader, space, numbers)), null);
+        await addToSpace(model, stored, signal);
       }
     };
 
@@ -157,6 +162,7 @@ export function backfillHandler(dependencies: BackfillDependencies): JobHandler 
 
   /** They are in the store: what does not come in now comes when the space is opened the next time. */
   async function addToSpace(model: EmbeddingModel, pages: readonly StoredPage[], signal: AbortSignal): Promise<void> {
+    if (pages.length === 0) return;
     const rows = joined(pages);
     const labels = pages.map(({ first, count }) => ({ first, count }));
     for (let waits = 0; ; waits++) {
@@ -190,14 +196,30 @@ function pagesOf(
   });
 }
 
+/** Rows of all pages: where they lie one behind the other already, as those of a slice do, without copying them. */
 function joined(pages: readonly StoredPage[]): Float32Array {
-  const rows = new Float32Array(pages.reduce((sum, page) => sum + page.rows.length, 0));
+  const { buffer, byteOffset } = pages[0].rows;
+  const length = pages.reduce((sum, page) => sum + page.rows.length, 0);
+  let end = byteOffset;
+  const isWhole = pages.every(({ rows }) => {
+    const follows = rows.buffer === buffer && rows.byteOffset === end;
+    end += rows.byteLength;
+    return follows;
+  });
+  if (isWhole) return new Float32Array(buffer, byteOffset, length);
+  const rows = new Float32Array(length);
   let at = 0;
   for (const page of pages) {
     rows.set(page.rows, at);
     at += page.rows.length;
   }
   return rows;
+}
+
+/** The same promise: its failure is dealt with when its turn comes. */
+function toldLater<Value>(promise: Promise<Value>): Promise<Value> {
+  promise.catch(() => {});
+  return promise;
 }
 
 function gone(): JobError {

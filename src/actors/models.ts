@@ -45,6 +45,8 @@ export interface ModelsDependencies {
   prices: Readonly<Record<string, number>>;
   maxAttempts: number;
   log: Logger;
+  /** Work threads, on which the embedded model is tried. */
+  workers: number;
   /** Wall clock and monotonic, ms. */
   now: () => number;
   monotonic: () => number;
@@ -73,6 +75,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     log,
     now,
     monotonic,
+    workers,
   } = dependencies;
   const commit = commitThrough(ask);
 
@@ -199,9 +202,12 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     );
     const count = pages.reduce((sum, each) => sum + each.chunks.length, 0);
     if (count === 0) return null;
+    const options = { signal: signal ?? new AbortController().signal, tolerated: 0 };
+    const embedOnEach = () => Promise.all(Array.from({ length: workers }, () => embedder.embed(model, pages, options)));
+    await embedOnEach(); // the threads may have to load the language model first
     const began = monotonic();
-    await embedder.embed(model, pages, { signal: signal ?? new AbortController().signal, tolerated: 0 });
-    return count / Math.max(0.1, monotonic() - began);
+    await embedOnEach();
+    return (workers * count) / Math.max(0.1, monotonic() - began);
   };
 
   const handlers: Handlers<ModelMessages> = {

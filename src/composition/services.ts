@@ -80,6 +80,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ChildLogics {
         embedder,
         isKnownProvider: (provider) => isKnownProvider(provider, settings),
         hasLocalModel: wordVectors !== null,
+        workers: threads.workers,
         chunkBudget: settings.chunking.hard_max_tokens,
         prices: settings.embedder.prices,
         maxAttempts: settings.jobs.max_attempts,

@@ -68,6 +68,11 @@ export class SpaceShards {
     return again.value;
   }
 
+  /** A piece of bulk work on one shard, when those before it are done: searches come in between. Errors: as of `ask`. */
+  inTurn<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
+    return this.#options.pools[shard].inTurn(() => this.ask(shard, task));
+  }
+
   /** A task on all shards at once. */
   async askAll<Value>(task: ShardTask<Value>): Promise<Value[]> {
     return Promise.all(this.#options.pools.map((_, shard) => this.ask(shard, task)));

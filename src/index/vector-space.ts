@@ -95,6 +95,8 @@ export class VectorSpace {
   readonly #upkeep: SpaceUpkeep;
   readonly #held = new HeldLabels();
   readonly #removedAhead = new Set<number>();
+  /** Whether a slice of upkeep may find something to do. */
+  #needsUpkeep = true;
   /** What was unsaved when a save in the background failed: the next waits for as many changes again. */
   #unsavedAtFailure = 0;
   #closing = false;
@@ -107,7 +109,7 @@ export class VectorSpace {
     this.#files = files;
     this.#shards = new SpaceShards({ pools, modelId, dim, graphFromRows, files, held: this.#held, onMissing, log });
     this.#upkeep = new SpaceUpkeep({
-      slice: () => this.maintain(),
+      slice: () => this.#sliceIfNeeded(),
       saveIfDue: () => this.#saveIfDue(),
       busy,
       onError: (error) => log.error({ model: modelId, err: error }, 'vector space: upkeep failed'),
@@ -179,6 +181,7 @@ export class VectorSpace {
       if (!this.#held.has(label)) this.#removedAhead.add(label);
       this.#held.delete(label);
     }
+    this.#needsUpkeep = true;
     await Promise.all(
       this.#shards.split(removed).map(async (ofShard, shard) => {
         if (ofShard.length === 0) return;
@@ -284,10 +287,11 @@ export class VectorSpace {
 
   async #addTo(shard: number, places: readonly number[], labels: Uint32Array, vectors: Float32Array): Promise<void> {
     const { dim, modelId } = this.#options;
-    const wanted = places.filter((place) => this.#held.has(labels[place]));
-    if (wanted.length === 0) return;
-    this.#files.changed(shard, wanted.length);
-    const { bad, behind } = await this.#shards.ask(shard, (pool, space) => {
+    if (places.length === 0) return;
+    const { bad, behind } = await this.#shards.inTurn(shard, (pool, space) => {
+      // Only now: some may have been removed while others had their turn.
+      const wanted = places.filter((place) => this.#held.has(labels[place]));
+      this.#files.changed(shard, wanted.length);
       const batch = new Float32Array(wanted.length * dim);
       for (let i = 0; i < wanted.length; i++) {
         batch.set(vectors.subarray(wanted[i] * dim, (wanted[i] + 1) * dim), i * dim);
@@ -296,14 +300,23 @@ export class VectorSpace {
       return pool.run('add', { space, labels: batchLabels, vectors: batch }, { transfer: [batch.buffer] });
     });
     if (bad.length > 0) throw new BadVectorError(modelId, bad);
+    if (behind > 0) this.#needsUpkeep = true;
     for (let waiting = behind; isFarBehind(waiting); ) waiting = await this.#maintainShard(shard, SLICE_MS);
   }
 
   async #maintainShard(shard: number, budgetMs: number): Promise<number> {
-    const { behind, worked } = await this.#shards.ask(shard, (pool, space) =>
+    const { behind, worked } = await this.#shards.inTurn(shard, (pool, space) =>
       pool.run('maintain', { space, budgetMs }),
     );
     if (worked) this.#files.changed(shard);
+    return behind;
+  }
+
+  async #sliceIfNeeded(): Promise<number> {
+    if (!this.#needsUpkeep) return 0;
+    this.#needsUpkeep = false;
+    const behind = await this.maintain();
+    if (behind > 0) this.#needsUpkeep = true;
     return behind;
   }
 

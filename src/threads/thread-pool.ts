@@ -77,6 +77,8 @@ export interface ThreadPool<Tasks> {
     argument: Tasks[Name] extends (argument: infer Argument) => unknown ? Argument : never,
     options?: RunOptions,
   ): Promise<Tasks[Name] extends Task ? Awaited<ReturnType<Tasks[Name]>> : never>;
+  /** Bulk work, asked for piece by piece: one piece at a time goes to the pool, so that other tasks wait for one of them at most. */
+  inTurn<Result>(piece: () => Promise<Result>): Promise<Result>;
   /** Tasks waiting for a thread. */
   readonly queued: number;
   /** Tasks waiting and running. */
@@ -114,6 +116,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   let calls = 0;
   piscina.on('message', ({ call, message }: Told) => listeners.get(call)?.(message));
   let load = 0;
+  let lastPiece: Promise<unknown> = Promise.resolve();
   return {
     async run(name, given, { signal, timeoutMs, transfer, told } = {}) {
       load++;
@@ -146,6 +149,11 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         load--;
       }
     },
+    inTurn(piece) {
+      const done = lastPiece.then(piece);
+      lastPiece = done.catch(() => undefined); // told to the one who asked
+      return done;
+    },
     get queued() {
       return piscina.queueSize;
     },
@@ -171,6 +179,19 @@ function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Pr
  */
 export function tell({ call }: Telling, message: unknown): void {
   if (call !== undefined) parentPort?.postMessage({ call, message } satisfies Told);
+}
+
+/** In a thread: a task's result whose `buffers`, which nobody there uses any more, are moved to the caller instead of copied. */
+export function moved<Result>(result: Result, buffers: ArrayBufferLike[]): Result {
+  const transferable = buffers.filter((buffer) => buffer instanceof ArrayBuffer);
+  return Piscina.move({
+    get [Piscina.transferableSymbol]() {
+      return transferable;
+    },
+    get [Piscina.valueSymbol]() {
+      return result;
+    },
+  } as never) as Result;
 }
 
 /** In a thread: the `data` that its pool was opened with. */

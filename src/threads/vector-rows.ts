@@ -104,14 +104,7 @@ export class VectorRows {
   append(label: number, vectors: Float32Array, offset: number): number {
     const row = this.#reserve();
     const vector = this.#rotate(vectors, offset);
-    const scale = ROW_PEAK / peakOf(vector);
-    const at = this.#at(row);
-    let squares = 0;
-    for (let i = 0; i < this.dim; i++) {
-      const value = Math.round(vector[i] * scale);
-      this.#bytes[at + i] = value;
-      squares += value * value;
-    }
+    const squares = roundInto(this.#bytes, this.#at(row), vector, ROW_PEAK / peakOf(vector));
     this.#enter(row, label, 1 / Math.sqrt(squares));
     return row;
   }
@@ -265,6 +258,17 @@ export class VectorRows {
     this.#rotation.rotate(vectors, offset, this.#rotated);
     return this.#rotated;
   }
+}
+
+/** Write the scaled and rounded vector; gives the square of its length. Apart from the class, whose fields would be read again for each number. */
+function roundInto(bytes: Int8Array, at: number, vector: Float32Array, scale: number): number {
+  let squares = 0;
+  for (let i = 0; i < vector.length; i++) {
+    const value = Math.round(vector[i] * scale);
+    bytes[at + i] = value;
+    squares += value * value;
+  }
+  return squares;
 }
 
 function peakOf(values: Float32Array): number {

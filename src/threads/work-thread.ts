@@ -17,7 +17,7 @@ import {
   type PreparedPages,
   preparePages as prepare,
 } from './prepare-page.ts';
-import { threadData } from './thread-pool.ts';
+import { moved, threadData } from './thread-pool.ts';
 
 export { mergeSegments, readSegment, writeSegment } from './segment-tasks.ts';
 
@@ -46,13 +46,18 @@ function openTools(): PageTools {
 /** Chunks, segment, and vectors by each of the embedded models named, of the texts of some pages. */
 export function preparePages({ pages, dims }: { pages: readonly PageText[]; dims: readonly number[] }): PreparedPages {
   tools ??= openTools();
-  return prepare(tools, pages, dims);
+  const prepared = prepare(tools, pages, dims);
+  return moved(
+    prepared,
+    [...prepared.vectors.values()].map(({ buffer }) => buffer),
+  );
 }
 
 /** Vectors, by one embedded model, of texts along their stored chunks. */
 export function embedChunkedTexts({ pages, dim }: { pages: readonly ChunkedText[]; dim: number }): Float32Array {
   tools ??= openTools();
-  return embed(tools, pages, dim);
+  const rows = embed(tools, pages, dim);
+  return moved(rows, [rows.buffer]);
 }
 
 /** The segment of a text along its stored chunks. */

@@ -16,6 +16,7 @@ function searcher(
       if (tells !== undefined) options.told?.(tells);
       return (await answers[name]?.()) as never;
     },
+    inTurn: (piece) => piece(),
     queued: 0,
     load,
     close: async () => undefined,

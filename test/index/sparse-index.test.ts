@@ -137,6 +137,7 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
       if (name === 'publish' && failures-- > 0) return Promise.reject(new Error('thread lost'));
       return flaky.run(name, argument, options);
     },
+    inTurn: (piece) => piece(),
     queued: 0,
     load: 0,
     close: () => flaky.close(),
