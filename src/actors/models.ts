@@ -26,7 +26,7 @@ import {
 } from '../domain/model.ts';
 import { transformersProvider } from '../providers/transformers-embedder.ts';
 import type { StoreReader } from '../store/store.ts';
-import { countPages, refusedIn, sliceOf } from './backfill-slices.ts';
+import { countPages, type PageToEmbed, refusedIn, slicesFrom } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
 import { type Handlers, serviceLogic } from './service.ts';
 import { commitThrough, type SystemAsk } from './system-messages.ts';
@@ -195,19 +195,21 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     });
     if (alike.length > 0) return Math.max(...alike.map(({ made_chunks, busy_ms }) => made_chunks / busy_ms));
     if (isOutside(model)) return null;
-    const { pages } = sliceOf(
-      reader,
-      model.space,
-      Array.from({ length: triedPages }, (_, no) => no + 1),
-    );
-    const count = pages.reduce((sum, each) => sum + each.chunks.length, 0);
-    if (count === 0) return null;
+    const slices: PageToEmbed[][] = [];
+    for (const { pages } of slicesFrom(reader, model.space, 0, triedPages)) {
+      if (pages.length > 0) slices.push(pages);
+      if (slices.length === 2 * workers) break;
+    }
+    if (slices.length === 0) return null;
     const options = { signal: signal ?? new AbortController().signal, tolerated: 0 };
-    const embedOnEach = () => Promise.all(Array.from({ length: workers }, () => embedder.embed(model, pages, options)));
-    await embedOnEach(); // the threads may have to load the language model first
+    const embed = (some: PageToEmbed[][]) => Promise.all(some.map((pages) => embedder.embed(model, pages, options)));
+    // First the threads may have to load the language model. Then other texts: words that have just come are quicker.
+    await embed(slices.slice(0, workers));
+    const tried = slices.length > workers ? slices.slice(workers) : slices;
+    const count = tried.flat().reduce((sum, { chunks }) => sum + chunks.length, 0);
     const began = monotonic();
-    await embedOnEach();
-    return (workers * count) / Math.max(0.1, monotonic() - began);
+    await embed(tried);
+    return count / Math.max(0.1, monotonic() - began);
   };
 
   const handlers: Handlers<ModelMessages> = {

@@ -1,10 +1,23 @@
 /** A thread entry for the tests of the pool: a counter that it keeps, and work that takes a given time. */
-import { type Telling, tell, threadData } from '../../src/threads/thread-pool.ts';
+import { moved, type Telling, tell, threadData } from '../../src/threads/thread-pool.ts';
 
 let count = threadData<{ base: number }>().base;
 
 export function next(): number {
   return ++count;
+}
+
+let kept = new Float32Array(0);
+
+/** Numbers that are moved to the caller. */
+export function give(length: number): Float32Array {
+  kept = new Float32Array(length).fill(length);
+  return moved(kept, [kept.buffer]);
+}
+
+/** How many of the numbers given last are still here. */
+export function left(): number {
+  return kept.length;
 }
 
 export function spin(ms: number): void {

@@ -51,6 +51,48 @@ test('a task can tell something before it ends, each to its own caller', async (
   }
 });
 
+test('of bulk work one piece at a time is in the pool: another task waits for that one only', async () => {
+  const pool = open();
+  try {
+    const ended: string[] = [];
+    const pieces = [1, 2, 3].map((piece) =>
+      pool
+        .inTurn(() => pool.run('spin', 50))
+        .then(() => {
+          ended.push(`piece ${piece}`);
+        }),
+    );
+    await new Promise(setImmediate);
+    await pool.run('next', undefined).then(() => ended.push('task'));
+    await Promise.all(pieces);
+    assert.deepEqual(ended, ['piece 1', 'task', 'piece 2', 'piece 3']);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('a piece of bulk work that fails is told to the one who asked, and the next one has its turn', async () => {
+  const pool = open();
+  try {
+    const failed = pool.inTurn(() => Promise.reject(new Error('no')));
+    const next = pool.inTurn(() => pool.run('next', undefined));
+    await assert.rejects(failed, { message: 'no' });
+    assert.equal(await next, 41);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('a result that is moved comes whole, and leaves nothing in the thread', async () => {
+  const pool = open();
+  try {
+    assert.deepEqual(await pool.run('give', 3), new Float32Array([3, 3, 3]));
+    assert.equal(await pool.run('left', undefined), 0);
+  } finally {
+    await pool.close();
+  }
+});
+
 test('tasks beyond the queue’s bound are refused as retryable', async () => {
   const pool = open({ maxQueue: 2 });
   try {
