@@ -92,6 +92,7 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ChildLogics {
         reader,
         commit,
         writeTrouble: () => ask('store.trouble', {}),
+        keepDays: settings.jobs.keep_days,
         log,
         now,
       }),

@@ -53,7 +53,10 @@ export const jobs = z.object({
   lease_minutes: integer(15, 1, 'Minutes that a running job is owned without a sign of life.'),
   backoff_base_s: aboveZero(2, 'Seconds before the second attempt; doubled each time.'),
   handler_timeout_s: aboveZeroOrNone('Seconds that one attempt may take; derived from the lease where none.'),
-  keep_days: aboveZero(90, 'Days that done jobs are kept.'),
+  keep_days: aboveZero(
+    90,
+    'Days that done jobs are kept; those that a page, a watch, a backfill or a run of the topics has its state from stay with it.',
+  ),
 });
 
 export const resilience = z.object({

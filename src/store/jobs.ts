@@ -1,5 +1,5 @@
 /**
- * The job ledger's rows and the indexes that list and claim them. `JobTransactor.put` is the only way a row changes, so the
+ * The job ledger's rows and the indexes that list and claim them. A row changes by `JobTransactor.put` and `remove` only, so the
  * indexes cannot disagree with it.
  *
  * Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no];
@@ -77,6 +77,12 @@ export class JobReader {
     }
   }
 
+  /** Some jobs of a status, oldest first, from a number on. */
+  withStatusFrom(status: JobStatus, from: number, limit: number): Job[] {
+    const keys = this.byStatus.getKeys({ start: [status, from], end: [status, end], limit });
+    return [...keys].flatMap(([, no]) => this.rows.get(no) ?? []);
+  }
+
   countByStatus(status: JobStatus): number {
     return this.byStatus.getKeysCount({ start: [status, 0], end: [status, end] });
   }
@@ -123,6 +129,14 @@ export class JobTransactor extends JobReader {
     }
     if (before === undefined) this.byKind.put([job.kind, job.no], 0);
     this.rows.put(job.no, job);
+  }
+
+  /** Delete a row. Its number is not given again. */
+  remove(job: Job): void {
+    if (isClaimable(job)) this.due.remove([laneOf(job), job.run_at, job.no]);
+    this.byStatus.remove([job.status, job.no]);
+    this.byKind.remove([job.kind, job.no]);
+    this.rows.remove(job.no);
   }
 
   /** Make every index anew from the rows: repair only. */

@@ -46,6 +46,15 @@ export class ReplayTransactor extends ReplayReader {
     const replay = this.get(jobNo);
     if (replay === undefined) return;
     this.rows.put(jobNo, { ...replay, plan: null, report });
+    this.#removeResults(jobNo);
+  }
+
+  remove(jobNo: number): void {
+    this.rows.remove(jobNo);
+    this.#removeResults(jobNo);
+  }
+
+  #removeResults(jobNo: number): void {
     for (const key of [...this.results.getKeys(rangeOf(jobNo))]) this.results.remove(key);
   }
 }

@@ -9,6 +9,7 @@ import { completeJob, failJob } from '../../src/commands/settle-job.ts';
 import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import { submission } from '../commands/submissions.ts';
+import { until } from '../process/service.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { Hosted } from './hosted.ts';
 import { keptLog } from './quiet-log.ts';
@@ -44,8 +45,15 @@ async function startRecords() {
   const disk = { trouble: null as string | null };
   const writeTrouble = async () => disk.trouble;
   const reader = temporary.store.reader;
-  const hosted = new Hosted(recordsLogic({ reader, commit, writeTrouble, log, now: () => 1000 }));
-  return { temporary, hosted, lines, disk };
+  const clock = { now: 1000 };
+  const days: (() => void)[] = [];
+  const every = (_ms: number, run: () => void) => {
+    days.push(run);
+    return () => {};
+  };
+  const now = () => clock.now;
+  const hosted = new Hosted(recordsLogic({ reader, commit, writeTrouble, keepDays: 90, log, now, every }));
+  return { temporary, hosted, lines, disk, clock, days };
 }
 
 const refused = (code: ErrorCode, message: string) => (error: unknown) =>
@@ -254,4 +262,27 @@ test('readiness: the store is readable, whether it takes writes, and which model
   const readiness = { store: true, trouble: 'No space left on device', activeModel: 'm' };
   assert.deepEqual(await hosted.ask('system.readiness', {}), readiness);
   assert.deepEqual(lines, []);
+});
+
+test('done jobs are deleted when they are older than the setting says, once a day', async () => {
+  const { temporary, hosted, clock, days } = await startRecords();
+  await using _ = temporary;
+  await hosted.ask('job.list', { limit: 10 }); // it runs
+  await temporary.commit((transaction) =>
+    createJob(transaction, { kind: 'cluster', page_no: null, max_attempts: 3, at: 500 }),
+  );
+  const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, background: 1, backfill: 0, entities: 0 };
+  const { jobs } = await temporary.commit(
+    claimJobs({ at: 600, incarnation: 'life 1', leaseMs: 600, free, running: 0 }),
+  );
+  await temporary.commit(completeJob({ job_no: jobs[0].no, claim: jobs[0].claim }, 700, () => undefined));
+  const left = () => temporary.store.reader.jobs.list({ kind: 'cluster', limit: 10 }).length;
+  assert.equal(days.length, 1);
+  clock.now = 89 * 86_400_000;
+  days[0]();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(left(), 1);
+  clock.now = 91 * 86_400_000;
+  days[0]();
+  await until(async () => left() === 0, 'the job is gone');
 });
