@@ -1,12 +1,16 @@
 // Compiles src/ to dist/ when a source file is newer than the last build. Called before every start, so that a fresh
-// clone and an edited checkout both run what their sources say; with nothing to do it costs a few milliseconds.
+// clone and an edited checkout both run what their sources say; with nothing to do it costs a few milliseconds. Of several at once one
+// builds and the others wait for it.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const stamp = join(root, 'dist', '.built');
+const dist = join(root, 'dist');
+const fresh = join(root, 'dist.new');
+const lock = join(root, 'dist.lock');
+const stamp = join(dist, '.built');
 
 function newestMtime(path) {
   const entry = statSync(path);
@@ -14,9 +18,10 @@ function newestMtime(path) {
   return Math.max(entry.mtimeMs, ...readdirSync(path).map((name) => newestMtime(join(path, name))));
 }
 
-function builtAt() {
+/** The newest source that the build has seen. */
+function builtFrom() {
   try {
-    return statSync(stamp).mtimeMs;
+    return Number(readFileSync(stamp, 'utf8'));
   } catch (error) {
     if (error.code === 'ENOENT') return 0;
     throw error;
@@ -24,10 +29,56 @@ function builtAt() {
 }
 
 const inputs = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name));
-if (builtAt() < Math.max(...inputs.map(newestMtime))) {
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+const newestInput = () => Math.max(...inputs.map(newestMtime));
+const isStale = () => builtFrom() < newestInput();
+
+/** Hold the right to build; null where another process, which lives, has it. */
+function takeLock() {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return () => rmSync(lock, { force: true });
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    if (!holderLives()) rmSync(lock, { force: true });
+    return null;
+  }
+}
+
+function holderLives() {
+  try {
+    const pid = Number(readFileSync(lock, 'utf8'));
+    if (pid > 0) process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code !== 'ESRCH';
+  }
+}
+
+/** Into a folder of its own, so that nobody ever reads half a build. */
+function build() {
+  const from = newestInput();
+  rmSync(fresh, { recursive: true, force: true });
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const run = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
-  if (run.status !== 0) process.exit(run.status ?? 1);
-  writeFileSync(stamp, '');
+  const args = [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh];
+  const run = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (run.status !== 0) return run.status ?? 1;
+  writeFileSync(join(fresh, '.built'), String(from));
+  rmSync(dist, { recursive: true, force: true });
+  renameSync(fresh, dist);
+  return 0;
+}
+
+while (isStale()) {
+  const release = takeLock();
+  if (release === null) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    continue;
+  }
+  let status = 0;
+  try {
+    if (isStale()) status = build();
+  } finally {
+    release();
+  }
+  if (status !== 0) process.exit(status);
 }
