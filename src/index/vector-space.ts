@@ -97,7 +97,7 @@ export class VectorSpace {
   readonly #removedAhead = new Set<number>();
   /** Whether a slice of upkeep may find something to do. */
   #needsUpkeep = true;
-  /** What was unsaved when a save in the background failed: the next waits for as many changes again. */
+  /** What was unsaved when a save failed: the next one in the background waits for as many changes again. */
   #unsavedAtFailure = 0;
   #closing = false;
 
@@ -227,8 +227,14 @@ export class VectorSpace {
   async save(): Promise<void> {
     const write: WriteShard = (shard, rowsPath, graphPath) =>
       this.#shards.ask(shard, (pool, space) => pool.run('save', { space, rowsPath, graphPath }));
-    await this.#files.save(write);
-    this.#unsavedAtFailure = 0;
+    const { unsaved } = this.#files;
+    try {
+      await this.#files.save(write);
+      this.#unsavedAtFailure = 0;
+    } catch (error) {
+      this.#unsavedAtFailure = unsaved;
+      throw error;
+    }
   }
 
   /** For quiet times: save if that is worth what it writes. Errors: as of `save`. */
@@ -323,13 +329,7 @@ export class VectorSpace {
   async #saveIfDue(): Promise<void> {
     const { unsaved } = this.#files;
     const since = { unsaved: unsaved - this.#unsavedAtFailure, held: this.#held.size };
-    if (!isSaveDue(since, this.#options.saveEvery)) return;
-    try {
-      await this.save();
-    } catch (error) {
-      this.#unsavedAtFailure = unsaved;
-      throw error;
-    }
+    if (isSaveDue(since, this.#options.saveEvery)) await this.save();
   }
 
   #check(vectors: Float32Array, count: number, passOverZeros = false): Promise<ReadonlySet<number>> {

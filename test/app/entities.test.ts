@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { searchRequest } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
-import { WholeSystem } from './whole-system.ts';
+import { WholeSystem, withEntities } from './whole-system.ts';
 
 const news = {
   summit: {
@@ -33,7 +33,7 @@ async function readAll(system: WholeSystem): Promise<Record<string, string>> {
 }
 
 test('pages are read for entities after indexing, and entities are found by id, name and alias, in any case', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, withEntities);
   const ids = await readAll(system);
   const ofPage = await system.ask('page.entities', { page_id: ids.summit });
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('pages are read for entities after indexing, and entities are found by id, 
 });
 
 test('names in the title of a page are mentions, too', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, withEntities);
   const { visit } = await system.read({
     visit: {
       title: 'A week in Ottawa - The Daily Planet',
@@ -86,7 +86,7 @@ test('names in the title of a page are mentions, too', async (t) => {
 });
 
 test('a search is filtered by an entity; one that nothing is known of is 404, in a batch an item that says so', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, withEntities);
   const ids = await readAll(system);
   const found = async (entity: string) => {
     const { results } = await ask(system, { filters: { entity } });
@@ -109,7 +109,7 @@ test('a search is filtered by an entity; one that nothing is known of is 404, in
 });
 
 test('pages that mention the same are similar, and suggested, by what is rare, with the reason in words', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, withEntities);
   const ids = await readAll(system);
   const similar = await system.ask('search.similar', { page_id: ids.factory, mediation: 'entity', k: 5 });
   assert.deepEqual(
@@ -131,7 +131,7 @@ test('pages that mention the same are similar, and suggested, by what is rare, w
 });
 
 test('names of one entity are merged, references survive, and an undo brings everything back, across a restart', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, withEntities);
   await readAll(system);
   const look = async () => {
     const forms = ['Aleksandr Solzhenitsyn', 'Aleksandr Solzhenitzyn'];
@@ -176,7 +176,7 @@ test('names of one entity are merged, references survive, and an undo brings eve
 });
 
 test('forgetting a page takes its mentions, and entities that nothing mentions any more', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, withEntities);
   const ids = await readAll(system);
   await system.ask('page.forget', { url: 'https://example.com/summit' });
   await assert.rejects(system.ask('entity.get', { ref: 'Angela Merkel' }), { code: 'not_found' });
@@ -186,7 +186,7 @@ test('forgetting a page takes its mentions, and entities that nothing mentions a
 });
 
 test('pages are read for entities where the setting says so; turned on again, what is missing is read', async (t) => {
-  const system = await WholeSystem.start(t, { SERVICE_ENTITY__ENABLED: 'false' });
+  const system = await WholeSystem.start(t);
   const ids = await system.read(news);
   const status = async (page_id: string) => (await system.ask('page.status', { page_id })).features?.entities?.status;
   assert.equal(await status(ids.summit), 'not_queued');

@@ -10,7 +10,7 @@ import { until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { type Page, redirectTo, Site, say } from '../providers/small-web.ts';
 import { filesHolding } from './byte-scan.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { library, WholeSystem, withEntities } from './whole-system.ts';
 
 /** Only forgotten pages have it, and nobody searches for it. */
 const canary = 'zqxverbork';
@@ -184,7 +184,7 @@ test('a page that is being embedded by an index job, a backfill and for a replay
 });
 
 test('a page that is being read for entities and put to a topic', async (t) => {
-  const system = await WholeSystem.start(t, { ...settings, SERVICE_CLUSTER__MIN_PAGES: '5' });
+  const system = await WholeSystem.start(t, { ...settings, ...withEntities, SERVICE_CLUSTER__MIN_PAGES: '5' });
   await system.read(library);
   const names = Array.from({ length: 400 }, (_, at) => `Professor Zqxname Verbork${at} met ${canary} in Ottawa.`).join(
     ' ',

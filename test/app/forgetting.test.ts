@@ -7,7 +7,7 @@ import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
 import { filesHolding } from './byte-scan.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { library, WholeSystem, withEntities } from './whole-system.ts';
 
 /** Words of the forgotten page that nobody searches for, so that only the page has them; no stemmer changes them. */
 const canaries = ['zqxverbork', 'zqxtitulk', 'zqxmetadak', 'zqxsourcek'];
@@ -19,7 +19,7 @@ const secret = {
   metadata: { key: ['zqxmetadak'] },
 };
 
-const quick = { SERVICE_FORGET__COMPACT_AFTER_S: '0.3' };
+const quick = { ...withEntities, SERVICE_FORGET__COMPACT_AFTER_S: '0.3' };
 
 const ask = (system: WholeSystem, query: string) =>
   system.ask('search.query', searchRequest.parse({ query, k: 20, suggest: 5 }));

@@ -12,7 +12,7 @@ import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { type Command, Store } from '../../src/store/store.ts';
 import { until } from '../process/service.ts';
 import { filesHolding } from './byte-scan.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { library, WholeSystem, withEntities } from './whole-system.ts';
 
 /** One for each place. */
 const canaries = ['zqxbody', 'zqxkeyword', 'zqxlabel', 'zqxspelling', 'zqxfailed'];
@@ -44,6 +44,7 @@ const targetOf = (url: string) => ({ canonical_url: url, domain: new URL(url).ho
 
 test('what topics, merges and failed imports say of a forgotten page goes with it', async (t) => {
   const system = await WholeSystem.start(t, {
+    ...withEntities,
     SERVICE_FORGET__COMPACT_AFTER_S: '0.1',
     SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '100000',
   });

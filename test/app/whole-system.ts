@@ -10,7 +10,7 @@ import type { DomainError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
-import { until } from '../process/service.ts';
+import { until, withoutEntities } from '../process/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
@@ -20,9 +20,11 @@ process.env.READBACK_THREADS = 'compiled';
 export const compiled = (path: string) => import(join(root, 'dist', `${path}.js`));
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 
+export const withEntities = { SERVICE_ENTITY__ENABLED: 'true' };
+
 export class WholeSystem {
   readonly dataDir: string;
-  /** Settings beside the folders; read at each start. */
+  /** Settings beside the folders; read at each start. Pages are not read for entities unless they say so. */
   readonly env: NodeJS.ProcessEnv;
   /** Of the last start. */
   metrics = createMetrics();
@@ -41,7 +43,7 @@ export class WholeSystem {
     parts: Partial<AppOptions> = {},
   ): Promise<WholeSystem> {
     const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
-    const system = new WholeSystem(join(home, 'data'), { ...env }, parts);
+    const system = new WholeSystem(join(home, 'data'), { ...withoutEntities, ...env }, parts);
     t.after(async () => {
       await system.stop();
       rmSync(home, { recursive: true, force: true });

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
-import { RunningService, token, until } from '../process/service.ts';
+import { RunningService, token, until, withoutEntities } from '../process/service.ts';
 import { Cli } from './run-cli.ts';
 
 const subjects = ['tides and moons', 'sourdough bread', 'job queues', 'tomato plants', 'steam governors', 'old maps'];
@@ -43,7 +43,7 @@ const modes = (dir: string): string[] =>
   );
 
 test('backups during ingest: restored elsewhere each is sound, has all that was acknowledged before it, and nothing is embedded again', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   const home = temporaryFolder(t);
   const cli = cliOf(service, home);
   let acknowledged = 0;

@@ -4,7 +4,7 @@ import { copyFileSync, openSync, statSync, truncateSync, writeSync } from 'node:
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../importers/temporary-files.ts';
-import { RunningService } from '../process/service.ts';
+import { RunningService, withoutEntities } from '../process/service.ts';
 import { Cli } from './run-cli.ts';
 
 const pages = 100;
@@ -26,7 +26,7 @@ async function prepare(
   t: Parameters<typeof temporaryFolder>[0] & Parameters<typeof RunningService.prepare>[0],
 ): Promise<Prepared> {
   const home = temporaryFolder(t);
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
     pages: Array.from({ length: pages }, (_, no) => ({
       url: `https://notes.example/${no}`,

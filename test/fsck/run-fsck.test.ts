@@ -4,12 +4,12 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSettings } from '../../src/settings/read-settings.ts';
-import { compiled, library, WholeSystem } from '../app/whole-system.ts';
+import { compiled, library, WholeSystem, withEntities } from '../app/whole-system.ts';
 
 const { runFsck }: typeof import('../../src/fsck/run-fsck.ts') = await compiled('fsck/run-fsck');
 
 test('a repair builds faulty files of every part of the index again, and a sound folder is left alone', async (t) => {
-  const system = await WholeSystem.start(t);
+  const system = await WholeSystem.start(t, withEntities);
   await system.read(library);
   await system.stop();
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');

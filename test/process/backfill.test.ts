@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
-import { RunningService, until } from './service.ts';
+import { RunningService, until, withoutEntities } from './service.ts';
 
 const pages = 400;
 const soakRounds = process.env.READBACK_BACKFILL_ROUNDS;
@@ -16,7 +16,7 @@ const rounds = Number(soakRounds ?? 1);
 const sentence = 'The river carried timber past the old mill while the keeper wrote down the height of the water.';
 
 test('a backfill that is killed anywhere embeds every chunk once', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   let pushed = 0;
   const push = async (count: number) => {
     const batch = Array.from({ length: count }, (_, i) => {

@@ -13,7 +13,7 @@ import type {
 } from '../../src/domain/cluster.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { RunningService, until } from './service.ts';
+import { RunningService, until, withoutEntities } from './service.ts';
 
 const seed = Number(process.env.READBACK_TEST_SEED ?? '77');
 /** Kills of the first run, and of the second; a job that was alone in five crashes would be given up. */
@@ -36,7 +36,7 @@ test('a run that is killed in any phase goes on, and counts once', async (t) => 
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
     return state / 0x80000000;
   };
-  const service = await RunningService.start(t, { SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000' });
+  const service = await RunningService.start(t, { ...withoutEntities, SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000' });
   const pages = topics.flatMap((words, topic) =>
     Array.from({ length: perTopic }, (_, i) => ({
       url: `https://topic${topic}.example/${i}`,

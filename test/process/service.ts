@@ -18,6 +18,9 @@ const startPatienceMs = 120_000;
 /** How often a condition is looked at, ms. */
 const pollMs = 20;
 
+/** Settings where reading pages for entities is not what is tried: it takes longer than all else. */
+export const withoutEntities = { SERVICE_ENTITY__ENABLED: 'false' };
+
 export const token = 'process-test-token-2f9c51';
 
 export interface Exit {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FeedServer, rss } from '../app/feed-server.ts';
-import { RunningService, until } from './service.ts';
+import { RunningService, until, withoutEntities } from './service.ts';
 
 const items = 300;
 const kills = 6;
@@ -15,6 +15,7 @@ test('a poll that is killed again and again loses no item and doubles none', { t
     headers['if-none-match'] === '"1"' ? { status: 304 } : { ...rss(links), headers: { etag: '"1"' } },
   );
   const service = await RunningService.start(t, {
+    ...withoutEntities,
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
     SERVICE_WATCH__MAX_ITEMS_PER_POLL: String(items),
     SERVICE_JOBS__BACKOFF_BASE_S: '0.1',

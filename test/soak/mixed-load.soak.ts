@@ -1,7 +1,7 @@
 /**
  * Everything at once for READBACK_SOAK_MINUTES (ten by default): pages come and are forgotten, searches are ranked by an outside reranker that
  * fails now and then, watches are polled, subscribers of the event stream come, leave and stall, index files are rewritten. After the first
- * third memory, open files, threads, timers and readers of the store stay as they are.
+ * third its own memory, open files, threads, timers and readers of the store stay as they are.
  */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -135,7 +135,7 @@ test('mixed load leaves memory, files, threads and timers as they are', {
 
   const later = samples.filter(({ minute }) => minute > minutes * 0.3);
   const half = Math.floor(later.length / 2);
-  const mbPerMinute = slope(later.map(({ minute, residentMb }) => ({ x: minute, y: residentMb })));
+  const mbPerMinute = slope(later.map(({ minute, ownMb }) => ({ x: minute, y: ownMb })));
   const grown = (of: 'openFiles' | 'threads' | 'timers' | 'storeReaders') =>
     round(mean(later.slice(half).map((each) => each[of])) - mean(later.slice(0, half).map((each) => each[of])));
   const growth = {
@@ -145,7 +145,7 @@ test('mixed load leaves memory, files, threads and timers as they are', {
     readers: grown('storeReaders'),
   };
   /** The least of each half minute: what is left when garbage is collected. */
-  const eachHalfMinute = (of: 'residentMb' | 'heapMb') =>
+  const eachHalfMinute = (of: 'residentMb' | 'ownMb' | 'heapMb') =>
     Array.from({ length: Math.ceil(minutes * 2) }, (_, no) =>
       Math.round(Math.min(...samples.filter(({ minute }) => Math.floor(minute * 2) === no).map((each) => each[of]))),
     ).join(' ');
@@ -154,8 +154,9 @@ test('mixed load leaves memory, files, threads and timers as they are', {
       minutes,
       ...done,
       resident_mb: Math.round(later.at(-1)?.residentMb ?? 0),
-      mb_per_minute: round(mbPerMinute),
+      own_mb_per_minute: round(mbPerMinute),
       resident_mb_each_half_minute: eachHalfMinute('residentMb'),
+      own_mb_each_half_minute: eachHalfMinute('ownMb'),
       heap_mb_each_half_minute: eachHalfMinute('heapMb'),
       store_readers: later.at(-1)?.storeReaders ?? 0,
       ...Object.fromEntries(Object.entries(growth).map(([name, value]) => [`more_${name}`, value])),

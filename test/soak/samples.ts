@@ -5,6 +5,8 @@ import type { RunningService } from '../process/service.ts';
 
 export interface ProcessSample {
   residentMb: number;
+  /** Of these what is its own: without the pages of the store's file that it maps, which the system takes back when it likes. */
+  ownMb: number;
   openFiles: number;
   threads: number;
   /** Places that the process has in the table of LMDB's readers. */
@@ -21,8 +23,10 @@ export function sampleProcess({ pid, dataDir }: RunningService): ProcessSample {
   for (let at = 0; at + pidAlignment <= lock.length; at += pidAlignment) {
     if (lock.readUInt32LE(at) === pid) storeReaders++;
   }
+  const mb = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
   return {
-    residentMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024,
+    residentMb: mb('VmRSS'),
+    ownMb: mb('VmRSS') - mb('RssFile'),
     threads: Number(/Threads:\s+(\d+)/.exec(status)?.[1]),
     openFiles: readdirSync(`/proc/${pid}/fd`).length,
     storeReaders,
