@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
-import { RunningService, token } from '../process/service.ts';
+import { RunningService, token, withoutEntities } from '../process/service.ts';
 import { importThroughKills } from './import-through-kills.ts';
 import { Cli } from './run-cli.ts';
 
@@ -83,7 +83,7 @@ test('saved pages are taken with their text, so that nothing is fetched', async 
 });
 
 test('through a running service: original dates, the blacklist, failures, and a second run that does nothing', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   await service.call('POST', '/v1/forget', { domain: 'forgotten.example' });
   const home = temporaryFolder(t);
   const csv = join(home, 'pocket.csv');
@@ -163,7 +163,7 @@ test('over HTTP: a service that refuses for a while is waited for; one that is g
 });
 
 test('over HTTP: killed while a batch is answered, the import sends that batch again: pages are exact, and it says what may be counted twice', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   const home = temporaryFolder(t);
   const list = join(home, 'list');
   writeFileSync(list, Array.from({ length: 450 }, (_, no) => `https://site.example/${no}`).join('\n'));

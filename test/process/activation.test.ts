@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { library } from '../app/whole-system.ts';
-import { RunningService, until } from './service.ts';
+import { RunningService, until, withoutEntities } from './service.ts';
 
 const models = ['local-wink-1024', 'local-wink-100'];
 const switches = 24;
@@ -56,7 +56,7 @@ function arrivals(ask: () => Promise<void>) {
 }
 
 test('activation under two hundred searches a second fails none and mixes none', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   const pages = Object.entries(library).map(([path, { title, text }]) => ({
     url: `https://example.com/${path}`,
     title,

@@ -9,7 +9,7 @@ import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
-const pages = 400;
+const pages = 250;
 const soakRounds = process.env.READBACK_BACKFILL_ROUNDS;
 const points = soakRounds === undefined ? 4 : 15;
 const rounds = Number(soakRounds ?? 1);

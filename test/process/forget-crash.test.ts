@@ -14,7 +14,7 @@ import { RunningService, until } from './service.ts';
 const canary = 'zqxverbork';
 const forgotten = 300;
 const kept = 20;
-const kills = 8;
+const kills = Number(process.env.READBACK_TEST_KILLS ?? '5');
 const seed = Number(process.env.READBACK_TEST_SEED ?? '4242');
 
 test('a forgotten domain stays forgotten through kills at every step, and its bytes go in the end', async (t) => {

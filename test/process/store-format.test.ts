@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
-import { RunningService } from './service.ts';
+import { RunningService, withoutEntities } from './service.ts';
 
 const setFormat = async (dataDir: string, format: unknown) => {
   const root = open({ path: join(dataDir, 'store'), maxDbs: 64 });
@@ -17,7 +17,7 @@ const setFormat = async (dataDir: string, format: unknown) => {
 };
 
 test('a store of a newer or an older format is refused and not touched; its own version goes on with it', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   const page = { url: 'https://example.com/', title: 'Herons', body_extracted: 'Herons hunt fish in shallow water.' };
   const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
   await service.settled([body.page_id]);

@@ -6,7 +6,7 @@ import { FeedServer, rss } from '../app/feed-server.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
 const items = 300;
-const kills = 6;
+const kills = 4;
 
 test('a poll that is killed again and again loses no item and doubles none', { timeout: 300_000 }, async (t) => {
   const web = await FeedServer.start(t);

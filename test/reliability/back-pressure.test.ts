@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { RunningService } from '../process/service.ts';
+import { RunningService, withoutEntities } from '../process/service.ts';
 
 const words = 'ledger quay ferry timber cargo crane tide pilot beacon buoy winch hull keel rudder bosun galley'.split(
   ' ',
@@ -26,7 +26,7 @@ function residentMb(service: RunningService): number {
 }
 
 test('while indexing lags behind, pages are acknowledged and searches answered, and memory stays', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   const batches = 20;
   const each = 100;
   const ids: string[] = [];
@@ -74,7 +74,7 @@ test('while indexing lags behind, pages are acknowledged and searches answered, 
 });
 
 test('a flood of searches is answered or refused with a time to come back, and then everything is as before', async (t) => {
-  const service = await RunningService.start(t);
+  const service = await RunningService.start(t, withoutEntities);
   const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
     url: 'https://quay.example/',
     body_extracted: textOf(1),
