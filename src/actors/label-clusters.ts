@@ -89,7 +89,8 @@ export function labelIn(answer: string): string | null {
   const [line = ''] = answer.trim().split(/[\r\n]/, 1);
   const bare = line
     .replace(/^(?:label|topic)\s*:\s*/i, '')
-    .replace(/^[\s"'“”*`]+|(?<![\s"'“”*`.])[\s"'“”*`.]+$/gu, '')
+    .replace(/^[\s"'“”*`]+/u, '')
+    .replace(/(?<![\s"'“”*`.])[\s"'“”*`.]+$/u, '')
     .replace(/\s+/g, ' ');
   return bare === '' || bare.length > maxLabel ? null : bare;
 }

@@ -201,11 +201,13 @@ export function modelsLogic(dependencies: ModelsDependencies) {
       if (slices.length === 2 * workers) break;
     }
     if (slices.length === 0) return null;
-    const options = { signal: signal ?? new AbortController().signal, tolerated: 0 };
+    // Not the asker's signal: a task that is given up ends its thread, on which other work waits.
+    const options = { signal: new AbortController().signal, tolerated: 0 };
     const embed = (some: PageToEmbed[][]) => Promise.all(some.map((pages) => embedder.embed(model, pages, options)));
     // First the threads may have to load the language model. Then other texts: words that have just come are quicker.
     await embed(slices.slice(0, workers));
-    const tried = slices.length > workers ? slices.slice(workers) : slices;
+    signal?.throwIfAborted();
+    const tried = slices.slice(-workers);
     const count = tried.flat().reduce((sum, { chunks }) => sum + chunks.length, 0);
     const began = monotonic();
     await embed(tried);

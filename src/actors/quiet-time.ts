@@ -6,31 +6,33 @@
 
 /** Without a change and without a search for so long, ms. */
 export const quietMs = 5000;
-/** Searches put it off for no longer than this after the last change, ms. */
+/** Searches put it off for no longer than this after the first change, ms. */
 const patienceMs = 60_000;
 
 /** `monotonic`: ms. */
 export function quietTime(monotonic: () => number) {
-  /** Null: nothing has changed since the index was tidied. */
-  let changedAt: number | null = null;
+  /** The first and the last change since the index was tidied; null: nothing has changed. */
+  let dueSince: number | null = null;
+  let changedAt = 0;
   let searchedAt = Number.NEGATIVE_INFINITY;
   return {
     changed(): void {
       changedAt = monotonic();
+      dueSince ??= changedAt;
     },
     searched(): void {
       searchedAt = monotonic();
     },
     /** Whether it is time; after that, not until something changes. */
     take(): boolean {
-      if (changedAt === null || monotonic() - changedAt < quietMs) return false;
-      if (monotonic() - searchedAt < quietMs && monotonic() - changedAt < patienceMs) return false;
-      changedAt = null;
+      if (dueSince === null || monotonic() - changedAt < quietMs) return false;
+      if (monotonic() - searchedAt < quietMs && monotonic() - dueSince < patienceMs) return false;
+      dueSince = null;
       return true;
     },
     /** What was due has failed: it is due again after another quiet time. */
     again(): void {
-      changedAt ??= monotonic();
+      if (dueSince === null) this.changed();
     },
   };
 }

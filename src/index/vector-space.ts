@@ -321,9 +321,14 @@ export class VectorSpace {
   async #sliceIfNeeded(): Promise<number> {
     if (!this.#needsUpkeep) return 0;
     this.#needsUpkeep = false;
-    const behind = await this.maintain();
-    if (behind > 0) this.#needsUpkeep = true;
-    return behind;
+    try {
+      const behind = await this.maintain();
+      if (behind > 0) this.#needsUpkeep = true;
+      return behind;
+    } catch (error) {
+      this.#needsUpkeep = true;
+      throw error;
+    }
   }
 
   async #saveIfDue(): Promise<void> {

@@ -68,3 +68,15 @@ test('what changes while it fails does not come earlier for that', () => {
   clock.at += 4000;
   assert.equal(quiet.take(), true);
 });
+
+test('changes that trickle in beside searches do not put it off for ever', () => {
+  const { clock, quiet } = started();
+  let tidied = 0;
+  for (let second = 0; second < 180; second++) {
+    if (second % 20 === 0) quiet.changed();
+    quiet.searched();
+    clock.at += 1000;
+    if (quiet.take()) tidied++;
+  }
+  assert.ok(tidied >= 2, `${tidied} times in three minutes`);
+});

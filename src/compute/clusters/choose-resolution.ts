@@ -28,7 +28,7 @@ export function suitability(graph: SimilarityGraph, clusterings: readonly ArrayL
     if (held <= 0) return 0;
     const near = [...clusterings.keys()].filter((other) => other !== at && Math.abs(other - at) <= comparedSteps);
     const persistence = near.reduce((sum, other) => sum + agreement(at, other), 0) / Math.max(1, near.length);
-    return held ** 2 * persistence;
+    return held ** 2 * Math.max(0, persistence);
   });
 }
 

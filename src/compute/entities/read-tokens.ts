@@ -118,7 +118,9 @@ function addTokens(
   { surfaces, parts, starts, firsts }: WinkTokens,
   { tokens }: ReadText,
 ): void {
-  let line = tokens.at(-1)?.line ?? 0;
+  // The end of a line that the piece before was cut after is in no gap.
+  const isCutAfterLine = tokens.length > 0 && text[at - 1] === '\n';
+  let line = (tokens.at(-1)?.line ?? 0) + (isCutAfterLine ? 1 : 0);
   let pendingFirst = true;
   let lastEnd = 0;
   for (let i = 0; i < surfaces.length; i++) {

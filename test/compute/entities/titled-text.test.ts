@@ -45,3 +45,10 @@ test('of a name whose beginning is not known the end alone is no name, nor is a 
   assert.deepEqual(mentionsOf('Ottawa', 'It was built in Ottawa.'), { 'place: Ottawa': [-7, -1, 16, 22] });
   assert.deepEqual(mentionsOf('Bread of Ottawa', 'It was built there.'), { 'place: Ottawa': [-7, -1] });
 });
+
+test('a title before a body of one long line is a line of its own', () => {
+  const short = 'The valley was green, and nobody lived there.';
+  const long = `${short} ${'It rained on the fields again. '.repeat(900)}`.trim();
+  const title = 'Why Nobody Lived There Before Rain Came';
+  assert.deepEqual(mentionsOf(title, long), mentionsOf(title, short));
+});
