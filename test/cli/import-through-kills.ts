@@ -36,7 +36,9 @@ export async function importThroughKills(
   for (let kill = 0; kill < kills; kill++) {
     const child = cli.spawn(['import', history, '--offline']);
     const closed = once(child, 'close');
-    const goal = Math.floor(((kill + random()) / kills) * written.visits * 0.9);
+    // Beyond what is done already, so that each process gets on; well before the end, which it would otherwise reach first.
+    const moment = Math.floor(((kill + random()) / kills) * written.visits * 0.6);
+    const goal = Math.max(moment, killedAfter.at(-1) ?? 0);
     for (;;) {
       if (child.exitCode !== null) throw new Error('the import ended before it was killed');
       if ((await itemsBehind(dataDir, id)) > goal) break;
