@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabelRange, createLabelSet } from '../src/compute/label-set.ts';
+import { addLabelRange, createLabelSet } from '../src/compute/structures/label-set.ts';
 import { type ShardTasks, VectorSpace } from '../src/index/vector-space.ts';
 import { openDots, plainDots } from '../src/threads/dot-kernel.ts';
 import { offerNearest } from '../src/threads/nearest-rows.ts';

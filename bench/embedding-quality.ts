@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp from 'wink-nlp';
-import { createTextAnalyzer } from '../src/compute/analyze-text.ts';
-import { calibrateFloor, localFloor } from '../src/compute/calibrate-floor.ts';
-import { createLocalEmbedder, type LocalEmbedder, type TermSequence } from '../src/compute/embed-local.ts';
-import { openWordVectors, type WordVectors } from '../src/compute/word-vectors.ts';
+import { calibrateFloor, localFloor } from '../src/compute/embedding/calibrate-floor.ts';
+import { createLocalEmbedder, type LocalEmbedder, type TermSequence } from '../src/compute/embedding/embed-local.ts';
+import { openWordVectors, type WordVectors } from '../src/compute/embedding/word-vectors.ts';
+import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { loadWordVectors, wordVectorsCachePath } from '../src/providers/word-vectors-cache.ts';
 import { describeMachine } from './machine.ts';
 

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { termOf } from '../src/compute/term-table.ts';
-import { openWordVectors, type WordVectors } from '../src/compute/word-vectors.ts';
+import { openWordVectors, type WordVectors } from '../src/compute/embedding/word-vectors.ts';
+import { termOf } from '../src/compute/structures/term-table.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 
 /** The word vectors, from the cache that SERVICE_CACHE_DIR names, or compiled for this run. */

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openWordVectors } from '../src/compute/word-vectors.ts';
+import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 import { readSettings } from '../src/settings/read-settings.ts';
 import { collections, type GoldDocument, readGold } from './entities/gold.ts';

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
-import { extractHtml } from '../src/compute/extract-html.ts';
+import { extractHtml } from '../src/compute/extraction/extract-html.ts';
 import { meanScore, type PageScore, scorePage } from './extraction/score.ts';
 import { describeMachine } from './machine.ts';
 

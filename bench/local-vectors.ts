@@ -6,9 +6,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTextAnalyzer } from '../src/compute/analyze-text.ts';
-import { createLocalEmbedder } from '../src/compute/embed-local.ts';
-import { openWordVectors } from '../src/compute/word-vectors.ts';
+import { createLocalEmbedder } from '../src/compute/embedding/embed-local.ts';
+import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
+import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 import { randomStream } from './workload.ts';
 

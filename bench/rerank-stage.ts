@@ -3,12 +3,12 @@
  * and processor. Prints JSON; `checksum` is equal while the scores are.
  * `node --import ./scripts/tsx-in-threads.mjs bench/rerank-stage.ts english|invented`
  */
-import { createTextAnalyzer } from '../src/compute/analyze-text.ts';
 import { corpusSegment, planQuery } from '../src/compute/bm25/corpus.ts';
 import { createScratch, searchSegments } from '../src/compute/bm25/search-segments.ts';
 import { labelSegment } from '../src/compute/bm25/segment.ts';
 import { createTombstones } from '../src/compute/bm25/tombstones.ts';
-import { lookupTerm } from '../src/compute/term-table.ts';
+import { lookupTerm } from '../src/compute/structures/term-table.ts';
+import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { modelTerms } from '../src/threads/model-segment.ts';
 import { createCandidateReranker } from '../src/threads/rerank-candidates.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';

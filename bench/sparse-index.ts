@@ -7,7 +7,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabelRange, createLabelSet } from '../src/compute/label-set.ts';
+import { addLabelRange, createLabelSet } from '../src/compute/structures/label-set.ts';
 import { SparseIndex } from '../src/index/sparse-index.ts';
 import { modelSegment } from '../src/threads/model-segment.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';

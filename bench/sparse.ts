@@ -10,7 +10,7 @@ import { createScratch, scoreLabels, searchSegments } from '../src/compute/bm25/
 import { MAX_SEGMENT_DOCS, openSegment, type Segment } from '../src/compute/bm25/segment.ts';
 import { createTombstones } from '../src/compute/bm25/tombstones.ts';
 import { type SparseHits, TopHits } from '../src/compute/bm25/top-hits.ts';
-import { lookupTerm } from '../src/compute/term-table.ts';
+import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { modelSegment } from '../src/threads/model-segment.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';

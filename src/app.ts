@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Breakers } from './actors/breakers.ts';
-import { CommitFeed } from './actors/commit-feed.ts';
-import { requireEntityCapability } from './actors/entity-capability.ts';
-import type { JobHandler } from './actors/job-actor.ts';
-import { type Supervisor, startSupervisor } from './actors/supervisor.ts';
+import { requireEntityCapability } from './actors/entities/entity-capability.ts';
+import type { JobHandler } from './actors/jobs/job-actor.ts';
+import type { Breakers } from './actors/system/breakers.ts';
+import { CommitFeed } from './actors/system/commit-feed.ts';
+import { type Supervisor, startSupervisor } from './actors/system/supervisor.ts';
 import { activeModel, embeddedVectors, renewModels } from './composition/first-model.ts';
 import { type Outside, openOutside } from './composition/open-outside.ts';
 import { openThreads } from './composition/open-threads.ts';

@@ -3,10 +3,9 @@
  * Exit codes: 0 stopped in order · 1 failed · 2 settings or arguments are wrong · 6 the store is damaged. Killed by itself: a second
  * signal, or a stop that took too long.
  */
-
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { EntityCapabilityError } from './actors/entity-capability.ts';
+import { EntityCapabilityError } from './actors/entities/entity-capability.ts';
 import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { ListenError, listen } from './http/listen.ts';

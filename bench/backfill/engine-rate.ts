@@ -6,8 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PageToEmbed, slicesFrom } from '../../src/actors/backfill-slices.ts';
-import { createLabelSet } from '../../src/compute/label-set.ts';
+import { type PageToEmbed, slicesFrom } from '../../src/actors/models/backfill-slices.ts';
+import { createLabelSet } from '../../src/compute/structures/label-set.ts';
 import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';
 import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
 import { StoreView } from '../../src/store/store.ts';

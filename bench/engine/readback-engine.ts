@@ -4,8 +4,8 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
-import { addLabel, addLabelRange, createLabelSet, type LabelSet } from '../../src/compute/label-set.ts';
+import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
+import { addLabel, addLabelRange, createLabelSet, type LabelSet } from '../../src/compute/structures/label-set.ts';
 import { Searchers } from '../../src/index/searchers.ts';
 import { SparseIndex } from '../../src/index/sparse-index.ts';
 import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';

@@ -2,9 +2,9 @@
 import nlp from 'compromise';
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp from 'wink-nlp';
+import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { createEntityRecognizer, type EntityType } from '../../src/compute/entities/recognize-entities.ts';
 import { createWordKinds } from '../../src/compute/entities/word-kinds.ts';
-import type { WordVectors } from '../../src/compute/word-vectors.ts';
 import type { ComparedType, Span } from './gold.ts';
 
 export type System = (text: string, hasEvents: boolean) => Span[];

@@ -1,7 +1,7 @@
 /** SQLite as a peer: FTS5 (porter over unicode61) and sqlite-vec's vec0, which scans, in one file; fused by RRF here. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fuseRrf } from '../../src/compute/fuse-rrf.ts';
+import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import type { BenchEngine } from '../engine/bench-engine.ts';
 import { type BenchData, type BenchQuery, RRF_K, rowBatches, TOP } from '../engine/data-folder.ts';
 import { rounded } from '../engine/statistics.ts';

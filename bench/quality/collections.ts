@@ -4,16 +4,16 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TextAnalyzer } from '../../src/compute/analyze-text.ts';
 import { UNITS } from '../../src/compute/bm25/bm25f.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/compute/bm25/corpus.ts';
 import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
-import { chunkText } from '../../src/compute/chunk-text.ts';
-import type { LocalEmbedder } from '../../src/compute/embed-local.ts';
+import type { LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
+import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import type { ForwardDocument } from '../../src/compute/rerank/forward-index.ts';
 import type { ForwardPart } from '../../src/compute/rerank/word-numbers.ts';
-import { lookupTerm } from '../../src/compute/term-table.ts';
-import type { WordVectors } from '../../src/compute/word-vectors.ts';
+import { lookupTerm } from '../../src/compute/structures/term-table.ts';
+import type { TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { chunkText } from '../../src/compute/text/chunk-text.ts';
 import { modelTerms } from '../../src/threads/model-segment.ts';
 
 /** The defaults of the settings `chunking.*`. */

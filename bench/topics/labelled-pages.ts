@@ -1,9 +1,9 @@
 /** The labelled sets of ../shared/data/topics with the vectors of the embedded model, for the topics bench. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTextAnalyzer } from '../../src/compute/analyze-text.ts';
-import { createLocalEmbedder } from '../../src/compute/embed-local.ts';
-import { openWordVectors } from '../../src/compute/word-vectors.ts';
+import { createLocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
+import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
+import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 

@@ -3,11 +3,11 @@
  * whenever the process is killed. Pages are indexed, and fetched where they came without text, by the next start.
  */
 import { availableParallelism } from 'node:os';
-import { openExtractor } from '../actors/extract-page.ts';
-import { overQuota } from '../actors/intake.ts';
-import { submissionPreparer } from '../actors/prepare-submission.ts';
+import { openExtractor } from '../actors/fetching/extract-page.ts';
+import { overQuota } from '../actors/ingest/intake.ts';
+import { submissionPreparer } from '../actors/ingest/prepare-submission.ts';
 import { importItems, restartImport } from '../commands/import-items.ts';
-import { canonicalizeUrl } from '../compute/canonical-url.ts';
+import { canonicalizeUrl } from '../compute/web/canonical-url.ts';
 import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
 import type { Store } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';

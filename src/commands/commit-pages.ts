@@ -3,7 +3,6 @@
  * segment serves them all. A page that is refused (commit-content.ts) uses up its labels, too: they name chunks of the segment
  * that belong to nobody, and are handed back as obsolete.
  */
-
 import type { LabelRange } from '../domain/page.ts';
 import type { Command } from '../store/store.ts';
 import { commitContent, type PageContent } from './commit-content.ts';

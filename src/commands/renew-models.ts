@@ -3,7 +3,7 @@
  * moves to an empty space and is filled again beside the service, as after its registration; if it is the active one, searches use its
  * vectors as they come, and the words. Run at each start, before anything reads a vector.
  */
-import { traitsOf } from '../compute/local-model.ts';
+import { traitsOf } from '../compute/embedding/local-model.ts';
 import { type EmbeddingModel, isOutside } from '../domain/model.ts';
 import type { Command } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';

@@ -1,10 +1,9 @@
 /** The embedding model that a start begins with, and what the embedded ones are computed from. */
-
 import type { Logger } from 'pino';
 import { installModel } from '../commands/install-model.ts';
 import type { JobPolicy } from '../commands/move-job.ts';
 import { renewOutdatedModels } from '../commands/renew-models.ts';
-import { traitsOf } from '../compute/local-model.ts';
+import { traitsOf } from '../compute/embedding/local-model.ts';
 import { type EmbeddingModel, localProvider, modelIdOf } from '../domain/model.ts';
 import { loadWordVectors, type WordVectorsProgress } from '../providers/word-vectors-cache.ts';
 import type { Settings } from '../settings/read-settings.ts';

@@ -1,21 +1,21 @@
 /** What does the work of each kind of job. A new kind is a line here, one in src/domain/job.ts and, for a lane of its own, one in src/domain/lane.ts. */
-import { backfillHandler } from '../actors/backfill-model.ts';
-import { canonicalizeEntitiesHandler } from '../actors/canonicalize-entities.ts';
-import { clusterPagesHandler } from '../actors/cluster-pages.ts';
-import { textReaders } from '../actors/content-readers.ts';
-import { extractEntitiesHandler } from '../actors/extract-entities.ts';
-import { withFeedContent } from '../actors/feed-content.ts';
-import { fetchAndIndexHandler } from '../actors/fetch-and-index.ts';
-import { indexPageHandler } from '../actors/index-page.ts';
-import { overQuota } from '../actors/intake.ts';
-import type { JobHandler } from '../actors/job-actor.ts';
-import { labelClustersHandler } from '../actors/label-clusters.ts';
-import type { ModelEmbedder } from '../actors/model-embedder.ts';
-import { pollWatchHandler } from '../actors/poll-watch.ts';
-import { purgeVectorsHandler } from '../actors/purge-vectors.ts';
-import { episodeReader } from '../actors/read-episode.ts';
-import { replayHandler } from '../actors/replay-queries.ts';
-import { commitThrough, type SystemAsk } from '../actors/system-messages.ts';
+import { clusterPagesHandler } from '../actors/clusters/cluster-pages.ts';
+import { labelClustersHandler } from '../actors/clusters/label-clusters.ts';
+import { canonicalizeEntitiesHandler } from '../actors/entities/canonicalize-entities.ts';
+import { extractEntitiesHandler } from '../actors/entities/extract-entities.ts';
+import { textReaders } from '../actors/fetching/content-readers.ts';
+import { withFeedContent } from '../actors/fetching/feed-content.ts';
+import { fetchAndIndexHandler } from '../actors/fetching/fetch-and-index.ts';
+import { episodeReader } from '../actors/fetching/read-episode.ts';
+import { purgeVectorsHandler } from '../actors/forgetting/purge-vectors.ts';
+import { indexPageHandler } from '../actors/ingest/index-page.ts';
+import { overQuota } from '../actors/ingest/intake.ts';
+import type { JobHandler } from '../actors/jobs/job-actor.ts';
+import { replayHandler } from '../actors/journal/replay-queries.ts';
+import { backfillHandler } from '../actors/models/backfill-model.ts';
+import type { ModelEmbedder } from '../actors/models/model-embedder.ts';
+import { commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
+import { pollWatchHandler } from '../actors/watches/poll-watch.ts';
 import type { JobKind } from '../domain/job.ts';
 import type { Parts } from './parts.ts';
 

@@ -1,16 +1,15 @@
 /** The outside world: the web, programs beside the service, and providers of models, each behind its breaker. */
-
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type Breakers, createBreakers } from '../actors/breakers.ts';
-import { type OutsideReranker, openOutsideReranker } from '../actors/outside-reranker.ts';
-import { feedPoller } from '../actors/poll-feed.ts';
-import { podcastPoller, podcastsUnavailable } from '../actors/poll-podcast.ts';
-import { videoPoller } from '../actors/poll-videos.ts';
-import type { Pollers } from '../actors/poll-watch.ts';
-import { type RecordingReader, recordingReader } from '../actors/read-recording.ts';
-import { openVideoReader, type VideoReader } from '../actors/read-video.ts';
-import { transformerThreads } from '../actors/transformer-threads.ts';
+import { type RecordingReader, recordingReader } from '../actors/fetching/read-recording.ts';
+import { openVideoReader, type VideoReader } from '../actors/fetching/read-video.ts';
+import { transformerThreads } from '../actors/models/transformer-threads.ts';
+import { type OutsideReranker, openOutsideReranker } from '../actors/search/outside-reranker.ts';
+import { type Breakers, createBreakers } from '../actors/system/breakers.ts';
+import { feedPoller } from '../actors/watches/poll-feed.ts';
+import { podcastPoller, podcastsUnavailable } from '../actors/watches/poll-podcast.ts';
+import { videoPoller } from '../actors/watches/poll-videos.ts';
+import type { Pollers } from '../actors/watches/poll-watch.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { ChatClient } from '../providers/chat-client.ts';
 import { systemClock } from '../providers/clock.ts';

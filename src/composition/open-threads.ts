@@ -1,10 +1,10 @@
-/** The thread pools of work that keeps no state; those of the index are the index's own (src/actors/index-threads.ts). */
+/** The thread pools of work that keeps no state; those of the index are the index's own (src/actors/indexes/index-threads.ts). */
 import { availableParallelism } from 'node:os';
-import type { ClusterPool } from '../actors/cluster-pages.ts';
-import { type Extractor, openExtractor } from '../actors/extract-page.ts';
-import { type FeedReader, openFeedReader } from '../actors/feed-reader.ts';
-import type { WorkPool } from '../actors/indexes.ts';
-import { openPdfReader, type PdfReader } from '../actors/read-pdf.ts';
+import type { ClusterPool } from '../actors/clusters/cluster-pages.ts';
+import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
+import { openPdfReader, type PdfReader } from '../actors/fetching/read-pdf.ts';
+import type { WorkPool } from '../actors/indexes/indexes.ts';
+import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
 

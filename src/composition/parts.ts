@@ -1,7 +1,7 @@
 /** What the services and the handlers of jobs are made of. */
 import type { Logger } from 'pino';
-import type { CommitFeed } from '../actors/commit-feed.ts';
-import type { JobHandler } from '../actors/job-actor.ts';
+import type { JobHandler } from '../actors/jobs/job-actor.ts';
+import type { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -1,5 +1,4 @@
 /** Stored metrics and their summary: the contract's "MetricsTimeseriesResponse", "MetricsSummaryResponse", "AdminConfigResponse". */
-
 import { z } from 'zod';
 import { breakerStates } from './breaker-state.ts';
 import { datetime } from './ids.ts';

@@ -1,5 +1,4 @@
 /** Binds the server to its address, and says in plain words why that fails. */
-
 import type { AddressInfo } from 'node:net';
 import { errorCode } from '../domain/error-code.ts';
 import type { HttpApp } from './http-app.ts';

@@ -4,7 +4,6 @@
  * after a quarter of an hour of sending it again. Node has no call for that state, so the table of Linux is read. Elsewhere
  * there is no table, and the system's own time limit holds.
  */
-
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';

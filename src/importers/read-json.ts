@@ -1,5 +1,4 @@
 /** Exports of bookmark services as JSON: Omnivore, Karakeep, linkding and Linkwarden. */
-
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../domain/error-code.ts';

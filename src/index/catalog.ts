@@ -3,8 +3,8 @@
  * A projection of the page rows: filled from the store at start, kept up by the commit feed, never written by anybody else.
  * About 40 bytes a page and 4 a label.
  */
-import { domainMatches } from '../compute/domain-match.ts';
-import { addLabelRange, createLabelSet, type LabelSet } from '../compute/label-set.ts';
+import { addLabelRange, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
+import { domainMatches } from '../compute/web/domain-match.ts';
 import type { LabelRange, Page } from '../domain/page.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
 

@@ -1,5 +1,5 @@
 /** The border of a vector space: vectors that cannot be indexed are refused before anything of their batch is sent to a shard. */
-import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
+import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
 import { BadVectorError } from './vector-errors.ts';
 
 /** Numbers checked between two turns of the event loop: half a millisecond. */

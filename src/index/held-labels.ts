@@ -1,5 +1,5 @@
 /** A label set that grows and counts: the labels that an index is meant to hold. 100,000 of them take 12 KB. */
-import { addLabel, createLabelSet, hasLabel, type LabelSet } from '../compute/label-set.ts';
+import { addLabel, createLabelSet, hasLabel, type LabelSet } from '../compute/structures/label-set.ts';
 
 export class HeldLabels {
   size = 0;

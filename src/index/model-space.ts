@@ -4,7 +4,7 @@
  * from its files and the store what came meanwhile.
  */
 import { join } from 'node:path';
-import { addLabelRange, createLabelSet, type LabelSet } from '../compute/label-set.ts';
+import { addLabelRange, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';

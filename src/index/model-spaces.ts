@@ -8,7 +8,6 @@
  * - A space is closed or dropped when its last user is gone: whoever asks it, tells it of pages, or saves it.
  * - A space that is dropped is gone from the first moment on; a later model of the same id waits until its files are deleted.
  */
-
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -4,9 +4,8 @@
  * recovery is set difference as for chunks. The truth are the chunk vectors in the store; nothing here is stored beside them.
  * Owned by the indexes; one row a page, so that near pages are found in a fraction of the time that the chunks would take.
  */
-
-import { addLabel, createLabelSet, type LabelSet } from '../compute/label-set.ts';
-import { meanPageVector } from '../compute/pool-vectors.ts';
+import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
+import { addLabel, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
 import type { LabelRange } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Catalog } from './catalog.ts';

@@ -9,7 +9,6 @@
  * aside with a log line and never stops a start: the folder is a cache, and what it lacks is indexed again from the text.
  * Files set aside go with the next save, for they may hold text that was forgotten since. One owner, one call at a time.
  */
-
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';

@@ -6,7 +6,6 @@
  *   manifest.json               `spaceManifest` below
  *   shard-<n>.<generation>.rows, .graph
  */
-
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';

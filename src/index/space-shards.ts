@@ -6,7 +6,7 @@
  * was removed since they were written; what they lack is told through `onMissing`; then the task is run again. Searches do
  * without the missing labels until they are back, and never see a removed one.
  */
-import { addLabel, createLabelSet, type LabelSet, labelsNotIn } from '../compute/label-set.ts';
+import { addLabel, createLabelSet, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
 import type { LoadReport, Reply } from '../threads/shard-thread.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { HeldLabels } from './held-labels.ts';

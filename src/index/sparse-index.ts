@@ -19,7 +19,7 @@
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';
 import { deletedCount } from '../compute/bm25/tombstones.ts';
-import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/label-set.ts';
+import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
 import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import { SegmentFiles, type SegmentTasks } from './segment-files.ts';

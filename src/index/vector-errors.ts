@@ -1,4 +1,4 @@
-import type { BadRow } from '../compute/bad-rows.ts';
+import type { BadRow } from '../compute/embedding/bad-rows.ts';
 
 /** Vectors that cannot be indexed were refused, and nothing of their batch was stored. Trying again gives the same. */
 export class BadVectorError extends Error {

@@ -12,7 +12,7 @@
  * Its parts: the way to the shards, and what happens when a thread is replaced, space-shards.ts; files and what they lack,
  * space-generations.ts; background work, space-upkeep.ts; the measured rules, space-policy.ts.
  */
-import { type LabelSet, labelsNotIn } from '../compute/label-set.ts';
+import { type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
 import { mergeTop, type ScoredLabels } from '../threads/top-list.ts';
 import { refuseBadVectors } from './check-vectors.ts';
 import { HeldLabels } from './held-labels.ts';

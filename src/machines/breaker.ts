@@ -11,7 +11,6 @@
  * Each change of state begins a generation. What a call of an older generation reports is ignored: of fifty calls that fail
  * together the fifth opens the breaker and the others neither lengthen the cooldown nor close or open it later.
  */
-
 import { assign, setup, transition } from 'xstate';
 import type { BreakerState } from '../domain/breaker-state.ts';
 

@@ -9,7 +9,6 @@
  * Whether a poll is in flight is the job ledger's knowledge: events that depend on it carry `job`, the number of the new job, or
  * null where one is in flight already. Events of an attempt carry its job and are refused under another one.
  */
-
 import { assign, setup } from 'xstate';
 import { hourMs } from '../domain/durations.ts';
 import type { Validators, Watch } from '../domain/watch.ts';

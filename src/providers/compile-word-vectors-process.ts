@@ -4,8 +4,8 @@
  * it sends `done`. It writes only the temporary path it is handed, and removes it when nobody is left to rename it.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { readEmbeddingsJson } from '../compute/read-embeddings-json.ts';
-import { encodeWordVectors } from '../compute/word-vectors.ts';
+import { readEmbeddingsJson } from '../compute/embedding/read-embeddings-json.ts';
+import { encodeWordVectors } from '../compute/embedding/word-vectors.ts';
 
 export interface CompileTask {
   jsonPath: string;

@@ -2,7 +2,7 @@
  * Rows of an embedding answer as numbers. Nothing is passed on that an index could not take: every row is looked at, and one
  * bad row refuses the whole answer.
  */
-import { findBadRows } from '../compute/bad-rows.ts';
+import { findBadRows } from '../compute/embedding/bad-rows.ts';
 
 /** What is wrong with an answer, in words that name places and never values. */
 export interface BadRows {

@@ -26,7 +26,7 @@ export type FetchFault =
   | 'http_status'
   /** Not called: the host has asked, by Retry-After, to be left alone for now, or enough others wait for it. An attempt that ends so does not count. */
   | 'host_waits'
-  /** What was answered is not the page: a captcha, a question before it, an error in words (src/compute/recognize-wall.ts). */
+  /** What was answered is not the page: a captcha, a question before it, an error in words (src/compute/extraction/recognize-wall.ts). */
   | 'challenge'
   | 'login_wall'
   | 'cookie_wall'

@@ -16,7 +16,7 @@ import {
 } from 'node:http';
 import { type AddressInfo, connect, type Socket, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { addressPolicy } from '../compute/address-policy.ts';
+import { addressPolicy } from '../compute/web/address-policy.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 import { answering, hostResolver, type Lookup, nextAddressAfterMs } from './resolve-host.ts';
 

@@ -6,8 +6,8 @@
  * The breaker is asked for each try, so an opening breaker ends the retries of all calls under way. A deadline needs no timer
  * of its own: it shortens the tries, and no pause is begun that it would not outlast.
  */
-import { fullBudget, noteRequest, takeRetry } from '../compute/retry-budget.ts';
-import { retryDelayMs } from '../compute/retry-delay.ts';
+import { fullBudget, noteRequest, takeRetry } from '../compute/retries/retry-budget.ts';
+import { retryDelayMs } from '../compute/retries/retry-delay.ts';
 import { traced } from '../tracing/span.ts';
 import type { Clock } from './clock.ts';
 import { ProviderError } from './provider-error.ts';

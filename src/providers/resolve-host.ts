@@ -4,7 +4,7 @@
  */
 import { lookup as lookupAddresses } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
-import type { AddressPolicy } from '../compute/address-policy.ts';
+import type { AddressPolicy } from '../compute/web/address-policy.ts';
 import { FetchError, systemCodeOf } from './fetch-error.ts';
 
 export interface ResolvedAddress {

@@ -12,8 +12,8 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
-import { addressPolicy } from '../compute/address-policy.ts';
-import { readRetryAfterMs } from '../compute/retry-delay.ts';
+import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
+import { addressPolicy } from '../compute/web/address-policy.ts';
 import { traced } from '../tracing/span.ts';
 import { BodyRoom } from './body-room.ts';
 import { type Clock, systemClock } from './clock.ts';

@@ -1,10 +1,9 @@
 /**
- * Finds or makes the compiled word vectors (compute/word-vectors.ts) in a folder of the user's, outside the data folder.
+ * Finds or makes the compiled word vectors (compute/embedding/word-vectors.ts) in a folder of the user's, outside the data folder.
  * The file's name holds the format and the package's version, so an upgrade makes its own. Safe when many processes start
  * at once: one compiles (word-vectors-lock.ts) to a temporary name, fsyncs and renames; the others wait and tell so. A file
  * that is damaged is made again. Called once at start; the result is shared by all threads.
  */
-
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +18,7 @@ import {
   openWordVectors,
   WORD_VECTORS_FORMAT,
   WordVectorsFormatError,
-} from '../compute/word-vectors.ts';
+} from '../compute/embedding/word-vectors.ts';
 import { errorCode } from '../domain/error-code.ts';
 import type { CompileMessage, CompileTask } from './compile-word-vectors-process.ts';
 import { type LockSighting, tryLock } from './word-vectors-lock.ts';

@@ -3,7 +3,6 @@
  * process is gone (same host) or when the time has not moved for `staleAfterMs` (another host, or a process number that was
  * given again). Losing a race here costs a second compilation, never a bad cache: that is written aside and renamed.
  */
-
 import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';

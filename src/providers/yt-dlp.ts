@@ -8,7 +8,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { addressPolicy } from '../compute/address-policy.ts';
+import { addressPolicy } from '../compute/web/address-policy.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
 import { openFilteringProxy } from './filtering-proxy.ts';

@@ -2,7 +2,6 @@
  * The tokens that the service accepts: the configured ones, or, when there is none, one that the first start makes and keeps in
  * the data folder, readable by its owner only. Contract "Authentication"; design "no token configured".
  */
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuthToken } from '../domain/access.ts';

@@ -1,7 +1,7 @@
 /** Settings of what becomes of a page's text: canonical URL, chunks, vectors, entities, clusters, and how it is searched. */
 import { Cron } from 'croner';
 import { z } from 'zod';
-import { defaultTrackingParams, presetKeepParams } from '../compute/canonical-url.ts';
+import { defaultTrackingParams, presetKeepParams } from '../compute/web/canonical-url.ts';
 import {
   aboveZero,
   aboveZeroOrNone,

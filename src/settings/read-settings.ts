@@ -5,7 +5,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { presetKeepParams } from '../compute/canonical-url.ts';
+import { presetKeepParams } from '../compute/web/canonical-url.ts';
 import { readText, type Variable, variableName, variablesOf } from './environment.ts';
 import { innerFaults } from './inner-faults.ts';
 import { metaOf, ruleOf } from './rule.ts';

@@ -1,7 +1,7 @@
 /** Settings of where pages come from: fetching, video and audio, PDF, watches. */
 import { z } from 'zod';
-import { isHostRule } from '../compute/address-policy.ts';
 import { type CaptionStep, captionSteps } from '../compute/video/choose-captions.ts';
+import { isHostRule } from '../compute/web/address-policy.ts';
 import { maxIntervalHours } from '../domain/watch.ts';
 import { aboveZero, addressOrNone, flag, integer, secretOrNone, text, textList, textOrNone } from './declare.ts';
 

@@ -1,6 +1,5 @@
 /** The audit of vectors, gaps and backfills: each space against the pages and against the registry. Only reads. */
-
-import { meanPageVector } from '../compute/pool-vectors.ts';
+import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
 import { isInFlight } from '../domain/job.ts';
 import { type EmbeddingModel, takesPages } from '../domain/model.ts';
 import { BackfillReader } from './backfills.ts';

@@ -2,7 +2,6 @@
  * How far models' vectors are. Databases: `backfills` space → row; `backfill_by_job` job no → space; `vector_gaps` [space, page no]
  * for pages whose present content lacks the model's vectors although the model takes pages.
  */
-
 import type { Database } from 'lmdb';
 import type { Backfill } from '../domain/model.ts';
 import type { Environment } from './environment.ts';

@@ -1,5 +1,4 @@
 /** Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no. */
-
 import type { Database } from 'lmdb';
 import type { RuleKind } from '../domain/blacklist.ts';
 import type { Environment } from './environment.ts';

@@ -4,7 +4,6 @@
  * x, y float32; little-endian), so that a run of 50,000 pages is 200 values; `cluster_state` 'current' → the run whose clusters
  * count now, 'latest' → the run begun last.
  */
-
 import type { Database } from 'lmdb';
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
 import type { Environment } from './environment.ts';

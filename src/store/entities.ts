@@ -5,7 +5,6 @@
  * [entity, page]; `entity_names` [hash of a folded spelling, entity]; `entity_merges` no → merge; `merges_of_entity` [entity, merge];
  * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number.
  */
-
 import type { Database } from 'lmdb';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/fold-name.ts';

@@ -7,7 +7,6 @@
  * over another. A released lock is the newest one marked as released. So the newest never goes away, and two can never both
  * follow it.
  */
-
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../domain/error-code.ts';

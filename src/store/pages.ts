@@ -5,7 +5,6 @@
  * which cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
  * `page_by_title` [hash of the folded title, no]. URLs are keyed by hash because LMDB keys are short and URLs are not.
  */
-
 import { hash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import { foldTitle } from '../domain/fold-title.ts';

@@ -2,7 +2,6 @@
  * Chunk vectors, the truth behind the HNSW shards. Database: `vectors` [space, page no] → the page's chunk vectors one after the
  * other, little-endian float32. One value a page: written, read and deleted together with its chunks.
  */
-
 import type { Database } from 'lmdb';
 import type { Environment } from './environment.ts';
 import { pairsOf } from './keys.ts';

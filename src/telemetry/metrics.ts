@@ -2,7 +2,6 @@
  * The process's metrics, in one registry that the composition root makes and hands on. Who counts: intake counts outcomes of
  * ingest, the HTTP server times requests. Labels have few values: never ids, URLs or texts.
  */
-
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { breakerStates } from '../domain/breaker-state.ts';
 import type { SampleValue } from '../domain/metrics.ts';

@@ -1,10 +1,10 @@
 /** What a searcher thread makes of a query: its search terms, and its vector by the embedded model. */
-import { createTextAnalyzer } from '../compute/analyze-text.ts';
-import { createEmbedderShelf } from '../compute/embed-local.ts';
-import { contentTerms } from '../compute/query-terms.ts';
+import { createEmbedderShelf } from '../compute/embedding/embed-local.ts';
+import type { WordVectors } from '../compute/embedding/word-vectors.ts';
+import { contentTerms } from '../compute/ranking/query-terms.ts';
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
-import { lookupTerm } from '../compute/term-table.ts';
-import type { WordVectors } from '../compute/word-vectors.ts';
+import { lookupTerm } from '../compute/structures/term-table.ts';
+import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {

@@ -7,7 +7,7 @@ import { ClassKeywords } from '../compute/clusters/class-keywords.ts';
 import { type ClusteredPages, type ClusterPagesOptions, clusterPages } from '../compute/clusters/cluster-pages.ts';
 import { createKeywordTerms, type KeywordTerm } from '../compute/clusters/keyword-terms.ts';
 import { type ChunkRows, PageTable } from '../compute/clusters/page-table.ts';
-import { winkStemmer } from '../compute/wink-tokenizer.ts';
+import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
 
 /** Names the run that a task belongs to. */
 interface OfRun {

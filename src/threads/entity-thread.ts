@@ -1,11 +1,11 @@
 /** Entry of the entity thread: recognising, and finding names of one entity. The recogniser is made at the first task. */
+import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { findMerges as find, type MergeThresholds } from '../compute/entities/find-merges.ts';
 import { gatherMentions, type MentionedName } from '../compute/entities/gather-mentions.ts';
 import { type PackedNames, unpackNames } from '../compute/entities/packed-names.ts';
 import { createEntityRecognizer, type EntityRecognizer } from '../compute/entities/recognize-entities.ts';
 import { titledText } from '../compute/entities/titled-text.ts';
 import { createWordKinds, type WordKinds } from '../compute/entities/word-kinds.ts';
-import { openWordVectors } from '../compute/word-vectors.ts';
 import { threadData } from './thread-pool.ts';
 
 export interface EntityThreadData {

@@ -8,9 +8,9 @@
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { FIELD_WEIGHTS, type Field, MAX_FREQUENCY, UNITS } from '../compute/bm25/bm25f.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from '../compute/bm25/segment.ts';
-import type { Lexicon } from '../compute/lexicon.ts';
 import { buildForwardIndex, type ForwardIndex } from '../compute/rerank/forward-index.ts';
-import { buildTermTable, lookupTerm, type TermTable } from '../compute/term-table.ts';
+import { buildTermTable, lookupTerm, type TermTable } from '../compute/structures/term-table.ts';
+import type { Lexicon } from '../compute/text/lexicon.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;

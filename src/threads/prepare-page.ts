@@ -4,11 +4,11 @@
  * every passage's vector and is a field of its own in BM25F. Labels are not known here; the store allocates them when the result
  * is committed.
  */
-import type { AnalyzedText, TextAnalyzer } from '../compute/analyze-text.ts';
-import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/chunk-text.ts';
-import type { LocalEmbedder } from '../compute/embed-local.ts';
-import type { Lexicon } from '../compute/lexicon.ts';
-import { firstAbove, firstAtLeast } from '../compute/sorted-search.ts';
+import type { LocalEmbedder } from '../compute/embedding/embed-local.ts';
+import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
+import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts';
+import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/text/chunk-text.ts';
+import type { Lexicon } from '../compute/text/lexicon.ts';
 import type { Chunk } from '../domain/page.ts';
 import { type ForwardVocabulary, modelTerms, type SparseTermDocument } from './model-segment.ts';
 

@@ -6,11 +6,11 @@ import { type CorpusSegment, corpusTotals, documentFrequencyBy, planQuery } from
 import { scoreLabels } from '../compute/bm25/search-segments.ts';
 import { ordinalOf, type Segment } from '../compute/bm25/segment.ts';
 import { isDeleted } from '../compute/bm25/tombstones.ts';
+import type { WordVectors } from '../compute/embedding/word-vectors.ts';
 import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { rerank, WEIGHTS } from '../compute/rerank/rerank.ts';
 import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
 import { Workspace } from '../compute/rerank/workspace.ts';
-import type { WordVectors } from '../compute/word-vectors.ts';
 import { createWordCosines } from './word-cosines.ts';
 
 /** More words than this and the numbering starts anew: about 25 MB, and more than most corpora have. */

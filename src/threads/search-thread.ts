@@ -2,8 +2,8 @@
  * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of the sparse
  * index, so its tasks are never aborted: a replaced thread would have none until the next publication.
  */
+import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
-import { openWordVectors } from '../compute/word-vectors.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type QueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { type CandidateReranker, type CandidateScores, createCandidateReranker } from './rerank-candidates.ts';

@@ -8,7 +8,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { mergeSegments as merge } from '../compute/bm25/merge-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
 import { openTombstones } from '../compute/bm25/tombstones.ts';
-import { allocateSharedBytes } from '../compute/shared-bytes.ts';
+import { allocateSharedBytes } from '../compute/structures/shared-bytes.ts';
 
 export interface SegmentBuffers {
   readonly segment: SharedArrayBuffer;

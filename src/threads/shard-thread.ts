@@ -5,8 +5,8 @@
  * does not know the space, because it never opened it or has been replaced since; the owner then loads it again.
  * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
  */
-import { type BadRow, findBadRows } from '../compute/bad-rows.ts';
-import { hasLabel, type LabelSet } from '../compute/label-set.ts';
+import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
+import { hasLabel, type LabelSet } from '../compute/structures/label-set.ts';
 import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
 import { type FileToLoad, loadGraph, loadRows, saveGraph, saveRows } from './shard-files.ts';
 import type { ScoredLabels } from './top-list.ts';

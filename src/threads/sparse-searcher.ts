@@ -8,7 +8,7 @@ import { createScratch, searchSegments } from '../compute/bm25/search-segments.t
 import { openSegment } from '../compute/bm25/segment.ts';
 import { openTombstones } from '../compute/bm25/tombstones.ts';
 import type { SparseHits } from '../compute/bm25/top-hits.ts';
-import type { LabelSet } from '../compute/label-set.ts';
+import type { LabelSet } from '../compute/structures/label-set.ts';
 
 export interface PublishedSegment {
   readonly id: number;

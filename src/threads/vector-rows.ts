@@ -10,7 +10,7 @@
  *   scratch, 64 KiB   the query as i16, a block of addresses, a block of sums
  *   rows              stride bytes each, one after the other
  */
-import { openRotation, type Rotation } from '../compute/vector-rotation.ts';
+import { openRotation, type Rotation } from '../compute/embedding/vector-rotation.ts';
 import { LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 import { SignSketches } from './sign-sketches.ts';
 

@@ -7,6 +7,7 @@
  *   sums        i32 × BLOCK × MAX_QUERIES
  *   rows        stride bytes each, by slot
  */
+import type { WordVectors } from '../compute/embedding/word-vectors.ts';
 import {
   type CentredRow,
   centreRow,
@@ -14,7 +15,6 @@ import {
   inverseNorm,
   type WordSimilarity,
 } from '../compute/rerank/word-similarity.ts';
-import type { WordVectors } from '../compute/word-vectors.ts';
 import { LANES } from './dot-kernel.ts';
 import { MAX_QUERIES, type ManyDots, openManyDots } from './many-dots-kernel.ts';
 

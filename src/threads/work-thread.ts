@@ -2,11 +2,11 @@
  * Entry of the work threads: stateless tasks over bytes, any of which may be aborted. The analyzer and the embedder are made at
  * the first task that needs them, and are caches only.
  */
-import { createTextAnalyzer } from '../compute/analyze-text.ts';
-import type { ChunkingSettings } from '../compute/chunk-text.ts';
-import { createEmbedderShelf } from '../compute/embed-local.ts';
-import { lookupTerm } from '../compute/term-table.ts';
-import { openWordVectors } from '../compute/word-vectors.ts';
+import { createEmbedderShelf } from '../compute/embedding/embed-local.ts';
+import { openWordVectors } from '../compute/embedding/word-vectors.ts';
+import { lookupTerm } from '../compute/structures/term-table.ts';
+import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
+import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
 import { giveBackMemory } from './collect-garbage.ts';
 import {
   type ChunkedText,

@@ -1,7 +1,7 @@
 /** Runs one actor as the supervisor's chart would: as a child whose events are kept, which can be stopped and started again. */
 import { type AnyActorLogic, type AnyEventObject, assign, createActor, type SimulatedClock, setup } from 'xstate';
-import type { Envelope } from '../../src/actors/service.ts';
-import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from '../../src/actors/system-messages.ts';
+import type { Envelope } from '../../src/actors/system/service.ts';
+import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from '../../src/actors/system/system-messages.ts';
 
 type Waiting = { match: (event: AnyEventObject) => boolean; resolve: (event: AnyEventObject) => void };
 

@@ -4,7 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import type { AnyActorLogic } from 'xstate';
-import type { Retrieved, RetrieveRequest, SystemAsk, SystemMessageName } from '../../src/actors/system-messages.ts';
+import type {
+  Retrieved,
+  RetrieveRequest,
+  SystemAsk,
+  SystemMessageName,
+} from '../../src/actors/system/system-messages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';

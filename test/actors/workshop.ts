@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { SimulatedClock } from 'xstate';
-import { CommitFeed } from '../../src/actors/commit-feed.ts';
-import type { Completion, JobContext, JobHandler, JobLimits } from '../../src/actors/job-actor.ts';
-import { schedulerLogic } from '../../src/actors/scheduler.ts';
-import type { CommitCommand } from '../../src/actors/system-messages.ts';
+import type { Completion, JobContext, JobHandler, JobLimits } from '../../src/actors/jobs/job-actor.ts';
+import { schedulerLogic } from '../../src/actors/jobs/scheduler.ts';
+import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
+import type { CommitCommand } from '../../src/actors/system/system-messages.ts';
 import { createJob } from '../../src/commands/move-job.ts';
 import type { Job, JobKind } from '../../src/domain/job.ts';
 import { type Command, storeUnavailable } from '../../src/store/store.ts';

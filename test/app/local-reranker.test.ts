@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { prepareCollection } from '../../bench/quality/collections.ts';
 import { createQueryTools, runQuery } from '../../bench/quality/run-query.ts';
-import { openWordVectors } from '../../src/compute/word-vectors.ts';
+import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
 import { library, WholeSystem } from './whole-system.ts';

@@ -16,13 +16,14 @@ import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { systemClock } from '../../src/providers/clock.ts';
 import { resilientCall } from '../../src/providers/resilient-call.ts';
 import { transformersEmbedder } from '../../src/providers/transformers-embedder.ts';
-import { runBreakers } from '../actors/running-breakers.ts';
+import { runBreakers } from '../actors/system/running-breakers.ts';
 import { tinyVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
 import { compiled, library, WholeSystem } from './whole-system.ts';
 
-const { transformerThreads }: typeof import('../../src/actors/transformer-threads.ts') =
-  await compiled('actors/transformer-threads');
+const { transformerThreads }: typeof import('../../src/actors/models/transformer-threads.ts') = await compiled(
+  'actors/models/transformer-threads',
+);
 
 const dim = 16;
 

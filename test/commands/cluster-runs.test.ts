@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterPagesHandler } from '../../src/actors/cluster-pages.ts';
+import { clusterPagesHandler } from '../../src/actors/clusters/cluster-pages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { finishRun, startRun, storeDraft, storePoints, takeClusterNumbers } from '../../src/commands/cluster-runs.ts';
 import { erasePages } from '../../src/commands/forget.ts';

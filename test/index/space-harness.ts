@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabel, createLabelSet, type LabelSet } from '../../src/compute/label-set.ts';
+import { addLabel, createLabelSet, type LabelSet } from '../../src/compute/structures/label-set.ts';
 import { type ShardTasks, VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
 import { openThreadPool, type ThreadPool } from '../../src/threads/thread-pool.ts';
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabel, createLabelSet, type LabelSet } from '../../src/compute/label-set.ts';
+import { addLabel, createLabelSet, type LabelSet } from '../../src/compute/structures/label-set.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../src/index/sparse-index.ts';
 import { modelSegment, type SparseDocument } from '../../src/threads/model-segment.ts';
 import { openThreadPool, type ThreadPool } from '../../src/threads/thread-pool.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { createLabelSet } from '../../src/compute/label-set.ts';
+import { createLabelSet } from '../../src/compute/structures/label-set.ts';
 import { BadVectorError, SpaceClosedError } from '../../src/index/vector-errors.ts';
 import { VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
 import {

@@ -1,5 +1,4 @@
 /** Rows for tests: a job and a page as they are when new, with what the test changes. */
-
 import type { Job } from '../../src/domain/job.ts';
 import type { Page } from '../../src/domain/page.ts';
 import type { Watch } from '../../src/domain/watch.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/providers/clock.ts';
 import { type Embedders, type ModelOfProvider, openEmbedders } from '../../src/providers/embedders.ts';
 import { embeddingEndpoint } from '../../src/providers/provider-settings.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
-import { runBreakers } from '../actors/running-breakers.ts';
+import { runBreakers } from '../actors/system/running-breakers.ts';
 import { type FakeProvider, startFakeProvider, vectorOf } from './fake-provider-server.ts';
 
 const dim = 16;

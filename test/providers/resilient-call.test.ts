@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BreakerOpenError, ProviderError } from '../../src/providers/provider-error.ts';
 import { type CallParts, resilientCall } from '../../src/providers/resilient-call.ts';
-import { runBreakers } from '../actors/running-breakers.ts';
+import { runBreakers } from '../actors/system/running-breakers.ts';
 import { HandClock } from './hand-clock.ts';
 
 const retry = { attempts: 3, baseDelayMs: 250, maxDelayMs: 2000 };

@@ -16,8 +16,8 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { lookupTerm } from '../../src/compute/term-table.ts';
-import { openWordVectors, WORD_VECTORS_FORMAT } from '../../src/compute/word-vectors.ts';
+import { openWordVectors, WORD_VECTORS_FORMAT } from '../../src/compute/embedding/word-vectors.ts';
+import { lookupTerm } from '../../src/compute/structures/term-table.ts';
 import {
   loadWordVectors,
   type WordVectorsProgress,

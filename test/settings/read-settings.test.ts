@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultTrackingParams, presetKeepParams } from '../../src/compute/canonical-url.ts';
+import { defaultTrackingParams, presetKeepParams } from '../../src/compute/web/canonical-url.ts';
 import { fixedVariables } from '../../src/settings/environment.ts';
 import { readSettings, SettingsError } from '../../src/settings/read-settings.ts';
 

@@ -134,7 +134,7 @@ export const soakEntries: readonly SoakEntry[] = [
       'test/providers/fault-matrix.test.ts',
       'test/app/provider-faults.test.ts',
       'test/app/bad-vectors.test.ts',
-      'test/actors/breakers.test.ts',
+      'test/actors/system/breakers.test.ts',
     ],
     limitMinutes: 10,
   },

@@ -6,8 +6,8 @@ import { B, FIELD_WEIGHTS, K1 } from '../../src/compute/bm25/bm25f.ts';
 import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
 import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
 import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
-import { Lexicon } from '../../src/compute/lexicon.ts';
-import { termOf } from '../../src/compute/term-table.ts';
+import { termOf } from '../../src/compute/structures/term-table.ts';
+import { Lexicon } from '../../src/compute/text/lexicon.ts';
 import { modelSegment, modelTerms, type SparseDocument } from '../../src/threads/model-segment.ts';
 
 const someWords = (maxLength: number) =>

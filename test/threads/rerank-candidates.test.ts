@@ -5,11 +5,11 @@ import { type CorpusSegment, corpusSegment } from '../../src/compute/bm25/corpus
 import { mergeSegments } from '../../src/compute/bm25/merge-segments.ts';
 import { labelSegment, titleLengthOf } from '../../src/compute/bm25/segment.ts';
 import { createTombstones, markDeleted } from '../../src/compute/bm25/tombstones.ts';
-import { Lexicon } from '../../src/compute/lexicon.ts';
-import { lookupTerm, termOf } from '../../src/compute/term-table.ts';
+import { lookupTerm, termOf } from '../../src/compute/structures/term-table.ts';
+import { Lexicon } from '../../src/compute/text/lexicon.ts';
 import { modelTerms, type SparseTermDocument } from '../../src/threads/model-segment.ts';
 import { createCandidateReranker } from '../../src/threads/rerank-candidates.ts';
-import { fixtureVectors } from '../compute/word-vectors-fixture.ts';
+import { fixtureVectors } from '../compute/embedding/word-vectors-fixture.ts';
 
 const vectors = fixtureVectors();
 const vocabulary = {

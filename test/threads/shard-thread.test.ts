@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createLabelSet } from '../../src/compute/label-set.ts';
+import { createLabelSet } from '../../src/compute/structures/label-set.ts';
 import { saveGraph } from '../../src/threads/shard-files.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { randomStream } from '../../bench/workload.ts';
+import { encodeWordVectors, openWordVectors, quantizeRow } from '../../src/compute/embedding/word-vectors.ts';
 import { createWordSimilarity, type WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
-import { encodeWordVectors, openWordVectors, quantizeRow } from '../../src/compute/word-vectors.ts';
 import { createWordCosines } from '../../src/threads/word-cosines.ts';
 
 /** More rows than the first memory and than one block hold. */

@@ -1,5 +1,4 @@
 /** `readback export`: everything that a person put in, one JSON object a line (src/domain/export.ts). */
-
 import { once } from 'node:events';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';

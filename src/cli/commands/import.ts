@@ -1,5 +1,4 @@
 /** `readback import`: brings in what other programs know of one's reading. */
-
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

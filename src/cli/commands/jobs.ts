@@ -1,5 +1,5 @@
 /** `readback jobs`: the ledger, newest first, and dead jobs sent back. */
-import { jobResponseOf } from '../../actors/records.ts';
+import { jobResponseOf } from '../../actors/jobs/records.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';

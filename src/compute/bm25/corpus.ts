@@ -3,7 +3,7 @@
  * Statistics are taken when a query is planned, never stored in postings; so the scores are those of one index over the
  * live documents, however these are spread over segments.
  */
-import { type TermTable, termLookup } from '../term-table.ts';
+import { type TermTable, termLookup } from '../structures/term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight, UNITS } from './bm25f.ts';
 import type { Segment } from './segment.ts';
 import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';

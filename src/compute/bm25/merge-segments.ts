@@ -8,7 +8,7 @@
  */
 import type { ForwardIndex } from '../rerank/forward-index.ts';
 import { type ForwardMergeInput, mergeForwards } from '../rerank/merge-forwards.ts';
-import { buildTermTable, type TermTable } from '../term-table.ts';
+import { buildTermTable, type TermTable } from '../structures/term-table.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 import { isDeleted, type Tombstones } from './tombstones.ts';
 

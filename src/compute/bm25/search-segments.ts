@@ -13,7 +13,7 @@
  * hardly ever read whole once rare words have set a threshold, and both inner loops are plain loops over typed arrays.
  * Scores are summed term by term in the plan's order, whatever phase a term is met in, so pruning changes no bit of them.
  */
-import { lookupTerm } from '../term-table.ts';
+import { lookupTerm } from '../structures/term-table.ts';
 import { contribution, type LengthNorm } from './bm25f.ts';
 import type { CorpusSegment, QueryPlan } from './corpus.ts';
 import { MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';

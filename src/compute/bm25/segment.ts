@@ -22,8 +22,8 @@
  * wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
  */
 import type { ForwardIndex } from '../rerank/forward-index.ts';
-import { allocateSharedBytes } from '../shared-bytes.ts';
-import { slotCount, type TermTable } from '../term-table.ts';
+import { allocateSharedBytes } from '../structures/shared-bytes.ts';
+import { slotCount, type TermTable } from '../structures/term-table.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'

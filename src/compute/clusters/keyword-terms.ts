@@ -2,7 +2,7 @@
  * The words of a text that may become keywords: whole words as written, pairs of capitalised words (names, mostly), and in scripts
  * without spaces the words that the platform's dictionary knows. What is common everywhere needs no list: it scores nothing.
  */
-import { findUnspacedRuns } from '../unspaced-scripts.ts';
+import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
 
 export interface KeywordTerm {
   /** Under which inflections are counted together. */

@@ -2,7 +2,7 @@
  * The vectors of a run's pages as they come in: pooled, then kept along the strongest axes only, so that 50,000 pages take some
  * 25 MB whatever the model's dimension is. The axes are learned from a sample that comes first.
  */
-import { meanPageVector } from '../pool-vectors.ts';
+import { meanPageVector } from '../embedding/pool-vectors.ts';
 import { comparedAxes } from './cluster-pages.ts';
 import type { VectorTable } from './page-vectors.ts';
 import { type PrincipalAxes, principalAxes, projectRow } from './principal-axes.ts';

@@ -6,8 +6,8 @@
  * Without word vectors only the lexicon speaks. One per thread: fitting takes 0.3 s, and what was asked is remembered.
  */
 import nlp from 'compromise/two';
-import { lookupTerm } from '../term-table.ts';
-import type { WordVectors } from '../word-vectors.ts';
+import type { WordVectors } from '../embedding/word-vectors.ts';
+import { lookupTerm } from '../structures/term-table.ts';
 import { fitDiscriminant } from './linear-discriminant.ts';
 
 export const nameKinds = ['given', 'family', 'place', 'organization', 'group', 'common'] as const;

@@ -4,8 +4,8 @@
  * duration and author of the iTunes namespace.
  */
 import type { PublishedTranscript } from '../../domain/podcast.ts';
-import { isRecording } from '../audio-type.ts';
 import { readClock } from '../transcript/cue.ts';
+import { isRecording } from '../web/audio-type.ts';
 import { itemUrl, oneLine } from './feed.ts';
 
 /** As the feed lists it: `url` is absolute, `type` '' where the feed does not say. */

@@ -2,7 +2,7 @@
  * Makes running text of the lines of a PDF: joins lines to paragraphs across columns and pages, mends hyphenated words, and takes
  * headings, lines that are set larger or named in the outline, as sections. Called while a PDF becomes text.
  */
-import type { SectionStart } from '../merge-sections.ts';
+import type { SectionStart } from '../text/merge-sections.ts';
 import type { Line } from './page-lines.ts';
 
 export interface FlowedText {

@@ -3,7 +3,7 @@
  * reranker's counterpart of a segment's postings. A word is a row of the word vectors with its stem; a form outside the
  * vocabulary is its stem alone. No positions and no strings: stems are numbers of the dictionary beside it.
  */
-import type { Lexicon } from '../lexicon.ts';
+import type { Lexicon } from '../text/lexicon.ts';
 
 export interface ForwardIndex {
   /** Shape: chunks + 1; a chunk's entries are starts[c] .. starts[c + 1]. */

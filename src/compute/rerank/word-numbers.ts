@@ -4,8 +4,8 @@
  * alone. Numbers are given out as words are met and never change. It only grows: who keeps it starts a new one when `size` gets
  * too large.
  */
-import { GrowingTermTable } from '../growing-term-table.ts';
-import type { TermTable } from '../term-table.ts';
+import { GrowingTermTable } from '../structures/growing-term-table.ts';
+import type { TermTable } from '../structures/term-table.ts';
 import type { ForwardIndex } from './forward-index.ts';
 
 /** A forward index with the dictionary that its stems are ids of. */

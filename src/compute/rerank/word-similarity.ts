@@ -3,7 +3,7 @@
  * words are alike). The vectors are int8; the searcher threads have a faster form of this (src/threads/word-cosines.ts), which
  * gives the same numbers.
  */
-import type { WordVectors } from '../word-vectors.ts';
+import type { WordVectors } from '../embedding/word-vectors.ts';
 
 export interface WordSimilarity {
   /**

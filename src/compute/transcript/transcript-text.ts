@@ -2,7 +2,7 @@
  * Makes a text with sections of a transcript's cues, in the shape that pages are stored and indexed in: chunks get the title and
  * the second at which their section begins. Sections are chapters, or windows of time, or both: a long chapter has several.
  */
-import type { SectionStart } from '../merge-sections.ts';
+import type { SectionStart } from '../text/merge-sections.ts';
 import type { Cue } from './cue.ts';
 
 export interface Chapter {

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { streamEvent } from '../../actors/events.ts';
+import { streamEvent } from '../../actors/system/events.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription } from '../../domain/events.ts';
 import type { RouteGroup } from '../http-app.ts';

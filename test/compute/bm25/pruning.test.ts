@@ -6,7 +6,7 @@ import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/compu
 import { mergeSegments } from '../../../src/compute/bm25/merge-segments.ts';
 import { createScratch, searchSegments } from '../../../src/compute/bm25/search-segments.ts';
 import { createTombstones, markDeleted } from '../../../src/compute/bm25/tombstones.ts';
-import { addLabel, createLabelSet, hasLabel } from '../../../src/compute/label-set.ts';
+import { addLabel, createLabelSet, hasLabel } from '../../../src/compute/structures/label-set.ts';
 import type { SparseDocument } from '../../../src/threads/model-segment.ts';
 import { firstHits, referenceHits, segmentOf } from './small-corpus.ts';
 

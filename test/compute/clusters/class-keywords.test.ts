@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClassKeywords, labelOf } from '../../../src/compute/clusters/class-keywords.ts';
 import { createKeywordTerms } from '../../../src/compute/clusters/keyword-terms.ts';
-import { winkStemmer } from '../../../src/compute/wink-tokenizer.ts';
+import { winkStemmer } from '../../../src/compute/text/wink-tokenizer.ts';
 
 const termsOf = createKeywordTerms(winkStemmer());
 

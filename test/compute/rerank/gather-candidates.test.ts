@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Lexicon } from '../../../src/compute/lexicon.ts';
 import { buildForwardIndex, type ForwardDocument } from '../../../src/compute/rerank/forward-index.ts';
 import { createCandidateGatherer } from '../../../src/compute/rerank/gather-candidates.ts';
 import { WordNumbers } from '../../../src/compute/rerank/word-numbers.ts';
-import { buildTermTable } from '../../../src/compute/term-table.ts';
+import { buildTermTable } from '../../../src/compute/structures/term-table.ts';
+import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 
 const ROWS = new Map([
   ['wing', 3],

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { mergeSegments } from '../../../src/compute/bm25/merge-segments.ts';
 import { labelSegment, openSegment, type Segment, titleLengthOf } from '../../../src/compute/bm25/segment.ts';
 import { createTombstones, markDeleted } from '../../../src/compute/bm25/tombstones.ts';
-import { Lexicon } from '../../../src/compute/lexicon.ts';
 import { mergeForwards } from '../../../src/compute/rerank/merge-forwards.ts';
-import { termOf } from '../../../src/compute/term-table.ts';
+import { termOf } from '../../../src/compute/structures/term-table.ts';
+import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { modelTerms, type SparseTermDocument } from '../../../src/threads/model-segment.ts';
 
 const lexicon = new Lexicon();

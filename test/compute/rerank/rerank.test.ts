@@ -8,7 +8,7 @@ import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
 import { queryTerms, wordEvidence } from '../../../src/compute/rerank/word-evidence.ts';
 import { createWordSimilarity, type WordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
 import { Workspace } from '../../../src/compute/rerank/workspace.ts';
-import { fixtureVectors } from '../word-vectors-fixture.ts';
+import { fixtureVectors } from '../embedding/word-vectors-fixture.ts';
 
 const similarity = createWordSimilarity(fixtureVectors());
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
-import { fixtureVectors } from '../word-vectors-fixture.ts';
+import { fixtureVectors } from '../embedding/word-vectors-fixture.ts';
 
 const vectors = fixtureVectors();
 

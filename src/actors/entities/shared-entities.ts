@@ -1,0 +1,70 @@
+/**
+ * Pages that mention what some pages mention: the mediation `entity` of suggestions and similar pages. An entity counts by its idf, so one
+ * that most pages mention says little; dates and amounts do not count. The rarest are looked at first, up to a bound of pages.
+ */
+import { canonicalForm, pageCountOf, pagesOfTree, rootOf } from '../../commands/entity-trees.ts';
+import type { Entity } from '../../domain/entity.ts';
+import type { EntityReader } from '../../store/entities.ts';
+import { entityIdf } from './resolve-entity.ts';
+
+export interface SharingPage {
+  page_no: number;
+  /** Idf of what is shared, as a share of that of all that the given pages mention: 0 to 1. */
+  score: number;
+  /** Names of what is shared, the rarest first. */
+  shared: string[];
+}
+
+const uncounted: ReadonlySet<string> = new Set(['date', 'amount']);
+/** Links to pages that are followed: a few ms. */
+const maxLinks = 3000;
+
+/** Best first; `passes` says whether a page may be among them, and is asked until there are k. */
+export function pagesSharing(
+  entities: EntityReader,
+  pageNos: readonly number[],
+  { k, passes }: { k: number; passes: (pageNo: number) => boolean },
+): SharingPage[] {
+  const weighted = weighRoots(entities, pageNos);
+  const total = weighted.reduce((sum, { weight }) => sum + weight, 0);
+  const found = new Map<number, { weight: number; shared: Entity[] }>();
+  let links = 0;
+  for (const { root, weight } of weighted) {
+    links += pageCountOf(root);
+    if (links > maxLinks) break;
+    for (const page of pagesOfTree(entities, root)) {
+      const each = found.get(page) ?? { weight: 0, shared: [] };
+      each.weight += weight;
+      each.shared.push(root);
+      found.set(page, each);
+    }
+  }
+  const given = new Set(pageNos);
+  const results: SharingPage[] = [];
+  for (const [page_no, { weight, shared }] of [...found].sort(([a, x], [b, y]) => y.weight - x.weight || a - b)) {
+    if (results.length === k) break;
+    if (given.has(page_no) || !passes(page_no)) continue;
+    results.push({ page_no, score: weight / total, shared: shared.map(canonicalForm) });
+  }
+  return results;
+}
+
+/** What the pages mention with its weight, the rarest first. */
+function weighRoots(entities: EntityReader, pageNos: readonly number[]): { root: Entity; weight: number }[] {
+  const times = new Map<number, { root: Entity; pages: number }>();
+  for (const pageNo of pageNos) {
+    const ofPage = new Map<number, Entity>();
+    for (const { no } of entities.ofPage(pageNo) ?? []) {
+      const entity = entities.get(no);
+      if (entity === undefined || uncounted.has(entity.type)) continue;
+      const root = rootOf(entities, entity);
+      ofPage.set(root.no, root);
+    }
+    for (const [no, root] of ofPage) times.set(no, { root, pages: (times.get(no)?.pages ?? 0) + 1 });
+  }
+  const weighted = [...times.values()].map(({ root, pages }) => {
+    const idf = entityIdf(entities, root) ?? 0;
+    return { root, idf, weight: idf * pages };
+  });
+  return weighted.sort((a, b) => b.idf - a.idf || a.root.no - b.root.no);
+}

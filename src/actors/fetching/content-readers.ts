@@ -1,0 +1,74 @@
+/**
+ * Who reads what was fetched: a table from content type to reader. A kind of content is added here, with the reader that turns
+ * its bytes into a page.
+ */
+import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import { FetchError } from '../../providers/fetch-error.ts';
+import type { ReadText, TextKind } from '../../threads/extract-thread.ts';
+
+export interface FetchedContent {
+  bytes: Uint8Array;
+  /** As the header names it. */
+  charset: string | null;
+}
+
+/**
+ * Bytes to a page; they are given away.
+ * Errors: FetchError for what cannot be read or is no page; JobError when it may work later.
+ */
+export type ContentReader = (content: FetchedContent, signal: AbortSignal) => Promise<ExtractedPage>;
+
+/** By content type, in lower case, without parameters. */
+export type ContentReaders = Readonly<Record<string, ContentReader>>;
+
+/** Reads a fetched text on a thread. */
+export type ReadFetchedText = (content: FetchedContent & { kind: TextKind }, signal: AbortSignal) => Promise<ReadText>;
+
+const wallMessages = {
+  challenge: 'challenge page',
+  login_wall: 'login page',
+  cookie_wall: 'cookie wall',
+  error_page: 'error page',
+  needs_script: 'a page that needs JavaScript',
+} as const;
+
+const textKinds: Record<string, TextKind> = {
+  'text/html': 'html',
+  'application/xhtml+xml': 'xhtml',
+  'text/plain': 'plain',
+  'text/markdown': 'markdown',
+  'text/x-markdown': 'markdown',
+};
+
+export function textReaders(read: ReadFetchedText): ContentReaders {
+  const readerOf = (kind: TextKind): ContentReader => {
+    return async (content, signal) => {
+      const result = await read({ ...content, kind }, signal);
+      if (result.wall !== null) throw new FetchError(result.wall, wallMessages[result.wall]);
+      return result.page;
+    };
+  };
+  return Object.fromEntries(Object.entries(textKinds).map(([type, kind]) => [type, readerOf(kind)]));
+}
+
+/** Content type and charset of an answer's head. `type` is '' where the head does not say. */
+export function contentTypeOf(header: string | undefined): { type: string; charset: string | null } {
+  const [type = '', ...parameters] = (header ?? '').split(';');
+  const charset = /^\s*charset\s*=\s*"?([^"\s]+)/i;
+  const said = parameters.map((parameter) => charset.exec(parameter)?.[1]).find((name) => name !== undefined);
+  return { type: type.trim().toLowerCase(), charset: said ?? null };
+}
+
+/** Its mark is at the beginning, or near it behind what other programs have put there. */
+export function isPdf(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 1024)).toString('latin1').includes('%PDF-');
+}
+
+/** What content without a type is: a PDF or HTML where it begins like that, a text otherwise (the readers refuse what is none). */
+export function sniffedType(bytes: Uint8Array): string {
+  const start = Buffer.from(bytes.subarray(0, 512)).toString('latin1');
+  if (/^\s*%PDF-/.test(start)) return 'application/pdf';
+  return /^(?:[^<]{0,8})\s*<(?:!doctype|!--|html|head|body|script|title|meta|\?xml)/i.test(start)
+    ? 'text/html'
+    : 'text/plain';
+}

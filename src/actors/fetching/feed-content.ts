@@ -1,0 +1,68 @@
+/**
+ * Around the handler of `fetch_and_index` jobs: where a page that a feed brought in cannot be fetched for good, what the feed itself
+ * says becomes its text. A page whose place on the web is blacklisted gets none: it would come back by another way.
+ */
+import { storeFetched } from '../../commands/store-fetched.ts';
+import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Job } from '../../domain/job.ts';
+import type { Page } from '../../domain/page.ts';
+import { FetchError } from '../../providers/fetch-error.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { Completion, JobHandler } from '../jobs/job-actor.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
+import { fetchedPage } from './fetched-page.ts';
+
+export interface FeedContentDependencies {
+  reader: StoreReader;
+  commit: CommitCommand;
+  /** Readable text of HTML. Errors: DomainError. */
+  extract: (html: string, url: string) => Promise<ExtractedPage>;
+  /** The handler of `index_page` jobs. */
+  indexPage: JobHandler;
+}
+
+export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedContentDependencies): JobHandler {
+  const { reader, commit, extract, indexPage } = dependencies;
+
+  const textOf = async (html: string, page: Page): Promise<ExtractedPage | null> => {
+    try {
+      const read = await extract(html, page.canonical_url);
+      return read.text.trim() === '' ? null : read;
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'invalid') return null;
+      throw error;
+    }
+  };
+
+  return async (job, context) => {
+    const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
+    const html = page === undefined ? undefined : reader.pages.feedContent(page.no);
+    if (page === undefined || html === undefined) return fetchAndIndex(job, context);
+    try {
+      return dropping(page.no, await fetchAndIndex(job, context));
+    } catch (error) {
+      if (!isForGood(error, job)) throw error;
+      const read = await textOf(html, page);
+      if (read === null) throw error;
+      const { no, canonical_url, domain } = page;
+      const fetched = fetchedPage(no, { canonical_url, domain }, read);
+      const stored = await commit(storeFetched(context.attempt, fetched));
+      if (stored !== 'stored') throw error;
+      return dropping(page.no, await indexPage(job, context));
+    }
+  };
+}
+
+function isForGood(error: unknown, { attempts, max_attempts }: Job): boolean {
+  if (!(error instanceof FetchError) || error.code === 'blacklisted') return false;
+  return error.permanent || attempts >= max_attempts;
+}
+
+/** With the page's own text there, the feed's is not needed any more. */
+function dropping(pageNo: number, completion: Completion): Completion {
+  return (transaction) => {
+    completion?.(transaction);
+    transaction.pages.removeFeedContent(pageNo);
+  };
+}

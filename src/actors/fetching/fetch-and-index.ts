@@ -1,0 +1,194 @@
+/**
+ * The handler of `fetch_and_index` jobs: a page that was submitted without its text gets it from the web and becomes searchable.
+ * Safe to run again at any point. A page that is a video gets what is said in it, an episode of a podcast the transcript that was
+ * published with it; of any other:
+ *
+ * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business
+ * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
+ * 3. read it on a thread; a sound recording goes to a temporary file and is transcribed
+ * 4. store the text, unless the place that it came from is blacklisted; an attempt that finds it stored begins here
+ * 5. index it like any other page
+ */
+import { type FetchedPage, type StoredFetch, storeFetched } from '../../commands/store-fetched.ts';
+import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
+import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
+import { isRecording, isRecordingAddress } from '../../compute/web/audio-type.ts';
+import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { JobError } from '../../domain/errors.ts';
+import type { Job } from '../../domain/job.ts';
+import type { Page } from '../../domain/page.ts';
+import type { PageFacts } from '../../domain/page-facts.ts';
+import { FetchError } from '../../providers/fetch-error.ts';
+import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
+import { type ContentReader, type ContentReaders, contentTypeOf, sniffedType } from './content-readers.ts';
+import { fetchedPage } from './fetched-page.ts';
+import type { EpisodeReader } from './read-episode.ts';
+import type { OpenRecording, RecordingReader } from './read-recording.ts';
+import type { VideoReader } from './read-video.ts';
+
+export interface FetchAndIndexDependencies {
+  reader: StoreReader;
+  commit: CommitCommand;
+  fetch: WebFetch;
+  readers: ContentReaders;
+  /** Null for a page that is no video. */
+  readVideo: VideoReader['read'];
+  episodes: EpisodeReader;
+  recordings: RecordingReader;
+  /** The handler of `index_page` jobs. */
+  indexPage: JobHandler;
+  canonicalize: CanonicalizeSettings;
+}
+
+interface ReadPage {
+  final: FetchedPage['final'];
+  read: ExtractedPage & PageFacts;
+}
+
+const accept = 'text/html,application/xhtml+xml,application/pdf;q=0.9,text/markdown;q=0.9,text/plain;q=0.9,*/*;q=0.5';
+const longestType = 100;
+/** Of the pages of one host one is fetched, as many wait, and the others let pages of other hosts go first. */
+const maxAhead = 1;
+
+export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): JobHandler {
+  const { reader, commit, fetch, readers, readVideo, episodes, recordings, indexPage, canonicalize } = dependencies;
+
+  /** Where a page's text came from in the end, canonical. Errors: FetchError for a place that is blacklisted. */
+  const finalOf = (finalUrl: string): FetchedPage['final'] => {
+    const final = canonicalizeUrl(finalUrl, canonicalize);
+    if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
+    // Asked again in the transaction; here it spares the reading.
+    if (reader.blacklist.match(final.canonical_url, final.domain) !== undefined) throw blacklisted();
+    return final;
+  };
+
+  const readFromWeb = async (page: Page, context: JobContext): Promise<ReadPage> => {
+    const { signal } = context;
+    // Its host need not be asked what it is that cannot be read now.
+    if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
+    const opened: { recording: OpenRecording | null } = { recording: null };
+    try {
+      const answer = await fetch(page.canonical_url, {
+        signal,
+        maxAhead,
+        headers: { accept },
+        admit: (head, url) => {
+          const { type } = contentTypeOf(head.headers['content-type']);
+          if (!isSuccess(head) || !isRecording(type, url)) return admit(readers, head);
+          opened.recording = recordings.open(page);
+          return opened.recording.sink;
+        },
+      });
+      const refusal = await refusalOf(answer, readers, signal);
+      if (refusal !== null) throw refusal;
+      const final = finalOf(answer.finalUrl);
+      if (opened.recording !== null) {
+        const text = await opened.recording.read(await episodes.chapters(page, signal), context);
+        return { final, read: ofRecording(text, 'local') };
+      }
+      const type = typeOf(answer);
+      const { charset } = contentTypeOf(answer.headers['content-type']);
+      return { final, read: await readerOf(readers, type)({ bytes: answer.body, charset }, signal) };
+    } finally {
+      await opened.recording?.close();
+    }
+  };
+
+  /** What is read elsewhere than at the page's own address: null for a page that is not. */
+  const readElsewhere = async (page: Page, job: Job, { signal, goOn }: JobContext): Promise<ReadPage | null> => {
+    const isLast = job.attempts >= job.max_attempts;
+    const video = await readVideo(page, { signal, goOn, isLast, recordings, admit: finalOf });
+    if (video !== null) return { final: finalOf(video.finalUrl), read: video.page };
+    const episode = await episodes.published(page, { signal, isLast });
+    return episode && { final: finalOf(episode.finalUrl), read: ofRecording(episode.text, 'published') };
+  };
+
+  const fill = async (page: Page, job: Job, context: JobContext): Promise<void> => {
+    const { final, read } = (await readElsewhere(page, job, context)) ?? (await readFromWeb(page, context));
+    if (read.text === '') throw new FetchError('no_text', 'no readable text');
+    settle(await commit(storeFetched(context.attempt, fetchedPage(page.no, final, read))));
+  };
+
+  return async (job, context) => {
+    const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
+    if (page === undefined) throw new JobError('the page is gone', { permanent: true });
+    if (reader.pages.body(page.no) === undefined) await fill(page, job, context);
+    return indexPage(job, context);
+  };
+}
+
+/** Refuse, before it is loaded, what nobody can read. */
+function admit(readers: ContentReaders, head: AnswerHead): undefined {
+  const { type } = contentTypeOf(head.headers['content-type']);
+  if (isSuccess(head) && type !== '') readerOf(readers, type);
+}
+
+function isSuccess({ status }: AnswerHead): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** What is said in a recording, as a page; the title is for the podcast to say. */
+function ofRecording({ text, sections }: TranscriptText, transcript: 'published' | 'local'): ReadPage['read'] {
+  const nothing = { title: null, author: null, published_at: null, lang: null, site_name: null };
+  return { ...nothing, text, sections, transcript };
+}
+
+function readerOf(readers: ContentReaders, type: string): ContentReader {
+  const reader = Object.hasOwn(readers, type) ? readers[type] : undefined;
+  if (reader !== undefined) return reader;
+  const shown = type.slice(0, longestType).replace(/[^\w.+/-]/g, '?');
+  throw new FetchError('unsupported_content', `unsupported content type ${shown}`);
+}
+
+/** The content type; where the head says none, or only that it is a text, the content or the name of the file say more. */
+function typeOf({ headers, body, finalUrl }: WebAnswer): string {
+  const { type } = contentTypeOf(headers['content-type']);
+  if (type === '') return sniffedType(body);
+  if (type.startsWith('text/') && sniffedType(body) === 'application/pdf') return 'application/pdf';
+  return type === 'text/plain' && /\.(?:md|markdown)$/i.test(new URL(finalUrl).pathname) ? 'text/markdown' : type;
+}
+
+/**
+ * What a status that is no success means: its number, unless a captcha was sent with it. One that comes with 429 or 503 may be gone
+ * another time.
+ */
+async function refusalOf(answer: WebAnswer, readers: ContentReaders, signal: AbortSignal): Promise<FetchError | null> {
+  const { status, headers, body } = answer;
+  const refusal = status === 304 ? new FetchError('http_status', 'HTTP 304', { status }) : statusError(answer);
+  if (refusal === null) return null;
+  const { type, charset } = contentTypeOf(headers['content-type']);
+  const isChallenge =
+    headers['cf-mitigated'] === 'challenge' ||
+    (type === 'text/html' &&
+      body.length > 0 &&
+      (await isCaptcha(readerOf(readers, type)({ bytes: body, charset }, signal))));
+  if (!isChallenge) return refusal;
+  return new FetchError('challenge', 'challenge page', {
+    status,
+    permanent: status !== 429 && status !== 503,
+    retryAfterMs: refusal.retryAfterMs,
+  });
+}
+
+/** Any other failure to read the text that came with a status says nothing: the status is what is told. */
+async function isCaptcha(reading: Promise<unknown>): Promise<boolean> {
+  return reading.then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof JobError) return error instanceof FetchError && error.code === 'challenge';
+      throw error;
+    },
+  );
+}
+
+function settle(stored: StoredFetch): void {
+  if (stored === 'blacklisted') throw blacklisted();
+  if (stored === 'refused') throw takenOver();
+}
+
+function blacklisted(): FetchError {
+  return new FetchError('blacklisted', 'redirected to a blacklisted page');
+}

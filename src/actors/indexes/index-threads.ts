@@ -1,0 +1,41 @@
+/** The pinned threads of the index: searchers, which hold the segments and the language model, and shards, which hold vectors. */
+import type { SearchThreadData } from '../../threads/analyze-query.ts';
+import { openThreadPool } from '../../threads/thread-pool.ts';
+
+export interface IndexThreadsOptions {
+  /** Threads that answer searches. */
+  searchers: number;
+  /** Threads that each hold a shard of every vector space. */
+  shards: number;
+  /** What the searcher threads are given. */
+  searchData: SearchThreadData;
+}
+
+/** Tasks that may wait for a searcher or a shard: some seconds of work. */
+const maxQueue = 1024;
+/** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
+const maxYoungMb = 8;
+
+export function openIndexThreads(options: IndexThreadsOptions) {
+  const searchers = Array.from({ length: options.searchers }, (_, number) =>
+    openThreadPool<typeof import('../../threads/search-thread.ts')>({
+      entry: new URL('../../threads/search-thread', import.meta.url),
+      name: `searcher-${number}`,
+      threads: 1,
+      maxQueue,
+      maxYoungMb,
+      data: options.searchData,
+    }),
+  );
+  const shards = Array.from({ length: options.shards }, (_, number) =>
+    openThreadPool<typeof import('../../threads/shard-thread.ts')>({
+      entry: new URL('../../threads/shard-thread', import.meta.url),
+      name: `shard-${number}`,
+      threads: 1,
+      maxQueue,
+      uninterrupted: true,
+      maxYoungMb,
+    }),
+  );
+  return { searchers, shards, close: () => Promise.all([...searchers, ...shards].map((pool) => pool.close())) };
+}

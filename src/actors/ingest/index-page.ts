@@ -1,0 +1,144 @@
+/**
+ * The handler of `index_page` jobs: a stored text becomes searchable. Safe to run again at any point: new content gets new
+ * labels and replaces what an earlier attempt left. Pages that wait at the same time go through steps 1 to 3 together.
+ *
+ * 1. chunk, embed and model the texts on a work thread; after that outside models are asked for their vectors
+ * 2. commit chunks and vectors; labels are allocated there
+ * 3. both sides of the index take them in and let go of what they replace
+ * 4. the job's completion makes the page `indexed` and queues the reading of its entities, where they are read
+ */
+import { commitPages } from '../../commands/commit-pages.ts';
+import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
+import type { Attempt } from '../../commands/settle-job.ts';
+import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
+import { JobError } from '../../domain/errors.ts';
+import { type EmbeddingModel, isOutside, localDim, takesPages } from '../../domain/model.ts';
+import type { Chunk, Page } from '../../domain/page.ts';
+import type { Embedders } from '../../providers/embedders.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { PageText, PreparedPages } from '../../threads/prepare-page.ts';
+import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
+import { floorCalibrator } from '../models/calibrate-outside.ts';
+import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
+import { outsideVectors } from './outside-vectors.ts';
+import { type BatchedPage, PageBatches } from './page-batches.ts';
+
+export interface IndexPageDependencies {
+  ask: SystemAsk;
+  reader: StoreReader;
+  /** `dims`: the embedded models whose vectors are wanted. */
+  prepare: (pages: readonly PageText[], dims: readonly number[], signal: AbortSignal) => Promise<PreparedPages>;
+  /** Work threads that prepare. */
+  threads: number;
+  embedders: Embedders;
+  /** Whether pages are read for entities. */
+  readEntities: boolean;
+}
+
+interface PageToIndex extends BatchedPage {
+  page: Page;
+  attempt: Attempt;
+}
+
+/** What indexing makes of a batch: chunks and segment, and rows of all chunks by vector space. */
+interface EmbeddedPages {
+  chunks: Chunk[][];
+  segment: SharedArrayBuffer;
+  /** Of models that took pages when the batch was begun. */
+  models: readonly EmbeddingModel[];
+  vectors: ReadonlyMap<number, Float32Array>;
+}
+
+/** Pages wait so long, ms, for a model that is not the active one. */
+const outsidePatienceMs = 5000;
+
+export function indexPageHandler(dependencies: IndexPageDependencies): JobHandler {
+  const { ask, reader, prepare, threads, embedders, readEntities } = dependencies;
+  const commit = commitThrough(ask);
+  const prepareBatch = async (
+    pages: readonly PageToIndex[],
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<EmbeddedPages> => {
+    const models = reader.models.all().filter(takesPages);
+    const dims = [...new Set(models.flatMap((model) => localDim(model) ?? []))];
+    const { chunks, segment, vectors } = await prepare(
+      pages.map(({ page }, place) => ({ title: page.title, text: texts[place], sections: page.sections })),
+      dims,
+      signal,
+    );
+    const rowsOf = (model: EmbeddingModel): [number, Float32Array][] => {
+      const dim = localDim(model);
+      const rows = dim === null ? undefined : vectors.get(dim);
+      return rows === undefined ? [] : [[model.space, rows]];
+    };
+    return { chunks, segment, models, vectors: new Map(models.flatMap(rowsOf)) };
+  };
+  const vectorsOutside = outsideVectors({
+    embedders,
+    reader,
+    calibrate: floorCalibrator({ embedders, reader, commit }),
+    patienceMs: outsidePatienceMs,
+  });
+  const embedOutside = async (
+    pages: readonly PageToIndex[],
+    texts: readonly string[],
+    { vectors, ...prepared }: EmbeddedPages,
+    signal: AbortSignal,
+  ): Promise<EmbeddedPages> => {
+    if (!prepared.models.some(isOutside)) return { vectors, ...prepared };
+    const passages = pages.flatMap(({ page }, at) => embeddingTexts(page.title, texts[at], prepared.chunks[at]));
+    const outside = await vectorsOutside(prepared.models, passages, signal);
+    return { ...prepared, vectors: new Map([...vectors, ...outside]) };
+  };
+  /** An attempt that would be refused in the end is not begun. */
+  const refuseWhileDown = () => {
+    const model = reader.models.activeModel();
+    if (model === undefined || !isOutside(model)) return;
+    const waitMs = embedders.breakerOf(model).waitMs();
+    if (waitMs > 0) throw new BreakerOpenError(model.provider, waitMs);
+  };
+  const batches = new PageBatches<PageToIndex, EmbeddedPages>({
+    threads,
+    prepare: prepareBatch,
+    embed: embedOutside,
+    mayBeOnePage,
+    finish: async (pages, { chunks, models, vectors, segment }) => {
+      let row = 0;
+      const contents = pages.map(({ page, attempt }, place) => {
+        const from = row;
+        row += chunks[place].length;
+        const ofPage = models.flatMap(({ space, dim }): [number, Float32Array][] => {
+          const rows = vectors.get(space);
+          return rows === undefined ? [] : [[space, rows.subarray(from * dim, row * dim)]];
+        });
+        return { attempt, content: { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage) } };
+      });
+      const { stored, ...labels } = await commit(commitPages(contents));
+      await ask('index.add', { segment, vectors, ...labels });
+      return stored.map((isStored) => (isStored ? null : takenOver()));
+    },
+  });
+  return async (job, { attempt, signal }) => {
+    const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
+    if (page === undefined) throw noText();
+    refuseWhileDown();
+    const readText = () => {
+      const text = reader.pages.body(page.no);
+      if (text === undefined) throw noText();
+      return text;
+    };
+    await batches.index({ page, attempt, signal, readText });
+    return (transaction) => (readEntities ? queueExtraction(transaction, page.no) : sweepAgain(transaction));
+  };
+}
+
+/** That a provider is down or refuses its key is no page's fault: asking again for each page would only add to it. */
+function mayBeOnePage(error: unknown): boolean {
+  return !(error instanceof BreakerOpenError) && !(error instanceof ProviderError && !error.mayBeOneText);
+}
+
+function noText(): JobError {
+  return new JobError('the page has no text', { permanent: true });
+}

@@ -1,0 +1,98 @@
+/**
+ * The vectors that outside providers make of pages while these are indexed. A page waits for the model that is searched by. For
+ * another one it waits a little: where that one's provider is down, refuses, or takes too long, the page is left a gap, which the
+ * model's backfill fills; and while the backfill is at it, or has failed, the provider is not asked for pages at all.
+ */
+import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
+import type { Embedders } from '../../providers/embedders.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { CalibrateOutside } from '../models/calibrate-outside.ts';
+
+export interface OutsideVectorsOptions {
+  embedders: Pick<Embedders, 'documentVectors'>;
+  reader: Pick<StoreReader, 'models' | 'backfills'>;
+  calibrate: CalibrateOutside;
+  /** How long pages wait for a model that is not the active one, ms. */
+  patienceMs: number;
+}
+
+/**
+ * Rows of passages by vector space, those of outside models among `models`; none for a model that is to be left a gap.
+ * Errors: of the active model's provider; the signal's reason.
+ */
+export type OutsideVectors = (
+  models: readonly EmbeddingModel[],
+  passages: readonly string[],
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<number, Float32Array>>;
+
+/** Ends a wait that was long enough. */
+class TooLate extends Error {}
+
+export function outsideVectors({ embedders, reader, calibrate, patienceMs }: OutsideVectorsOptions): OutsideVectors {
+  /** Spaces of models that kept pages waiting: not asked until their backfills have closed their gaps. */
+  const late = new Set<number>();
+
+  const isLeftToBackfill = ({ space }: EmbeddingModel): boolean => {
+    if (reader.backfills.get(space)?.status === 'failed') return true;
+    if (late.has(space) && reader.backfills.gaps(space, 1).length === 0) late.delete(space);
+    return late.has(space);
+  };
+
+  const rowsOf = async (model: EmbeddingModel, passages: readonly string[], signal: AbortSignal) => {
+    await calibrate(model, signal);
+    return embedders.documentVectors(model, passages, signal);
+  };
+
+  const rowsInTime = async (
+    model: EmbeddingModel,
+    passages: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Float32Array | null> => {
+    if (isLeftToBackfill(model)) return null;
+    try {
+      return await within(patienceMs, signal, (limited) => rowsOf(model, passages, limited));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof TooLate) late.add(model.space);
+      else if (!(error instanceof BreakerOpenError || error instanceof ProviderError)) throw error;
+      return null;
+    }
+  };
+
+  return async (models, passages, signal) => {
+    const rows = await Promise.all(
+      models.filter(isOutside).map(async (model) => {
+        const isActive = model.id === reader.models.activeId();
+        return [model.space, await (isActive ? rowsOf : rowsInTime)(model, passages, signal)] as const;
+      }),
+    );
+    return new Map(rows.flatMap(([space, found]) => (found === null ? [] : [[space, found] as const])));
+  };
+}
+
+/** Run with a signal that also fires after `ms`; whether or not the work heeds it, the wait is over then, with TooLate. */
+async function within<Result>(
+  ms: number,
+  signal: AbortSignal,
+  work: (limited: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  let end = (_: unknown) => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = (reason) => {
+      controller.abort(reason);
+      reject(reason);
+    };
+  });
+  const leave = () => end(signal.reason);
+  const timer = setTimeout(() => end(new TooLate(`no vectors within ${ms} ms`)), ms);
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([work(controller.signal), ended]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', leave);
+  }
+}

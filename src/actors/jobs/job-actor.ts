@@ -1,0 +1,331 @@
+/**
+ * One attempt at one job, alive while it is worked: runs the handler, renews the lease, keeps the time limit, and reports how
+ * it ended. The row is the truth: a report that comes too late is refused by the ledger and changes nothing.
+ *
+ * work  working   the handler runs; beside it the lease is renewed every third of its length, and the time limit counts, from the
+ *                 last checkpoint on
+ *       settling  the outcome goes to the ledger
+ *       retrying  the store could not be written: it is told again after a while
+ * stay  open      until the scheduler asks to stop
+ *       leaving   the handler may still finish within the grace time, else the attempt is given back uncounted; a ledger that
+ *                 cannot be written is not waited for: the next process finds the job running and gives it back
+ * ended
+ */
+import type { Logger } from 'pino';
+import { assign, fromPromise, setup, stateIn } from 'xstate';
+import { type Attempt, beatJob, checkpointJob, completeJob, failJob, releaseJob } from '../../commands/settle-job.ts';
+import { backoffDelayMs } from '../../compute/retries/backoff.ts';
+import { maxTimerMs } from '../../domain/durations.ts';
+import { DomainError, JobError } from '../../domain/errors.ts';
+import { idOf } from '../../domain/ids.ts';
+import type { Job } from '../../domain/job.ts';
+import { FetchError } from '../../providers/fetch-error.ts';
+import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
+import type { Command, Transaction } from '../../store/store.ts';
+import { traced } from '../../tracing/span.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
+
+/** What an attempt ends with that no longer owns its job. */
+export function takenOver(): JobError {
+  return new JobError('another attempt has taken over');
+}
+
+/** What a handler leaves to be done in the transaction that completes its job. */
+export type Completion = ((transaction: Transaction) => void) | undefined;
+
+export interface JobContext {
+  attempt: Attempt;
+  signal: AbortSignal;
+  /**
+   * For long jobs: store what a slice came to, renew the lease and begin the time limit anew, all if the attempt still owns its job.
+   * Attempts before it, and a crash, do not count against the job any more. A job that ran alone after a crash steps back here, so
+   * that the others need not wait for its end; so does one whose scheduler stops. Errors: JobError where another attempt has taken over.
+   */
+  checkpoint<Reply>(command: Command<Reply>): Promise<Reply>;
+  /**
+   * For long work of which nothing is kept until its end: begin the time limit anew. Attempts go on to count. Steps back where
+   * `checkpoint` does. Errors: as of `checkpoint`.
+   */
+  goOn(): Promise<void>;
+}
+
+/**
+ * `goOn` for work whose danger is still ahead: a suspect, which runs alone because a crash may be its fault, is not cleared by it and
+ * has one time limit for all.
+ */
+export function goOnUnlessSuspect(job: Job, { goOn }: JobContext): () => Promise<void> {
+  return job.suspect ? async () => {} : goOn;
+}
+
+export type JobHandler = (job: Job, context: JobContext) => Promise<Completion>;
+
+export interface JobActorInput {
+  job: Job;
+  handler: JobHandler | undefined;
+  commit: CommitCommand;
+  now: () => number;
+  random: () => number;
+  limits: JobLimits;
+  log: Logger;
+}
+
+export interface JobLimits {
+  leaseMs: number;
+  timeoutMs: number;
+  backoffBaseMs: number;
+  /** How long a handler may go on after the scheduler was asked to stop. */
+  graceMs: number;
+}
+
+type Outcome =
+  | { kind: 'done'; completion: Completion }
+  | { kind: 'failed'; error: unknown }
+  | { kind: 'released' }
+  | { kind: 'lost' };
+
+interface Context extends JobActorInput {
+  outcome: Outcome;
+}
+
+interface HandleInput extends JobActorInput {
+  /** The attempt has come a step further. */
+  progressed: () => void;
+  /** The scheduler has asked to stop. */
+  isLeaving: () => boolean;
+}
+
+/** Ends an attempt that is to be given back. */
+class SteppedBack extends Error {}
+
+/** How long to wait before the ledger is told again, when it could not be written. */
+const settleRetryMs = 500;
+
+export const jobActor = setup({
+  types: {
+    context: {} as Context,
+    input: {} as JobActorInput,
+    events: {} as { type: 'stop' } | { type: 'cancelled' } | { type: 'checkpoint' },
+  },
+  actors: {
+    handle: fromPromise<Completion, HandleInput>(async ({ input, signal }) => {
+      const { job, handler, commit, now, limits, progressed, isLeaving } = input;
+      if (handler === undefined)
+        throw new JobError(`this version has no worker for ${job.kind} jobs`, { permanent: true });
+      const attempt = attemptOf(job);
+      const checkpoint: JobContext['checkpoint'] = async (command) => {
+        signal.throwIfAborted();
+        const kept = await commit(checkpointJob(attempt, now(), limits.leaseMs, command));
+        if (kept === null) throw takenOver();
+        if (job.suspect || isLeaving()) throw new SteppedBack('let the others be tried');
+        progressed();
+        return kept.reply;
+      };
+      const goOn = async () => {
+        signal.throwIfAborted();
+        // That it has come so far clears a suspect: it is no longer one that has to run alone.
+        if (job.suspect) await checkpoint(() => undefined);
+        if (isLeaving()) throw new SteppedBack('let the process end');
+        progressed();
+      };
+      const context: JobContext = { attempt, signal, checkpoint, goOn };
+      return tracedPart('job', job, () => handler(job, context));
+    }),
+    beat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
+      commit(beatJob(attemptOf(job), now(), limits.leaseMs)),
+    ),
+    settle: fromPromise<Job | null, Context>(async ({ input }) => {
+      const command = settlement(input);
+      if (command === null) return null;
+      const settled = await tracedPart('settle', input.job, () => input.commit(command));
+      if (settled !== null) logEnd(input, settled);
+      return settled;
+    }),
+  },
+  delays: {
+    beatInterval: ({ context }) => Math.min(maxTimerMs, context.limits.leaseMs / 3),
+    timeout: ({ context }) => Math.min(maxTimerMs, context.limits.timeoutMs),
+    grace: ({ context }) => context.limits.graceMs,
+    settleRetry: settleRetryMs,
+  },
+  guards: {
+    leaseIsLost: ({ event }) => 'output' in event && event.output === false,
+    storeIsBusy: ({ event }) => 'error' in event && event.error instanceof DomainError,
+    isLeaving: stateIn({ active: { stay: 'leaving' } }),
+    graceIsOver: stateIn({ active: { stay: { leaving: 'overdue' } } }),
+  },
+  actions: {
+    noteOutcome: assign((_, outcome: Outcome) => ({ outcome })),
+    logLostLease: ({ context: { job, log } }) =>
+      log.warn({ job_id: idOf('job', job.no), kind: job.kind }, 'an attempt has lost its lease: it stops'),
+  },
+}).createMachine({
+  id: 'job',
+  context: ({ input }) => ({ ...input, outcome: { kind: 'released' } }),
+  initial: 'active',
+  states: {
+    active: {
+      type: 'parallel',
+      states: {
+        work: {
+          initial: 'working',
+          states: {
+            working: {
+              on: { cancelled: { target: 'settling', actions: { type: 'noteOutcome', params: { kind: 'lost' } } } },
+              invoke: {
+                src: 'handle',
+                input: ({ context, self }) => ({
+                  ...context,
+                  progressed: () => self.send({ type: 'checkpoint' }),
+                  isLeaving: () => self.getSnapshot().matches({ active: { stay: 'leaving' } }),
+                }),
+                onDone: {
+                  target: 'settling',
+                  actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'done', completion: event.output }) },
+                },
+                onError: {
+                  target: 'settling',
+                  actions: { type: 'noteOutcome', params: ({ event }) => outcomeOf(event.error) },
+                },
+              },
+              always: {
+                guard: 'graceIsOver',
+                target: 'settling',
+                actions: { type: 'noteOutcome', params: { kind: 'released' } },
+              },
+              type: 'parallel',
+              states: {
+                lease: {
+                  initial: 'held',
+                  states: {
+                    held: { after: { beatInterval: 'renewing' } },
+                    renewing: {
+                      invoke: {
+                        src: 'beat',
+                        input: ({ context }) => context,
+                        onDone: [
+                          {
+                            guard: 'leaseIsLost',
+                            target: '#job.active.work.settling',
+                            actions: ['logLostLease', { type: 'noteOutcome', params: { kind: 'lost' } }],
+                          },
+                          { target: 'held' },
+                        ],
+                        onError: 'held',
+                      },
+                    },
+                  },
+                },
+                limit: {
+                  initial: 'running',
+                  states: {
+                    running: {
+                      on: { checkpoint: { target: 'running', reenter: true } },
+                      after: {
+                        timeout: {
+                          target: '#job.active.work.settling',
+                          actions: {
+                            type: 'noteOutcome',
+                            params: ({ context }) => ({
+                              kind: 'failed',
+                              error: new JobError(`the attempt took longer than ${context.limits.timeoutMs / 1000} s`),
+                            }),
+                          },
+                        },
+                      },
+                    },
+                  },
+                },
+              },
+            },
+            settling: {
+              invoke: {
+                src: 'settle',
+                input: ({ context }) => context,
+                onDone: '#job.ended',
+                onError: [
+                  { guard: 'storeIsBusy', target: 'retrying' },
+                  {
+                    target: 'retrying',
+                    actions: { type: 'noteOutcome', params: ({ event }) => ({ kind: 'failed', error: event.error }) },
+                  },
+                ],
+              },
+            },
+            retrying: {
+              after: { settleRetry: 'settling' },
+              always: { guard: 'isLeaving', target: '#job.ended' },
+            },
+          },
+        },
+        stay: {
+          initial: 'open',
+          states: {
+            open: { on: { stop: 'leaving' } },
+            leaving: {
+              initial: 'grace',
+              states: { grace: { after: { grace: 'overdue' } }, overdue: {} },
+            },
+          },
+        },
+      },
+    },
+    ended: { type: 'final' },
+  },
+});
+
+function outcomeOf(error: unknown): Outcome {
+  return error instanceof SteppedBack ? { kind: 'released' } : { kind: 'failed', error };
+}
+
+function attemptOf(job: Job): Attempt {
+  return { job_no: job.no, claim: job.claim };
+}
+
+/** A part of an attempt, in the trace of whoever made the job: `job KIND` is its work, `settle KIND` the writing of its outcome. */
+function tracedPart<Result>(part: 'job' | 'settle', job: Job, run: () => Promise<Result>): Promise<Result> {
+  const attributes = { 'job.id': idOf('job', job.no), 'job.attempt': job.attempts };
+  return traced(`${part} ${job.kind}`, attributes, run, `job ${job.no}`);
+}
+
+/** One line for each attempt that ended. Errors appear as their code only: their texts may hold what a page or a provider said. */
+function logEnd({ job, outcome, log }: Context, settled: Job): void {
+  const { attempts: attempt, status } = settled;
+  const line = { job_id: idOf('job', job.no), kind: job.kind, attempt, status };
+  // One that is given back, as its host or its provider is not asked now, may be so for thousands of pages, and is no failure.
+  if (outcome.kind !== 'failed' || status === 'pending') {
+    log.debug(line, 'an attempt at a job ended');
+    return;
+  }
+  const { error } = outcome;
+  const code = error instanceof Error ? ('code' in error ? error.code : error.name) : typeof error;
+  log[status === 'dead' ? 'warn' : 'info']({ ...line, code }, 'an attempt at a job failed');
+}
+
+/** The command that reports the outcome, or null when there is nothing left to report. */
+function settlement({ job, outcome, now, random, limits, log }: Context): Command<Job | null> | null {
+  const attempt = attemptOf(job);
+  switch (outcome.kind) {
+    case 'done':
+      return completeJob(attempt, now(), outcome.completion);
+    case 'released':
+      return releaseJob(attempt, now(), now());
+    case 'lost':
+      return null;
+    case 'failed': {
+      const error = outcome.error;
+      // The attempt has not been made: the provider or the host it needs is not called for now.
+      if (error instanceof BreakerOpenError || (error instanceof FetchError && error.code === 'host_waits')) {
+        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0));
+      }
+      const known = error instanceof JobError || error instanceof ProviderError ? error : undefined;
+      if (known === undefined)
+        log.error({ err: error, job_id: idOf('job', job.no), kind: job.kind }, 'a job failed unexpectedly');
+      const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());
+      return failJob(attempt, now(), {
+        message: error instanceof Error ? error.message : String(error),
+        permanent: known?.permanent ?? false,
+        delayMs: Math.max(delayMs, known?.retryAfterMs ?? 0),
+      });
+    }
+  }
+}

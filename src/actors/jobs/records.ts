@@ -1,0 +1,192 @@
+/**
+ * Records: answers what is known of pages and jobs, moves dead jobs, and deletes old ones, at the start and once a day. Reads go straight
+ * to the store's readers.
+ */
+import type { Logger } from 'pino';
+import { removeOldJobs } from '../../commands/remove-old-jobs.ts';
+import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
+import { dayMs } from '../../domain/durations.ts';
+import { DomainError, unknownId } from '../../domain/errors.ts';
+import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
+import type { Job, JobListQuery, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from '../../domain/job.ts';
+import type { MessageName } from '../../domain/messages.ts';
+import type { Page, PageStatusResponse } from '../../domain/page.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { type Every, everyMs } from '../system/every.ts';
+import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
+
+export interface RecordsDependencies {
+  reader: StoreReader;
+  commit: CommitCommand;
+  /** Why the last write was refused; null where it was not. */
+  writeTrouble: () => Promise<string | null>;
+  /** How long done jobs are kept. */
+  keepDays: number;
+  log: Logger;
+  now: () => number;
+  every?: Every;
+}
+
+type RecordsMessages =
+  | Extract<MessageName, `job.${string}`>
+  | 'page.get'
+  | 'page.chunks'
+  | 'page.status'
+  | 'page.statusBatch'
+  | 'system.readiness';
+
+export function recordsLogic(dependencies: RecordsDependencies) {
+  const { reader, commit, writeTrouble, keepDays, log, now, every = everyMs } = dependencies;
+  const findPage = (page_id: string): Page | undefined => {
+    const no = numberOf('page', page_id);
+    return no === null ? undefined : reader.pages.get(no);
+  };
+  const requirePage = (page_id: string): Page => {
+    const page = findPage(page_id);
+    if (page === undefined) throw unknownId('page', page_id);
+    return page;
+  };
+
+  const statusOf = (page: Page): PageStatusResponse => {
+    const failing = page.status === 'failed' || page.status === 'dead';
+    const entityJob = page.entity_job === null ? undefined : reader.jobs.get(page.entity_job);
+    return {
+      page_id: idOf('page', page.no),
+      status: page.status,
+      last_error: failing ? (reader.jobs.get(page.index_job)?.last_error ?? null) : null,
+      features: {
+        entities: { status: entityJob?.status ?? 'not_queued', last_error: entityJob?.last_error ?? null },
+      },
+    };
+  };
+
+  const handlers: Handlers<RecordsMessages> = {
+    'page.get': ({ page_id }) => {
+      const page = requirePage(page_id);
+      return {
+        page_id: idOf('page', page.no),
+        canonical_url: page.canonical_url,
+        original_url: page.original_url,
+        domain: page.domain,
+        title: page.title,
+        body_text: reader.pages.body(page.no) ?? null,
+        source: page.source,
+        metadata: page.metadata,
+        first_seen_at: isoOf(page.first_seen_at),
+        last_seen_at: isoOf(page.last_seen_at),
+        visit_count: page.visit_count,
+        indexed_at: page.indexed_at === null ? null : isoOf(page.indexed_at),
+        status: page.status,
+      };
+    },
+    'page.chunks': ({ page_id }) => {
+      const page = requirePage(page_id);
+      const body = reader.pages.body(page.no) ?? '';
+      return {
+        page_id: idOf('page', page.no),
+        chunks: reader.pages.chunks(page.no).map((chunk, ordinal) => ({
+          chunk_id: idOf('chunk', page.first_label + ordinal),
+          ordinal,
+          text: body.slice(chunk.char_start, chunk.char_end),
+          ...chunk,
+        })),
+      };
+    },
+    'page.status': ({ page_id }) => statusOf(requirePage(page_id)),
+    'page.statusBatch': ({ page_ids }) => ({
+      results: [...new Set(page_ids)].map((page_id) => {
+        const page = findPage(page_id);
+        return page === undefined ? { page_id, found: false } : { ...statusOf(page), found: true };
+      }),
+    }),
+    'job.list': ({ status, status_filter, kind, limit }: JobListQuery) => ({
+      jobs: reader.jobs.list({ status: status ?? status_filter, kind, limit }).map(jobResponseOf),
+    }),
+    'job.retry': async ({ job_id }) => {
+      const outcome = await commit(retryJob(job_id, now()));
+      if (outcome.outcome === 'not_found') throw unknownId('job', job_id);
+      if (outcome.outcome === 'skipped') throw new DomainError('conflict', notDead(outcome.job));
+      return jobResponseOf(outcome.job);
+    },
+    'job.retryBatch': async ({ job_ids, kind, limit }: JobRetryBatchRequest): Promise<JobRetryBatchResponse> => {
+      const command = job_ids == null ? retryDeadJobs(kind ?? undefined, limit, now()) : retryJobs(job_ids, now());
+      const outcomes = await commit<RetryOutcome[]>(command);
+      const retried = outcomes.filter(({ outcome }) => outcome === 'retried').length;
+      return { requested: outcomes.length, retried, results: outcomes.map(retryResultOf) };
+    },
+    'system.readiness': async () => {
+      const trouble = await writeTrouble();
+      return { store: isReadable(), trouble, activeModel: reader.models.activeId() };
+    },
+  };
+
+  const isReadable = () => {
+    try {
+      reader.counters.peek('opstamp');
+      return true;
+    } catch (error) {
+      log.error({ err: error }, 'the store cannot be read');
+      return false;
+    }
+  };
+
+  const start = async () => {
+    let stopping = false;
+    const removeOld = async () => {
+      const before = now() - keepDays * dayMs;
+      try {
+        for (let from: number | null = 0; from !== null && !stopping; await new Promise(setImmediate)) {
+          from = await commit(removeOldJobs(from, before));
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'old jobs could not be deleted');
+      }
+    };
+    let removing = removeOld();
+    const stopLooking = every(dayMs, () => {
+      removing = removing.then(removeOld);
+    });
+    const stop = async () => {
+      stopping = true;
+      stopLooking();
+      await removing;
+    };
+    return { handlers, stop };
+  };
+  return serviceLogic<RecordsMessages>('records', start);
+}
+
+/** The contract's view of a job. */
+export function jobResponseOf(job: Job): JobResponse {
+  return {
+    job_id: idOf('job', job.no),
+    kind: job.kind,
+    status: job.status,
+    attempts: job.attempts,
+    max_attempts: job.max_attempts,
+    last_error: job.last_error,
+    created_at: isoOf(job.created_at),
+    updated_at: isoOf(job.updated_at),
+  };
+}
+
+function retryResultOf(outcome: RetryOutcome): JobRetryBatchResponse['results'][number] {
+  switch (outcome.outcome) {
+    case 'retried':
+      return { ...jobResponseOf(outcome.job), outcome: 'retried' };
+    case 'skipped':
+      return {
+        job_id: idOf('job', outcome.job.no),
+        status: outcome.job.status,
+        outcome: 'skipped',
+        detail: notDead(outcome.job),
+      };
+    case 'not_found':
+      return outcome;
+  }
+}
+
+function notDead(job: Job): string {
+  return `the job is ${job.status}; only dead jobs can be retried`;
+}

@@ -1,0 +1,217 @@
+/**
+ * The scheduler: gives orphans back at start, claims due jobs into free places and keeps one job actor alive per running job.
+ * It looks when a commit made a job claimable, when a job ends, when the next one is due, and every `sweepMs` while jobs run,
+ * else every `quietMs`. Each look also takes expired leases back. A look is a commit, so a quiet service hardly writes.
+ *
+ * recovering  orphans of the last process go back to pending
+ * hindered    the store could not be written (disk full, say): the rest of the system serves, recovering is tried again
+ * idle        waits for a reason to look
+ * claiming    the writer claims; a reason that comes meanwhile (`again`) leads to another look, a stop (`last`) to draining
+ * draining    no new claims; job actors were asked to stop; when the last has ended, so has the scheduler
+ */
+import type { Logger } from 'pino';
+import { type ActorRefFrom, assign, fromCallback, fromPromise, sendParent, setup, stateIn, stopChild } from 'xstate';
+import { type Claimed, claimJobs } from '../../commands/claim-jobs.ts';
+import { expireLeases, recoverOrphans } from '../../commands/recover-jobs.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { JobKind } from '../../domain/job.ts';
+import { type Lane, laneOf } from '../../domain/lane.ts';
+import type { CommitFeed } from '../system/commit-feed.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
+import { type JobHandler, type JobLimits, jobActor } from './job-actor.ts';
+
+export interface SchedulerDependencies {
+  commit: CommitCommand;
+  feed: CommitFeed;
+  handlers: Partial<Record<JobKind, JobHandler>>;
+  limits: JobLimits;
+  /** Jobs that may run at once in each lane. */
+  capacity: Record<Lane, number>;
+  incarnation: string;
+  /** Wall clock, ms. */
+  now: () => number;
+  random: () => number;
+  log: Logger;
+}
+
+interface RunningJob {
+  lane: Lane;
+  actor: ActorRefFrom<typeof jobActor>;
+}
+
+interface Context {
+  /** By the id of the job's actor. */
+  running: ReadonlyMap<string, RunningJob>;
+  nextDueAt: number | null;
+}
+
+type Event =
+  | { type: 'wake' }
+  /** A job was cancelled: whoever works on it stops. */
+  | { type: 'cancelled'; id: string }
+  | { type: 'stop' }
+  | { type: `xstate.done.actor.job.${string}`; actorId: string };
+
+/** Longest time between two looks while jobs run: how late an expired lease is noticed. */
+const sweepMs = 1000;
+/** The same while none runs: how late a change of the wall clock is noticed, or a lease whose claim was never answered. */
+const quietMs = 60_000;
+
+export function schedulerLogic(dependencies: SchedulerDependencies) {
+  const { commit, feed, handlers, limits, capacity, incarnation, now, random, log } = dependencies;
+
+  const places = (running: Context['running']) => {
+    const free = { ...capacity };
+    for (const { lane } of running.values()) free[lane]--;
+    return free;
+  };
+
+  return setup({
+    types: { context: {} as Context, events: {} as Event },
+    actors: {
+      job: jobActor,
+      recover: fromPromise(async () => {
+        const orphans = await commit(recoverOrphans(incarnation, now()));
+        if (orphans.length > 0)
+          log.warn(
+            { jobs: orphans.length, kinds: [...new Set(orphans.map(({ kind }) => kind))] },
+            'jobs that the process before left running go back',
+          );
+      }),
+      claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {
+        const at = now();
+        const request = { at, incarnation, leaseMs: limits.leaseMs, free: places(running), running: running.size };
+        const { expired, claimed } = await commit((transaction) => ({
+          expired: expireLeases(at)(transaction).length,
+          claimed: claimJobs(request)(transaction),
+        }));
+        if (expired > 0) log.warn({ jobs: expired }, 'jobs whose lease was over go back');
+        return claimed;
+      }),
+      listen: fromCallback<Event>(({ sendBack }) =>
+        feed.subscribe(({ jobs }) => {
+          for (const { status, no, claim } of jobs) {
+            if (status === 'done') sendBack({ type: 'cancelled', id: actorIdOf({ no, claim }) });
+          }
+          if (jobs.some((job) => job.status === 'pending' || job.status === 'failed')) sendBack({ type: 'wake' });
+        }),
+      ),
+    },
+    delays: {
+      untilNextLook: ({ context }) =>
+        Math.max(0, Math.min(context.running.size > 0 ? sweepMs : quietMs, (context.nextDueAt ?? Infinity) - now())),
+      sweep: sweepMs,
+    },
+    guards: {
+      nothingRuns: ({ context }) => context.running.size === 0,
+    },
+    actions: {
+      work: assign(({ context, spawn }, { jobs, nextDueAt }: Claimed) => {
+        const running = new Map(context.running);
+        for (const job of jobs) {
+          const id = actorIdOf(job);
+          const input = { job, handler: handlers[job.kind], commit, now, random, limits, log };
+          running.set(id, { lane: laneOf(job), actor: spawn('job', { id, input }) });
+        }
+        return { running, nextDueAt };
+      }),
+      forget: assign(({ context, event }) => {
+        const running = new Map(context.running);
+        if ('actorId' in event) running.delete(event.actorId);
+        return { running };
+      }),
+      /** An actor that has ended stays among the children until it is stopped. */
+      bury: stopChild(({ event }) => ('actorId' in event ? event.actorId : '')),
+      /** One that has reported its own end takes no notice. */
+      cancel: ({ context, event }) => {
+        if ('id' in event) context.running.get(event.id)?.actor.send({ type: 'cancelled' });
+      },
+      askAllToStop: ({ context }) => {
+        for (const { actor } of context.running.values()) actor.send({ type: 'stop' });
+      },
+      noteFailedLook: (_, { error }: { error: unknown }) => log.warn({ err: error }, 'jobs could not be claimed'),
+      reportReady: sendParent({ type: 'ready.scheduler' }),
+      reportStopped: sendParent({ type: 'stopped.scheduler' }),
+      reportCrash: sendParent((_, { error }: { error: unknown }) => ({ type: 'crashed.scheduler', error })),
+    },
+  }).createMachine({
+    id: 'scheduler',
+    context: { running: new Map(), nextDueAt: null },
+    invoke: { src: 'listen' },
+    initial: 'recovering',
+    on: {
+      cancelled: { actions: 'cancel' },
+      stop: { target: '.draining', actions: 'askAllToStop' },
+      'xstate.done.actor.job.*': { actions: ['forget', 'bury'] },
+    },
+    states: {
+      recovering: {
+        invoke: {
+          src: 'recover',
+          onDone: { target: 'claiming', actions: 'reportReady' },
+          onError: [
+            {
+              guard: ({ event }) => event.error instanceof DomainError && event.error.code === 'store_unavailable',
+              target: 'hindered',
+              actions: { type: 'noteFailedLook', params: ({ event }) => event },
+            },
+            { target: 'stopped', actions: { type: 'reportCrash', params: ({ event }) => event } },
+          ],
+        },
+      },
+      hindered: { entry: 'reportReady', after: { sweep: 'recovering' } },
+      idle: {
+        after: { untilNextLook: 'claiming' },
+        on: {
+          wake: 'claiming',
+          'xstate.done.actor.job.*': { target: 'claiming', actions: ['forget', 'bury'] },
+        },
+      },
+      claiming: {
+        initial: 'once',
+        invoke: {
+          src: 'claim',
+          input: ({ context }) => context.running,
+          onDone: [
+            {
+              guard: stateIn({ claiming: 'last' }),
+              target: 'draining',
+              actions: [{ type: 'work', params: ({ event }) => event.output }, 'askAllToStop'],
+            },
+            {
+              guard: stateIn({ claiming: 'again' }),
+              target: 'claiming',
+              reenter: true,
+              actions: { type: 'work', params: ({ event }) => event.output },
+            },
+            { target: 'idle', actions: { type: 'work', params: ({ event }) => event.output } },
+          ],
+          onError: [
+            {
+              guard: stateIn({ claiming: 'last' }),
+              target: 'draining',
+              actions: { type: 'noteFailedLook', params: ({ event }) => event },
+            },
+            { target: 'failing', actions: { type: 'noteFailedLook', params: ({ event }) => event } },
+          ],
+        },
+        states: {
+          once: { on: { wake: 'again', 'xstate.done.actor.job.*': { target: 'again', actions: ['forget', 'bury'] } } },
+          again: {},
+          last: {},
+        },
+        on: { stop: { target: '.last', actions: 'askAllToStop' } },
+      },
+      failing: { after: { sweep: 'claiming' } },
+      draining: {
+        always: { guard: 'nothingRuns', target: 'stopped', actions: 'reportStopped' },
+      },
+      stopped: { type: 'final' },
+    },
+  });
+}
+
+/** The id of the actor that works on a claimed job. */
+function actorIdOf({ no, claim }: { no: number; claim: number }): string {
+  return `job.${no}.${claim}`;
+}

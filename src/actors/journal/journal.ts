@@ -1,0 +1,172 @@
+/**
+ * The journal: writes down what was searched, takes feedback, and answers what is in the query log. Runs come from a queue, off
+ * the search's way; before anything is read or judged the queue is emptied, so that whoever has a query id finds its run.
+ * Runs older than `keepDays` are deleted, at the start and from time to time, in slices.
+ */
+import type { Logger } from 'pino';
+import { appendRuns, giveFeedback, purgeRunsBefore } from '../../commands/log-queries.ts';
+import { dayMs } from '../../domain/durations.ts';
+import { unknownId } from '../../domain/errors.ts';
+import { idOf, instantOf, isoOf } from '../../domain/ids.ts';
+import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../../domain/query-log.ts';
+import { type NumberedRun, withoutPages } from '../../store/query-log.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { type Handlers, serviceLogic } from '../system/service.ts';
+import { type EvaluationDependencies, evaluation } from './evaluation.ts';
+import { type QueryLogQueue, queryRunOf } from './query-log-queue.ts';
+
+export interface JournalDependencies extends EvaluationDependencies {
+  queue: QueryLogQueue;
+  keepDays: number;
+  log: Logger;
+}
+
+type JournalMessages =
+  | 'queryLog.list'
+  | 'queryLog.get'
+  | 'feedback.give'
+  | 'eval.score'
+  | 'eval.startReplay'
+  | 'eval.replay';
+
+/** A run waits this long for others to share its commit, ms. */
+const gatherMs = 100;
+/** Runs of one commit: a few ms of encoding. */
+const runsPerCommit = 32;
+/** Between two looks for old runs, ms. */
+const purgeEveryMs = 3_600_000;
+
+export function journalLogic(dependencies: JournalDependencies) {
+  const { reader, commit, queue, keepDays, log, now } = dependencies;
+  const { score, start: startReplay, result: replayResult } = evaluation(dependencies);
+
+  const start = async () => {
+    /** Runs taken from the queue and written or given up. */
+    let settled = queue.offered - queue.waiting;
+    let writing: Promise<void> | undefined;
+    let gathering: NodeJS.Timeout | undefined;
+    let stopping = false;
+
+    const gather = () => {
+      gathering ??= setTimeout(() => {
+        gathering = undefined;
+        void flush();
+      }, gatherMs);
+    };
+    const writeSome = async () => {
+      const runs = queue.take(runsPerCommit);
+      try {
+        if (runs.length > 0) await commit(appendRuns(runs.map(queryRunOf)));
+      } catch (error) {
+        queue.drop(runs.length);
+        log.warn({ err: error, runs: runs.length }, 'runs could not be written to the query log');
+      }
+      settled += runs.length;
+    };
+    /** Resolves when everything offered so far is written or given up. */
+    const flush = async () => {
+      const upTo = queue.offered;
+      while (settled < upTo) {
+        writing ??= writeSome().finally(() => {
+          writing = undefined;
+        });
+        await writing;
+      }
+      // The queue tells of the first run that waits only: when it was never empty meanwhile, nobody else would come for these.
+      if (queue.waiting > 0 && !stopping) gather();
+    };
+    const unlisten = queue.listen(gather);
+
+    const purge = async () => {
+      try {
+        while (!stopping && (await commit(purgeRunsBefore(now() - keepDays * dayMs)))) await new Promise(setImmediate);
+      } catch (error) {
+        log.warn({ err: error }, 'old runs could not be deleted from the query log');
+      }
+    };
+    let purging = purge();
+    const purgeTimer = setInterval(() => {
+      purging = purging.then(purge);
+    }, purgeEveryMs);
+
+    const handlers: Handlers<JournalMessages> = {
+      'queryLog.list': async ({ since, limit, kind }) => {
+        await flush();
+        const numbers = reader.queryLog.numbers({
+          since: since === undefined ? undefined : instantOf(since),
+          kind,
+          limit,
+        });
+        const runs: QueryLogRunResponse[] = [];
+        for (const [i, no] of numbers.entries()) {
+          if (i % runsPerCommit === runsPerCommit - 1) await new Promise(setImmediate);
+          const run = reader.queryLog.get(no);
+          if (run !== undefined) runs.push(runResponseOf(run, reader));
+        }
+        return { runs };
+      },
+      'queryLog.get': async ({ query_id }) => {
+        await flush();
+        for (const no of reader.queryLog.numbersOf(query_id)) {
+          const run = reader.queryLog.get(no);
+          if (run?.query_id === query_id) return runResponseOf(run, reader);
+        }
+        throw unknownId('query', query_id);
+      },
+      'feedback.give': async (feedback) => {
+        await flush();
+        await commit(giveFeedback(feedback));
+        return { status: 'accepted' };
+      },
+      'eval.score': async (request) => {
+        await flush();
+        return score(request);
+      },
+      'eval.startReplay': async (request) => {
+        await flush();
+        return startReplay(request);
+      },
+      'eval.replay': replayResult,
+    };
+    return {
+      handlers,
+      stop: async () => {
+        stopping = true;
+        clearInterval(purgeTimer);
+        unlisten();
+        clearTimeout(gathering);
+        await flush();
+        await purging;
+      },
+    };
+  };
+  return serviceLogic<JournalMessages>('journal', start);
+}
+
+/** The contract's view of a run. */
+function runResponseOf(logged: NumberedRun, reader: StoreReader): QueryLogRunResponse {
+  const stays = (pageNo: number) => reader.pages.has(pageNo); // a forgotten page is taken out of the log a little later
+  const run = { ...logged, ...withoutPages(logged, stays) };
+  const { no, ts, candidate_set, dense_hits, sparse_hits, final_pages, ...rest } = run;
+  return {
+    ...rest,
+    ts: isoOf(ts),
+    candidate_set: hitsOf(candidate_set),
+    dense_hits: hitsOf(dense_hits),
+    sparse_hits: hitsOf(sparse_hits),
+    final_pages: final_pages.map(({ page_no, score, rank }) => ({ page_id: idOf('page', page_no), score, rank })),
+    feedback: Object.fromEntries(
+      [...reader.queryLog.feedback(no)]
+        .filter(([pageNo]) => stays(pageNo))
+        .map(([pageNo, relevant]) => [idOf('page', pageNo), relevant]),
+    ),
+  };
+}
+
+function hitsOf({ labels, page_nos, scores }: LoggedHits): LoggedHit[] {
+  return Array.from(labels, (label, i) => ({
+    chunk_id: idOf('chunk', label),
+    page_id: idOf('page', page_nos[i]),
+    score: scores[i],
+  }));
+}

@@ -1,0 +1,86 @@
+/**
+ * Compares embedding models on one query: each model ranks by itself, one after the other, and every two rankings are
+ * measured against each other. Each ranking is logged as an arm of the comparison.
+ */
+import { agreementAtK } from '../../compute/agreement/agree.ts';
+import type { CompareAgreement, CompareRequest, CompareResponse } from '../../domain/compare.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { idOf } from '../../domain/ids.ts';
+import { searchRequest } from '../../domain/search.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { QueryLogQueue } from '../journal/query-log-queue.ts';
+import type { RankQuery } from './rank-query.ts';
+
+export interface CompareDependencies {
+  reader: StoreReader;
+  rank: RankQuery;
+  queue: QueryLogQueue;
+  newQueryId: () => string;
+  newCompareId: () => string;
+  /** Wall clock, ms; monotonic, ms. */
+  now: () => number;
+  monotonic: () => number;
+}
+
+/** Errors: DomainError `invalid` for a model that is unknown, not ready or named twice. */
+export function modelComparer({ reader, rank, queue, ...dependencies }: CompareDependencies) {
+  const { newQueryId, newCompareId, now, monotonic } = dependencies;
+
+  const checkModels = (models: readonly string[]) => {
+    for (const [place, id] of models.entries()) {
+      const status = reader.models.get(id)?.status;
+      const shown = JSON.stringify(id.slice(0, 64));
+      if (status === undefined) throw new DomainError('invalid', `models: ${shown} is unknown`);
+      if (status !== 'ready') throw new DomainError('invalid', `models: ${shown} is ${status}, not ready`);
+      if (models.indexOf(id) !== place) throw new DomainError('invalid', `models: ${shown} is named twice`);
+    }
+  };
+
+  return async (request: CompareRequest, signal: AbortSignal | undefined): Promise<CompareResponse> => {
+    checkModels(request.models);
+    const { query, models, k, candidates, rerank } = request;
+    const compare_id = newCompareId();
+    const arms: { model: string; pages: { page_no: number; score: number }[] }[] = [];
+    for (const model of models) {
+      const began = monotonic();
+      const ranking = await rank(searchRequest.parse({ query, k, candidates, rerank }), { model, signal });
+      const pages = ranking.pages.slice(0, k);
+      arms.push({ model, pages });
+      queue.offer({
+        query_id: newQueryId(),
+        ts: now(),
+        kind: 'compare_arm',
+        compare_id,
+        query_text: query,
+        params: { k, candidates, rerank, model },
+        active_model: model,
+        reranker_model: ranking.reranker,
+        timing_ms: { ...ranking.timing_ms, total: monotonic() - began },
+        retrieved: ranking.retrieved,
+        fused: ranking.fused,
+        pages,
+        offset: 0,
+      });
+    }
+    const agreement: CompareAgreement[] = arms.flatMap((a, place) =>
+      arms.slice(place + 1).map((b) => ({
+        model_a: a.model,
+        model_b: b.model,
+        ...agreementAtK(
+          a.pages.map(({ page_no }) => page_no),
+          b.pages.map(({ page_no }) => page_no),
+          k,
+        ),
+      })),
+    );
+    const runs = arms.map(({ model, pages }) => ({
+      model,
+      results: pages.flatMap(({ page_no, score }) => {
+        const page = reader.pages.get(page_no);
+        if (page === undefined) return [];
+        return [{ page_id: idOf('page', page_no), canonical_url: page.canonical_url, title: page.title, score }];
+      }),
+    }));
+    return { compare_id, query, runs, agreement };
+  };
+}

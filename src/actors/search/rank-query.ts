@@ -1,0 +1,187 @@
+/**
+ * Ranks pages for a query: the index gives both sides' hits, which are fused, or ordered by the
+ * reranker where one is wanted and has scored them, then rolled up to pages, faded with age and ordered
+ * (exact title or URL first, then score). What a search, a comparison and a replay have in common; it presents nothing.
+ */
+import { pagesOfTree } from '../../commands/entity-trees.ts';
+import { looksLikeUrl, titleOfQuery } from '../../compute/ranking/exact-query.ts';
+import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
+import { recencyFactor } from '../../compute/ranking/recency.ts';
+import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
+import { mergeReranked } from '../../compute/rerank/merge-reranked.ts';
+import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { normalizeDomain } from '../../compute/web/domain-match.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { instantOf, numberOf } from '../../domain/ids.ts';
+import type { PageFilters } from '../../domain/page-filters.ts';
+import type { SearchFilters, SearchRequest } from '../../domain/search.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { requireEntity } from '../entities/resolve-entity.ts';
+import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
+import type { OutsideReranker } from './outside-reranker.ts';
+
+export interface RankDependencies {
+  ask: SystemAsk;
+  reader: StoreReader;
+  canonicalize: CanonicalizeSettings;
+  /** Whether the local reranker gives the final order where a request wants one. */
+  localReranker: boolean;
+  /** Gives the final order then in its place; null for none. */
+  outsideReranker: OutsideReranker | null;
+  /** Told of each search that wanted a reranker's order and did not get it. */
+  onRerankDegraded: () => void;
+  /** Half-life where a request names none; null: nothing fades. */
+  recencyHalfLifeDays: number | null;
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Monotonic, ms. */
+  monotonic: () => number;
+}
+
+export type RankRequest = Pick<
+  SearchRequest,
+  'query' | 'candidates' | 'rerank' | 'rollup' | 'rollup_m' | 'rrf_k' | 'recency_half_life_days' | 'filters'
+>;
+
+export interface OrderedPage extends RankedPage {
+  /** The query is the page's title or URL. */
+  exact: boolean;
+}
+
+export interface Ranking {
+  /** The model whose vectors the dense side used. */
+  model: string;
+  /** The model that gave the final order, or null where the fused scores did. */
+  reranker: string | null;
+  retrieved: Retrieved;
+  /** Every candidate chunk in the order before any reranking, best first. */
+  fused: FusedHit[];
+  /** Best first. */
+  pages: OrderedPage[];
+  timing_ms: Record<string, number>;
+}
+
+/** How the query log calls the local reranker. */
+const LOCAL_RERANKER = 'local';
+/** Pages of one title that can be put first; more have a title that names nothing. */
+const maxExactPages = 100;
+
+/**
+ * Make the ranking function. `model` names an embedding model that is ready; without it the active one is used.
+ * Errors: DomainError `no_active_model`; `not_found` for an entity filter that names none; `invalid` for a filter that cannot be.
+ */
+export function queryRanker(dependencies: RankDependencies) {
+  const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
+    dependencies;
+
+  /** Pages whose title or URL the query is, the filters not yet asked. */
+  const exactPages = (query: string): number[] => {
+    const found = new Set(reader.pages.numbersByTitle(titleOfQuery(query), maxExactPages));
+    if (looksLikeUrl(query)) {
+      const canonical = canonicalizeUrl(query.trim(), canonicalize);
+      const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);
+      if (no !== undefined) found.add(no);
+    }
+    return [...found].filter((no) => reader.pages.get(no)?.status === 'indexed');
+  };
+
+  const order = (request: RankRequest, retrieved: Retrieved, hits: FusedHit[]): OrderedPage[] => {
+    const ranked = rollUpPages(hits, retrieved.pageOf, request);
+    const halfLife = request.recency_half_life_days ?? recencyHalfLifeDays;
+    if (halfLife !== null) {
+      const at = now();
+      for (const page of ranked) page.score *= recencyFactor(retrieved.lastSeenAt(page.page_no), at, halfLife);
+    }
+    const exact = new Set(exactPages(request.query).filter((no) => retrieved.passes(no)));
+    const pages = ranked.map(({ page_no, score, hits }) => ({ page_no, score, hits, exact: exact.has(page_no) }));
+    if (exact.size === 0 && halfLife === null) return pages; // in order as they are rolled up
+    const pooled = new Set(ranked.map(({ page_no }) => page_no));
+    for (const page_no of exact) if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact: true });
+    return pages.sort((a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || a.page_no - b.page_no);
+  };
+
+  /** By the named model, or the active one. The latter may be replaced and deleted while it is asked: then the new one is asked. */
+  const retrieve = async (
+    request: Omit<RetrieveRequest, 'model'>,
+    model: string | null,
+    signal: AbortSignal | undefined,
+  ): Promise<{ used: string; retrieved: Retrieved }> => {
+    for (;;) {
+      const used = model ?? reader.models.activeId();
+      if (used === null) throw new DomainError('no_active_model', 'no active embedding model');
+      try {
+        return { used, retrieved: await ask('index.retrieve', { ...request, model: used }, { signal }) };
+      } catch (error) {
+        const wasReplaced = model === null && reader.models.activeId() !== used;
+        if (!(wasReplaced && error instanceof DomainError && error.code === 'invalid')) throw error;
+      }
+    }
+  };
+
+  return async (
+    request: RankRequest,
+    { model = null, signal }: { model?: string | null; signal?: AbortSignal | undefined } = {},
+  ): Promise<Ranking> => {
+    const filters = pageFiltersOf(request.filters, reader);
+    const { query, candidates, rrf_k } = request;
+    const wanted = request.rerank;
+    const rerank = wanted && localReranker && outsideReranker === null;
+    const { used, retrieved } = await retrieve({ query, candidates, filters, rerank, rrf_k }, model, signal);
+    const began = monotonic();
+    const nothing = !retrieved.known;
+    const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k);
+    const fusedAt = monotonic();
+    const outside = wanted && fused.length > 0 ? outsideReranker : null;
+    const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
+    const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
+    const rerankedAt = monotonic();
+    const pages = order(request, retrieved, reranked ?? fused);
+    const timing_ms: Record<string, number> = {
+      ...retrieved.timing_ms,
+      fuse: fusedAt - began + monotonic() - rerankedAt,
+      ...(outside === null ? {} : { rerank: rerankedAt - fusedAt }),
+    };
+    if (reranked === null && fused.length > 0 && (rerank || outside !== null)) {
+      timing_ms.degraded_rerank = 1;
+      dependencies.onRerankDegraded();
+    }
+    const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
+    return { model: used, reranker, retrieved, fused, pages, timing_ms };
+  };
+}
+
+/** What the local reranker has scored, best first, ties by label; below it the other candidates as they are fused. */
+function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]): FusedHit[] {
+  const hits: FusedHit[] = [];
+  for (let i = 0; i < labels.length; i++) hits.push({ label: labels[i], score: scores[i] });
+  if (labels.length < fused.length) {
+    const scored = new Set(labels);
+    const rest = fused.filter(({ label }) => !scored.has(label));
+    return mergeReranked(hits, Float64Array.from(scores), rest);
+  }
+  return hits.sort((a, b) => b.score - a.score || a.label - b.label);
+}
+
+export type RankQuery = ReturnType<typeof queryRanker>;
+
+/** Errors: DomainError `invalid` for a domain that can be none; `not_found` for an entity that nothing is known of. */
+export function pageFiltersOf(
+  filters: SearchFilters | null | undefined,
+  { entities, clusters }: StoreReader,
+): PageFilters {
+  const time = (text: string | null | undefined) => (text == null ? null : instantOf(text));
+  const domain = filters?.domain == null ? null : normalizeDomain(filters.domain);
+  if (domain !== null && typeof domain !== 'string')
+    throw new DomainError('invalid', `filters.domain: ${domain.invalid}`);
+  const entity = filters?.entity == null ? null : requireEntity(entities, filters.entity);
+  const mentioning = entity === null ? null : new Set(pagesOfTree(entities, entity));
+  // An unknown cluster has no pages.
+  const cluster = filters?.cluster_id == null ? null : (numberOf('cluster', filters.cluster_id) ?? 0);
+  const clustered = cluster === null ? null : new Set(cluster === 0 ? [] : clusters.pagesOf(cluster));
+  const pages = clustered === null ? mentioning : inBoth(clustered, mentioning);
+  return { domain, after: time(filters?.after), before: time(filters?.before), pages };
+}
+
+function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null): ReadonlySet<number> {
+  return others === null ? pages : new Set([...pages].filter((no) => others.has(no)));
+}

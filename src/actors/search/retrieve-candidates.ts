@@ -1,0 +1,139 @@
+/**
+ * From a query to candidates: both sides are searched at once, and the local reranker scores what they found. Where a page stands is
+ * decided elsewhere (rank-query.ts); here are labels and scores.
+ *
+ *   query ─ searcher: analyse, embed ─┬─ and on: BM25F ────────┐
+ *           or outside model: embed ──┴─ shards: cosine, floor ─┴─ shards: cosines of both ─ searcher: rerank
+ */
+import type { Logger } from 'pino';
+import { fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
+import type { LabelSet } from '../../compute/structures/label-set.ts';
+import { type EmbeddingModel, localDim } from '../../domain/model.ts';
+import type { Catalog } from '../../index/catalog.ts';
+import type { ModelSpaces } from '../../index/model-spaces.ts';
+import type { Searchers } from '../../index/searchers.ts';
+import type { AnalyzedQuery } from '../../threads/analyze-query.ts';
+import type { RankedChunks, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
+import type { AskQueryVector } from './query-vector.ts';
+
+export interface RetrievalDependencies {
+  catalog: Catalog;
+  spaces: ModelSpaces;
+  searchers: Searchers;
+  /** Gives queries their vectors by outside models. */
+  askQueryVector: AskQueryVector;
+  /** Whether something that was indexed is not searchable yet. */
+  isRebuilding: () => boolean;
+  log: Logger;
+  monotonic: () => number;
+}
+
+/** Answer a request with this model's vectors. Errors: DomainError, QueueFullError, those of the threads. */
+export type RetrieveCandidates = (
+  request: RetrieveRequest,
+  model: EmbeddingModel,
+  signal: AbortSignal | undefined,
+) => Promise<Retrieved>;
+
+/** A query as a searcher analysed it, with its vector from wherever the model is. */
+type EmbeddedQuery = Pick<AnalyzedQuery, 'forms' | 'vector' | 'wordPart' | 'knownWords'>;
+
+/**
+ * Candidates that the local reranker scores: all of both sides by default. More than this, which a search may ask for 2,000 of and
+ * a replay 20,000, take their processor time from other searches and change nothing at the top (docs/ranking.md, "More candidates").
+ */
+const maxReranked = 400;
+
+const noLabels = new Uint32Array(0);
+const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
+
+export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
+  const { catalog, spaces, searchers, askQueryVector, isRebuilding, log, monotonic } = dependencies;
+
+  /** The query's vector by an outside model, which knows every word in its way; null where the searchers make it. */
+  const embedOutside = async (model: EmbeddingModel, query: string, signal: AbortSignal | undefined) => {
+    if (localDim(model) !== null) return null;
+    const asked = await askQueryVector(model, query, signal);
+    return { ...asked, wordPart: null, knownWords: asked.vector === null ? 0 : 1 };
+  };
+
+  /** The dense side's hits; none where there is no vector to ask with. */
+  const searchVectors = async (
+    model: EmbeddingModel,
+    vector: Float32Array | null,
+    k: number,
+    allow: { allow?: LabelSet },
+  ): Promise<RankedChunks> => {
+    if (vector === null) return nothing;
+    const limits = { ...allow, ...(model.floor === null ? {} : { minScore: model.floor }) };
+    return spaces.use(model, ({ chunks }) => chunks.search(vector, k, limits));
+  };
+
+  /** The first candidates by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
+  const rerank = async (
+    model: EmbeddingModel,
+    { forms, vector, wordPart }: EmbeddedQuery,
+    hits: readonly Uint32Array[],
+    rrfK: number,
+  ): Promise<RankedChunks | null> => {
+    const labels = Uint32Array.from(fuseRrf(hits, rrfK).slice(0, maxReranked), ({ label }) => label);
+    if (labels.length === 0) return null;
+    const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
+    const scored = vectors.length === 0 ? [] : await spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
+    const [cosine = null, wordCosine = null] = scored.map((each) => each.map((score) => score || 0));
+    const outsideModel = localDim(model) === null;
+    try {
+      const scores = await searchers.rerank(forms, { labels, cosine, wordCosine, outsideModel });
+      return scores === null ? null : { labels, scores };
+    } catch (error) {
+      log.error({ err: error }, 'the local reranker failed: the fused order is answered');
+      return null;
+    }
+  };
+
+  return async ({ query, candidates: k, filters, rerank: wantsRerank, rrf_k }, model, signal) => {
+    const began = monotonic();
+    const allowed = catalog.allowed(filters);
+    const filtered = monotonic();
+    const pages = {
+      pageOf: (label: number) => catalog.pageOf(label),
+      passes: (no: number) => catalog.passes(no, filters),
+      lastSeenAt: (no: number) => catalog.lastSeenAt(no),
+    };
+    if (allowed?.count === 0) {
+      return { sparse: nothing, dense: nothing, reranked: null, known: false, timing_ms: {}, ...pages };
+    }
+    const allow = allowed === null ? {} : { allow: allowed.labels };
+    const embedding = embedOutside(model, query, signal);
+    embedding.catch(() => {}); // waited for below, unless the searcher fails first
+    const asking = searchers.find({ query, dim: localDim(model), k, ...allow });
+    const analyzed = await asking.analyzed;
+    const asked = monotonic();
+    const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };
+
+    const searchDense = async () => {
+      const outside = await embedding;
+      const from = monotonic();
+      if (outside !== null) timing_ms.embed = from - filtered;
+      if (outside?.degraded === true) timing_ms.degraded_dense = 1;
+      const embedded = { ...analyzed, ...outside };
+      const near = await searchVectors(model, embedded.vector, k, allow);
+      timing_ms.dense = monotonic() - from;
+      return { near, embedded };
+    };
+    const searchSparse = async () => {
+      const found = await asking.found;
+      timing_ms.sparse = monotonic() - asked;
+      return found;
+    };
+    const [sparse, { near, embedded }] = await Promise.all([searchSparse(), searchDense()]);
+    const known = sparse.known > 0 || embedded.knownWords > 0;
+    const dense = known ? near : nothing;
+
+    const searched = monotonic();
+    const reranked = wantsRerank ? await rerank(model, embedded, [sparse.labels, dense.labels], rrf_k) : null;
+    if (wantsRerank) timing_ms.rerank = monotonic() - searched;
+    if (isRebuilding() || model.status !== 'ready') timing_ms.rebuilding = 1;
+    return { sparse, dense, reranked, known, timing_ms, ...pages };
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * The retriever: answers searches, one or a batch. Ranking and presenting are parts of their own (rank-query.ts,
+ * present-page.ts); here they become a reply. It holds no state.
+ */
+import { quotedPhrases } from '../../compute/ranking/exact-query.ts';
+import { DomainError, JobError } from '../../domain/errors.ts';
+import type { SearchBatchItem, SearchBatchRequest, SearchRequest, SearchResponse } from '../../domain/search.ts';
+import type { QueryLogQueue } from '../journal/query-log-queue.ts';
+import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { RankedPages } from '../system/system-messages.ts';
+import { modelComparer } from './compare-models.ts';
+import { mediation } from './mediation.ts';
+import { presentPage } from './present-page.ts';
+import { queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
+
+export interface RetrieverDependencies extends RankDependencies {
+  newQueryId: () => string;
+  newCompareId: () => string;
+  queue: QueryLogQueue;
+}
+
+/** When a measurement that a provider did not take part in is tried again: a breaker's usual cooldown, ms. */
+const retryAfterMs = 30_000;
+
+type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar' | 'search.compare' | 'search.rank';
+
+export function retrieverLogic(dependencies: RetrieverDependencies) {
+  const { reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
+  const rank = queryRanker(dependencies);
+  const { suggest, similar } = mediation(dependencies);
+
+  const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
+    const began = monotonic();
+    const ranking = await rank(request, { signal });
+    const ranked = monotonic();
+    const end = request.offset + request.k;
+    const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
+    const pages = ranking.pages.slice(request.offset, end);
+    // The threads look for suggestions while the passages are read here.
+    const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
+    let presenting = ranked;
+    let presented = ranked;
+    const present = async () => {
+      await new Promise(setImmediate); // or the threads would be asked only after this
+      presenting = monotonic();
+      const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
+      presented = monotonic();
+      return filled;
+    };
+    const [suggestions, results] = await Promise.all([suggesting, present()]);
+    const done = monotonic();
+    const timing_ms = rounded({
+      ...ranking.timing_ms,
+      passages: presented - presenting,
+      suggest: done - presented,
+      total: done - began,
+    });
+    const query_id = newQueryId();
+    const { query: query_text, ...params } = request;
+    const { model: active_model, reranker: reranker_model, retrieved, fused } = ranking;
+    const run = { query_id, ts: now(), kind: 'search', compare_id: null, query_text, params, timing_ms } as const;
+    queue.offer({ ...run, active_model, reranker_model, retrieved, fused, pages, offset: request.offset });
+    return {
+      query_id,
+      results,
+      offset: request.offset,
+      has_more: ranking.pages.length > end,
+      suggestions,
+      timing_ms,
+    };
+  };
+
+  /** One after the other on purpose: contract "Batch search". */
+  const searchBatch = async ({ queries, ...shared }: SearchBatchRequest, signal: AbortSignal | undefined) => {
+    const results: SearchBatchItem[] = [];
+    for (const [index, query] of queries.entries()) {
+      try {
+        results.push({ ...(await search({ ...shared, query }, signal)), index, query, outcome: 'ok' });
+      } catch (error) {
+        results.push({ index, query, outcome: 'error', ...itemError(error) });
+      }
+    }
+    return { results };
+  };
+
+  const handlers: Handlers<RetrieverMessages> = {
+    'search.query': search,
+    'search.batch': searchBatch,
+    'search.similar': similar,
+    'search.compare': modelComparer({ ...dependencies, rank }),
+    'search.rank': async ({ request, model }, signal) => {
+      const ranking = await rank(request, { model, signal });
+      const { degraded_dense, degraded_rerank } = ranking.timing_ms;
+      if (degraded_dense === 1 || (outsideReranker !== null && degraded_rerank === 1)) {
+        throw new JobError('a provider did not answer: what was to be measured is not this ranking', { retryAfterMs });
+      }
+      return rankedPages(ranking);
+    },
+  };
+  return serviceLogic<RetrieverMessages>('retriever', async () => ({ handlers }));
+}
+
+/** A ranking as those see it who measure it: numbers of pages, best first. */
+function rankedPages({ pages, fused, retrieved, reranker }: Ranking): RankedPages {
+  const candidates = new Set<number>();
+  for (const { label } of fused) candidates.add(retrieved.pageOf(label));
+  candidates.delete(0);
+  return { pages: pages.map(({ page_no }) => page_no), candidates: [...candidates], reranker };
+}
+
+/** What a failed item of a batch says; an error that concerns the whole batch is thrown on. */
+function itemError(error: unknown): { error: 'feature_unavailable' | 'no_active_model'; detail: string } {
+  if (error instanceof DomainError) {
+    if (error.code === 'no_active_model') return { error: 'no_active_model', detail: error.message };
+    if (error.code === 'not_found') return { error: 'feature_unavailable', detail: error.message };
+  }
+  throw error;
+}
+
+/** To microseconds. */
+function rounded(timing: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(timing).map(([stage, ms]) => [stage, Math.round(ms * 1000) / 1000]));
+}

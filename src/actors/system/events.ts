@@ -1,0 +1,164 @@
+/**
+ * The event stream: tells subscribers every status change of a job, in commit order. A projection of the commit feed.
+ *
+ * No gap and no double: a subscription takes its place in the stream and reads its snapshot in one step, and the snapshot's
+ * opstamp says which commits it has in it: those are committed but perhaps not told yet, and are left out when they are.
+ *
+ * Memory: each event is held once for all subscribers. One that has more than `queueSize` events waiting and has taken nothing
+ * for `stallMs` is ended, so a slow one goes on as long as it moves. A kernel takes from a full socket in lumps of up to a
+ * megabyte, which is why no shorter time means anything. Above `maxBacklog` the one furthest behind is ended, moving or not:
+ * it may connect again and gets a snapshot.
+ */
+import { maxTimerMs } from '../../domain/durations.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { EventSubscription, JobEventData, SubscriptionEnd } from '../../domain/events.ts';
+import { idOf } from '../../domain/ids.ts';
+import type { Job } from '../../domain/job.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { jobResponseOf } from '../jobs/records.ts';
+import type { CommitFeed } from './commit-feed.ts';
+import { EventBacklog, type Place } from './event-backlog.ts';
+import { serviceLogic } from './service.ts';
+
+export interface EventsDependencies {
+  reader: Pick<StoreReader, 'jobs' | 'counters'>;
+  feed: CommitFeed;
+  maxSubscribers: number;
+  /** Events that may wait for a subscriber that takes none. */
+  queueSize: number;
+  /** Monotonic, ms. */
+  monotonic: () => number;
+  /** Told how many subscribers there are, and of each end. */
+  onSubscribers: (count: number) => void;
+  onEnd: (reason: SubscriptionEnd) => void;
+}
+
+/** Jobs of a snapshot: as `GET /v1/jobs` by default. */
+const snapshotJobs = 100;
+/** Without a take for so long, a subscriber with a full queue counts as stalled, ms. */
+export const stallMs = 5_000;
+/** How often that is looked at, ms. */
+const lookEveryMs = 1_000;
+/** UTF-16 code units of all events held: some 25,000 events. */
+export const maxBacklog = 8 * 1024 * 1024;
+/** Of one text that is given out. */
+const takenLength = 64 * 1024;
+
+interface Subscriber {
+  place: Place;
+  /** Wakes the one who waits in `take`. */
+  wake: (() => void) | undefined;
+  /** When it last took or waited for events. */
+  movedAt: number;
+  /** Commits below this one are in its snapshot. */
+  from: number;
+  end(reason: SubscriptionEnd): void;
+}
+
+export function eventsLogic(dependencies: EventsDependencies) {
+  const { reader, feed, maxSubscribers, queueSize, monotonic, onSubscribers, onEnd } = dependencies;
+
+  const start = async () => {
+    const backlog = new EventBacklog();
+    const subscribers = new Map<Place, Subscriber>();
+
+    const endStalled = () => {
+      const now = monotonic();
+      for (const subscriber of subscribers.values()) {
+        const idle = subscriber.wake === undefined && now - subscriber.movedAt >= stallMs;
+        if (idle && backlog.waiting(subscriber.place) > queueSize) subscriber.end('stalled');
+      }
+      while (backlog.length > maxBacklog) {
+        const slowest = backlog.slowest();
+        if (slowest === undefined) return;
+        subscribers.get(slowest)?.end('stalled');
+      }
+    };
+
+    const unlisten = feed.subscribe(({ opstamp, jobs }) => {
+      if (jobs.length === 0 || subscribers.size === 0) return;
+      backlog.append(jobs.map(eventText));
+      for (const { place, from } of subscribers.values()) if (opstamp < from) backlog.skip(place, jobs.length);
+      endStalled();
+      for (const { place, wake } of subscribers.values()) if (backlog.waiting(place) > 0) wake?.();
+    });
+    const looking = setInterval(endStalled, lookEveryMs);
+    looking.unref();
+
+    const subscribe = (): EventSubscription => {
+      if (subscribers.size >= maxSubscribers) {
+        throw new DomainError('overloaded', `the event stream has its ${maxSubscribers} subscribers already`, {
+          retryAfterS: 5,
+        });
+      }
+      // One read of the store: nothing is committed between two reads of one turn of the event loop.
+      const from = reader.counters.peek('opstamp');
+      const snapshot = { jobs: reader.jobs.list({ limit: snapshotJobs }).map(jobResponseOf) };
+      const place = backlog.join();
+      let isOver = false;
+      let tellEnd: (reason: SubscriptionEnd) => void;
+      const ended = new Promise<SubscriptionEnd>((resolve) => {
+        tellEnd = resolve;
+      });
+      const subscriber: Subscriber = {
+        place,
+        wake: undefined,
+        movedAt: monotonic(),
+        from,
+        end: (reason) => {
+          if (isOver) return;
+          isOver = true;
+          backlog.leave(place);
+          subscribers.delete(place);
+          subscriber.wake?.();
+          tellEnd(reason);
+          onEnd(reason);
+          onSubscribers(subscribers.size);
+        },
+      };
+      subscribers.set(place, subscriber);
+      onSubscribers(subscribers.size);
+      const take = async (quietMs: number): Promise<string | null> => {
+        if (!isOver && backlog.waiting(place) === 0) await somethingComes(subscriber, quietMs);
+        if (isOver) return null;
+        subscriber.movedAt = monotonic();
+        return backlog.take(place, takenLength);
+      };
+      return { snapshot, take, leave: () => subscriber.end('left'), ended };
+    };
+
+    return {
+      handlers: { 'events.subscribe': subscribe },
+      stop: async () => {
+        clearInterval(looking);
+        unlisten();
+        for (const subscriber of subscribers.values()) subscriber.end('stopping');
+      },
+    };
+  };
+  return serviceLogic<'events.subscribe'>('events', start);
+}
+
+/** Resolves when the subscriber is woken, or after `quietMs`. */
+function somethingComes(subscriber: Subscriber, quietMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => wake(), Math.min(quietMs, maxTimerMs));
+    const wake = () => {
+      clearTimeout(timer);
+      subscriber.wake = undefined;
+      resolve();
+    };
+    subscriber.wake = wake;
+  });
+}
+
+/** One event of the stream. JSON has no line breaks, so the data is one line. */
+export function streamEvent(name: string, data: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function eventText(job: Job): string {
+  const event: JobEventData = jobResponseOf(job);
+  if (job.page_no !== null) event.page_id = idOf('page', job.page_no);
+  return streamEvent('job', event);
+}

@@ -1,0 +1,139 @@
+/**
+ * All messages of the actor system: the public ones that routes may send, and the internal ones between actors. One map, so
+ * that the supervisor's routing table is complete or does not compile.
+ */
+import { DomainError } from '../../domain/errors.ts';
+import type { MessageName, Messages } from '../../domain/messages.ts';
+import type { LabelRange } from '../../domain/page.ts';
+import type { PageFilters } from '../../domain/page-filters.ts';
+import type { SearchRequest } from '../../domain/search.ts';
+import type { NearPage } from '../../index/page-space.ts';
+import type { Command } from '../../store/store.ts';
+import type { PreparedPages } from '../../threads/prepare-page.ts';
+
+export interface RetrieveRequest {
+  query: string;
+  candidates: number;
+  filters: PageFilters;
+  /** Embedding model of the dense side. */
+  model: string;
+  /** Whether the local reranker is to score the candidates: the first ones as they are fused with `rrf_k`. */
+  rerank: boolean;
+  rrf_k: number;
+}
+
+/** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */
+export interface RankedChunks {
+  labels: Uint32Array;
+  scores: ArrayLike<number>;
+}
+
+export interface Retrieved {
+  sparse: RankedChunks;
+  dense: RankedChunks;
+  /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
+  reranked: RankedChunks | null;
+  /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
+  known: boolean;
+  /** The page that a label belongs to, 0 for none any more. */
+  pageOf: (label: number) => number;
+  /** Whether a page passes the request's filters. */
+  passes: (pageNo: number) => boolean;
+  /** When a page was last visited, ms. */
+  lastSeenAt: (pageNo: number) => number;
+  timing_ms: Record<string, number>;
+}
+
+export interface RankedPages {
+  /** Best first. */
+  pages: number[];
+  /** Every page with a candidate chunk, in the order of their best ones before any reranking. */
+  candidates: number[];
+  reranker: string | null;
+}
+
+/** Pages near to the mean of these pages' vectors. */
+export interface NearPagesRequest {
+  /** Embedding model of the vectors; null: the active one. */
+  model: string | null;
+  page_nos: readonly number[];
+  k: number;
+  /** Pages that are not wanted, beside those above. */
+  except: readonly number[];
+  filters: PageFilters;
+  /** Also pages below the model's floor: something else says already that they belong together. */
+  anyScore?: boolean;
+}
+
+export interface InternalMessages {
+  /** Rewrite the store's file without what was deleted. Reads go on, writes wait. Errors: of the file system. */
+  'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
+  /** Numbers of the pages of a domain and those below it, as of the last commit that was answered. */
+  'index.pagesUnder': { request: { domain: string }; reply: number[] };
+  /** Let go of pages' content: no search that starts afterwards finds it. */
+  'index.remove': { request: { pages: readonly LabelRange[] }; reply: undefined };
+  /** What the files held at the start beyond what is live, and whether one was set aside: a crash, or older files put back. */
+  'index.heldAtStart': { request: Record<string, never>; reply: { dropped: number; setAside: boolean } };
+  /** Rewrite index files and delete set-aside ones, so that nothing removed is left in them; `clean`: nothing came meanwhile. */
+  'index.purge': { request: Record<string, never>; reply: { clean: boolean } };
+  /** Why the last write was refused; null where it was not. Asking while there is trouble tries a write. */
+  'store.trouble': { request: Record<string, never>; reply: string | null };
+  /** Run a command in the writer's next transaction; the reply comes when it is on the disk. */
+  'store.commit': { request: { command: Command<unknown>; weight: number }; reply: unknown };
+  /**
+   * Make the chunks of some pages searchable on both sides, and take the ones they replace out. `pages`: labels of each page;
+   * `vectors`: by space, rows of all pages.
+   */
+  'index.add': {
+    request: Pick<PreparedPages, 'segment'> & {
+      vectors: ReadonlyMap<number, Float32Array>;
+      pages: readonly LabelRange[];
+      obsolete: readonly LabelRange[];
+    };
+    reply: undefined;
+  };
+  /**
+   * Add stored vectors of pages to a model's space: of the stored rows, page by page. Opens the space if need be; nothing happens where
+   * the model was deleted, or registered anew with another space.
+   */
+  'index.addVectors': {
+    request: { model_id: string; space: number; pages: readonly LabelRange[]; rows: Float32Array };
+    reply: undefined;
+  };
+  /** Answered when a model's space is in memory with everything that the store has for it, and the next start finds it saved. */
+  'index.openSpace': { request: { model_id: string; save: boolean }; reply: undefined };
+  /** Forget a space and delete its files; answered when they are gone. */
+  'index.dropSpace': { request: { space: number }; reply: undefined };
+  'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
+  /** Rank without answering or logging; a model that is not the active one must be ready. JobError where a provider did not answer. */
+  'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
+  'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
+  /** Answered when nothing that was lost is still being brought back. */
+  'index.settled': { request: Record<string, never>; reply: undefined };
+}
+
+export type SystemMessages = Messages & InternalMessages;
+export type SystemMessageName = MessageName | keyof InternalMessages;
+export type SystemRequestOf<Name extends SystemMessageName> = SystemMessages[Name]['request'];
+export type SystemReplyOf<Name extends SystemMessageName> = SystemMessages[Name]['reply'];
+
+export type SystemAsk = <Name extends SystemMessageName>(
+  name: Name,
+  request: SystemRequestOf<Name>,
+  options?: { signal?: AbortSignal | undefined },
+) => Promise<SystemReplyOf<Name>>;
+
+/** Whether a message was refused because a queue was full: sent again later it may be taken. */
+export function isOverloaded(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'overloaded';
+}
+
+/**
+ * Run a command through the writer, with its reply's type. `weight`: how many records it is about, 1 unless said; commands of
+ * many do not share a transaction.
+ */
+export type CommitCommand = <Reply>(command: Command<Reply>, weight?: number) => Promise<Reply>;
+
+export function commitThrough(ask: SystemAsk): CommitCommand {
+  return <Reply>(command: Command<Reply>, weight = 1) => ask('store.commit', { command, weight }) as Promise<Reply>;
+}

@@ -1,0 +1,52 @@
+/** Reads feeds on a thread of their own, with the ways in which that fails as errors of the poll. */
+import type { Episode } from '../../compute/feed/episode.ts';
+import type { FeedReading } from '../../compute/feed/feed.ts';
+import type { FeedBytes } from '../../compute/feed/read-feed.ts';
+import { JobError } from '../../domain/errors.ts';
+import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/thread-pool.ts';
+import { ranOutOfMemory } from '../system/thread-faults.ts';
+
+/** Longest that a feed may take, ms, the wait and the start of the thread included: 280,000 entries take a fifth of a second. */
+const timeoutMs = 10_000;
+/** `fetch.max_bytes` is 10 MB; a feed takes some ten times its length while it is read. */
+const maxHeapMb = 512;
+const maxQueue = 64;
+
+export interface FeedReader {
+  /** Errors: JobError. */
+  read(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading>;
+  /** The entries that have a recording. Errors: as of `read`. */
+  readEpisodes(feed: FeedBytes, signal: AbortSignal): Promise<FeedReading<Episode>>;
+  close(): Promise<void>;
+}
+
+export function openFeedReader(): FeedReader {
+  const pool = openThreadPool<typeof import('../../threads/feed-thread.ts')>({
+    entry: new URL('../../threads/feed-thread', import.meta.url),
+    name: 'feeds',
+    threads: 1,
+    lazy: true,
+    maxQueue,
+    maxHeapMb,
+    nice: 10,
+  });
+  const failed = (error: unknown) => {
+    throw asJobError(error);
+  };
+  return {
+    read: (feed, signal) => pool.run('read', feed, { signal, timeoutMs }).catch(failed),
+    readEpisodes: (feed, signal) => pool.run('readEpisodes', feed, { signal, timeoutMs }).catch(failed),
+    close: () => pool.close(),
+  };
+}
+
+function asJobError(error: unknown): unknown {
+  if (error instanceof QueueFullError) return new JobError('too many feeds are waiting to be read', { cause: error });
+  if (error instanceof TaskTimeoutError) {
+    return new JobError(`the feed takes longer than ${timeoutMs / 1000} s to read`, { permanent: true, cause: error });
+  }
+  if (ranOutOfMemory(error)) {
+    return new JobError('the feed takes too much memory to read', { permanent: true, cause: error });
+  }
+  return error;
+}

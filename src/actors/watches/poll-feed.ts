@@ -1,0 +1,126 @@
+/**
+ * The poller of kind `rss`, and what other kinds that are feeds share with it: fetch a feed, unless it has not changed, and read it on a
+ * thread. Where the watch's URL is an HTML page, the feed that it announces is polled; docs/watches.md says why so.
+ */
+import type { FeedReading } from '../../compute/feed/feed.ts';
+import type { FeedBytes } from '../../compute/feed/read-feed.ts';
+import { JobError } from '../../domain/errors.ts';
+import { readRssConfig } from '../../domain/rss-config.ts';
+import type { Validators, Watch } from '../../domain/watch.ts';
+import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
+import type { FeedReader } from './feed-reader.ts';
+import type { Poller, SourceReading } from './poll-watch.ts';
+
+export interface FeedPollerDependencies {
+  fetch: WebFetch;
+  read: FeedReader['read'];
+}
+
+const accept =
+  'application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1';
+/** Feeds of one page that are tried. */
+const maxAnnounced = 3;
+const notModified = 304;
+
+type Polled<Item> = SourceReading<Item> | { announced: readonly string[] };
+
+export interface FeedSourceDependencies<Item> {
+  fetch: WebFetch;
+  /** What a feed comes to. Errors: JobError. */
+  read: (feed: FeedBytes, signal: AbortSignal) => Promise<FeedReading<Item>>;
+}
+
+/** Reads the feed that a watch names. Errors: JobError. */
+export function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) {
+  const ask = async (url: string, validators: Validators | null, signal: AbortSignal): Promise<WebAnswer> => {
+    const headers = {
+      accept,
+      ...(validators?.etag == null ? {} : { 'if-none-match': validators.etag }),
+      ...(validators?.last_modified == null ? {} : { 'if-modified-since': validators.last_modified }),
+    };
+    const answer = await fetch(url, { signal, headers });
+    // What another address says of its own content is no answer to validators of this one.
+    const isForeign = answer.status === notModified && answer.finalUrl !== validators?.url;
+    return isForeign && validators !== null ? ask(url, null, signal) : answer;
+  };
+
+  const pollAt = async (url: string, { validators }: Watch, signal: AbortSignal): Promise<Polled<Item>> => {
+    const answer = await ask(url, validators, signal);
+    const { status, finalUrl, headers, body } = answer;
+    const refusal = statusError(answer);
+    if (refusal !== null) throw refusal;
+    const whence = { url: finalUrl, feed_url: null };
+    if (status === notModified) return { items: null, title: null, validators, ...whence };
+    const contentType = headers['content-type'] ?? null;
+    const feed = await read({ bytes: body, contentType, url: finalUrl }, signal);
+    if (feed.kind === 'none') throw new JobError(feed.reason, { permanent: true });
+    if (feed.kind === 'links') return { announced: feed.urls };
+    return { items: feed.items, title: feed.title, validators: validatorsOf(answer), ...whence };
+  };
+
+  /** Poll a feed that the page at the watch's URL announces. */
+  const pollAnnounced = async (feed_url: string, watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
+    const polled = await pollAt(feed_url, watch, signal);
+    if ('announced' in polled) throw new JobError('not a feed: what the page announces is a page', { permanent: true });
+    return { ...polled, feed_url };
+  };
+
+  const firstOf = async (urls: readonly string[], watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
+    let failure: unknown;
+    for (const url of urls.slice(0, maxAnnounced)) {
+      try {
+        return await pollAnnounced(url, watch, signal);
+      } catch (error) {
+        if (!isPermanent(error)) throw error;
+        failure ??= error;
+      }
+    }
+    throw failure;
+  };
+
+  return async (watch: Watch, signal: AbortSignal): Promise<SourceReading<Item>> => {
+    if (watch.feed_url !== null) {
+      try {
+        return await pollAnnounced(watch.feed_url, watch, signal);
+      } catch (error) {
+        if (!isPermanent(error)) throw error; // else the page may announce another one by now
+      }
+    }
+    const polled = await pollAt(watch.url, watch, signal);
+    return 'announced' in polled ? firstOf(polled.announced, watch, signal) : polled;
+  };
+}
+
+export function feedPoller(dependencies: FeedPollerDependencies): Poller {
+  const readSource = feedSource(dependencies);
+  return {
+    policyOf: (config) => {
+      const read = readRssConfig(config);
+      return 'invalid' in read ? read : { source: read.source, maxItems: read.max_items ?? null };
+    },
+    poll: async (watch, signal) => {
+      const reading = await readSource(watch, signal);
+      const config = readRssConfig(watch.config);
+      const keepsContent = 'invalid' in config || config.feed_content === 'fallback';
+      return keepsContent ? reading : withoutContent(reading);
+    },
+  };
+}
+
+function withoutContent({ items, ...reading }: SourceReading): SourceReading {
+  return { ...reading, items: items?.map((item) => ({ ...item, content: null })) ?? null };
+}
+
+function isPermanent(error: unknown): boolean {
+  return error instanceof JobError && error.permanent;
+}
+
+/** Longest validator that is kept and sent again, in characters. */
+const maxValidatorLength = 1000;
+
+function validatorsOf({ finalUrl, headers }: WebAnswer): Validators | null {
+  const kept = (value: string | undefined) => (value === undefined || value.length > maxValidatorLength ? null : value);
+  const etag = kept(headers.etag);
+  const last_modified = kept(headers['last-modified']);
+  return etag === null && last_modified === null ? null : { url: finalUrl, etag, last_modified };
+}

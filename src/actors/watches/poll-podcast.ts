@@ -1,0 +1,79 @@
+/**
+ * The poller of kind `podcast`: the entries of a feed that have a recording. An episode's page is its recording: that is what is read,
+ * and an address of it that was handed in by itself is the same page. What else the feed says of it is kept in the page's metadata.
+ */
+import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
+import type { FoundTranscription } from '../../domain/capabilities.ts';
+import type { PageMetadata } from '../../domain/page.ts';
+import { type PublishedTranscript, readPodcastConfig } from '../../domain/podcast.ts';
+import type { WebFetch } from '../../providers/web-fetch.ts';
+import type { FeedReader } from './feed-reader.ts';
+import { feedSource } from './poll-feed.ts';
+import type { Poller, SourceItem } from './poll-watch.ts';
+
+export interface PodcastPollerDependencies {
+  fetch: WebFetch;
+  readEpisodes: FeedReader['readEpisodes'];
+  /** Why podcasts cannot be watched, in a sentence, or null. */
+  unavailable: string | null;
+}
+
+/** Why podcasts cannot be watched, or null. */
+export function podcastsUnavailable(
+  { fetch }: { fetch: { podcast_transcripts: boolean } },
+  { kind, detail }: FoundTranscription,
+): string | null {
+  if (!fetch.podcast_transcripts) return 'fetch.podcast_transcripts is off';
+  return kind === null ? detail : null;
+}
+
+export function podcastPoller({ fetch, readEpisodes, unavailable }: PodcastPollerDependencies): Poller {
+  const readSource = feedSource({ fetch, read: readEpisodes });
+  return {
+    policyOf: (config) => {
+      if (unavailable !== null) return { invalid: `podcasts cannot be watched: ${unavailable}` };
+      const read = readPodcastConfig(config);
+      if ('invalid' in read) return read;
+      return { source: read.source, maxItems: read.max_items ?? null, metadata: { watch_kind: 'podcast' } };
+    },
+    poll: async (watch, signal) => {
+      const { items, ...reading } = await readSource(watch, signal);
+      const config = readPodcastConfig(watch.config);
+      const wishes = {
+        withTranscripts: 'invalid' in config || config.transcripts === 'published_first',
+        withContent: !('invalid' in config) && config.feed_content === 'fallback',
+      };
+      return { ...reading, items: items?.map((episode) => itemOf(episode, wishes)) ?? null };
+    },
+  };
+}
+
+interface Wishes {
+  withTranscripts: boolean;
+  withContent: boolean;
+}
+
+function itemOf(episode: Episode, { withTranscripts, withContent }: Wishes): SourceItem {
+  const { url, title, published_at, content, link, author, duration_s, lang, chapters_url } = episode;
+  const transcripts = withTranscripts ? spokenIn(lang, episode.transcripts) : [];
+  const known: PageMetadata = { episode_url: link, author, duration_s, lang, chapters_url };
+  const metadata = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
+  return {
+    url,
+    title,
+    published_at,
+    content: withContent ? content : null,
+    metadata: transcripts.length === 0 ? metadata : { ...metadata, transcripts },
+  };
+}
+
+/** Translations are not what was said. */
+function spokenIn(lang: string | null, transcripts: readonly ListedTranscript[]): PublishedTranscript[] {
+  return transcripts
+    .filter((each) => lang === null || each.lang === null || primary(each.lang) === primary(lang))
+    .map(({ url, type }) => ({ url, type }));
+}
+
+function primary(tag: string): string {
+  return tag.split('-', 1)[0].toLowerCase();
+}

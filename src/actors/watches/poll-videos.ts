@@ -1,0 +1,48 @@
+/**
+ * The poller of kind `video`: the list at the watch's address, as yt-dlp gives it. A channel may be a list of lists (its tabs); the first
+ * few are looked into, in order, until there are enough videos.
+ */
+import type { VideoEntry } from '../../compute/video/video-info.ts';
+import { readVideoConfig } from '../../domain/video-config.ts';
+import type { VideoReader } from '../fetching/read-video.ts';
+import type { Poller, SourceItem } from './poll-watch.ts';
+
+export interface VideoPollerDependencies {
+  videos: Pick<VideoReader, 'list' | 'unavailable'>;
+  /** `watch.video_max_entries`. */
+  maxEntries: number;
+}
+
+/** Lists in a list that are looked into. */
+const maxLists = 3;
+
+export function videoPoller({ videos, maxEntries }: VideoPollerDependencies): Poller {
+  return {
+    policyOf: (config) => {
+      const reason = videos.unavailable();
+      if (reason !== null) return { invalid: reason };
+      const read = readVideoConfig(config);
+      if ('invalid' in read) return read;
+      const langs = read.caption_langs === undefined ? {} : { caption_langs: read.caption_langs.join(',') };
+      return { source: read.source, maxItems: null, metadata: { watch_kind: 'video', ...langs } };
+    },
+    poll: async (watch, signal) => {
+      const config = readVideoConfig(watch.config);
+      const wanted = 'invalid' in config ? {} : { most: config.max_entries, from: config.entries_from };
+      const { most = maxEntries, from = 'start' } = wanted;
+      const max = Math.min(most, maxEntries);
+      const { title, entries } = await videos.list(watch.url, { max, from }, signal);
+      const found = entries.filter(({ isList }) => !isList);
+      for (const { url } of entries.filter(({ isList }) => isList).slice(0, maxLists)) {
+        if (found.length >= max) break;
+        const inner = await videos.list(url, { max: max - found.length, from }, signal);
+        found.push(...inner.entries.filter(({ isList }) => !isList));
+      }
+      return { items: found.slice(0, max).map(itemOf), title, url: watch.url, validators: null, feed_url: null };
+    },
+  };
+}
+
+function itemOf({ url, title, published_at }: VideoEntry): SourceItem {
+  return { url, title, published_at, content: null };
+}

@@ -1,0 +1,158 @@
+/**
+ * Takes furniture out of a page before its article is looked for: by what elements are (`nav`, `figcaption`), by what their
+ * roles and attributes say, and by the words in their names. What holds much of the page's running text stays whatever it calls
+ * itself, so that no article is lost to a class name. Called by extraction.
+ */
+import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
+import { furnitureName } from './furniture-signs.ts';
+
+/** A piece of text outside links of at least so many characters is running text. */
+const runningLength = 40;
+/** Share of the page's running text above which nothing is furniture. */
+const largestShare = 0.25;
+/** Running text that an element may hold which is furniture by what it is, in characters. */
+const longestByKind = 3000;
+const longestProp = 400;
+const maxFrames = 3;
+
+const furniture = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
+/** What consists of words. */
+const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
+const furnitureRoles = new Set(
+  'navigation banner contentinfo complementary search menu menubar dialog alert alertdialog toolbar tooltip'.split(' '),
+);
+const furnitureProps = new Set(
+  'author datePublished dateModified dateCreated publisher keywords caption copyrightHolder interactionCount'.split(
+    ' ',
+  ),
+);
+/** A style attribute that hides its element. */
+export const hiddenStyle = /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
+
+/** Running text below an element, in characters, and whether it holds what calls itself the article. */
+interface Weight {
+  running: number;
+  holdsArticle: boolean;
+}
+
+/**
+ * Remove the furniture below `root`. A kind of furniture that would take much of the page's running text with it, all its elements
+ * together, is none on this page: where comments are what there is to read, they stay. Linear in the number of nodes.
+ */
+export function clearPage(root: DomNode): void {
+  unframeQuotes(root);
+  const weights = weigh(root);
+  const most = (weights.get(root)?.running ?? 0) * largestShare;
+  const found = new Map<string, { nodes: DomNode[]; running: number }>();
+  walkTree(
+    root,
+    (node) => {
+      const weight = weights.get(node);
+      if (weight === undefined || node.localName === 'head') return false;
+      const sign = weight.holdsArticle || weight.running > most ? null : signOf(node, weight.running);
+      // A name inside a heading or a paragraph says what a word is there for, such as `toc-backref`, and the word is still read.
+      if (sign === null) return !textLines.has(node.localName);
+      const same = found.get(sign) ?? { nodes: [], running: 0 };
+      same.nodes.push(node);
+      same.running += weight.running;
+      found.set(sign, same);
+      return false;
+    },
+    () => {},
+  );
+  for (const { nodes, running } of found.values()) {
+    if (running <= most) for (const node of nodes) node.remove();
+  }
+}
+
+/**
+ * Take quotations out of what is only their frame, such as one for posts of another site: neither its name, "social", which means
+ * a row of buttons elsewhere, nor its share of links, which Readability goes by, says anything about a quotation.
+ */
+function unframeQuotes(root: DomNode): void {
+  const quotes: DomNode[] = [];
+  walkTree(
+    root,
+    (node) => {
+      if (node.nodeType !== elementNode) return false;
+      if (node.localName === 'blockquote') quotes.push(node);
+      return true;
+    },
+    () => {},
+  );
+  for (const quote of quotes) {
+    for (
+      let i = 0, frame = quote.parentNode;
+      i < maxFrames && frame !== null && frame !== root && isFrame(frame);
+      i++
+    ) {
+      frame.replaceWith(quote);
+      frame = quote.parentNode;
+    }
+  }
+}
+
+/** It has one child that can be read, and is no list's or article's part. */
+function isFrame(node: DomNode): boolean {
+  if (node.localName !== 'div' && node.localName !== 'figure' && node.localName !== 'span') return false;
+  let read = 0;
+  for (let child = node.firstChild; child !== null && read < 2; child = child.nextSibling) {
+    const isBlank =
+      child.nodeType === textNode
+        ? child.data.trim() === ''
+        : child.nodeType !== elementNode || child.localName === 'script';
+    if (!isBlank) read++;
+  }
+  return read === 1;
+}
+
+function weigh(root: DomNode): Map<DomNode, Weight> {
+  const weights = new Map<DomNode, Weight>();
+  const path: Weight[] = [{ running: 0, holdsArticle: false }];
+  weights.set(root, path[0]);
+  let links = 0;
+  walkTree(
+    root,
+    (node) => {
+      if (node.nodeType === textNode) {
+        const length = links === 0 ? node.data.trim().length : 0;
+        if (length >= runningLength) path[path.length - 1].running += length;
+        return false;
+      }
+      if (node.nodeType !== elementNode || node.localName === 'script' || node.localName === 'style') return false;
+      const weight = { running: 0, holdsArticle: isArticle(node) };
+      weights.set(node, weight);
+      path.push(weight);
+      if (node.localName === 'a') links++;
+      return true;
+    },
+    (node) => {
+      const weight = path.pop();
+      const outer = path[path.length - 1];
+      if (node.localName === 'a') links--;
+      if (weight === undefined) return;
+      outer.running += weight.running;
+      outer.holdsArticle ||= weight.holdsArticle;
+    },
+  );
+  return weights;
+}
+
+function isArticle(node: DomNode): boolean {
+  const name = node.localName;
+  return name === 'html' || name === 'body' || name === 'main' || node.getAttribute('itemprop') === 'articleBody';
+}
+
+/** By what an element is furniture, or null. */
+function signOf(node: DomNode, running: number): string | null {
+  if (furniture.has(node.localName) && running <= longestByKind) return node.localName;
+  const role = node.getAttribute('role');
+  if (role !== null && furnitureRoles.has(role) && running <= longestByKind) return role;
+  const prop = node.getAttribute('itemprop');
+  if (prop !== null && furnitureProps.has(prop) && running <= longestProp) return prop;
+  if ((node.hasAttribute('hidden') || hiddenStyle.test(node.getAttribute('style') ?? '')) && running <= longestByKind)
+    return 'hidden';
+  const names = `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
+  const named = names.length === 1 ? null : furnitureName(names);
+  return named !== null && running <= named.longest ? named.sign : null;
+}

@@ -1,0 +1,66 @@
+/** Reads Markdown and plain text: the text stays as it was written; headings become sections. Called on a work thread. */
+import type { SectionStart } from '../text/merge-sections.ts';
+import type { ExtractedPage } from './extract-html.ts';
+
+const longestTitle = 500;
+const fence = /^ {0,3}(```+|~~~+)/;
+const atxHeading = /^ {0,3}#{1,6}[ \t]+(\S.*)$/;
+/** Behind a heading's title: spaces, and marks that close it. */
+const atxEnd = /(?<![ \t])[ \t]+(?:#+[ \t]*)?$/;
+const underline = /^ {0,3}(?:=+|-+)[ \t]*$/;
+const frontMatter = /^---\n([\s\S]{0,20000}?)\n(?:---|\.\.\.)(?:\n|$)/;
+
+/** A plain text: no title, no sections. */
+export function readPlainText(given: string): ExtractedPage {
+  return {
+    title: null,
+    text: tidy(given),
+    sections: [],
+    author: null,
+    published_at: null,
+    lang: null,
+    site_name: null,
+  };
+}
+
+/** A Markdown document (CommonMark headings; YAML front matter is left out, its title taken). */
+export function readMarkdown(given: string): ExtractedPage {
+  const whole = tidy(given);
+  const matter = frontMatter.exec(whole);
+  const text = (matter === null ? whole : whole.slice(matter[0].length)).trim();
+  const sections = headingsOf(text);
+  const named = /^title:[ \t]*(\S.*)$/m
+    .exec(matter?.[1] ?? '')?.[1]
+    ?.trimEnd()
+    .replace(/^(["'])(.+)\1$/, '$2');
+  return { ...readPlainText(''), title: (named ?? sections[0]?.title)?.slice(0, longestTitle) ?? null, text, sections };
+}
+
+function tidy(text: string): string {
+  return text
+    .replace(/^\ufeff/, '')
+    .replace(/\r\n?/g, '\n')
+    .trim();
+}
+
+function headingsOf(text: string): SectionStart[] {
+  const sections: SectionStart[] = [];
+  let open: string | null = null;
+  let start = 0;
+  let before = '';
+  for (const line of text.split('\n')) {
+    const mark = fence.exec(line)?.[1] ?? null;
+    if (mark !== null && (open === null || (mark[0] === open[0] && mark.length >= open.length))) {
+      open = open === null ? mark : null;
+    } else if (open === null) {
+      const title = atxHeading.exec(line)?.[1]?.replace(atxEnd, '');
+      if (title !== undefined) sections.push({ char_start: start, title: title.slice(0, longestTitle) });
+      else if (underline.test(line) && /^ {0,3}[^\s>#*+|-]/.test(before)) {
+        sections.push({ char_start: start - before.length - 1, title: before.trim().slice(0, longestTitle) });
+      }
+    }
+    before = open === null && mark === null ? line : '';
+    start += line.length + 1;
+  }
+  return sections;
+}

@@ -1,0 +1,82 @@
+/**
+ * Writes a DOM tree down as plain text: paragraphs apart by a blank line, list items and table rows on lines of their own,
+ * preformatted text as it is, headings as lines that begin a section. Called by extraction, for an article or a whole page.
+ */
+import type { SectionStart } from '../text/merge-sections.ts';
+import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
+import { type TextMark, TextWriter } from './text-writer.ts';
+
+export interface ReadableText {
+  text: string;
+  sections: SectionStart[];
+}
+
+/** Elements with a blank line before and after. */
+const paragraphs = new Set(
+  (
+    'address article aside blockquote body center details dialog div dl fieldset figure footer form header hgroup hr main nav ol ' +
+    'p pre section summary table ul h1 h2 h3 h4 h5 h6'
+  ).split(' '),
+);
+/** Elements that begin on a new line. */
+const lines = new Set('caption dd dt figcaption li option tr'.split(' '));
+export const headings: ReadonlySet<string> = new Set('h1 h2 h3 h4 h5 h6'.split(' '));
+/** Elements without text to read: code, pictures, controls, and the source that mathematics was made from. */
+const unread = new Set(
+  (
+    'annotation annotation-xml audio button canvas embed head iframe input link meta noscript object script select style svg ' +
+    'template textarea title video'
+  ).split(' '),
+);
+
+/**
+ * The text below `root`, without white space at its ends, and its sections, one for each heading with text.
+ * `isSkipped` names further elements to leave out with all that is in them. Linear; `char_start` points at the heading.
+ */
+export function readableText(root: DomNode, isSkipped: (element: DomNode) => boolean = () => false): ReadableText {
+  const writer = new TextWriter();
+  const sections: SectionStart[] = [];
+  let preformatted = 0;
+  let heading: { node: DomNode; mark: TextMark } | undefined;
+  const items = new Map<DomNode, number>();
+  const marker = (item: DomNode): string => {
+    const list = item.parentNode;
+    if (list?.localName !== 'ol') return '- ';
+    const position = (items.get(list) ?? 0) + 1;
+    items.set(list, position);
+    return `${position}. `;
+  };
+  walkTree(
+    root,
+    (node) => {
+      if (node.nodeType === textNode) {
+        if (preformatted > 0) writer.writePreformatted(node.data);
+        else writer.write(node.data);
+        return false;
+      }
+      if (node.nodeType !== elementNode || unread.has(node.localName) || isSkipped(node)) return false;
+      const name = node.localName;
+      if (name === 'br') writer.breakLine();
+      else if (lines.has(name)) writer.newLine();
+      else if (paragraphs.has(name)) writer.newParagraph();
+      else if (name === 'td' || name === 'th') writer.newCell();
+      if (name === 'li') writer.startItem(marker(node));
+      if (name === 'pre') preformatted++;
+      if (headings.has(name) && heading === undefined) heading = { node, mark: writer.mark() };
+      return true;
+    },
+    (node) => {
+      const name = node.localName;
+      if (name === 'pre') preformatted--;
+      if (name === 'li') writer.endItem();
+      if (node === heading?.node) {
+        const title = writer.since(heading.mark);
+        if (title !== '') sections.push({ char_start: heading.mark.offset, title });
+        heading = undefined;
+      }
+      if (lines.has(name)) writer.newLine();
+      else if (paragraphs.has(name)) writer.newParagraph();
+    },
+  );
+  return { text: writer.text(), sections };
+}

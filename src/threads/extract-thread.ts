@@ -1,0 +1,84 @@
+/** Thread tasks: the readable text of a page, submitted or fetched. Run in a work pool, with a time limit and a heap limit. */
+import { decodeText } from '../compute/extraction/decode-text.ts';
+import { type ExtractedPage, ExtractionLimitError, extractHtml } from '../compute/extraction/extract-html.ts';
+import { readMarkdown, readPlainText } from '../compute/extraction/markdown-text.ts';
+import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
+import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
+import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
+
+/** What a text that was fetched is written in. */
+export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
+
+export interface FetchedText {
+  kind: TextKind;
+  bytes: Uint8Array;
+  /** As the header names it. */
+  charset: string | null;
+}
+
+/** `wall`: what was answered is no page but something in front of it. */
+export type ReadText = { wall: Wall } | { wall: null; page: ExtractedPage };
+
+/**
+ * Errors: an Error with the message of ExtractionLimitError and `cause: {code: 'extraction_limit'}`. An error that crosses
+ * threads keeps its message and its cause; its class and its own properties are lost.
+ */
+export function extract({ html, url }: { html: string; url: string }): ExtractedPage {
+  try {
+    return extractHtml(html, url);
+  } catch (error) {
+    if (!(error instanceof ExtractionLimitError)) throw error;
+    throw new Error(error.message, { cause: { code: error.code } });
+  }
+}
+
+/** Errors: as `extract`; `cause: {code: 'binary'}` for what is no text. */
+export function readFetched({ kind, bytes, charset }: FetchedText): ReadText {
+  const isMarkup = kind === 'html' || kind === 'xhtml';
+  const { text } = decodeText(bytes, charset, isMarkup);
+  if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
+  if (!isMarkup) return { wall: null, page: kind === 'markdown' ? readMarkdown(text) : readPlainText(text) };
+  const html = kind === 'xhtml' ? withEndTags(text) : text;
+  const page = extract({ html, url: '' });
+  const wall = recognizeWall({ ...page, html });
+  return wall === null ? { wall, page } : { wall };
+}
+
+export interface FetchedTranscript {
+  bytes: Uint8Array;
+  charset: string | null;
+  called: TranscriptFormat | null;
+  chapters: readonly Chapter[];
+}
+
+/** A published transcript as a text with sections. Errors: as `readFetched`. */
+export function readPublishedTranscript({ bytes, charset, called, chapters }: FetchedTranscript): TranscriptText {
+  const { text } = decodeText(bytes, charset, called === 'html');
+  if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
+  const cues = readTranscript(text, called);
+  // A whole web page, with its menus: only what reads like an article is the transcript.
+  const isPage = called === 'html' && cues.every(({ startS, speaker }) => startS === null && speaker === null);
+  if (isPage) return extract({ html: text, url: '' });
+  return transcriptText(cues, chapters);
+}
+
+/** A file that only calls itself text: its beginning is full of characters that no text has. */
+function isBinary(text: string): boolean {
+  const sample = Array.from(text.slice(0, 4096), (character) => character.charCodeAt(0));
+  const odd = sample.filter((code) => code === 0xfffd || (code < 0x20 && !whiteSpace.has(code))).length;
+  return odd * 10 > sample.length;
+}
+
+/** Tab, line feed, vertical tab, form feed, carriage return; and escape, which terminals' colours begin with. */
+const whiteSpace = new Set([9, 10, 11, 12, 13, 27]);
+
+const voidElements = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '));
+
+/** An XHTML page as HTML: `<script/>` and its like are whole elements in XML, and open ones in HTML. */
+function withEndTags(xhtml: string): string {
+  return xhtml
+    .replace(/<([a-z][\w:-]*)((?:\s[^<>]*)?)\/>/gi, (whole, name: string, rest: string) =>
+      voidElements.has(name.toLowerCase()) ? whole : `<${name}${rest}></${name}>`,
+    )
+    .replace(/<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/g, '$1');
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clustersLogic } from '../../../src/actors/clusters/clusters.ts';
+import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
+import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
+import { claimJobs } from '../../../src/commands/claim-jobs.ts';
+import { finishRun, storeDraft, storePoints } from '../../../src/commands/cluster-runs.ts';
+import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
+import type { ClusterPoint } from '../../../src/domain/cluster.ts';
+import { DomainError } from '../../../src/domain/errors.ts';
+import { type Changes, type Command, noChanges } from '../../../src/store/store.ts';
+import { TemporaryStore } from '../../store/temporary-store.ts';
+import { Hosted } from '../hosted.ts';
+import { keptLog } from '../quiet-log.ts';
+
+const minute = 60_000;
+const space = 1;
+const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, entities: 0, background: 1, backfill: 0 };
+
+/** The real service over a real store; the test is the clock, the timer, the scheduler and the clustering. */
+class Library implements AsyncDisposable {
+  now = Date.parse('2026-10-23T10:00:00Z');
+  readonly hosted: Hosted;
+  readonly temporary: TemporaryStore;
+  readonly #feed = new CommitFeed();
+  #tick: () => void = () => {};
+  #pages = 0;
+  #busy = 0;
+  #opstamp = 0;
+
+  private constructor(temporary: TemporaryStore, cron: string | null) {
+    this.temporary = temporary;
+    const ask = (async (name: string, request: { command: Command<unknown> }) => {
+      assert.equal(name, 'store.commit');
+      return this.commit(request.command);
+    }) as unknown as SystemAsk;
+    this.hosted = new Hosted(
+      clustersLogic({
+        ask,
+        reader: temporary.store.reader,
+        feed: this.#feed,
+        settings: { min_pages: 5, min_new_pages: 3, idle_default_minutes: 15, leiden_resolution: 1, cron },
+        pooling: 'mean',
+        maxAttempts: 1,
+        log: keptLog().log,
+        now: () => this.now,
+        every: (_ms, run) => {
+          this.#tick = run;
+          return () => {};
+        },
+      }),
+    );
+  }
+
+  static async open(cron: string | null = null): Promise<Library> {
+    const temporary = await TemporaryStore.open();
+    await temporary.commit(({ models }) => {
+      models.put({
+        id: 'm',
+        space,
+        provider: 'local',
+        model_name: 'm',
+        dim: 2,
+        max_input_tokens: 100,
+        status: 'ready',
+        floor: null,
+      });
+      models.activate('m');
+    });
+    const library = new Library(temporary, cron);
+    await library.hosted.told('ready.clusters');
+    return library;
+  }
+
+  async commit<Reply>(command: Command<Reply>): Promise<Reply> {
+    this.#busy++;
+    try {
+      const { results, changes, flushed } = await this.temporary.store.transact([command]);
+      await flushed;
+      this.#feed.publish({ opstamp: ++this.#opstamp, ...changes });
+      const [result] = results;
+      if (!result.ok) throw result.error;
+      return result.reply as Reply;
+    } finally {
+      this.#busy--;
+    }
+  }
+
+  /** Pages come: their vectors are there, and the service hears of a change. */
+  async comes(count: number): Promise<void> {
+    await this.temporary.commit(({ vectors }) => {
+      for (let i = 0; i < count; i++) vectors.put(space, ++this.#pages, Float32Array.of(1, 0));
+    });
+    const page = { no: this.#pages, status: 'queued' } as Changes['pages'][number];
+    this.#feed.publish({ ...noChanges(), pages: [page], opstamp: ++this.#opstamp });
+  }
+
+  /** A minute's tick after so many minutes; gives what started the runs there are, newest first. */
+  async after(minutes: number): Promise<string[]> {
+    this.now += minutes * minute;
+    this.#tick();
+    // The tick waits for turns of the event loop and for commits, never for a timer.
+    for (let quiet = 0; quiet < 20; ) {
+      await new Promise(setImmediate);
+      quiet = this.#busy === 0 ? quiet + 1 : 0;
+    }
+    return this.temporary.store.reader.clusters.runs(100).map(({ trigger }) => trigger);
+  }
+
+  /** The run in flight ends: every page of it in one cluster. */
+  async finish(isDone = true): Promise<void> {
+    const at = this.now;
+    const { jobs } = await this.commit(claimJobs({ at, incarnation: 'this life', leaseMs: minute, free, running: 0 }));
+    const [job] = jobs;
+    assert.equal(job?.kind, 'cluster');
+    const attempt = { job_no: job.no, claim: job.claim };
+    if (!isDone) {
+      await this.commit(failJob(attempt, at, { message: 'broken', permanent: true, delayMs: 0 }));
+      return;
+    }
+    const run = this.temporary.store.reader.clusters.latestRun()?.no ?? 0;
+    const points: ClusterPoint[] = Array.from({ length: this.#pages }, (_, i) => ({
+      page_no: i + 1,
+      cluster_no: 1,
+      probability: 1,
+      x: 0,
+      y: 0,
+      since: false,
+    }));
+    // The pages' rows are not there, so the points are put down without asking for them.
+    await this.temporary.commit(({ clusters }) => clusters.putPoints(run, points));
+    assert.ok(await this.commit(storePoints(attempt, run, [])));
+    assert.ok(await this.commit(storeDraft(attempt, run, [{ no: 1, size: this.#pages, x: 0, y: 0 }], {})));
+    await this.commit(
+      completeJob(attempt, at, (transaction) => finishRun(transaction, run, { keywords: new Map(), at, keepFrom: 0 })),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.hosted.send({ type: 'stop' });
+    await this.hosted.told('stopped.clusters');
+    await this.temporary[Symbol.asyncDispose]();
+  }
+}
+
+test('a quiet time starts a run when there are pages enough, and enough new ones since the last', async () => {
+  await using library = await Library.open();
+  assert.deepEqual(await library.after(60), [], 'nothing to cluster');
+  await library.comes(4);
+  assert.deepEqual(await library.after(60), [], 'fewer than min_pages');
+  await library.comes(1);
+  assert.deepEqual(await library.after(14), [], 'not quiet for long enough');
+  assert.deepEqual(await library.after(1), ['idle']);
+  assert.deepEqual(await library.after(60), ['idle'], 'one in flight');
+  await library.finish();
+  assert.deepEqual(await library.after(60), ['idle'], 'nothing new');
+  await library.comes(2);
+  assert.deepEqual(await library.after(60), ['idle'], 'fewer than min_new_pages');
+  await library.comes(1);
+  assert.deepEqual(await library.after(15), ['idle', 'idle']);
+});
+
+test('a run that fails for good is not begun again every minute, but when pages come', async () => {
+  await using library = await Library.open();
+  await library.comes(5);
+  assert.deepEqual(await library.after(15), ['idle']);
+  await library.finish(false);
+  for (let i = 0; i < 5; i++) assert.deepEqual(await library.after(1), ['idle']);
+  await library.comes(1);
+  assert.deepEqual(await library.after(15), ['idle', 'idle']);
+});
+
+test('cron starts a run at its times, also while pages come and with nothing new', async () => {
+  await using library = await Library.open('*/30 * * * *');
+  await library.comes(5);
+  assert.deepEqual(await library.after(10), []);
+  await library.comes(1);
+  assert.deepEqual(await library.after(20), ['cron']);
+  await library.finish();
+  await library.comes(1);
+  assert.deepEqual(await library.after(5), ['cron']);
+  await library.comes(1);
+  assert.deepEqual(await library.after(25), ['cron', 'cron']);
+  assert.deepEqual(await library.after(30), ['cron', 'cron'], 'one in flight');
+  await library.finish();
+  assert.deepEqual(await library.after(1), ['cron', 'cron', 'cron'], 'as soon as it can');
+});
+
+test('a second run is refused while one is in flight, and taken when that one is dead', async () => {
+  await using library = await Library.open();
+  const recompute = () => library.hosted.ask('cluster.recompute', {});
+  assert.deepEqual(await recompute(), { accepted: false, detail: '0 pages are indexed; clustering needs 5' });
+  await library.comes(5);
+  const answers = await Promise.allSettled([recompute(), recompute(), recompute()]);
+  assert.deepEqual(
+    answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : answer.reason.code)),
+    [{ accepted: true, detail: null }, 'conflict', 'conflict'],
+  );
+  await assert.rejects(recompute(), (error) => error instanceof DomainError && error.code === 'conflict');
+  await library.finish(false);
+  assert.deepEqual(await recompute(), { accepted: true, detail: null });
+  assert.deepEqual(await library.after(0), ['manual', 'manual']);
+});

@@ -1,0 +1,178 @@
+/** The fetch job against a real store and a real site: what is stored, what is not, and what an attempt after a crash does. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { textReaders } from '../../../src/actors/fetching/content-readers.ts';
+import { fetchAndIndexHandler } from '../../../src/actors/fetching/fetch-and-index.ts';
+import { recordingReader } from '../../../src/actors/fetching/read-recording.ts';
+import { claimJobs } from '../../../src/commands/claim-jobs.ts';
+import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { recoverOrphans } from '../../../src/commands/recover-jobs.ts';
+import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
+import { FetchError } from '../../../src/providers/fetch-error.ts';
+import { openTranscription } from '../../../src/providers/transcription.ts';
+import { createWebFetch } from '../../../src/providers/web-fetch.ts';
+import { readFetched } from '../../../src/threads/extract-thread.ts';
+import { submission } from '../../commands/submissions.ts';
+import { redirectTo, Site, say } from '../../providers/small-web.ts';
+import { TemporaryStore } from '../../store/temporary-store.ts';
+import { contextOf } from '../attempt-context.ts';
+
+const words = 'The lock keeper opens the gate at dawn. '.repeat(10).trim();
+const claim = claimJobs({
+  at: 10_000,
+  incarnation: 'life 1',
+  leaseMs: 600,
+  free: { suspect: 9, index: 9, fetch: 9, purge: 9, poll: 9, background: 9, backfill: 9, entities: 9 },
+  running: 0,
+});
+
+/** A store with one page, at `path` of the site, whose fetch job runs; and the handler for it. */
+async function setUp(t: TestContext, site: Site, path: string) {
+  const temporary = await TemporaryStore.open();
+  t.after(() => temporary[Symbol.asyncDispose]());
+  const indexed: number[] = [];
+  await temporary.commit(
+    ingestPage(
+      submission({ canonical_url: site.url(path), domain: '127.0.0.1', title: null, body: null, content_hash: null }),
+    ),
+  );
+  const { jobs } = await temporary.commit(claim);
+  const handler = fetchAndIndexHandler({
+    reader: temporary.store.reader,
+    commit: (command) => temporary.commit(command),
+    fetch: createWebFetch({
+      allowPrivateHosts: ['127.0.0.1'],
+      perHostGapMs: 0,
+      timeoutMs: 5000,
+      maxBytes: 100_000,
+      userAgent: 'test',
+    }),
+    readers: textReaders(async (content) => readFetched(content)),
+    readVideo: async () => null,
+    episodes: { published: async () => null, chapters: async () => [] },
+    recordings: recordingReader({
+      transcription: openTranscription(
+        { program_path: '', transcribe: { command: null, base_url: null }, fetch: { video_speech_model: 'small' } },
+        null,
+      ),
+      folder: { create: () => Promise.reject(new Error('nothing is to be loaded')) },
+      maxBytes: 1,
+      timeoutMs: 1,
+      reads: { audio: true, podcasts: true, videos: true },
+      random: () => 0,
+    }),
+    indexPage: async (job) => {
+      indexed.push(job.page_no ?? 0);
+      return undefined;
+    },
+    canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
+  });
+  const run = async (job = jobs[0]) => {
+    assert.ok(job !== undefined);
+    const attempt = { job_no: job.no, claim: job.claim };
+    return handler(job, contextOf(temporary, attempt, 10_000));
+  };
+  return { temporary, indexed, run };
+}
+
+test('the text, its hash and its title are stored, then the page is indexed', async (t) => {
+  const site = await Site.open(t, { '/a': say(`<title>Locks</title><h2>Dawn</h2><p>${words}</p>`) });
+  const { temporary, indexed, run } = await setUp(t, site, '/a');
+  await run();
+  const { pages } = temporary.store.reader;
+  assert.ok(pages.body(1)?.includes(words));
+  assert.equal(pages.get(1)?.title, 'Locks');
+  assert.equal(pages.get(1)?.content_hash?.length, 64);
+  assert.deepEqual(pages.get(1)?.sections, [{ char_start: 0, title: 'Dawn' }]);
+  assert.deepEqual(indexed, [1]);
+});
+
+test('an attempt after a crash indexes the text that is there, and fetches nothing', async (t) => {
+  const site = await Site.open(t, { '/a': say(words, { 'content-type': 'text/plain' }) });
+  const { temporary, indexed, run } = await setUp(t, site, '/a');
+  await run();
+  await temporary.commit(recoverOrphans('life 2', 20_000));
+  const { jobs } = await temporary.commit(claim);
+  await run(jobs[0]);
+  assert.deepEqual(site.asked, ['/a']);
+  assert.deepEqual(indexed, [1, 1]);
+});
+
+test('what a redirect leads to is looked up in the blacklist, in its canonical form', async (t) => {
+  const site = await Site.open(t, {
+    '/short': redirectTo('/forgotten?utm_source=short#top'),
+    '/forgotten': say(words, { 'content-type': 'text/plain' }),
+  });
+  const { temporary, indexed, run } = await setUp(t, site, '/short');
+  await temporary.commit(({ blacklist }) =>
+    blacklist.put({ no: 1, pattern: site.url('/forgotten'), kind: 'url', reason: null, created_at: 1, purging: false }),
+  );
+  await assert.rejects(run(), { message: 'redirected to a blacklisted page', permanent: true });
+  assert.equal(temporary.store.reader.pages.body(1), undefined);
+  assert.deepEqual(indexed, []);
+});
+
+test('a rule that is made while the page is fetched counts', async (t) => {
+  const { promise: asked, resolve: tell } = gate();
+  const { promise: ruled, resolve: goOn } = gate();
+  const site = await Site.open(t, {
+    '/short': redirectTo('/slow'),
+    '/slow': async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' }).write('The first half. ');
+      tell();
+      await ruled;
+      response.end('The second half.');
+    },
+  });
+  const { temporary, run } = await setUp(t, site, '/short');
+  const running = assert.rejects(run(), { message: 'redirected to a blacklisted page' });
+  await asked;
+  await temporary.commit(({ blacklist }) =>
+    blacklist.put({ no: 1, pattern: '127.0.0.1', kind: 'domain', reason: null, created_at: 1, purging: false }),
+  );
+  goOn();
+  await running;
+  assert.equal(temporary.store.reader.pages.body(1), undefined);
+});
+
+test('an attempt that has lost its job stores nothing', async (t) => {
+  const site = await Site.open(t, { '/a': say(words, { 'content-type': 'text/plain' }) });
+  const { temporary, indexed, run } = await setUp(t, site, '/a');
+  await temporary.commit(recoverOrphans('life 2', 20_000));
+  await assert.rejects(run(), { message: 'another attempt has taken over' });
+  assert.equal(temporary.store.reader.pages.body(1), undefined);
+  assert.deepEqual(indexed, []);
+});
+
+test('a redirect to a known page leaves the submitted page a page of its own', async (t) => {
+  const site = await Site.open(t, {
+    '/short': redirectTo('/long'),
+    '/long': say(words, { 'content-type': 'text/plain' }),
+  });
+  const { temporary, indexed, run } = await setUp(t, site, '/short');
+  await temporary.commit(ingestPage(submission({ canonical_url: site.url('/long'), body: 'as it was' })));
+  await run();
+  const { pages } = temporary.store.reader;
+  assert.deepEqual([pages.body(1), pages.body(2)], [words, 'as it was']);
+  assert.deepEqual([pages.get(1)?.canonical_url, pages.get(2)?.visit_count], [site.url('/short'), 1]);
+  assert.deepEqual(indexed, [1]);
+});
+
+test('a type that nobody reads is refused before its body is sent', async (t) => {
+  const site = await Site.open(t, {
+    '/film': (_request, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders(),
+  });
+  const { run } = await setUp(t, site, '/film');
+  await assert.rejects(
+    run(),
+    (error) => error instanceof FetchError && error.message === 'unsupported content type video/mp4' && error.permanent,
+  );
+});
+
+function gate() {
+  let resolve = () => {};
+  const promise = new Promise<void>((open) => {
+    resolve = open;
+  });
+  return { promise, resolve };
+}

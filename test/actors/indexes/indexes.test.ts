@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { indexesLogic, type WorkPool } from '../../../src/actors/indexes/indexes.ts';
+import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
+import { claimJobs } from '../../../src/commands/claim-jobs.ts';
+import { commitContent } from '../../../src/commands/commit-content.ts';
+import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { openThreadPool } from '../../../src/threads/thread-pool.ts';
+import { submission } from '../../commands/submissions.ts';
+import type { Hosted } from '../hosted.ts';
+import { keptLog, type LogLine } from '../quiet-log.ts';
+import { Shelf } from '../shelf.ts';
+
+let work: WorkPool;
+before(() => {
+  const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors: null };
+  work = openThreadPool({
+    entry: new URL('../../../src/threads/work-thread', import.meta.url),
+    name: 'work',
+    threads: 1,
+    maxQueue: 1000,
+    data,
+  });
+});
+after(() => work.close());
+
+const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
+
+/** The indexes over a shelf's store, ready. */
+async function readyIndexes(shelf: Shelf): Promise<{ hosted: Hosted; lines: LogLine[] }> {
+  const { log, lines } = keptLog();
+  const logic = indexesLogic({
+    dir: indexDir(shelf),
+    storeId: 'store 1',
+    reader: shelf.reader,
+    feed: new CommitFeed(),
+    work,
+    askQueryVector: async () => ({ vector: null, degraded: false }),
+    searchData: { wordVectors: null },
+    searchers: 1,
+    shards: 1,
+    log,
+    monotonic: () => 0,
+  });
+  const hosted = shelf.host(logic);
+  await hosted.told('ready.indexes');
+  return { hosted, lines: lines.filter(({ level }) => level > 30) };
+}
+
+async function stop(hosted: Hosted): Promise<void> {
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.indexes');
+}
+
+async function find(hosted: Hosted, query: string) {
+  const filters = { domain: null, after: null, before: null, pages: null };
+  const { sparse, timing_ms } = await hosted.ask('index.retrieve', {
+    query,
+    candidates: 10_000,
+    filters,
+    model: 'm1',
+    rerank: false,
+    rrf_k: 60,
+  });
+  return { found: sparse.labels.length, rebuilding: timing_ms.rebuilding };
+}
+
+/** Pages of so many chunks in all, each with `word` in it, indexed as far as the store knows. */
+async function shelve(shelf: Shelf, word: string, chunks: number): Promise<void> {
+  const each = 500;
+  for (let page = 0; page < chunks / each; page++) {
+    const text = Array.from({ length: each }, () => word).join(' ');
+    await shelf.add({ text, vectors: { 1: Array.from({ length: each }, () => [1, 2]) } });
+  }
+}
+
+test('a start waits for everything that was indexed and not saved, however much', async () => {
+  await using shelf = await Shelf.open();
+  await stop((await readyIndexes(shelf)).hosted);
+  await shelve(shelf, 'oak', 5000);
+  const { hosted, lines } = await readyIndexes(shelf);
+  assert.deepEqual(await find(hosted, 'oak'), { found: 5000, rebuilding: undefined });
+  assert.deepEqual(lines, []);
+  await stop(hosted);
+});
+
+test('lost files are rebuilt beside the service, and searches say so meanwhile', async () => {
+  await using shelf = await Shelf.open();
+  await stop((await readyIndexes(shelf)).hosted);
+  await shelve(shelf, 'oak', 2000);
+  await stop((await readyIndexes(shelf)).hosted);
+  await rm(join(indexDir(shelf), 'sparse', 'manifest.json'));
+  const { hosted, lines } = await readyIndexes(shelf);
+  assert.equal((await find(hosted, 'oak')).rebuilding, 1);
+  assert.ok(lines.some(({ msg }) => /rebuilding them beside the service/.test(msg)));
+  assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
+  await hosted.ask('index.settled', {});
+  assert.deepEqual(await find(hosted, 'oak'), { found: 2000, rebuilding: undefined });
+  await stop(hosted);
+  assert.ok(!existsSync(join(indexDir(shelf), 'rebuilding')));
+  const again = await readyIndexes(shelf);
+  assert.deepEqual([await find(again.hosted, 'oak'), again.lines], [{ found: 2000, rebuilding: undefined }, []]);
+  await stop(again.hosted);
+});
+
+test('a rebuild that was cut off goes on beside the next service', async () => {
+  await using shelf = await Shelf.open();
+  await stop((await readyIndexes(shelf)).hosted);
+  await shelve(shelf, 'oak', 5000);
+  await rm(join(indexDir(shelf), 'sparse', 'manifest.json'));
+  await stop((await readyIndexes(shelf)).hosted);
+  assert.ok(existsSync(join(indexDir(shelf), 'rebuilding')));
+  const { hosted } = await readyIndexes(shelf);
+  await hosted.ask('index.settled', {});
+  assert.equal((await find(hosted, 'oak')).found, 5000);
+  await stop(hosted);
+});
+
+test('what an unfinished attempt committed is left to its job', async () => {
+  await using shelf = await Shelf.open();
+  await stop((await readyIndexes(shelf)).hosted);
+  await shelf.add({ text: 'oak', vectors: { 1: [[1, 2]] } });
+  const url = 'https://example.com/unfinished';
+  await shelf.temporary.commit(
+    ingestPage(submission({ canonical_url: url, title: null, body: 'oak', seen_at: 0, at: 0 })),
+  );
+  const free = { suspect: 1, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
+  const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free, running: 0 });
+  const [job] = (await shelf.temporary.commit(look)).jobs;
+  const chunks = [{ char_start: 0, char_end: 3, token_count: 1, section_title: null, section_start_s: null }];
+  const vectors = new Map([[1, Float32Array.of(1, 2)]]);
+  const content = await shelf.temporary.commit(
+    commitContent({ job_no: job.no, claim: job.claim }, { page_no: 2, chunks, vectors }),
+  );
+  assert.equal(content?.labels.count, 1);
+  const { hosted } = await readyIndexes(shelf);
+  assert.equal((await find(hosted, 'oak')).found, 1);
+  await stop(hosted);
+});

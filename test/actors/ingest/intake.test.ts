@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { intakeLogic } from '../../../src/actors/ingest/intake.ts';
+import type { ExtractedPage } from '../../../src/compute/extraction/extract-html.ts';
+import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
+import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
+import { idOf } from '../../../src/domain/ids.ts';
+import type { IngestPageRequest } from '../../../src/domain/page.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { TemporaryStore } from '../../store/temporary-store.ts';
+import { Hosted } from '../hosted.ts';
+
+const now = Date.parse('2026-03-01T12:00:00Z');
+const extracted: ExtractedPage = {
+  title: 'Title of the HTML',
+  text: 'the text',
+  sections: [{ char_start: 0, title: 'One' }],
+  author: null,
+  published_at: null,
+  site_name: null,
+  lang: null,
+};
+
+async function startIntake(
+  extract: () => Promise<ExtractedPage> = async () => extracted,
+  quotaBytes: number | null = null,
+) {
+  const temporary = await TemporaryStore.open();
+  const metrics = createMetrics();
+  const hosted = new Hosted(
+    intakeLogic({
+      commit: (command) => temporary.commit(command),
+      extract,
+      canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
+      maxAttempts: 4,
+      quotaBytes,
+      usedBytes: () => temporary.store.usedBytes(),
+      metrics,
+      now: () => now,
+    }),
+  );
+  const outcomes = async () =>
+    Object.fromEntries((await metrics.ingestPages.get()).values.map(({ labels, value }) => [labels.outcome, value]));
+  return { temporary, hosted, outcomes, ingest: (request: IngestPageRequest) => hosted.ask('page.ingest', request) };
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const page1 = idOf('page', 1);
+
+test('a page with text is stored as given, under its canonical URL, and waits to be indexed', async () => {
+  const { temporary, ingest, outcomes } = await startIntake();
+  await using _ = temporary;
+  const url = 'https://Example.com/a?utm_source=x&id=7';
+  const metadata = { list: [1, { two: null }] };
+  const fetched_at = '2026-02-01T01:00:00+02:00';
+  const reply = await ingest({ url, title: 'T', body_extracted: 'Body ünd 🜨', fetched_at, source: 's', metadata });
+  assert.deepEqual(reply, { outcome: 'accepted', page_id: page1, status: 'queued' });
+  const seen = Date.parse('2026-01-31T23:00:00Z');
+  const { pages, jobs } = temporary.store.reader;
+  assert.deepEqual(pages.get(1), {
+    no: 1,
+    canonical_url: 'https://example.com/a?id=7',
+    original_url: url,
+    domain: 'example.com',
+    title: 'T',
+    source: 's',
+    metadata,
+    first_seen_at: seen,
+    last_seen_at: seen,
+    visit_count: 1,
+    indexed_at: null,
+    status: 'queued',
+    content_hash: sha256('Body ünd 🜨'),
+    sections: [],
+    index_job: 1,
+    entity_job: null,
+    first_label: 0,
+    chunk_count: 0,
+  });
+  assert.equal(pages.body(1), 'Body ünd 🜨');
+  assert.deepEqual([jobs.get(1)?.kind, jobs.get(1)?.max_attempts], ['index_page', 4]);
+  assert.deepEqual(await outcomes(), { queued: 1, revisit: 0, blacklisted: 0 });
+});
+
+test('HTML becomes text, sections and, where none was given, a title', async () => {
+  const { temporary, ingest } = await startIntake();
+  await using _ = temporary;
+  await ingest({ url: 'https://example.com/a', body_html: '<p>x' });
+  await ingest({ url: 'https://example.com/b', body_html: '<p>x', title: 'Given' });
+  const { pages } = temporary.store.reader;
+  assert.deepEqual([pages.get(1)?.title, pages.get(2)?.title], ['Title of the HTML', 'Given']);
+  assert.deepEqual([pages.body(1), pages.get(1)?.sections], ['the text', extracted.sections]);
+  assert.equal(pages.get(1)?.content_hash, sha256('the text'));
+});
+
+test('a page without a text waits to be fetched, seen now', async () => {
+  const { temporary, ingest } = await startIntake();
+  await using _ = temporary;
+  await ingest({ url: 'https://example.com/a', body_extracted: null, body_html: null, fetched_at: null });
+  const { pages, jobs } = temporary.store.reader;
+  const page = pages.get(1);
+  assert.deepEqual([page?.content_hash, page?.first_seen_at, pages.body(1)], [null, now, undefined]);
+  assert.equal(jobs.get(1)?.kind, 'fetch_and_index');
+});
+
+test('a known page is a revisit, and tells whether its text differs', async () => {
+  const { temporary, ingest, outcomes } = await startIntake();
+  await using _ = temporary;
+  await ingest({ url: 'https://example.com/a', body_extracted: 'one' });
+  const revisit = (content_hash_differs: boolean) => ({
+    outcome: 'revisit',
+    page_id: page1,
+    status: 'queued',
+    revisit: true,
+    content_hash_differs,
+  });
+  assert.deepEqual(await ingest({ url: 'https://example.com/a?ref=x', body_extracted: 'one' }), revisit(false));
+  assert.deepEqual(await ingest({ url: 'https://example.com/a#top', body_extracted: 'two' }), revisit(true));
+  assert.deepEqual(await ingest({ url: 'https://example.com/a' }), revisit(false));
+  assert.deepEqual(await outcomes(), { queued: 1, revisit: 3, blacklisted: 0 });
+});
+
+const refused = (code: ErrorCode, message: RegExp) => (error: unknown) =>
+  error instanceof DomainError && error.code === code && message.test(error.message);
+
+test('two bodies, or a URL without scheme or host, are refused, and nothing is stored', async () => {
+  const { temporary, ingest, outcomes } = await startIntake();
+  await using _ = temporary;
+  const both = { url: 'https://example.com/a', body_extracted: '', body_html: '' };
+  await assert.rejects(ingest(both), refused('invalid', /body_extracted and body_html/));
+  for (const url of ['', 'example.com/a', '/a', 'https://', 'mailto:a@example.com']) {
+    await assert.rejects(ingest({ url, body_extracted: 'x' }), refused('invalid', /./), url);
+  }
+  assert.equal(temporary.store.reader.pages.count(), 0);
+  assert.deepEqual(await outcomes(), { queued: 0, revisit: 0, blacklisted: 0 });
+});
+
+test('why an extraction fails is the answer', async () => {
+  const { temporary, ingest } = await startIntake(() =>
+    Promise.reject(new DomainError('extraction_unavailable', 'no extractor')),
+  );
+  await using _ = temporary;
+  const request = { url: 'https://example.com/a', body_html: '<p>x' };
+  await assert.rejects(ingest(request), refused('extraction_unavailable', /no extractor/));
+});
+
+test('the items of a batch are judged one by one, in order', async () => {
+  const { temporary, hosted, outcomes } = await startIntake();
+  await using _ = temporary;
+  await temporary.commit((transaction) =>
+    transaction.blacklist.put({
+      no: 1,
+      kind: 'domain',
+      pattern: 'bad.example',
+      reason: null,
+      created_at: 1,
+      purging: false,
+    }),
+  );
+  const body_extracted = 'x';
+  const results = await hosted.ask('page.ingestBatch', {
+    pages: [
+      { url: 'https://example.com/a', body_extracted },
+      'no object',
+      { url: 'https://example.com/a?utm_campaign=c', body_extracted: 'y' },
+      { url: 'https://a.bad.example/', body_extracted },
+      { url: 'https://example.com/b', body_extracted, titel: 'misspelt' },
+      { url: 'nowhere', body_extracted },
+      { url: 'https://example.com/c', body_extracted, fetched_at: '2026-01-01T00:00:00' },
+      { url: 'https://example.com/d', body_extracted, body_html: 'x' },
+    ],
+  });
+  assert.deepEqual(results.slice(0, 1), [{ outcome: 'accepted', index: 0, page_id: page1, status: 'queued' }]);
+  assert.deepEqual(results.slice(2, 4), [
+    { outcome: 'revisit', index: 2, page_id: page1, status: 'queued', revisit: true, content_hash_differs: true },
+    { outcome: 'blacklisted', index: 3, error: 'blacklisted', pattern: 'bad.example' },
+  ]);
+  const rejected = results.flatMap((result) => (result.outcome === 'rejected' ? [[result.index, result.detail]] : []));
+  assert.deepEqual(
+    rejected.map(([index]) => index),
+    [1, 4, 5, 6, 7],
+  );
+  const details = [/object/, /titel/, /scheme/, /fetched_at/, /both/];
+  for (const [place, [, detail]] of rejected.entries()) assert.match(String(detail), details[place]);
+  assert.deepEqual(await outcomes(), { queued: 1, revisit: 1, blacklisted: 1 });
+});
+
+test('an item with the key __proto__ is rejected alone, and keys named as parts of objects are stored as they are', async () => {
+  const { temporary, hosted } = await startIntake();
+  await using _ = temporary;
+  const metadata = '{"constructor":{"prototype":1},"prototype":[],"toJSON":1,"hasOwnProperty":null}';
+  const results = await hosted.ask('page.ingestBatch', {
+    pages: [
+      { url: 'https://example.com/a', metadata: JSON.parse(metadata) },
+      { url: 'https://example.com/b', metadata: JSON.parse('{"x":[0,{"__proto__":1}]}') },
+      JSON.parse('{"url":"https://example.com/c","__proto__":{"title":"x"}}'),
+    ],
+  });
+  assert.deepEqual(results, [
+    { outcome: 'accepted', index: 0, page_id: page1, status: 'queued' },
+    { outcome: 'rejected', index: 1, detail: 'metadata.x.1.__proto__: this key is not allowed' },
+    { outcome: 'rejected', index: 2, detail: '__proto__: this key is not allowed' },
+  ]);
+  assert.equal(JSON.stringify(temporary.store.reader.pages.get(1)?.metadata), metadata);
+});
+
+test('trouble that is not an item’s own fails the batch, and nothing of it is stored', async () => {
+  const { temporary, hosted } = await startIntake(() =>
+    Promise.reject(new DomainError('overloaded', 'too many pages are waiting', { retryAfterS: 1 })),
+  );
+  await using _ = temporary;
+  const pages = [
+    { url: 'https://example.com/a', body_extracted: 'x' },
+    { url: 'https://example.com/b', body_html: '<p>x' },
+  ];
+  await assert.rejects(hosted.ask('page.ingestBatch', { pages }), refused('overloaded', /too many/));
+  assert.equal(temporary.store.reader.pages.count(), 0);
+});
+
+test('a lone surrogate in extracted text becomes U+FFFD, so that offsets agree with what is stored', async () => {
+  const { temporary, ingest } = await startIntake(async () => ({ ...extracted, text: 'a\ud800b', title: '\udc00' }));
+  await using _ = temporary;
+  await ingest({ url: 'https://example.com/a', body_html: '<p>x' });
+  const { pages } = temporary.store.reader;
+  assert.deepEqual([pages.body(1), pages.get(1)?.title], ['a\ufffdb', '\ufffd']);
+});
+
+test('at the quota new pages and batches are refused, and what is stored stays readable', async () => {
+  const { temporary, hosted, ingest } = await startIntake(undefined, 1);
+  await using _ = temporary;
+  const overQuota = (error: unknown) => error instanceof DomainError && error.code === 'over_quota';
+  await assert.rejects(ingest({ url: 'https://a.example/', body_extracted: 'a' }), overQuota);
+  await assert.rejects(hosted.ask('page.ingestBatch', { pages: [{ url: 'https://a.example/' }] }), overQuota);
+  assert.equal(temporary.store.reader.pages.count(), 0);
+});

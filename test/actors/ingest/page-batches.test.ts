@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type BatchedPage, PageBatches } from '../../../src/actors/ingest/page-batches.ts';
+
+interface NamedPage extends BatchedPage {
+  name: string;
+}
+
+/** Batches over a thread whose tasks the test ends by hand. */
+function openBatches() {
+  const tasks: { names: string; signal: AbortSignal; resolve: () => void; reject: (error: Error) => void }[] = [];
+  const finished: string[] = [];
+  const refused = new Set<string>();
+  const batches = new PageBatches<NamedPage, null>({
+    threads: 1,
+    prepare: (pages, texts, signal) =>
+      new Promise((resolve, reject) => {
+        assert.deepEqual(
+          texts,
+          pages.map((page) => page.readText()),
+        );
+        signal.addEventListener('abort', () => reject(signal.reason));
+        tasks.push({ names: namesOf(pages), signal, resolve: () => resolve(null), reject });
+      }),
+    finish: async (pages) => {
+      finished.push(namesOf(pages));
+      return pages.map(({ name }) => (refused.has(name) ? new Error(`${name} was refused`) : null));
+    },
+  });
+  const index = (name: string, { text = name, signal = new AbortController().signal } = {}) =>
+    batches.index({ name, signal, readText: () => text });
+  return { index, tasks, finished, refused };
+}
+
+function namesOf(pages: readonly NamedPage[]): string {
+  return pages.map(({ name }) => name).join(' ');
+}
+
+const turn = () => new Promise(setImmediate);
+
+test('pages go at once while threads are idle, and together when they were busy', async () => {
+  const { index, tasks, finished } = openBatches();
+  const indexed = ['a', 'b', 'c'].map((name) => index(name));
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['a'],
+  );
+  tasks[0].resolve();
+  await turn();
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['a', 'b c'],
+  );
+  tasks[1].resolve();
+  await Promise.all(indexed);
+  assert.deepEqual(finished, ['a', 'b c']);
+});
+
+test('a batch is bounded in pages and in text, and a long page goes alone', async () => {
+  const { index, tasks } = openBatches();
+  const long = 'x'.repeat(131_000);
+  for (const name of ['first', ...Array.from({ length: 17 }, (_, i) => `p${i}`)]) void index(name);
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['first', 'p0 p1 p2 p3 p4 p5 p6 p7'],
+  );
+  void index('long', { text: long });
+  void index('longer', { text: `${long}${long}` });
+  void index('last');
+  for (let task = 0; task < tasks.length; task++) {
+    tasks[task].resolve();
+    await turn();
+  }
+  assert.deepEqual(
+    tasks.map(({ names }) => names.split(' ').length),
+    [1, 8, 8, 2, 1, 1],
+  );
+  assert.equal(tasks[3].names, 'p16 long');
+});
+
+test('a page that fails in the thread harms no other', async () => {
+  const { index, tasks, finished } = openBatches();
+  const indexed = Promise.allSettled(['first', 'good', 'bad', 'fine'].map((name) => index(name)));
+  for (let task = 0; task < tasks.length; task++) {
+    if (tasks[task].names.includes('bad')) tasks[task].reject(new Error('the thread died'));
+    else tasks[task].resolve();
+    await turn();
+  }
+  assert.deepEqual(
+    (await indexed).map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(
+    tasks.map(({ names }) => names),
+    ['first', 'good bad fine', 'good', 'bad', 'fine'],
+  );
+  assert.deepEqual(finished, ['first', 'good', 'fine']);
+});
+
+test('a page that is aborted in the thread stops its task, and the others of its batch go on', async () => {
+  const { index, tasks } = openBatches();
+  const stop = new AbortController();
+  const indexed = Promise.allSettled([index('first'), index('stopped', { signal: stop.signal }), index('other')]);
+  tasks[0].resolve();
+  await turn();
+  assert.equal(tasks[1].names, 'stopped other');
+  stop.abort(new Error('out of time'));
+  await turn();
+  assert.equal(tasks[2].names, 'other');
+  tasks[2].resolve();
+  const [, stopped, other] = await indexed;
+  assert.deepEqual([stopped.status, other.status], ['rejected', 'fulfilled']);
+});
+
+test('a page that is aborted while it waits, or whose text cannot be read, is told so and never reaches a thread', async () => {
+  const { index, tasks } = openBatches();
+  const stop = new AbortController();
+  const indexed = Promise.allSettled([index('first'), index('stopped', { signal: stop.signal })]);
+  stop.abort(new Error('out of time'));
+  tasks[0].resolve();
+  const [, stopped] = await indexed;
+  assert.equal(stopped.status === 'rejected' && stopped.reason.message, 'out of time');
+  await assert.rejects(index('late', { signal: stop.signal }), /out of time/);
+  assert.equal(tasks.length, 1);
+});
+
+test('what the store refuses fails by itself', async () => {
+  const { index, tasks, refused } = openBatches();
+  refused.add('b');
+  const indexed = Promise.allSettled(['first', 'a', 'b'].map((name) => index(name)));
+  tasks[0].resolve();
+  await turn();
+  tasks[1].resolve();
+  assert.deepEqual(
+    (await indexed).map((each) => (each.status === 'rejected' ? each.reason.message : 'indexed')),
+    ['indexed', 'indexed', 'b was refused'],
+  );
+});
+
+/** Batches whose pages are embedded elsewhere after the thread's part, which takes no time here. */
+function openEmbeddedBatches(mayBeOnePage: (error: unknown) => boolean) {
+  const asked: { names: string; signal: AbortSignal; resolve: () => void; reject: (error: Error) => void }[] = [];
+  const batches = new PageBatches<NamedPage, null>({
+    threads: 1,
+    prepare: async () => null,
+    embed: (pages, _texts, _prepared, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+        asked.push({ names: namesOf(pages), signal, resolve: () => resolve(null), reject });
+      }),
+    mayBeOnePage,
+    finish: async (pages) => pages.map(() => null),
+  });
+  const index = (name: string, signal = new AbortController().signal) =>
+    batches.index({ name, signal, readText: () => name });
+  return { index, asked, names: () => asked.map(({ names }) => names) };
+}
+
+test('a batch that is embedded elsewhere leaves its thread to the next one meanwhile', async () => {
+  const { index, asked, names } = openEmbeddedBatches(() => true);
+  const indexed = ['a', 'b', 'c'].map((name) => index(name));
+  await turn();
+  assert.deepEqual(names(), ['a', 'b c']);
+  for (const { resolve } of asked) resolve();
+  await Promise.all(indexed);
+  const later = index('d');
+  await turn();
+  assert.deepEqual(names(), ['a', 'b c', 'd'], 'no thread was counted twice');
+  asked[2].resolve();
+  await later;
+});
+
+test('an error that is no page’s own ends its whole batch; another one is looked for page by page', async () => {
+  const { index, asked, names } = openEmbeddedBatches((error) => (error as Error).message !== 'down');
+  const settled = Promise.allSettled(['a', 'b', 'c', 'd'].map((name) => index(name)));
+  await turn();
+  asked[0].reject(new Error('down'));
+  asked[1].reject(new Error('down'));
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected', 'rejected'],
+  );
+  assert.deepEqual(names(), ['a', 'b c d']);
+
+  const again = Promise.allSettled(['e', 'f', 'g'].map((name) => index(name)));
+  await turn();
+  asked[2].resolve();
+  asked[3].reject(new Error('one text is too long'));
+  for (let at = 4; at < 6; at++) {
+    await turn();
+    if (asked[at].names === 'f') asked[at].reject(new Error('too long'));
+    else asked[at].resolve();
+  }
+  assert.deepEqual(
+    (await again).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  assert.deepEqual(names().slice(2), ['e', 'f g', 'f', 'g']);
+});
+
+test('a page that leaves while its batch is embedded does not take the others with it', async () => {
+  const { index, asked, names } = openEmbeddedBatches(() => true);
+  const leaving = new AbortController();
+  const first = index('a');
+  const settled = Promise.allSettled([index('b', leaving.signal), index('c')]);
+  await turn();
+  asked[0].resolve();
+  await first;
+  leaving.abort(new Error('the page was forgotten'));
+  await turn();
+  assert.deepEqual(names(), ['a', 'b c', 'c']);
+  asked[2].resolve();
+  assert.deepEqual(
+    (await settled).map(({ status }) => status),
+    ['rejected', 'fulfilled'],
+  );
+});

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recordsLogic } from '../../../src/actors/jobs/records.ts';
+import { claimJobs } from '../../../src/commands/claim-jobs.ts';
+import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { installModel } from '../../../src/commands/install-model.ts';
+import { createJob } from '../../../src/commands/move-job.ts';
+import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
+import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
+import { idOf } from '../../../src/domain/ids.ts';
+import { submission } from '../../commands/submissions.ts';
+import { until } from '../../process/service.ts';
+import { TemporaryStore } from '../../store/temporary-store.ts';
+import { Hosted } from '../hosted.ts';
+import { keptLog } from '../quiet-log.ts';
+
+const page = (no: number) => idOf('page', no);
+const job = (no: number) => idOf('job', no);
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** Pages 1 (indexed), 2 (dead), 3 (queued), each with the job of its number. */
+async function startRecords() {
+  const temporary = await TemporaryStore.open();
+  for (const path of ['a', 'b']) {
+    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${path}`, at: 100 })));
+  }
+  const free = { suspect: 1, index: 9, fetch: 9, poll: 9, purge: 0, background: 9, backfill: 9, entities: 9 };
+  await temporary.commit(claimJobs({ at: 200, incarnation: 'life 1', leaseMs: 600, free, running: 0 }));
+  await temporary.commit(
+    completeJob({ job_no: 1, claim: 1 }, 300, (transaction) => {
+      const indexed = transaction.pages.get(1);
+      if (indexed !== undefined) transaction.pages.put({ ...indexed, first_label: 40, chunk_count: 2 }, indexed);
+      transaction.pages.putChunks(1, [
+        { char_start: 0, char_end: 4, token_count: 1, section_title: null, section_start_s: null },
+        { char_start: 5, char_end: 9, token_count: 1, section_title: 'Two', section_start_s: 1.5 },
+      ]);
+    }),
+  );
+  await temporary.commit(failJob({ job_no: 2, claim: 2 }, 400, { message: 'bad', permanent: true, delayMs: 0 }));
+  await temporary.commit(
+    ingestPage(submission({ canonical_url: 'https://example.com/c', at: 500, body: null, content_hash: null })),
+  );
+  const { log, lines } = keptLog();
+  const commit = temporary.commit.bind(temporary);
+  const disk = { trouble: null as string | null };
+  const writeTrouble = async () => disk.trouble;
+  const reader = temporary.store.reader;
+  const clock = { now: 1000 };
+  const days: (() => void)[] = [];
+  const every = (_ms: number, run: () => void) => {
+    days.push(run);
+    return () => {};
+  };
+  const now = () => clock.now;
+  const hosted = new Hosted(recordsLogic({ reader, commit, writeTrouble, keepDays: 90, log, now, every }));
+  return { temporary, hosted, lines, disk, clock, days };
+}
+
+const refused = (code: ErrorCode, message: string) => (error: unknown) =>
+  error instanceof DomainError && error.code === code && error.message === message;
+
+test('a page is told as the contract has it', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  assert.deepEqual(await hosted.ask('page.get', { page_id: page(1) }), {
+    page_id: page(1),
+    canonical_url: 'https://example.com/a',
+    original_url: 'https://example.com/a?utm_source=x',
+    domain: 'example.com',
+    title: 'A page',
+    body_text: 'some text',
+    source: 'test',
+    metadata: null,
+    first_seen_at: iso(1000),
+    last_seen_at: iso(1000),
+    visit_count: 1,
+    indexed_at: iso(300),
+    status: 'indexed',
+  });
+  const waiting = await hosted.ask('page.get', { page_id: page(3) });
+  assert.deepEqual([waiting.body_text, waiting.indexed_at, waiting.status], [null, null, 'queued']);
+});
+
+test('chunks are slices of the text, with the ids that searches give', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  assert.deepEqual(await hosted.ask('page.chunks', { page_id: page(1) }), {
+    page_id: page(1),
+    chunks: [
+      {
+        chunk_id: idOf('chunk', 40),
+        ordinal: 0,
+        text: 'some',
+        token_count: 1,
+        char_start: 0,
+        char_end: 4,
+        section_title: null,
+        section_start_s: null,
+      },
+      {
+        chunk_id: idOf('chunk', 41),
+        ordinal: 1,
+        text: 'text',
+        token_count: 1,
+        char_start: 5,
+        char_end: 9,
+        section_title: 'Two',
+        section_start_s: 1.5,
+      },
+    ],
+  });
+  assert.deepEqual(await hosted.ask('page.chunks', { page_id: page(3) }), { page_id: page(3), chunks: [] });
+});
+
+test('unknown ids of pages, whatever they look like, are not found', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  for (const page_id of [
+    page(4),
+    job(1),
+    '',
+    'pg_',
+    'pg_zzzzzzzz',
+    page(1).toUpperCase(),
+    `${page(1)}0`,
+    '__proto__',
+  ]) {
+    for (const name of ['page.get', 'page.chunks', 'page.status'] as const) {
+      await assert.rejects(hosted.ask(name, { page_id }), refused('not_found', `unknown page id: ${page_id}`));
+    }
+  }
+  const long = 'x'.repeat(100_000);
+  await assert.rejects(
+    hosted.ask('page.get', { page_id: long }),
+    refused('not_found', `unknown page id: ${long.slice(0, 64)}`),
+  );
+});
+
+const notQueued = { entities: { status: 'not_queued', last_error: null } };
+
+test('status: the error of the indexing job where the page failed, and each id of a batch once, in order', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const status = {
+    1: { page_id: page(1), status: 'indexed', last_error: null, features: notQueued },
+    2: { page_id: page(2), status: 'dead', last_error: 'bad', features: notQueued },
+    3: { page_id: page(3), status: 'queued', last_error: null, features: notQueued },
+  };
+  assert.deepEqual(await hosted.ask('page.status', { page_id: page(2) }), status[2]);
+  const page_ids = [page(3), 'unknown', page(1), page(3), page(2), 'unknown'];
+  assert.deepEqual(await hosted.ask('page.statusBatch', { page_ids }), {
+    results: [
+      { ...status[3], found: true },
+      { page_id: 'unknown', found: false },
+      { ...status[1], found: true },
+      { ...status[2], found: true },
+    ],
+  });
+});
+
+const deadJob = {
+  job_id: job(2),
+  kind: 'index_page',
+  status: 'dead',
+  attempts: 1,
+  max_attempts: 3,
+  last_error: 'bad',
+  created_at: iso(100),
+  updated_at: iso(400),
+};
+const retriedJob = { ...deadJob, status: 'pending', attempts: 0, last_error: null, updated_at: iso(1000) };
+
+test('jobs are listed newest first, by status under either name, and by kind', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const ids = async (query: Parameters<typeof list>[0]) => (await list(query)).map(({ job_id }) => job_id);
+  const list = async (query: {
+    status?: 'dead' | 'done';
+    status_filter?: 'dead';
+    kind?: 'fetch_and_index';
+    limit?: number;
+  }) => (await hosted.ask('job.list', { limit: 100, ...query })).jobs;
+  assert.deepEqual(await ids({}), [job(3), job(2), job(1)]);
+  assert.deepEqual(await ids({ limit: 2 }), [job(3), job(2)]);
+  assert.deepEqual(await list({ status: 'dead' }), [deadJob]);
+  assert.deepEqual(await list({ status_filter: 'dead' }), [deadJob]);
+  assert.deepEqual(await ids({ kind: 'fetch_and_index' }), [job(3)]);
+  assert.deepEqual(await ids({ kind: 'fetch_and_index', status: 'done' }), []);
+});
+
+test('a dead job is retried once; others conflict, unknown ones are not found', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  assert.deepEqual(await hosted.ask('job.retry', { job_id: job(2) }), retriedJob);
+  const retry = (job_id: string) => hosted.ask('job.retry', { job_id });
+  await assert.rejects(retry(job(2)), refused('conflict', 'the job is pending; only dead jobs can be retried'));
+  await assert.rejects(retry(job(1)), refused('conflict', 'the job is done; only dead jobs can be retried'));
+  await assert.rejects(retry(page(1)), refused('not_found', `unknown job id: ${page(1)}`));
+});
+
+test('a bulk retry tells each id once: retried, skipped and not found make up what was asked', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const request = { status: 'dead', limit: 100 } as const;
+  const skipped = (no: number, status: string) => ({
+    job_id: job(no),
+    status,
+    outcome: 'skipped',
+    detail: `the job is ${status}; only dead jobs can be retried`,
+  });
+  const job_ids = [job(1), job(2), 'nonsense', job(2), job(1)];
+  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids, kind: 'cluster' }), {
+    requested: 3,
+    retried: 1,
+    results: [skipped(1, 'done'), { ...retriedJob, outcome: 'retried' }, { job_id: 'nonsense', outcome: 'not_found' }],
+  });
+  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids: [job(2)] }), {
+    requested: 1,
+    retried: 0,
+    results: [skipped(2, 'pending')],
+  });
+  const nothing = { requested: 0, retried: 0, results: [] };
+  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids: [] }), nothing);
+});
+
+test('a bulk retry without ids selects dead jobs, by kind and up to the limit; no ids and an empty list differ', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const request = { status: 'dead', limit: 1 } as const;
+  const nothing = { requested: 0, retried: 0, results: [] };
+  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, kind: 'cluster' }), nothing);
+  assert.deepEqual(await hosted.ask('job.retryBatch', { ...request, job_ids: null, kind: null }), {
+    requested: 1,
+    retried: 1,
+    results: [{ ...retriedJob, outcome: 'retried' }],
+  });
+});
+
+test('the entity job of a page is told beside it', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  await temporary.commit((transaction) => {
+    const entity = createJob(transaction, { kind: 'extract_entities', page_no: 1, max_attempts: 1, at: 1 });
+    const indexed = transaction.pages.get(1);
+    if (indexed !== undefined) transaction.pages.put({ ...indexed, entity_job: entity.no }, indexed);
+  });
+  const { features } = await hosted.ask('page.status', { page_id: page(1) });
+  assert.deepEqual(features, { entities: { status: 'pending', last_error: null } });
+});
+
+test('readiness: the store is readable, whether it takes writes, and which model is active', async () => {
+  const { temporary, hosted, lines, disk } = await startRecords();
+  await using _ = temporary;
+  assert.deepEqual(await hosted.ask('system.readiness', {}), { store: true, trouble: null, activeModel: null });
+  await temporary.commit(
+    installModel(
+      { id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null },
+      { at: 0, max_attempts: 1 },
+    ),
+  );
+  disk.trouble = 'No space left on device';
+  const readiness = { store: true, trouble: 'No space left on device', activeModel: 'm' };
+  assert.deepEqual(await hosted.ask('system.readiness', {}), readiness);
+  assert.deepEqual(lines, []);
+});
+
+test('done jobs are deleted when they are older than the setting says, once a day', async () => {
+  const { temporary, hosted, clock, days } = await startRecords();
+  await using _ = temporary;
+  await hosted.ask('job.list', { limit: 10 }); // it runs
+  await temporary.commit((transaction) =>
+    createJob(transaction, { kind: 'cluster', page_no: null, max_attempts: 3, at: 500 }),
+  );
+  const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, background: 1, backfill: 0, entities: 0 };
+  const { jobs } = await temporary.commit(
+    claimJobs({ at: 600, incarnation: 'life 1', leaseMs: 600, free, running: 0 }),
+  );
+  await temporary.commit(completeJob({ job_no: jobs[0].no, claim: jobs[0].claim }, 700, () => undefined));
+  const left = () => temporary.store.reader.jobs.list({ kind: 'cluster', limit: 10 }).length;
+  assert.equal(days.length, 1);
+  clock.now = 89 * 86_400_000;
+  days[0]();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(left(), 1);
+  clock.now = 91 * 86_400_000;
+  days[0]();
+  await until(async () => left() === 0, 'the job is gone');
+});

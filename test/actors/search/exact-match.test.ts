@@ -1,0 +1,127 @@
+/** What a search makes of a query that is a title, a URL or a quoted phrase: contract "Search", exact_match. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { presentPage } from '../../../src/actors/search/present-page.ts';
+import { queryRanker } from '../../../src/actors/search/rank-query.ts';
+import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
+import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { quotedPhrases } from '../../../src/compute/ranking/exact-query.ts';
+import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
+import { idOf } from '../../../src/domain/ids.ts';
+import { type SearchRequest, searchRequest } from '../../../src/domain/search.ts';
+import { submission } from '../../commands/submissions.ts';
+import { Shelf } from '../shelf.ts';
+
+/** Pages 1 to 4 are indexed, page 5 waits; the index finds page 1, then 2, unless told otherwise. */
+async function shelfOfHerons() {
+  const shelf = await Shelf.open();
+  const first = await shelf.add({ title: 'Wading birds', text: 'the grey heron stands still' });
+  const second = await shelf.add({ title: 'The Grey  Heron', text: 'Ardea cinerea is grey; heron it is' });
+  await shelf.add({ title: 'the grey heron', text: 'another' });
+  await shelf.add({ title: 'Elsewhere', text: 'nothing of the kind' });
+  const waiting = { canonical_url: 'https://example.com/5', title: 'The grey heron', body: 'x' };
+  await shelf.temporary.commit(ingestPage(submission(waiting)));
+  shelf.finds = { m1: { sparse: [first, second], dense: [] } };
+  return shelf;
+}
+
+async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: string }, ask: SystemAsk = shelf.ask) {
+  const rank = queryRanker({
+    ask,
+    reader: shelf.reader,
+    canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
+    localReranker: true,
+    outsideReranker: null,
+    onRerankDegraded: () => {},
+    recencyHalfLifeDays: null,
+    now: () => 1000,
+    monotonic: () => 0,
+  });
+  const { pages } = await rank(searchRequest.parse(request));
+  const presentation = { chunks_per_page: 2, phrases: quotedPhrases(request.query) };
+  return pages.map((each) => {
+    const result = presentPage(shelf.reader, each, presentation);
+    assert.ok(result !== null);
+    assert.ok(result.chunks.length > 0, 'every result has passages');
+    return [result.page_id, result.exact_match];
+  });
+}
+
+const page = (no: number) => idOf('page', no);
+
+test('pages whose title the query is come first, found or not; those that wait to be indexed do not', async () => {
+  await using shelf = await shelfOfHerons();
+  const expected = [
+    [page(2), true],
+    [page(3), true],
+    [page(1), false],
+  ];
+  for (const query of ['the grey heron', ' THE   grey heron', '"The grey heron"', '“the Grey heron”']) {
+    const found = await results(shelf, { query });
+    // In quotation marks it is a phrase, too, which page 1 holds.
+    const phrase = /["“]/.test(query);
+    assert.deepEqual(found, phrase ? expected.map(([id]) => [id, true]) : expected, query);
+  }
+});
+
+test('a page whose URL the query is comes first, tracking parameters or not', async () => {
+  await using shelf = await shelfOfHerons();
+  for (const query of ['https://example.com/4', ' HTTPS://EXAMPLE.com/4?utm_source=x#part ']) {
+    assert.deepEqual((await results(shelf, { query }))[0], [page(4), true], query);
+  }
+  assert.deepEqual(
+    (await results(shelf, { query: 'example.com/4' })).map(([id]) => id),
+    [page(1), page(2)],
+  );
+});
+
+test('a quoted phrase marks the pages that hold every phrase of the query, and moves none', async () => {
+  await using shelf = await shelfOfHerons();
+  assert.deepEqual(await results(shelf, { query: 'birds that are "Ardea  CINEREA"' }), [
+    [page(1), false],
+    [page(2), true],
+  ]);
+  assert.deepEqual(await results(shelf, { query: '"ardea cinerea" and "stands still"' }), [
+    [page(1), false],
+    [page(2), false],
+  ]);
+});
+
+test('where no word is known only a title or URL is found, and else nothing', async () => {
+  await using shelf = await shelfOfHerons();
+  shelf.finds = {};
+  assert.deepEqual(await results(shelf, { query: 'elsewhere' }), [[page(4), true]]);
+  assert.deepEqual(await results(shelf, { query: 'qwxz' }), []);
+});
+
+test('what the filters forbid is not put first', async () => {
+  await using shelf = await shelfOfHerons();
+  const ask: SystemAsk = async (name, request, options) => {
+    const reply = await shelf.ask(name, request, options);
+    return name === 'index.retrieve'
+      ? ({ ...(reply as object), passes: (no: number) => no !== 2 && no !== 4 } as never)
+      : reply;
+  };
+  shelf.finds = {};
+  assert.deepEqual(await results(shelf, { query: 'the grey heron' }, ask), [[page(3), true]]);
+  assert.deepEqual(await results(shelf, { query: 'https://example.com/4' }, ask), []);
+});
+
+test('the filters reach the index as instants and as a plain domain', async () => {
+  await using shelf = await shelfOfHerons();
+  await results(shelf, {
+    query: 'heron',
+    candidates: 7,
+    filters: { domain: 'Example.COM', after: '2026-01-01T00:00:00+01:00', before: null },
+  });
+  assert.deepEqual(shelf.retrievals, [
+    {
+      query: 'heron',
+      candidates: 7,
+      model: 'm1',
+      rerank: true,
+      rrf_k: 60,
+      filters: { domain: 'example.com', after: Date.parse('2025-12-31T23:00:00Z'), before: null, pages: null },
+    },
+  ]);
+});

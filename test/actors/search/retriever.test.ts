@@ -1,0 +1,410 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
+import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
+import { type RetrieverDependencies, retrieverLogic } from '../../../src/actors/search/retriever.ts';
+import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
+import { DomainError } from '../../../src/domain/errors.ts';
+import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../../src/domain/search.ts';
+import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
+import { keptLog } from '../quiet-log.ts';
+import { Shelf } from '../shelf.ts';
+
+const day = 86_400_000;
+const now = 1000 * day;
+
+function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
+  let queries = 0;
+  return shelf.host(
+    retrieverLogic({
+      ask: shelf.ask,
+      reader: shelf.reader,
+      canonicalize: { tracking_params: [], keep_params: {} },
+      localReranker: true,
+      outsideReranker: null,
+      onRerankDegraded: () => {},
+      recencyHalfLifeDays: null,
+      queue: new QueryLogQueue(() => {}),
+      newQueryId: () => `qr_${++queries}`,
+      newCompareId: () => 'cp_1',
+      now: () => now,
+      monotonic: () => 0,
+      ...changes,
+    }),
+  );
+}
+
+const request = (changes: object = {}) => searchRequest.parse({ query: 'oak', ...changes });
+const batch = (changes: object) => searchBatchRequest.parse(changes);
+
+test('hits of both sides become pages with their best passages, in the shape of the contract', async () => {
+  await using shelf = await Shelf.open();
+  const first = await shelf.add({ title: 'Trees', text: 'oak elm ash' });
+  const second = await shelf.add({ title: 'Boats', text: 'oak keel' });
+  shelf.finds.m1 = { sparse: [second, first], dense: [first, first + 2] };
+  const found = await retriever(shelf).ask('search.query', request());
+  assert.deepEqual(searchResponse.parse(found), found);
+  const page = { domain: 'example.com', first_seen_at: new Date(1000).toISOString(), visit_count: 1, cluster: null };
+  assert.deepEqual(found.results, [
+    {
+      ...page,
+      page_id: 'pg_00000001',
+      canonical_url: 'https://example.com/1',
+      title: 'Trees',
+      score: 1 / 61 + 1 / 62,
+      chunks: [
+        { chunk_id: 'ck_00000001', ordinal: 0, text: 'oak', score: 1 / 61 + 1 / 62 },
+        { chunk_id: 'ck_00000003', ordinal: 2, text: 'ash', score: 1 / 62 },
+      ],
+      exact_match: false,
+    },
+    {
+      ...page,
+      page_id: 'pg_00000002',
+      canonical_url: 'https://example.com/2',
+      title: 'Boats',
+      score: 1 / 61,
+      chunks: [{ chunk_id: 'ck_00000004', ordinal: 0, text: 'oak', score: 1 / 61 }],
+      exact_match: false,
+    },
+  ]);
+  assert.deepEqual([found.query_id, found.offset, found.has_more], ['qr_1', 0, false]);
+  assert.deepEqual(shelf.retrievals, [
+    {
+      query: 'oak',
+      candidates: 100,
+      filters: { domain: null, after: null, before: null, pages: null },
+      model: 'm1',
+      rerank: true,
+      rrf_k: 60,
+    },
+  ]);
+});
+
+test('the roll-up asked for decides the order', async () => {
+  await using shelf = await Shelf.open();
+  const one = await shelf.add({ text: 'oak' });
+  const many = await shelf.add({ text: 'oak oak oak' });
+  shelf.finds.m1 = { sparse: [one, many, many + 1, many + 2], dense: [] };
+  const order = async (changes: object) =>
+    (await retriever(shelf).ask('search.query', request(changes))).results.map(({ page_id }) => page_id);
+  assert.deepEqual(await order({}), ['pg_00000001', 'pg_00000002']);
+  assert.deepEqual(await order({ rollup: 'mean_top_m' }), ['pg_00000001', 'pg_00000002']);
+  assert.deepEqual(await order({ rollup: 'sum_rrf' }), ['pg_00000002', 'pg_00000001']);
+  assert.deepEqual(await order({ rollup: 'sum_rrf', rollup_m: 1 }), ['pg_00000001', 'pg_00000002']);
+});
+
+test('scores fade with the time since the last visit: as the request says, else as the setting does', async () => {
+  await using shelf = await Shelf.open();
+  const old = await shelf.add({ text: 'oak', seen_at: now - 30 * day });
+  const fresh = await shelf.add({ text: 'oak', seen_at: now - 10 * day });
+  shelf.finds.m1 = { sparse: [old, fresh], dense: [] };
+  const scores = async (setting: number | null, changes: object) => {
+    const service = retriever(shelf, { recencyHalfLifeDays: setting });
+    return (await service.ask('search.query', request(changes))).results.map(({ page_id, score }) => [page_id, score]);
+  };
+  const plain = [
+    ['pg_00000001', 1 / 61],
+    ['pg_00000002', 1 / 62],
+  ];
+  const faded = [
+    ['pg_00000002', 0.5 / 62],
+    ['pg_00000001', 0.125 / 61],
+  ];
+  assert.deepEqual(await scores(null, {}), plain);
+  assert.deepEqual(await scores(null, { recency_half_life_days: 10 }), faded);
+  assert.deepEqual(await scores(10, {}), faded);
+  assert.deepEqual(await scores(10, { recency_half_life_days: null }), faded);
+  assert.deepEqual(
+    (await scores(10, { recency_half_life_days: 1e9 })).map(([page_id]) => page_id),
+    ['pg_00000001', 'pg_00000002'],
+  );
+});
+
+test('results are paged inside one pool of candidates', async () => {
+  await using shelf = await Shelf.open();
+  const labels = [];
+  for (let i = 0; i < 5; i++) labels.push(await shelf.add({ text: 'oak' }));
+  shelf.finds.m1 = { sparse: labels, dense: [] };
+  const service = retriever(shelf);
+  const look = async (offset: number) => {
+    const { results, has_more } = await service.ask('search.query', request({ k: 2, offset }));
+    return [results.map(({ page_id }) => Number(page_id.at(-1))), has_more];
+  };
+  assert.deepEqual(await look(0), [[1, 2], true]);
+  assert.deepEqual(await look(3), [[4, 5], false]);
+  assert.deepEqual(await look(5), [[], false]);
+});
+
+test('an unknown cluster has no results; an unknown entity is not found', async () => {
+  await using shelf = await Shelf.open();
+  shelf.finds.m1 = { sparse: [await shelf.add({ title: 'oak', text: 'oak' })], dense: [] };
+  const service = retriever(shelf);
+  const clustered = await service.ask('search.query', request({ filters: { cluster_id: 'cl_unknown' } }));
+  assert.deepEqual(clustered.results, []);
+  await assert.rejects(
+    service.ask('search.query', request({ filters: { entity: 'Nobody' } })),
+    (error) => error instanceof DomainError && error.code === 'not_found' && /Nobody/.test(error.message),
+  );
+});
+
+test('a batch searches one after the other; each item has its own id and its own error', async () => {
+  await using shelf = await Shelf.open();
+  const label = await shelf.add({ text: 'oak' });
+  shelf.finds.m1 = { sparse: [label], dense: [] };
+  const service = retriever(shelf);
+  const found = await service.ask('search.batch', batch({ queries: ['oak', 'elm'], k: 1 }));
+  assert.deepEqual(searchBatchResponse.parse(found), found);
+  assert.deepEqual(
+    found.results.map((item) => [item.index, item.query, item.outcome, item.outcome === 'ok' && item.query_id]),
+    [
+      [0, 'oak', 'ok', 'qr_1'],
+      [1, 'elm', 'ok', 'qr_2'],
+    ],
+  );
+  assert.deepEqual(
+    shelf.retrievals.map(({ query }) => query),
+    ['oak', 'elm'],
+  );
+  const refused = await service.ask('search.batch', batch({ queries: ['oak'], filters: { entity: 'Nobody' } }));
+  const detail = 'no entity is known as "Nobody"';
+  assert.deepEqual(refused.results, [
+    { index: 0, query: 'oak', outcome: 'error', error: 'feature_unavailable', detail },
+  ]);
+  await assert.rejects(
+    service.ask('search.batch', batch({ queries: ['oak'], filters: { domain: 'a/b' } })),
+    (error) => error instanceof DomainError && error.code === 'invalid',
+  );
+});
+
+test('without an active model a search fails, and each item of a batch says so', async () => {
+  await using shelf = await Shelf.open();
+  const noModels = { activeId: () => null } as unknown as typeof shelf.reader.models;
+  const service = retriever(shelf, { reader: { ...shelf.reader, models: noModels } });
+  await assert.rejects(
+    service.ask('search.query', request()),
+    (error) => error instanceof DomainError && error.code === 'no_active_model',
+  );
+  const found = await service.ask('search.batch', batch({ queries: ['a', 'b'] }));
+  const failed = { outcome: 'error', error: 'no_active_model', detail: 'no active embedding model' };
+  assert.deepEqual(found.results, [
+    { index: 0, query: 'a', ...failed },
+    { index: 1, query: 'b', ...failed },
+  ]);
+});
+
+test('models are compared one by one, measured against each other, and logged as arms', async () => {
+  await using shelf = await Shelf.open();
+  await shelf.install('m2');
+  const labels = [];
+  for (let i = 0; i < 4; i++) labels.push(await shelf.add({ title: `Page ${i + 1}`, text: 'oak' }));
+  const [a, b, c, d] = labels;
+  shelf.finds = { m1: { sparse: [], dense: [a, b, c] }, m2: { sparse: [], dense: [b, a, d] } };
+  const queue = new QueryLogQueue(() => {});
+  const service = retriever(shelf, { queue });
+  const request = compareRequest.parse({ query: 'oak', models: ['m2', 'm1'], k: 3 });
+  const compared = await service.ask('search.compare', request);
+  assert.deepEqual(compareResponse.parse(compared), compared);
+  assert.deepEqual(
+    compared.runs.map(({ model, results }) => [model, results.map(({ page_id }) => Number(page_id.at(-1)))]),
+    [
+      ['m2', [2, 1, 4]],
+      ['m1', [1, 2, 3]],
+    ],
+  );
+  const [agreement, ...others] = compared.agreement;
+  assert.deepEqual([others, agreement.model_a, agreement.model_b], [[], 'm2', 'm1']);
+  assert.deepEqual([agreement.jaccard_at_k, agreement.kendall_tau, agreement.intersection_size], [0.5, -1, 2]);
+  // (1 − p)/p · (p² + 2p³/3) + 2p³/3 with p = 0.9
+  assert.ok(Math.abs(agreement.rbo - (0.81 + 0.486) / 9 - 0.486) < 1e-12);
+  assert.deepEqual(
+    shelf.retrievals.map(({ model }) => model),
+    ['m2', 'm1'],
+  );
+  assert.deepEqual(
+    queue.take(10).map((run) => [run.query_id, run.kind, run.compare_id, run.active_model, run.pages.length]),
+    [
+      ['qr_1', 'compare_arm', 'cp_1', 'm2', 3],
+      ['qr_2', 'compare_arm', 'cp_1', 'm1', 3],
+    ],
+  );
+});
+
+test('a model that is unknown, not ready or named twice cannot be compared', async () => {
+  await using shelf = await Shelf.open();
+  const m2 = await shelf.install('m2');
+  await shelf.temporary.commit(({ models }) => models.put({ ...m2, id: 'm3', space: 99, status: 'registered' }));
+  const service = retriever(shelf);
+  for (const [models, why] of [
+    [['m1', 'm9'], /"m9" is unknown/],
+    [['m1', 'm3'], /"m3" is registered, not ready/],
+    [['m1', 'm2', 'm1'], /"m1" is named twice/],
+  ] as const) {
+    await assert.rejects(
+      service.ask('search.compare', compareRequest.parse({ query: 'oak', models })),
+      (error) => error instanceof DomainError && error.code === 'invalid' && why.test(error.message),
+    );
+  }
+  assert.deepEqual(shelf.retrievals, []);
+});
+
+test('a search is logged with its parameters, its candidates and its answer', async () => {
+  await using shelf = await Shelf.open();
+  const label = await shelf.add({ text: 'oak' });
+  const second = await shelf.add({ text: 'oak' });
+  shelf.finds.m1 = { sparse: [label, second], dense: [second] };
+  const queue = new QueryLogQueue(() => {});
+  await retriever(shelf, { queue }).ask('search.query', request({ k: 1, offset: 1 }));
+  const [run, ...rest] = queue.take(10);
+  const { query: _query, ...params } = request({ k: 1, offset: 1 });
+  assert.deepEqual(rest, []);
+  assert.deepEqual([run.query_id, run.kind, run.query_text, run.params], ['qr_1', 'search', 'oak', params]);
+  assert.deepEqual(
+    run.fused.map((hit) => hit.label),
+    [second, label],
+  );
+  assert.deepEqual([run.pages.map(({ page_no }) => page_no), run.offset, run.ts], [[1], 1, now]);
+});
+
+test('candidates that the local reranker was not given stay below those that it was, as they are fused', async () => {
+  await using shelf = await Shelf.open();
+  const labels: number[] = [];
+  for (const title of ['One', 'Two', 'Three', 'Four']) labels.push(await shelf.add({ title, text: 'oak' }));
+  const [one, two, three, four] = labels;
+  shelf.finds.m1 = {
+    sparse: [one, two, three, four],
+    dense: [four, three],
+    reranked: [
+      [four, 0],
+      [three, 0.5],
+    ],
+  };
+  const { results } = await retriever(shelf, {}).ask('search.query', request({ query: 'oak' }));
+  assert.deepEqual(
+    results.map(({ title }) => title),
+    ['Three', 'Four', 'One', 'Two'],
+  );
+  const scores = results.map(({ score }) => score);
+  assert.deepEqual(
+    scores,
+    [...new Set(scores)].sort((a, b) => b - a),
+    'no tie, nothing above its place',
+  );
+});
+
+test('the local reranker gives the order and the scores where it is wanted and has them', async () => {
+  await using shelf = await Shelf.open();
+  const first = await shelf.add({ title: 'Trees', text: 'oak elm ash' });
+  const second = await shelf.add({ title: 'Boats', text: 'oak keel' });
+  const third = await shelf.add({ title: 'Oak', text: 'oak' });
+  const sides = { sparse: [first, second, third], dense: [first + 2] };
+  const scored: [number, number][] = [
+    [first, 0.25],
+    [second, 1],
+    [first + 2, 0.5],
+    [third, 0],
+  ];
+  shelf.finds.m1 = { ...sides, reranked: scored };
+  const queue = new QueryLogQueue(() => {});
+  const answer = async (changes: object, dependencies: Partial<RetrieverDependencies> = {}) => {
+    const service = retriever(shelf, { queue, ...dependencies });
+    const { results } = await service.ask('search.query', request({ query: 'oak', ...changes }));
+    return results.map(({ title, score }) => [title, Math.round(score * 1000) / 1000]);
+  };
+
+  const exactFirst = ['Oak', 0];
+  assert.deepEqual(await answer({}), [exactFirst, ['Boats', 1], ['Trees', 0.5]]);
+  const fused = [
+    ['Oak', 0.016],
+    ['Trees', 0.016],
+    ['Boats', 0.016],
+  ];
+  assert.deepEqual(await answer({ rerank: false }), fused);
+  assert.deepEqual(await answer({}, { localReranker: false }), fused);
+  shelf.finds.m1 = sides;
+  assert.deepEqual(await answer({}), fused);
+
+  assert.deepEqual(
+    shelf.retrievals.map(({ rerank }) => rerank),
+    [true, false, false, true],
+  );
+  const runs = queue.take(10);
+  assert.deepEqual(
+    runs.map((run) => run.reranker_model),
+    ['local', null, null, null],
+  );
+  assert.deepEqual(runs[0].fused, runs[1].fused);
+});
+
+test('an outside reranker is asked about the fused candidates and gives their order, or is done without', async () => {
+  await using shelf = await Shelf.open();
+  const trees = await shelf.add({ title: 'Trees', text: 'oak elm' });
+  const boats = await shelf.add({ title: 'Boats', text: 'keel' });
+  shelf.finds.m1 = { sparse: [trees, trees + 1, boats], dense: [], reranked: [[trees, 1]] };
+  const queue = new QueryLogQueue(() => {});
+  const asked: string[][] = [];
+  let answer: (texts: readonly string[]) => Promise<Float64Array> = async () => Float64Array.of(0, 0.5, 1);
+  let degraded = 0;
+  const { log, lines } = keptLog();
+  const service = retriever(shelf, {
+    queue,
+    outsideReranker: openOutsideReranker({
+      name: 'cohere/a-model',
+      reader: shelf.reader,
+      deadlineMs: 1234,
+      log,
+      reranker: {
+        rerank: (query, texts, options) => {
+          asked.push([query, `${options?.deadlineMs}`, ...texts]);
+          return answer(texts);
+        },
+      },
+    }),
+    onRerankDegraded: () => degraded++,
+  });
+  const search = async (changes: object = {}) => {
+    const { results, timing_ms } = await service.ask('search.query', request({ query: 'wood', ...changes }));
+    return { order: results.map(({ title, score }) => [title, score]), degraded: timing_ms.degraded_rerank };
+  };
+
+  const reranked = [
+    ['Boats', 1],
+    ['Trees', 0.01 + 0.99 / 2],
+  ];
+  assert.deepEqual(await search(), { order: reranked, degraded: undefined });
+  assert.deepEqual(asked, [['wood', '1234', 'Trees\noak', 'Trees\nelm', 'Boats\nkeel']]);
+  assert.equal(shelf.retrievals[0].rerank, false, 'the local one is not asked besides');
+
+  const fused = {
+    order: [
+      ['Trees', 1 / 61],
+      ['Boats', 1 / 63],
+    ],
+    degraded: undefined,
+  };
+  assert.deepEqual(await search({ rerank: false }), fused);
+  assert.equal(asked.length, 1);
+
+  answer = () => Promise.reject(new ProviderError('cohere', 'failing', 'answered 500'));
+  assert.deepEqual(await search(), { ...fused, degraded: 1 });
+  answer = () => Promise.reject(new BreakerOpenError('cohere-rerank', 1000));
+  assert.deepEqual(await search(), { ...fused, degraded: 1 });
+  assert.equal(degraded, 2);
+  assert.deepEqual(
+    lines.map(({ level }) => level).filter((level) => level > 30),
+    [40],
+  );
+  await assert.rejects(service.ask('search.rank', { request: request(), model: null }), {
+    name: 'JobError',
+    permanent: false,
+  });
+
+  answer = () => Promise.reject(new TypeError('a bug'));
+  await assert.rejects(search(), TypeError);
+  shelf.finds.m1 = { sparse: [], dense: [] };
+  assert.deepEqual(await search(), { order: [], degraded: undefined }, 'nobody is asked about nothing');
+  assert.deepEqual(
+    queue.take(10).map(({ reranker_model }) => reranker_model),
+    ['cohere/a-model', null, null, null, null],
+  );
+});

@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
+import { writerLogic } from '../../../src/actors/system/writer.ts';
+import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { DomainError, FatalError } from '../../../src/domain/errors.ts';
+import type { Command, Commit, Store } from '../../../src/store/store.ts';
+import { submission } from '../../commands/submissions.ts';
+import { TemporaryStore } from '../../store/temporary-store.ts';
+import { Hosted } from '../hosted.ts';
+import { keptLog } from '../quiet-log.ts';
+
+type WritableStore = Pick<Store, 'transact' | 'compact' | 'close'>;
+
+async function startWriter(store: WritableStore, flushTimeoutMs = 600_000) {
+  const feed = new CommitFeed();
+  const { log, lines } = keptLog();
+  const hosted = new Hosted(writerLogic({ store, feed, log, flushTimeoutMs }));
+  await hosted.told('ready.writer');
+  return {
+    hosted,
+    feed,
+    lines,
+    trouble: () => hosted.ask('store.trouble', {}),
+    commit: (command: Command<unknown>) => hosted.ask('store.commit', { command, weight: 1 }),
+  };
+}
+
+/** A store whose commits reach the disk when the test says so. */
+class SlowDisk implements WritableStore {
+  readonly #store: Store;
+  flush: (() => void)[] = [];
+  break: (() => void)[] = [];
+  closed = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async transact(commands: readonly Command<unknown>[]): Promise<Commit> {
+    const commit = await this.#store.transact(commands);
+    const flushed = new Promise<void>((resolve, reject) => {
+      this.flush.push(resolve);
+      this.break.push(() => reject(new Error('I/O error')));
+    });
+    return { ...commit, flushed };
+  }
+
+  compact() {
+    return this.#store.compact();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}
+
+const turn = () => new Promise(setImmediate);
+const until = async (holds: () => boolean) => {
+  for (let turns = 0; !holds(); turns++) {
+    assert.ok(turns < 100_000, 'it does not come to hold');
+    await turn();
+  }
+};
+const page = (path: string) => ingestPage(submission({ canonical_url: `https://example.com/${path}` }));
+
+test('a write is answered only when it is on the disk, and after the feed has told it', async () => {
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { feed, commit } = await startWriter(disk);
+  const log: string[] = [];
+  feed.subscribe(({ opstamp, pages, jobs }) => log.push(`told ${opstamp}: ${pages.length} page, ${jobs.length} job`));
+  const answered = commit(page('a')).then((reply) => log.push(`answered ${JSON.stringify(reply)}`));
+  await until(() => disk.flush.length === 1);
+  assert.equal(temporary.store.reader.pages.count(), 1, 'committed');
+  for (let turns = 0; turns < 50; turns++) await turn();
+  assert.deepEqual(log, []);
+  disk.flush[0]();
+  await answered;
+  assert.deepEqual(log, ['told 1: 1 page, 1 job', 'answered {"outcome":"accepted","page_no":1}']);
+});
+
+test('the next batch is committed while the one before is on its way to the disk; the feed keeps their order', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { feed, commit } = await startWriter(temporary.store);
+  const told: number[] = [];
+  const urls: string[] = [];
+  feed.subscribe(({ opstamp, pages }) => {
+    told.push(opstamp);
+    urls.push(...pages.map(({ canonical_url }) => canonical_url.slice(20)));
+  });
+  const names = Array.from({ length: 300 }, (_, index) => String(index));
+  const replies = await Promise.all(names.map((name) => commit(page(name))));
+  assert.deepEqual(
+    replies,
+    names.map((_, index) => ({ outcome: 'accepted', page_no: index + 1 })),
+  );
+  assert.deepEqual(urls, names);
+  assert.deepEqual(
+    told,
+    told.map((_, index) => index + 1),
+  );
+  assert.ok(told.length < 10, `${told.length} commits for 300 writes`);
+});
+
+test('a command that throws is rejected with what it threw, the others of its batch are answered', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { commit } = await startWriter(temporary.store);
+  const outcomes = await Promise.allSettled([
+    commit(page('a')),
+    commit(page('b')),
+    commit(() => {
+      throw new RangeError('mine');
+    }),
+    commit(page('c')),
+  ]);
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : String(outcome.reason))),
+    [
+      { outcome: 'accepted', page_no: 1 },
+      { outcome: 'accepted', page_no: 2 },
+      'RangeError: mine',
+      { outcome: 'accepted', page_no: 3 },
+    ],
+  );
+});
+
+const unavailable = (error: unknown) =>
+  error instanceof DomainError && error.code === 'store_unavailable' && error.retryAfterS === 5;
+
+test('a store that cannot be written refuses, is logged, and is tried again with the next write', async () => {
+  await using temporary = await TemporaryStore.open();
+  let full = true;
+  const { hosted, lines, commit } = await startWriter({
+    transact: (commands) => (full ? Promise.reject(new Error('no space')) : temporary.store.transact(commands)),
+    compact: () => temporary.store.compact(),
+    close: async () => {},
+  });
+  await assert.rejects(commit(page('a')), unavailable);
+  await assert.rejects(commit(page('a')), unavailable);
+  full = false;
+  assert.deepEqual(await commit(page('a')), { outcome: 'accepted', page_no: 1 });
+  assert.deepEqual(
+    lines.map(({ level, msg, writes }) => [level, msg, writes]),
+    [
+      [50, 'the store could not be written', 1],
+      [50, 'the store could not be written', 1],
+    ],
+  );
+  assert.deepEqual(hosted.events, [{ type: 'ready.writer' }]);
+});
+
+test('a commit that does not reach the disk is refused; the projections are told, for readers see it', async () => {
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { feed, commit } = await startWriter(disk);
+  let told = 0;
+  feed.subscribe(() => told++);
+  const asked = commit(page('a'));
+  asked.catch(() => {});
+  await until(() => disk.break.length === 1);
+  disk.break[0]();
+  await assert.rejects(asked, unavailable);
+  assert.equal(told, 1);
+  assert.equal(temporary.store.reader.pages.count(), 1);
+});
+
+test('a disk that does not answer: who waits and who comes is refused, until it answers', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { feed, lines, commit, trouble } = await startWriter(disk, 20_000);
+  const told: string[] = [];
+  feed.subscribe(({ pages }) => told.push(...pages.map(({ canonical_url }) => canonical_url.slice(20))));
+  const stuck = commit(page('stuck'));
+  await until(() => disk.flush.length === 1);
+  t.mock.timers.tick(20_000);
+  await assert.rejects(stuck, unavailable);
+  assert.equal(await trouble(), 'the disk has not answered for 20000 ms');
+  await assert.rejects(commit(page('while it is stuck')), unavailable);
+  assert.deepEqual(told, []);
+  disk.flush[0]();
+  await until(() => told.length === 1);
+  const again = commit(page('again'));
+  await until(() => disk.flush.length === 2);
+  disk.flush[1]();
+  assert.deepEqual(await again, { outcome: 'accepted', page_no: 2 });
+  assert.deepEqual([told, await trouble()], [['stuck', 'again'], null]);
+  assert.deepEqual(
+    lines.map(({ level, msg, writes }) => [level, msg, writes]),
+    [[50, 'the store could not be written', 1]],
+  );
+});
+
+test('what waits behind a batch that the disk does not take is refused and never carried out', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await using temporary = await TemporaryStore.open();
+  let taken = false;
+  let release = () => {};
+  const stuck = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { feed, commit } = await startWriter(
+    {
+      transact: async (commands) => {
+        taken = true;
+        await stuck;
+        return temporary.store.transact(commands);
+      },
+      compact: () => temporary.store.compact(),
+      close: async () => {},
+    },
+    20_000,
+  );
+  let told = 0;
+  feed.subscribe(() => told++);
+  const asked = Promise.allSettled([commit(page('first')), commit(page('queued'))]);
+  await until(() => taken);
+  t.mock.timers.tick(20_000);
+  for (const each of await asked) {
+    assert.ok(each.status === 'rejected' && unavailable(each.reason));
+  }
+  release();
+  await until(() => told === 1);
+  await commit(page('later'));
+  assert.deepEqual(
+    [...temporary.store.reader.pages.all()].map(({ canonical_url }) => canonical_url.slice(20)),
+    ['first', 'later'],
+  );
+});
+
+test('while there is trouble, asking for it tries a write, so that it is known when it is over', async () => {
+  await using temporary = await TemporaryStore.open();
+  let full = true;
+  const { commit, trouble } = await startWriter({
+    transact: (commands) =>
+      full
+        ? Promise.reject(new Error('the commit failed', { cause: new Error('no space') }))
+        : temporary.store.transact(commands),
+    compact: () => temporary.store.compact(),
+    close: async () => {},
+  });
+  assert.equal(await trouble(), null);
+  await assert.rejects(commit(page('a')), unavailable);
+  assert.equal(await trouble(), 'no space');
+  full = false;
+  for (let tries = 0; (await trouble()) !== null; tries++) {
+    assert.ok(tries < 100_000, 'the trouble is over');
+    await turn();
+  }
+});
+
+test('a failed flush is the end of the writer: it says so once, and the system has to stop', async () => {
+  const failure = new FatalError('not on the disk', new Error('I/O error'));
+  const { hosted, commit } = await startWriter({
+    transact: () => Promise.reject(failure),
+    compact: () => Promise.reject(failure),
+    close: async () => {},
+  });
+  await assert.rejects(
+    commit(page('a')),
+    (error) => error instanceof DomainError && error.code === 'store_unavailable',
+  );
+  await hosted.told('crashed.writer');
+  assert.deepEqual(hosted.events.at(-1), { type: 'crashed.writer', error: failure });
+});
+
+test('a listener that throws harms neither the writes nor the other listeners', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { feed, lines, commit } = await startWriter(temporary.store);
+  let told = 0;
+  feed.subscribe(() => {
+    throw new Error('bad listener');
+  });
+  feed.subscribe(() => told++);
+  assert.deepEqual(await commit(page('a')), { outcome: 'accepted', page_no: 1 });
+  assert.equal(told, 1);
+  assert.deepEqual(
+    lines.map(({ level, msg }) => [level, msg]),
+    [[50, 'a listener of the commit feed failed']],
+  );
+});
+
+test('beyond its bound the queue refuses, and takes writes again when there is room', async () => {
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { commit } = await startWriter(disk);
+  const waiting = Array.from({ length: 4096 }, () => commit(() => undefined));
+  await assert.rejects(
+    commit(() => undefined),
+    (error) => error instanceof DomainError && error.code === 'overloaded' && error.retryAfterS === 1,
+  );
+  const flushing = setInterval(() => {
+    for (const flush of disk.flush.splice(0)) flush();
+  });
+  await Promise.all(waiting);
+  assert.equal(await commit(() => 'room again'), 'room again');
+  clearInterval(flushing);
+});
+
+test('on stop everything that was taken is on the disk and answered before the store is closed', async () => {
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { hosted, commit } = await startWriter(disk);
+  const answers: unknown[] = [];
+  const writes = ['a', 'b', 'c'].map((path) => commit(page(path)).then(() => answers.push([path, disk.closed])));
+  hosted.send({ type: 'stop' });
+  await assert.rejects(commit(page('late')), (error) => error instanceof DomainError && error.code === 'shutting_down');
+  await until(() => disk.flush.length === 2);
+  for (const flush of disk.flush) flush();
+  await Promise.all(writes);
+  await hosted.told('stopped.writer');
+  assert.deepEqual(answers, [
+    ['a', false],
+    ['b', false],
+    ['c', false],
+  ]);
+  assert.equal(disk.closed, true);
+  assert.equal(temporary.store.reader.pages.count(), 3);
+});

@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Poller, pollWatchHandler, type SourceItem } from '../../../src/actors/watches/poll-watch.ts';
+import { watchesLogic } from '../../../src/actors/watches/watches.ts';
+import { claimJobs } from '../../../src/commands/claim-jobs.ts';
+import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
+import { JobError } from '../../../src/domain/errors.ts';
+import { createWatchRequest } from '../../../src/domain/watch.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { TemporaryStore } from '../../store/temporary-store.ts';
+import { contextOf } from '../attempt-context.ts';
+import { Hosted } from '../hosted.ts';
+import { keptLog } from '../quiet-log.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const free = { suspect: 1, index: 0, fetch: 0, poll: 50, background: 0, purge: 0, backfill: 0, entities: 0 };
+
+/** The real service, ledger and handler over a real store; the test is the wall clock, the timer, and the sources. */
+class Station implements AsyncDisposable {
+  now: number;
+  /** When each watch was polled, by the last part of its URL. */
+  readonly polls = new Map<string, number[]>();
+  fails: (url: string) => boolean = () => false;
+  items: SourceItem[] = [];
+  readonly hosted: Hosted;
+  readonly temporary: TemporaryStore;
+  #tick: () => void = () => {};
+  #busy = 0;
+  readonly #handler;
+
+  private constructor(temporary: TemporaryStore, now: number, maxDuePerTick: number) {
+    this.temporary = temporary;
+    this.now = now;
+    const reader = temporary.store.reader;
+    const commit: TemporaryStore['commit'] = async (command) => {
+      this.#busy++;
+      try {
+        return await temporary.commit(command);
+      } finally {
+        this.#busy--;
+      }
+    };
+    const rss: Poller = {
+      policyOf: () => ({ source: 'watch', maxItems: null }),
+      poll: async ({ url }) => {
+        const name = url.split('/').at(-1) ?? '';
+        this.polls.set(name, [...(this.polls.get(name) ?? []), this.now]);
+        if (this.fails(name)) throw new JobError('HTTP 500');
+        return { items: this.items, title: null, url, validators: null, feed_url: null };
+      },
+    };
+    const shared = {
+      reader,
+      commit,
+      pollers: { rss },
+      canonicalize: { tracking_params: ['utm_*'], keep_params: {} },
+      maxAttempts: 2,
+      now: () => this.now,
+    };
+    this.#handler = pollWatchHandler({
+      ...shared,
+      maxItemsPerPoll: 200,
+      overQuota: () => null,
+      metrics: createMetrics(),
+    });
+    this.hosted = new Hosted(
+      watchesLogic({
+        ...shared,
+        defaultIntervalHours: 24,
+        tickEnabled: true,
+        maxDuePerTick,
+        log: keptLog().log,
+        every: (_ms, run) => {
+          this.#tick = run;
+          return () => {};
+        },
+      }),
+    );
+  }
+
+  static async open(now = Date.parse('2026-10-23T00:00:00Z'), maxDuePerTick = 20): Promise<Station> {
+    const station = new Station(await TemporaryStore.open(), now, maxDuePerTick);
+    await station.hosted.told('ready.watches');
+    return station;
+  }
+
+  create(name: string, more: object = {}) {
+    return this.hosted.ask('watch.create', createWatchRequest.parse({ url: `https://feeds.test/${name}`, ...more }));
+  }
+
+  /** The timer fires, and what follows from it happens. */
+  async tick(): Promise<void> {
+    this.#tick();
+    await this.settle();
+  }
+
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; ) {
+      await new Promise(setImmediate);
+      quiet = this.#busy === 0 ? quiet + 1 : 0;
+    }
+    await this.#work();
+  }
+
+  /** Work at the polls that the ledger gives out, as the scheduler and a job's actor would. */
+  async #work(): Promise<void> {
+    if (this.temporary.store.reader.jobs.nextDueAt('poll') === undefined) return;
+    const at = this.now;
+    const claim = claimJobs({ at, incarnation: 'this life', leaseMs: hour, free, running: 0 });
+    const { jobs } = await this.temporary.commit(claim);
+    for (const job of jobs) {
+      const attempt = { job_no: job.no, claim: job.claim };
+      try {
+        const completion = await this.#handler(job, contextOf(this.temporary, attempt, this.now));
+        await this.temporary.commit(completeJob(attempt, this.now, completion));
+      } catch (error) {
+        const message = String(error instanceof JobError ? error.message : error);
+        await this.temporary.commit(failJob(attempt, this.now, { message, permanent: false, delayMs: 4000 }));
+      }
+    }
+  }
+
+  /** Minutes pass. */
+  async pass(minutes: number): Promise<void> {
+    for (let i = 0; i < minutes; i++) {
+      this.now += minute;
+      await this.tick();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.hosted.send({ type: 'stop' });
+    await this.hosted.told('stopped.watches');
+    await this.temporary[Symbol.asyncDispose]();
+  }
+}
+
+/** How far apart polls came, in whole hours, each once. */
+const gapsH = (times: readonly number[] = []): number[] => [
+  ...new Set(times.slice(1).map((time, i) => Math.round((time - times[i]) / hour))),
+];
+
+/** The zone changes its clocks in the night from 24 to 25 October 2026. */
+function inZone(t: TestContext, zone: string): void {
+  const before = process.env.TZ;
+  process.env.TZ = zone;
+  t.after(() => {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  });
+}
+
+test('a week without drift, missed or doubled polls, over a change of daylight saving time and late ticks', async (t) => {
+  inZone(t, 'Europe/Berlin');
+  assert.notEqual(new Date('2026-10-24').getTimezoneOffset(), new Date('2026-10-26').getTimezoneOffset());
+  await using station = await Station.open();
+  for (const hours of [1, 6, 24]) await station.create(`every-${hours}`, { interval_hours: hours });
+  await station.settle();
+  const began = station.now;
+  for (let i = 0; i < 7 * 24 * 60; i++) {
+    // Ticks come up to 50 s late and the lateness does not add up to a tick less.
+    station.now = began + (i + 1) * minute + ((i * 7919) % 50) * 1000;
+    await station.tick();
+  }
+  for (const hours of [1, 6, 24]) {
+    const times = station.polls.get(`every-${hours}`) ?? [];
+    assert.equal(times.length, (7 * 24) / hours + 1, `every ${hours} h`);
+    assert.deepEqual(gapsH(times), [hours]);
+    for (const [i, time] of times.entries()) {
+      const late = time - (began + i * hours * hour);
+      assert.ok(late >= 0 && late < 2 * minute, `poll ${i} of every ${hours} h came ${late} ms late`);
+    }
+  }
+});
+
+test('a sleep of three days is made up for by one poll, and the schedule goes on where it was', async () => {
+  await using station = await Station.open();
+  await station.create('feed');
+  await station.settle();
+  const began = station.now;
+  station.now = began + 3 * 24 * hour + 5 * hour;
+  await station.tick();
+  await station.pass(20 * 60);
+  assert.deepEqual(
+    station.polls.get('feed')?.map((time) => (time - began) / hour),
+    [0, 77, 96],
+  );
+});
+
+test('a clock that jumps ahead and back moves polls, doubles none and loses none', async () => {
+  await using station = await Station.open();
+  const { id } = await station.create('feed', { interval_hours: 6 });
+  await station.settle();
+  const began = station.now;
+  const at = () => station.polls.get('feed')?.map((time) => (time - began) / hour);
+  station.now = began + 2 * hour;
+  await station.tick();
+  assert.deepEqual(at(), [0]);
+  station.now = began; // back by two hours
+  await station.tick();
+  await station.pass(6 * 60);
+  assert.deepEqual(at(), [0, 6]);
+
+  station.now += 365 * 24 * hour; // a wrong year, noticed and mended
+  await station.tick();
+  assert.equal(at()?.length, 3);
+  station.now -= 365 * 24 * hour;
+  await station.tick();
+  const { next_run_at } = await station.hosted.ask('watch.get', { watch_id: id });
+  assert.equal(Date.parse(next_run_at), station.now + 6 * hour, 'it does not wait for that year');
+});
+
+test('failures are tried again by the job and leave the schedule as it is', async () => {
+  await using station = await Station.open();
+  station.fails = () => true;
+  const { id } = await station.create('feed', { interval_hours: 6 });
+  await station.settle();
+  const began = station.now;
+  const watch = () => station.hosted.ask('watch.get', { watch_id: id });
+  assert.deepEqual([(await watch()).last_status, (await watch()).last_error], ['error', 'HTTP 500']);
+  await station.pass(5);
+  assert.equal(station.polls.get('feed')?.length, 2, 'both attempts');
+  assert.equal(Date.parse((await watch()).next_run_at), began + 6 * hour);
+  station.fails = () => false;
+  await station.pass(6 * 60);
+  assert.deepEqual([(await watch()).last_status, (await watch()).last_error], ['ok', null]);
+  assert.equal(station.polls.get('feed')?.length, 3);
+});
+
+test('of a hundred due watches as many are polled in a minute as may be, and all in the end', async () => {
+  await using station = await Station.open(undefined, 4);
+  await Promise.all(Array.from({ length: 100 }, (_, i) => station.create(`feed-${i}`)));
+  await station.settle();
+  const counts: number[] = [station.polls.size];
+  for (let i = 0; i < 25; i++) {
+    await station.pass(1);
+    counts.push(station.polls.size);
+  }
+  assert.deepEqual(counts, [...Array.from({ length: 25 }, (_, i) => 4 * (i + 1)), 100]);
+  assert.ok([...station.polls.values()].every((times) => times.length === 1));
+});
+
+test('a new interval counts from the last run, a run from now; a disabled watch rests', async () => {
+  await using station = await Station.open();
+  const { id } = await station.create('feed');
+  await station.settle();
+  const began = station.now;
+  const update = (changes: object) => station.hosted.ask('watch.update', { watch_id: id, ...changes });
+  await station.pass(60);
+  assert.equal(Date.parse((await update({ interval_hours: 6 })).next_run_at), began + 6 * hour);
+  const { job_id } = await station.hosted.ask('watch.run', { watch_id: id });
+  assert.deepEqual(await station.hosted.ask('watch.run', { watch_id: id }), { watch_id: id, job_id }, 'one in flight');
+  const { next_run_at } = await station.hosted.ask('watch.get', { watch_id: id });
+  assert.equal(Date.parse(next_run_at), station.now + 6 * hour);
+  await station.settle();
+  assert.equal(station.polls.get('feed')?.length, 2);
+  await update({ enabled: false });
+  await station.pass(7 * 60);
+  assert.equal(station.polls.get('feed')?.length, 2);
+  await update({ enabled: true, interval_hours: null, title: 'News', config: { source: 'x' } });
+  await station.settle();
+  assert.equal(station.polls.get('feed')?.length, 3, 'it is due at once');
+  const cleared = await update({ title: null, config: null });
+  assert.deepEqual([cleared.title, cleared.config, cleared.enabled, cleared.interval_hours], [null, null, true, 6]);
+});
+
+test('items that are known or blacklisted are left out, with no visit counted', async () => {
+  await using station = await Station.open();
+  const item = (url: string): SourceItem => ({ url, title: null, published_at: null, content: 'what the feed says' });
+  station.items = [item('https://a.test/1?utm_source=x'), item('https://bad.test/2'), item('https://a.test/3')];
+  await station.temporary.commit(({ blacklist }) => {
+    blacklist.put({ no: 1, kind: 'domain', pattern: 'bad.test', reason: null, created_at: 0, purging: false });
+    blacklist.put({ no: 2, kind: 'url', pattern: 'https://a.test/3', reason: null, created_at: 0, purging: false });
+  });
+  const { id } = await station.create('feed', { interval_hours: 1 });
+  await station.settle();
+  await station.pass(60);
+  assert.equal(station.polls.get('feed')?.length, 2);
+  const { pages } = station.temporary.store.reader;
+  assert.deepEqual(
+    [...pages.all()].map(({ canonical_url, visit_count, first_seen_at }) => [
+      canonical_url,
+      visit_count,
+      first_seen_at,
+    ]),
+    [['https://a.test/1', 1, station.now - hour]],
+  );
+  assert.equal(pages.feedContent(1), 'what the feed says');
+  assert.equal((await station.hosted.ask('watch.get', { watch_id: id })).last_item_count, 3);
+});
+
+test('kinds without a poller, other schemes and bad configs are refused', async () => {
+  await using station = await Station.open();
+  await assert.rejects(station.create('feed', { kind: 'video' }), { code: 'invalid', message: /kind video/ });
+  await assert.rejects(station.hosted.ask('watch.create', createWatchRequest.parse({ url: 'ftp://a.test/f' })), {
+    code: 'invalid',
+    message: 'url must be http or https',
+  });
+  await assert.rejects(station.hosted.ask('watch.create', createWatchRequest.parse({ url: '/feed' })), {
+    message: 'url must have a scheme and a host',
+  });
+  for (const name of ['watch.get', 'watch.run', 'watch.delete', 'watch.update'] as const) {
+    await assert.rejects(station.hosted.ask(name, { watch_id: 'wt_00000009' }), { code: 'not_found' });
+  }
+});

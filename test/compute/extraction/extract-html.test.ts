@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { ExtractionLimitError, extractHtml } from '../../../src/compute/extraction/extract-html.ts';
+
+const url = 'https://example.com/a';
+const filler = 'This paragraph, which is long enough to be read, says a few things, and then some more of them. '
+  .repeat(4)
+  .trim();
+
+function article(body: string, head = ''): string {
+  return `<!doctype html><html lang="en-GB"><head><title>A Title Of The Page</title>${head}</head><body>
+    <nav><a href="/">Home</a><a href="/x">Elsewhere</a></nav><article><p>${filler}</p>${body}<p>${filler}</p></article>
+    <script>var hidden = "code";</script><footer>Imprint</footer></body></html>`;
+}
+
+test('an article gives title, language, text and sections, without navigation and scripts', () => {
+  assert.deepEqual(extractHtml(article(`<h2>Part <em>one</em></h2><p>${filler}</p>`), url), {
+    title: 'A Title Of The Page',
+    text: `${filler}\n\nPart one\n\n${filler}\n\n${filler}`,
+    sections: [{ char_start: filler.length + 2, title: 'Part one' }],
+    author: null,
+    published_at: null,
+    lang: 'en-GB',
+    site_name: null,
+  });
+});
+
+test('lists, tables, line breaks and preformatted text keep their lines', () => {
+  const { text } = extractHtml(
+    article(
+      `<ul><li>one</li><li>two</li></ul><ol><li>first</li><li><p>second</p></li></ol>
+       <table><tr><th>a</th><th>b</th></tr><tr><td>1, and so on</td><td>2</td></tr></table>
+       <p>verse<br>verse</p><pre>if (x) {\n  <b>y</b>();\n}\n</pre>`,
+    ),
+    url,
+  );
+  assert.equal(
+    text,
+    `${filler}\n\n- one\n- two\n\n1. first\n\n2. second\n\na\tb\n1, and so on\t2\n\nverse\nverse\n\nif (x) {\n  y();\n}\n\n${filler}`,
+  );
+});
+
+test('author and date of publication are read from the page, the date as an instant', () => {
+  const data = JSON.stringify({
+    '@context': 'https://schema.org',
+    '@type': 'NewsArticle',
+    headline: 'The Headline',
+    author: { name: 'Ada Example' },
+    datePublished: '2024-05-01T10:00:00+02:00',
+  });
+  const page = extractHtml(article('', `<script type="application/ld+json">${data}</script>`), url);
+  assert.deepEqual(
+    [page.title, page.author, page.published_at],
+    ['The Headline', 'Ada Example', '2024-05-01T08:00:00.000Z'],
+  );
+});
+
+test('a page without an article gives its visible text', () => {
+  const html = `<html><head><meta property="og:title" content="Shown"></head><body><p hidden>no</p>
+    <p style="display: none">no</p><div>Short</div><h3>Head</h3><span>and</span> <b>sweet</b></body></html>`;
+  assert.deepEqual(extractHtml(html, url), {
+    title: 'Shown',
+    text: 'Short\n\nHead\n\nand sweet',
+    sections: [{ char_start: 7, title: 'Head' }],
+    author: null,
+    published_at: null,
+    lang: null,
+    site_name: null,
+  });
+});
+
+test('a page or fragment without text gives empty text', () => {
+  const empty = { title: null, text: '', sections: [], author: null, published_at: null, lang: null, site_name: null };
+  for (const html of ['', ' ', '<p></p>', '<img src="x.png">', '<script>x</script>', '<!-- x -->', '<html></html>']) {
+    assert.deepEqual(extractHtml(html, url), empty, html);
+  }
+  assert.equal(extractHtml('just text', url).text, 'just text');
+});
+
+test('any markup gives text without white space at its ends and sections that begin with their titles', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '<p>',
+      '</p>',
+      '<div>',
+      '</div>',
+      '<h2>',
+      '</h2>',
+      '<h3>',
+      '</h3>',
+      '<li>',
+      '</li>',
+      '<ol>',
+      '</ol>',
+    ),
+    fc.constantFrom(
+      '<pre>',
+      '</pre>',
+      '<br>',
+      '<td>',
+      '<table>',
+      '</table>',
+      '<b>',
+      '</b>',
+      '&nbsp;',
+      '&amp;',
+      '<svg>',
+      '</svg>',
+    ),
+    fc.constantFrom(
+      ' ',
+      '\n',
+      'word ',
+      'two words',
+      '<',
+      '&#0;',
+      '<script>',
+      '</script>',
+      `<p>${filler}</p>`,
+      '<template>',
+    ),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      const { text, sections } = extractHtml(pieces.join(''), url);
+      assert.equal(text, text.trim());
+      assert.ok(!/[^\S\n]*\n[^\S\n]*\n[^\S\n]*\n/.test(text) || pieces.includes('<pre>'));
+      let before = -1;
+      for (const { char_start, title } of sections) {
+        assert.ok(char_start > before);
+        before = char_start;
+        assert.ok(title !== null && text.slice(char_start).replace(/\s+/g, ' ').startsWith(title));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('hostile pages are refused or read in bounded time', () => {
+  for (const html of [
+    '<div>'.repeat(1_000_000),
+    `${'<div>'.repeat(600)}x${'</div>'.repeat(600)}`,
+    '<i></i>'.repeat(400_001),
+    `<p class="${'name '.repeat(300_000)}">x</p>`,
+  ]) {
+    assert.throws(
+      () => extractHtml(html, url),
+      (error) =>
+        error instanceof ExtractionLimitError && error.code === 'extraction_limit' && error.message.includes(url),
+    );
+  }
+  assert.equal(extractHtml(`<p>${'&nbsp;'.repeat(100)}${'\u00a0'.repeat(500_000)}x</p>`, url).text, 'x');
+  const comb = `${'<div>'.repeat(300)}text${'</div>'.repeat(300)}`;
+  assert.equal(extractHtml(comb.repeat(100), url).text.length, 100 * 'text\n\n'.length - 2);
+});
+
+test('titles of saved web pages are found', (t) => {
+  const folder = join(dirname(fileURLToPath(import.meta.url)), '../../../shared/data/pages');
+  if (!existsSync(folder)) return t.skip(`no test data in ${folder}`);
+  const folded = (title: string) => title.replace(/\s+/g, ' ').trim();
+  const pages = readFileSync(join(folder, 'pages.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line): { file: string; url: string; title: string } => JSON.parse(line));
+  const found = pages.filter(
+    (page) => extractHtml(readFileSync(join(folder, page.file), 'utf8'), page.url).title === folded(page.title),
+  );
+  assert.ok(found.length >= 0.9 * pages.length, `${found.length} of ${pages.length}`);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readRetryAfterMs, retryDelayMs } from '../../../src/compute/retries/retry-delay.ts';
+
+const now = Date.UTC(2026, 0, 1, 12);
+const inputs = { baseMs: 250, maxMs: 2000, random: 0, retryAfterMs: undefined };
+
+test('the delay doubles up to its maximum, half of it by chance', () => {
+  const delays = (random: number) => [1, 2, 3, 4, 5, 99].map((tries) => retryDelayMs({ ...inputs, tries, random }));
+  assert.deepEqual(delays(0), [125, 250, 500, 1000, 1000, 1000]);
+  assert.deepEqual(delays(0.5), [187.5, 375, 750, 1500, 1500, 1500]);
+});
+
+test('a provider that asks for a pause gets it, unless it asks for more than the maximum', () => {
+  assert.equal(retryDelayMs({ ...inputs, tries: 1, retryAfterMs: 1500 }), 1500);
+  assert.equal(retryDelayMs({ ...inputs, tries: 4, retryAfterMs: 10 }), 1000);
+  assert.equal(retryDelayMs({ ...inputs, tries: 1, retryAfterMs: 2000 }), 2000);
+  assert.equal(retryDelayMs({ ...inputs, tries: 1, retryAfterMs: 2001 }), null);
+});
+
+test('whatever the input, a delay is between what was asked for and the maximum', () => {
+  const input = fc.record({
+    tries: fc.integer({ min: 1, max: 100 }),
+    baseMs: fc.double({ min: 0.001, max: 1e7, noNaN: true }),
+    maxMs: fc.double({ min: 0.001, max: 1e7, noNaN: true }),
+    random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    retryAfterMs: fc.option(fc.nat(1e8), { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(input, (each) => {
+      const delay = retryDelayMs(each);
+      if (delay === null) assert.ok((each.retryAfterMs ?? 0) > each.maxMs);
+      else assert.ok(delay > 0 && delay >= (each.retryAfterMs ?? 0) && delay <= each.maxMs);
+    }),
+    { seed: 1 },
+  );
+});
+
+test('Retry-After is read as seconds or as a date, and what is neither is left out', () => {
+  const read = (header: string | null) => readRetryAfterMs(header, now);
+  assert.equal(read('7'), 7000);
+  assert.equal(read(' 0 '), 0);
+  assert.equal(read('1.5'), 1500);
+  assert.equal(read('Thu, 01 Jan 2026 12:00:30 GMT'), 30_000);
+  assert.equal(read('Thursday, 01-Jan-26 12:00:30 GMT'), 30_000);
+  assert.equal(read('Thu, 01 Jan 2026 11:00:00 GMT'), 0, 'a date that has passed');
+  for (const header of [null, '', 'soon', '-1', '1e3', '2026-01-01', 'Thu, soon', '9'.repeat(400)]) {
+    assert.equal(read(header), undefined, `${header}`);
+  }
+});

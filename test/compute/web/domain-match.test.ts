@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { domainMatches, isPublicSuffix, normalizeDomain } from '../../../src/compute/web/domain-match.ts';
+
+test('a domain matches itself and the domains above it, label by label', () => {
+  const cases: [domain: string, pattern: string, matches: boolean][] = [
+    ['example.com', 'example.com', true],
+    ['a.example.com', 'example.com', true],
+    ['a.b.example.com', 'b.example.com', true],
+    ['notexample.com', 'example.com', false],
+    ['example.com', 'a.example.com', false],
+    ['example.com', '', false],
+    ['localhost', 'localhost', true],
+  ];
+  for (const [domain, pattern, matches] of cases)
+    assert.equal(domainMatches(domain, pattern), matches, `${domain} ${pattern}`);
+});
+
+test('a typed domain becomes a lower-case punycode host without port and trailing dot', () => {
+  assert.deepEqual(
+    ['Example.COM', ' example.com. ', 'example.com:8080', 'Bücher.example', '[::1]:80', '127.1', 'localhost'].map(
+      normalizeDomain,
+    ),
+    ['example.com', 'example.com', 'example.com', 'xn--bcher-kva.example', '[::1]', '127.0.0.1', 'localhost'],
+  );
+});
+
+test('what is not a host is refused with the cause', () => {
+  assert.deepEqual(
+    ['', 'https://example.com', 'a b', 'example..com', '.example.com', 'a.com..', 'exa<mple'].map(normalizeDomain),
+    [
+      { invalid: 'domain must not be empty' },
+      { invalid: 'domain must be a host name, without scheme, path or spaces' },
+      { invalid: 'domain must be a host name, without scheme, path or spaces' },
+      { invalid: 'domain must not have empty labels' },
+      { invalid: 'domain must not have empty labels' },
+      { invalid: 'domain must not have empty labels' },
+      { invalid: 'domain must be a valid host name' },
+    ],
+  );
+});
+
+test('normalising a domain twice changes nothing more', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.domain(), fc.string(), fc.string({ unit: 'grapheme' })), (input) => {
+      const once = normalizeDomain(input);
+      if (typeof once === 'string') assert.equal(normalizeDomain(once), once);
+    }),
+  );
+});
+
+test('public suffixes are told from domains and from bare host names', () => {
+  assert.deepEqual(
+    [
+      'com',
+      'co.uk',
+      'github.io',
+      'example.com',
+      'bbc.co.uk',
+      'someone.github.io',
+      'localhost',
+      '127.0.0.1',
+      '[::1]',
+    ].map(isPublicSuffix),
+    [true, true, true, false, false, false, false, false, false],
+  );
+});
