@@ -25,6 +25,9 @@ export function isLoopback(host: string): boolean {
   return family === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, family === 4 ? 'ipv4' : 'ipv6');
 }
 
+/** An address as the Host header has it. */
+const hostOf = (address: string): string => (isIP(address) === 6 ? `[${address}]` : address);
+
 function headerValues(request: IncomingMessage, name: string): string[] {
   const { rawHeaders } = request;
   const values: string[] = [];
@@ -37,7 +40,8 @@ function headerValues(request: IncomingMessage, name: string): string[] {
 /** A function from a request to what is wrong with where it comes from, or null where nothing is. */
 export function hostGuard(settings: GuardSettings): (request: IncomingMessage) => string | null {
   const checksHost = isLoopback(settings.bind_host);
-  const hosts = new Set(settings.allowed_hosts.map((host) => host.toLowerCase()));
+  // The address that was bound is a name of this service, too: another one of loopback, such as 127.0.0.2.
+  const hosts = new Set([...settings.allowed_hosts, hostOf(settings.bind_host)].map((host) => host.toLowerCase()));
   const origins = new Set(settings.allowed_origins.map((origin) => origin.toLowerCase()));
   const hostAllowed = (host: string): boolean =>
     loopbackHost.test(host) || hosts.has(host.toLowerCase()) || hosts.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));

@@ -1,8 +1,9 @@
 /**
  * A request that does not fit its schema, in the shape of the contract's HTTPValidationError. What was sent is not repeated:
- * it may be huge or secret, and the caller has it. Names of fields are cut.
+ * it may be huge or secret, and the caller has it.
  */
 import { z } from 'zod';
+import { cutName, schemaFaults } from '../domain/schema-fault.ts';
 
 export const validationError = z.strictObject({
   loc: z.array(z.union([z.string(), z.int()])),
@@ -12,11 +13,6 @@ export const validationError = z.strictObject({
 });
 export type ValidationError = z.infer<typeof validationError>;
 export const httpValidationError = z.strictObject({ detail: z.array(validationError) });
-
-/** Faults listed of one request; the rest adds nothing. */
-const maxFaults = 50;
-/** Characters kept of a name or message that the caller chose. */
-const maxNameLength = 100;
 
 export class RequestInvalidError extends Error {
   readonly detail: ValidationError[];
@@ -39,38 +35,14 @@ const places: Readonly<Record<string, string>> = {
   headers: 'header',
 };
 
-const cut = (text: string): string => (text.length > maxNameLength ? `${text.slice(0, maxNameLength)}…` : text);
-
-function faultsOf(place: string, issue: z.core.$ZodIssue): ValidationError[] {
-  const loc = [place, ...issue.path.map((part) => (typeof part === 'number' ? part : cut(String(part))))];
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys
-        .slice(0, maxFaults)
-        .map((key) => ({ loc: [...loc, cut(key)], msg: 'Unknown field', type: 'extra_forbidden' }));
-    case 'invalid_type':
-      return issue.input === undefined
-        ? [{ loc, msg: 'Field required', type: 'missing' }]
-        : [{ loc, msg: cut(issue.message), type: issue.code, ctx: { expected: issue.expected } }];
-    case 'invalid_value':
-      return [{ loc, msg: cut(issue.message), type: issue.code, ctx: { expected: issue.values.map(String) } }];
-    case 'too_small':
-      return [{ loc, msg: cut(issue.message), type: issue.code, ctx: { minimum: Number(issue.minimum) } }];
-    case 'too_big':
-      return [{ loc, msg: cut(issue.message), type: issue.code, ctx: { maximum: Number(issue.maximum) } }];
-    default:
-      return [{ loc, msg: cut(issue.message), type: issue.code }];
-  }
-}
-
 /** A schema's check of one part of a request, as Fastify wants it. */
 export function checkAgainst(schema: z.ZodType, httpPart: string) {
   const place = places[httpPart] ?? httpPart;
   return (data: unknown): { value: unknown } | { error: Error } => {
     const result = schema.safeParse(data, { reportInput: true });
     if (result.success) return { value: result.data };
-    const detail = result.error.issues.slice(0, maxFaults).flatMap((issue) => faultsOf(place, issue));
-    return { error: new RequestInvalidError(detail.slice(0, maxFaults)) };
+    const detail = schemaFaults(result.error).map(({ path, ...fault }) => ({ loc: [place, ...path], ...fault }));
+    return { error: new RequestInvalidError(detail) };
   };
 }
 
@@ -79,10 +51,16 @@ export const bodyInvalid = (msg: string, type: string): RequestInvalidError =>
   new RequestInvalidError([{ loc: ['body'], msg, type }]);
 
 export const encodingInvalid = (encoding: string): RequestInvalidError =>
-  bodyInvalid(`Content-Encoding ${cut(encoding)} is not supported: send the body as it is`, 'content_encoding_invalid');
+  bodyInvalid(
+    `Content-Encoding ${cutName(encoding)} is not supported: send the body as it is`,
+    'content_encoding_invalid',
+  );
 
 /** A key that no body may hold, and the way to it; of a long way the beginning is told. */
 export function keyInvalid(path: readonly (string | number)[]): RequestInvalidError {
-  const loc = ['body', ...path.slice(0, maxPathLength).map((part) => (typeof part === 'string' ? cut(part) : part))];
+  const loc = [
+    'body',
+    ...path.slice(0, maxPathLength).map((part) => (typeof part === 'string' ? cutName(part) : part)),
+  ];
   return new RequestInvalidError([{ loc, msg: `The key "${path.at(-1)}" is not allowed`, type: 'key_invalid' }]);
 }

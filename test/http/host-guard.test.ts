@@ -74,6 +74,16 @@ test('loopback names with any port, extensions and what the operator allows pass
   }
 });
 
+test('a service on another address of loopback is called by that address', async (t) => {
+  const { app } = testServer({}, { bind_host: '127.0.0.2' });
+  t.after(() => app.close());
+  const from = async (host: string) => (await app.inject({ url: '/healthz', headers: { host } })).statusCode;
+  assert.deepEqual(
+    await Promise.all(['127.0.0.2', '127.0.0.2:8000', 'localhost', '127.0.0.3', 'evil.test'].map(from)),
+    [200, 200, 200, 403, 403],
+  );
+});
+
 test('a service that listens beyond loopback takes any Host, but no foreign Origin', async (t) => {
   const { app } = testServer({}, { bind_host: '0.0.0.0' });
   t.after(() => app.close());

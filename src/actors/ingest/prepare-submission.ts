@@ -9,6 +9,7 @@ import { instantOf } from '../../domain/ids.ts';
 import { type IngestPageRequest, ingestPageRequest } from '../../domain/page.ts';
 import { withFacts } from '../../domain/page-facts.ts';
 import { prototypeKeyPath } from '../../domain/prototype-key.ts';
+import { schemaFaults } from '../../domain/schema-fault.ts';
 
 export interface PreparerDependencies {
   /** Readable text of an HTML page, made on an extraction thread. Errors: DomainError. */
@@ -56,7 +57,7 @@ export function submissionPreparer(dependencies: PreparerDependencies): Submissi
   const prepareItem = async (item: unknown): Promise<PageSubmission | { rejected: string }> => {
     const keyPath = prototypeKeyPath(item);
     if (keyPath !== null) return { rejected: `${shortPath(keyPath)}: this key is not allowed` };
-    const parsed = ingestPageRequest.safeParse(item);
+    const parsed = ingestPageRequest.safeParse(item, { reportInput: true });
     if (!parsed.success) return { rejected: describeIssues(parsed.error) };
     try {
       return await prepare(parsed.data);
@@ -86,7 +87,7 @@ function shortPath(path: readonly (string | number)[]): string {
 }
 
 function describeIssues(error: z.ZodError): string {
-  return error.issues
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+  return schemaFaults(error)
+    .map(({ path, msg }) => (path.length === 0 ? msg : `${shortPath(path)}: ${msg}`))
     .join('; ');
 }

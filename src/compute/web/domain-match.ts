@@ -12,12 +12,14 @@ export function domainMatches(domain: string, pattern: string): boolean {
 
 /**
  * The comparable form of a domain that somebody typed: lower case, punycode, without port and without the root's dot.
- * Errors: `{invalid}` with a sentence naming the cause, for anything that is more or less than a host.
+ * Errors: `{invalid}` with a sentence naming the cause, for anything that is more or less than a host. A `*` is refused, although the
+ * URL parser takes it: a pattern that nothing matches would look like one that forgets everything below.
  */
 export function normalizeDomain(input: string): string | { invalid: string } {
   const typed = input.trim();
   if (typed === '') return { invalid: 'domain must not be empty' };
   if (/[/?#@\\\s]/.test(typed)) return { invalid: 'domain must be a host name, without scheme, path or spaces' };
+  if (typed.includes('*')) return { invalid: 'domain must be without *: what is below it is meant, too' };
   const address = `http://${typed}`;
   if (!URL.canParse(address)) return { invalid: 'domain must be a valid host name' };
   return normalizeHost(new URL(address).hostname) ?? { invalid: 'domain must not have empty labels' };

@@ -169,6 +169,7 @@ test('the items of a batch are judged one by one, in order', async () => {
       { url: 'nowhere', body_extracted },
       { url: 'https://example.com/c', body_extracted, fetched_at: '2026-01-01T00:00:00' },
       { url: 'https://example.com/d', body_extracted, body_html: 'x' },
+      { title: 'without an address' },
     ],
   });
   assert.deepEqual(results.slice(0, 1), [{ outcome: 'accepted', index: 0, page_id: page1, status: 'queued' }]);
@@ -179,9 +180,9 @@ test('the items of a batch are judged one by one, in order', async () => {
   const rejected = results.flatMap((result) => (result.outcome === 'rejected' ? [[result.index, result.detail]] : []));
   assert.deepEqual(
     rejected.map(([index]) => index),
-    [1, 4, 5, 6, 7],
+    [1, 4, 5, 6, 7, 8],
   );
-  const details = [/object/, /titel/, /scheme/, /fetched_at/, /both/];
+  const details = [/object/, /^titel: Unknown field$/, /scheme/, /^fetched_at: /, /both/, /^url: Field required$/];
   for (const [place, [, detail]] of rejected.entries()) assert.match(String(detail), details[place]);
   assert.deepEqual(await outcomes(), { queued: 1, revisit: 1, blacklisted: 1 });
 });

@@ -28,7 +28,9 @@ test('a typed domain becomes a lower-case punycode host without port and trailin
 
 test('what is not a host is refused with the cause', () => {
   assert.deepEqual(
-    ['', 'https://example.com', 'a b', 'example..com', '.example.com', 'a.com..', 'exa<mple'].map(normalizeDomain),
+    ['', 'https://example.com', 'a b', 'example..com', '.example.com', 'a.com..', 'exa<mple', '*.example.com'].map(
+      normalizeDomain,
+    ),
     [
       { invalid: 'domain must not be empty' },
       { invalid: 'domain must be a host name, without scheme, path or spaces' },
@@ -37,6 +39,7 @@ test('what is not a host is refused with the cause', () => {
       { invalid: 'domain must not have empty labels' },
       { invalid: 'domain must not have empty labels' },
       { invalid: 'domain must be a valid host name' },
+      { invalid: 'domain must be without *: what is below it is meant, too' },
     ],
   );
 });

@@ -1,0 +1,51 @@
+/**
+ * What a value lacks of its schema, in the same words wherever it is told: in the answer to a request (`http/request-invalid.ts`) and
+ * for an item of a batch (`actors/ingest/prepare-submission.ts`). What was sent is not repeated, and names of fields are cut.
+ */
+import type { z } from 'zod';
+
+export interface SchemaFault {
+  path: (string | number)[];
+  msg: string;
+  type: string;
+  /** What would have been right, where the schema says. */
+  ctx?: Record<string, unknown>;
+}
+
+/** Faults listed of one value; the rest adds nothing. */
+const maxFaults = 50;
+/** Characters kept of a name or message that the caller chose. */
+const maxNameLength = 100;
+
+export const cutName = (text: string): string =>
+  text.length > maxNameLength ? `${text.slice(0, maxNameLength)}…` : text;
+
+/** The first faults of a value that was parsed with `reportInput`. */
+export function schemaFaults(error: z.ZodError): SchemaFault[] {
+  const faults = error.issues.slice(0, maxFaults).flatMap(faultsOf);
+  return faults.slice(0, maxFaults).map((fault) => ({ ...fault, msg: cutName(fault.msg) }));
+}
+
+/** The faults of one issue; of unknown fields each is one. */
+function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
+  const { message: msg, code: type } = issue;
+  const path = issue.path.map((part) => (typeof part === 'number' ? part : cutName(String(part))));
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys
+        .slice(0, maxFaults)
+        .map((key) => ({ path: [...path, cutName(key)], msg: 'Unknown field', type: 'extra_forbidden' }));
+    case 'invalid_type':
+      return issue.input === undefined
+        ? [{ path, msg: 'Field required', type: 'missing' }]
+        : [{ path, msg, type, ctx: { expected: issue.expected } }];
+    case 'invalid_value':
+      return [{ path, msg, type, ctx: { expected: issue.values.map(String) } }];
+    case 'too_small':
+      return [{ path, msg, type, ctx: { minimum: Number(issue.minimum) } }];
+    case 'too_big':
+      return [{ path, msg, type, ctx: { maximum: Number(issue.maximum) } }];
+    default:
+      return [{ path, msg, type }];
+  }
+}
