@@ -163,7 +163,7 @@ test("a reading that is aborted ends with the signal's reason, and the next one 
   assert.equal((await read(smallPdf({ pages: [block(72, 700, [sentence(1)])] }))).text, sentence(1));
 });
 
-const folder = join(import.meta.dirname, '../../../shared/data/pdf');
+const folder = join(import.meta.dirname, '../../../../shared/data/pdf');
 
 test('PDFs of many programs are read', async (t) => {
   if (!existsSync(folder)) return t.skip(`no test data in ${folder}`);

@@ -160,7 +160,7 @@ test('hostile pages are refused or read in bounded time', () => {
 });
 
 test('titles of saved web pages are found', (t) => {
-  const folder = join(dirname(fileURLToPath(import.meta.url)), '../../../shared/data/pages');
+  const folder = join(dirname(fileURLToPath(import.meta.url)), '../../../../shared/data/pages');
   if (!existsSync(folder)) return t.skip(`no test data in ${folder}`);
   const folded = (title: string) => title.replace(/\s+/g, ' ').trim();
   const pages = readFileSync(join(folder, 'pages.jsonl'), 'utf8')
