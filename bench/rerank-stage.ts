@@ -4,9 +4,9 @@
  * `node --import ./scripts/tsx-in-threads.mjs bench/rerank-stage.ts english|invented`
  */
 import { corpusSegment, planQuery } from '../src/compute/bm25/corpus.ts';
+import { createDeletions } from '../src/compute/bm25/deletions.ts';
 import { createScratch, searchSegments } from '../src/compute/bm25/search-segments.ts';
 import { labelSegment } from '../src/compute/bm25/segment.ts';
-import { createTombstones } from '../src/compute/bm25/tombstones.ts';
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { modelTerms } from '../src/threads/model-segment.ts';
@@ -49,7 +49,7 @@ const corpus = sizes.map((size, id) => {
     segment,
     Uint32Array.from({ length: size }, (_, i) => first + i),
   );
-  return corpusSegment(id, segment, createTombstones(segment.docs));
+  return corpusSegment(id, segment, createDeletions(segment.docs));
 });
 const scratch = createScratch();
 const rerank = createCandidateReranker(vectors);

@@ -5,10 +5,10 @@
  */
 import { contribution } from '../src/compute/bm25/bm25f.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryPlan } from '../src/compute/bm25/corpus.ts';
+import { createDeletions } from '../src/compute/bm25/deletions.ts';
 import { mergeSegments } from '../src/compute/bm25/merge-segments.ts';
 import { createScratch, scoreLabels, searchSegments } from '../src/compute/bm25/search-segments.ts';
 import { MAX_SEGMENT_DOCS, openSegment, type Segment } from '../src/compute/bm25/segment.ts';
-import { createTombstones } from '../src/compute/bm25/tombstones.ts';
 import { type SparseHits, TopHits } from '../src/compute/bm25/top-hits.ts';
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { modelSegment } from '../src/threads/model-segment.ts';
@@ -33,7 +33,7 @@ function measure(chunks: number): void {
   const mergeStarted = performance.now();
   const segments = mergeAll(minis);
   const mergeMs = performance.now() - mergeStarted;
-  const corpus = segments.map((segment, id) => corpusSegment(id, segment, createTombstones(segment.docs)));
+  const corpus = segments.map((segment, id) => corpusSegment(id, segment, createDeletions(segment.docs)));
   const scratch = createScratch();
   const queries = Array.from({ length: QUERIES }, (_, i) => workload.query(i).words);
   const pruned = timeAll(queries, (words) => searchSegments(corpus, planQuery(corpus, words), TOP, scratch));
@@ -100,7 +100,7 @@ function mergeAll(minis: readonly Segment[]): Segment[] {
         docs += tier[end].docs;
         if (docs > MAX_SEGMENT_DOCS) break;
       }
-      const inputs = tier.slice(first, end).map((segment) => ({ segment, tombstones: createTombstones(segment.docs) }));
+      const inputs = tier.slice(first, end).map((segment) => ({ segment, deletions: createDeletions(segment.docs) }));
       next.push(inputs.length === 1 ? inputs[0].segment : mergeSegments(inputs));
       first = end;
     }

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UNITS } from '../../src/compute/bm25/bm25f.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/compute/bm25/corpus.ts';
-import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
+import { createDeletions } from '../../src/compute/bm25/deletions.ts';
 import type { LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import type { ForwardDocument } from '../../src/compute/rerank/forward-index.ts';
@@ -96,7 +96,7 @@ export function prepareCollection(
     chunks: documentOf.length,
     queries: judgedQueries(lines('queries.jsonl'), lines('qrels.tsv')).slice(0, maxQueries),
     documentOf,
-    corpus: [corpusSegment(0, segment, createTombstones(segment.docs))],
+    corpus: [corpusSegment(0, segment, createDeletions(segment.docs))],
     forward: { index: segment.forward, terms: segment.terms },
     meanLength: segment.totalLength / UNITS / segment.docs,
     meanTitleLength: segment.totalTitleLength / counted.length,

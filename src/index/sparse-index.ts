@@ -11,14 +11,14 @@
  * - State changes between two awaits only. The lists below are the state: a document is in exactly one of waiting, joining
  *   and members; `retiring` are members that a merge has replaced and that searchers may still be reading.
  * - A deletion marks the label wherever it is, retiring segments included, so no search that starts afterwards finds it.
- *   Tombstones are shared memory: it needs no publication.
- * - A merge works on frozen tombstones; deletions that arrived meanwhile are carried over before its result takes its place.
+ *   Deletions are shared memory: it needs no publication.
+ * - A merge works on frozen deletions; those that arrived meanwhile are carried over before its result takes its place.
  * - One publication at a time, one merge at a time, one save at a time.
  * - A label deleted before it is added (a page forgotten while it was being indexed) is remembered and never becomes live.
  */
+import { deletedCount } from '../compute/bm25/deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';
-import { deletedCount } from '../compute/bm25/tombstones.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
 import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
@@ -28,7 +28,7 @@ import {
   createMember,
   deletedLabels,
   deleteLabel,
-  freezeTombstones,
+  freezeDeletions,
   holdsLabel,
   type SegmentMember,
 } from './segment-members.ts';
@@ -57,7 +57,7 @@ export interface SparseIndexStats {
   segments: number;
   /** Live documents. */
   docs: number;
-  tombstones: number;
+  deletions: number;
   /** Of the segments' shared memory. */
   bytes: number;
   waiting: number;
@@ -191,17 +191,17 @@ export class SparseIndex {
 
   /** Rewrite every segment with deleted documents and save: no term of a deleted chunk is left in memory or on disk. */
   async purge(): Promise<void> {
-    const worn = this.#members.filter(({ tombstones }) => deletedCount(tombstones) > 0).map(({ id }) => id);
+    const worn = this.#members.filter(({ deletions }) => deletedCount(deletions) > 0).map(({ id }) => id);
     for (const id of worn) await this.#inMergeLane(() => this.#replace([id]));
     await this.save();
   }
 
   stats(): SparseIndexStats {
-    const tombstones = this.#members.reduce((sum, member) => sum + deletedCount(member.tombstones), 0);
+    const deletions = this.#members.reduce((sum, member) => sum + deletedCount(member.deletions), 0);
     return {
       segments: this.#members.length,
-      docs: this.#members.reduce((sum, { segment }) => sum + segment.docs, 0) - tombstones,
-      tombstones,
+      docs: this.#members.reduce((sum, { segment }) => sum + segment.docs, 0) - deletions,
+      deletions,
       bytes: this.#members.reduce((sum, { segment }) => sum + segment.buffer.byteLength, 0),
       waiting: this.#waiting.length,
       generation: this.#files.generation,
@@ -277,10 +277,10 @@ export class SparseIndex {
     const send = (chosen: readonly SegmentMember[]) =>
       searcher.run('publish', {
         ids,
-        added: chosen.map(({ id, segment, tombstones }) => ({
+        added: chosen.map(({ id, segment, deletions }) => ({
           id,
           segment: segment.buffer,
-          tombstones: tombstones.buffer,
+          deletions: deletions.buffer,
         })),
       });
     const held = this.#held.get(searcher);
@@ -325,10 +325,10 @@ export class SparseIndex {
 
   /** Merge on the work thread and put the result in place, with no await between the last carried deletion and that. */
   async #merge(inputs: readonly SegmentMember[], putInPlace: (merged: SegmentMember) => void): Promise<void> {
-    const frozen = inputs.map(({ tombstones }) => freezeTombstones(tombstones));
+    const frozen = inputs.map(({ deletions }) => freezeDeletions(deletions));
     const buffer = await this.#options.worker.run(
       'mergeSegments',
-      inputs.map(({ segment }, i) => ({ segment: segment.buffer, tombstones: frozen[i].buffer })),
+      inputs.map(({ segment }, i) => ({ segment: segment.buffer, deletions: frozen[i].buffer })),
     );
     const merged = createMember(this.#nextId++, openSegment(buffer));
     inputs.forEach((input, i) => {
@@ -342,10 +342,10 @@ export class SparseIndex {
   }
 
   #sizes(): SegmentSize[] {
-    return this.#members.map(({ id, segment, tombstones }) => ({
+    return this.#members.map(({ id, segment, deletions }) => ({
       id,
       docs: segment.docs,
-      deleted: deletedCount(tombstones),
+      deleted: deletedCount(deletions),
     }));
   }
 }

@@ -3,9 +3,9 @@
  * statistics of the whole corpus, and scores (compute/rerank). One per searcher thread, which reads the word vectors in place.
  */
 import { type CorpusSegment, corpusTotals, documentFrequencyBy, planQuery } from '../compute/bm25/corpus.ts';
+import { isDeleted } from '../compute/bm25/deletions.ts';
 import { scoreLabels } from '../compute/bm25/search-segments.ts';
 import { ordinalOf, type Segment } from '../compute/bm25/segment.ts';
-import { isDeleted } from '../compute/bm25/tombstones.ts';
 import type { WordVectors } from '../compute/embedding/word-vectors.ts';
 import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { rerank, WEIGHTS } from '../compute/rerank/rerank.ts';
@@ -86,12 +86,12 @@ function placesOf(corpus: readonly CorpusSegment[], labels: Uint32Array): Candid
   for (const label of labels) {
     let place: CandidatePlace | undefined;
     for (let part = 0; part < corpus.length; part++) {
-      const { segment, tombstones } = corpus[part];
+      const { segment, deletions } = corpus[part];
       if (segment.docs === 0 || label < segment.labels[0] || label > segment.labels[segment.docs - 1]) continue;
       const chunk = ordinalOf(segment, label);
       if (chunk < 0) continue;
       place = { part, chunk };
-      if (!isDeleted(tombstones, chunk)) break;
+      if (!isDeleted(deletions, chunk)) break;
     }
     if (place === undefined) return null;
     places.push(place);

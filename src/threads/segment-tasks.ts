@@ -5,21 +5,21 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { openDeletions } from '../compute/bm25/deletions.ts';
 import { mergeSegments as merge } from '../compute/bm25/merge-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
-import { openTombstones } from '../compute/bm25/tombstones.ts';
 import { allocateSharedBytes } from '../compute/structures/shared-bytes.ts';
 
 export interface SegmentBuffers {
   readonly segment: SharedArrayBuffer;
-  readonly tombstones: SharedArrayBuffer;
+  readonly deletions: SharedArrayBuffer;
 }
 
-/** The live documents of the inputs as one segment. Give copies of tombstones that may change meanwhile. */
+/** The live documents of the inputs as one segment. Give copies of deletions that may change meanwhile. */
 export function mergeSegments(inputs: readonly SegmentBuffers[]): SharedArrayBuffer {
-  const opened = inputs.map(({ segment, tombstones }) => ({
+  const opened = inputs.map(({ segment, deletions }) => ({
     segment: openSegment(segment),
-    tombstones: openTombstones(tombstones),
+    deletions: openDeletions(deletions),
   }));
   return merge(opened).buffer;
 }

@@ -1,19 +1,19 @@
 /**
  * The sparse state of one searcher thread: the segments of its snapshot, opened, and the working arrays of a search. The
- * main side publishes snapshots as differences; segments and tombstones are shared memory, so publishing copies nothing and
+ * main side publishes snapshots as differences; segments and deletions are shared memory, so publishing copies nothing and
  * a deletion is seen without being published. Called by the searcher's thread entry only, one task at a time.
  */
 import { type CorpusSegment, corpusSegment, planQuery } from '../compute/bm25/corpus.ts';
+import { openDeletions } from '../compute/bm25/deletions.ts';
 import { createScratch, searchSegments } from '../compute/bm25/search-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
-import { openTombstones } from '../compute/bm25/tombstones.ts';
 import type { SparseHits } from '../compute/bm25/top-hits.ts';
 import type { LabelSet } from '../compute/structures/label-set.ts';
 
 export interface PublishedSegment {
   readonly id: number;
   readonly segment: SharedArrayBuffer;
-  readonly tombstones: SharedArrayBuffer;
+  readonly deletions: SharedArrayBuffer;
 }
 
 export interface SnapshotUpdate {
@@ -64,8 +64,8 @@ export function createSparseSearcher(): SparseSearcher {
   };
   return {
     publish({ ids, added }) {
-      for (const { id, segment, tombstones } of added) {
-        held.set(id, corpusSegment(id, openSegment(segment), openTombstones(tombstones)));
+      for (const { id, segment, deletions } of added) {
+        held.set(id, corpusSegment(id, openSegment(segment), openDeletions(deletions)));
       }
       const named = new Set(ids);
       for (const [id, { segment }] of held) {

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomStream } from '../../bench/workload.ts';
-import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
+import { createDeletions } from '../../src/compute/bm25/deletions.ts';
 import { IndexClosedError } from '../../src/index/sparse-index.ts';
 import { modelSegment } from '../../src/threads/model-segment.ts';
 import { createSparseSearcher, NoSnapshotError } from '../../src/threads/sparse-searcher.ts';
@@ -180,8 +180,8 @@ test('a searcher that nothing was published to refuses instead of finding nothin
 test('a searcher knows how much memory publications have made it drop', () => {
   const searcher = createSparseSearcher();
   const { buffer } = modelSegment([documentOf('ant')]);
-  const tombstones = createTombstones(1).buffer;
-  searcher.publish({ ids: [1, 2], added: [1, 2].map((id) => ({ id, segment: buffer, tombstones })) });
+  const deletions = createDeletions(1).buffer;
+  searcher.publish({ ids: [1, 2], added: [1, 2].map((id) => ({ id, segment: buffer, deletions })) });
   assert.equal(searcher.droppedBytes, 0);
   searcher.publish({ ids: [2], added: [] });
   assert.equal(searcher.droppedBytes, buffer.byteLength);
@@ -196,7 +196,7 @@ test('after a purge no file and no segment holds a term of a removed document', 
   harness.remove([1]);
   await harness.index.purge();
   assert.deepEqual(await filesHolding(folder.path, 'secretword'), []);
-  assert.equal(harness.index.stats().tombstones, 0);
+  assert.equal(harness.index.stats().deletions, 0);
   await harness.assertExact(WORDS);
   await harness.index.close();
 });

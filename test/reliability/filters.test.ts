@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
+import { createDeletions, markDeleted } from '../../src/compute/bm25/deletions.ts';
 import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
 import { ordinalOf } from '../../src/compute/bm25/segment.ts';
-import { createTombstones, markDeleted } from '../../src/compute/bm25/tombstones.ts';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet } from '../../src/compute/structures/label-set.ts';
 import { Shard } from '../../src/threads/shard.ts';
@@ -69,15 +69,15 @@ test('filtered searches by words, by vectors and by both are those that were fil
         let label = 0;
         const corpus = segments.map((documents, id) => {
           const segment = segmentOf(new Map(documents.map((document) => [label++, document])));
-          return corpusSegment(id, segment, createTombstones(segment.docs));
+          return corpusSegment(id, segment, createDeletions(segment.docs));
         });
         const shard = shardOf(range(0, label), Number.POSITIVE_INFINITY);
         for (const removal of removals) {
           const removed = removal % label;
           shard.remove(Uint32Array.of(removed));
-          for (const { segment, tombstones } of corpus) {
+          for (const { segment, deletions } of corpus) {
             const ordinal = ordinalOf(segment, removed);
-            if (ordinal >= 0) markDeleted(tombstones, ordinal, segment.lengths[ordinal]);
+            if (ordinal >= 0) markDeleted(deletions, ordinal, segment.lengths[ordinal]);
           }
         }
         const plan = planQuery(corpus, query);

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import createModeller from 'wink-bm25-text-search';
 import { B, FIELD_WEIGHTS, K1 } from '../../src/compute/bm25/bm25f.ts';
 import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
+import { createDeletions } from '../../src/compute/bm25/deletions.ts';
 import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
-import { createTombstones } from '../../src/compute/bm25/tombstones.ts';
 import { termOf } from '../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../src/compute/text/lexicon.ts';
 import { modelSegment, modelTerms, type SparseDocument } from '../../src/threads/model-segment.ts';
@@ -37,7 +37,7 @@ test('on one segment the scores are those of wink-bm25-text-search', () => {
       }),
       (documents, query) => {
         const segment = modelSegment(documents);
-        const corpus = [corpusSegment(1, segment, createTombstones(segment.docs))];
+        const corpus = [corpusSegment(1, segment, createDeletions(segment.docs))];
         const hits = searchSegments(corpus, planQuery(corpus, query), documents.length, scratch);
         const expected = winkScores(documents, query);
         assert.equal(hits.labels.length, expected.size);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CorpusSegment, corpusSegment } from '../../src/compute/bm25/corpus.ts';
+import { createDeletions, markDeleted } from '../../src/compute/bm25/deletions.ts';
 import { mergeSegments } from '../../src/compute/bm25/merge-segments.ts';
 import { labelSegment, titleLengthOf } from '../../src/compute/bm25/segment.ts';
-import { createTombstones, markDeleted } from '../../src/compute/bm25/tombstones.ts';
 import { lookupTerm, termOf } from '../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../src/compute/text/lexicon.ts';
 import { modelTerms, type SparseTermDocument } from '../../src/threads/model-segment.ts';
@@ -35,12 +35,12 @@ const formsOf = (...words: string[]) => words.map((stem) => ({ stem, row: vocabu
 function segmentOf(id: number, documents: ReadonlyMap<number, SparseTermDocument>, of = vocabulary): CorpusSegment {
   const segment = modelTerms(lexicon, [...documents.values()], of);
   labelSegment(segment, Uint32Array.from(documents.keys()));
-  return corpusSegment(id, segment, createTombstones(segment.docs));
+  return corpusSegment(id, segment, createDeletions(segment.docs));
 }
 
-function deleteFrom({ segment, tombstones }: CorpusSegment, label: number): void {
+function deleteFrom({ segment, deletions }: CorpusSegment, label: number): void {
   const ordinal = segment.labels.indexOf(label);
-  markDeleted(tombstones, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
+  markDeleted(deletions, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
 }
 
 test('the scores do not depend on how the chunks are spread over segments, nor on deleted ones', () => {
@@ -58,7 +58,7 @@ test('the scores do not depend on how the chunks are spread over segments, nor o
         return member;
       });
       const merged = mergeSegments(spread.slice(0, 2));
-      const half = [corpusSegment(4, merged, createTombstones(merged.docs)), spread[2]];
+      const half = [corpusSegment(4, merged, createDeletions(merged.docs)), spread[2]];
       const labels = Uint32Array.from(live, ({ label }) => label);
       const cosine = Float32Array.from(labels, (label) => 1 / (label + 2));
       const scores = [[segmentOf(3, byLabel(live))], spread, half].map((corpus) =>

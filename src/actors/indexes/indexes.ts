@@ -251,8 +251,8 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         await Promise.all([recovery.settled(), rebuilding]);
         await sparse.purge();
         await orOverloaded(() => spaces.purge());
-        const { tombstones, waiting } = sparse.stats();
-        return { clean: tombstones === 0 && waiting === 0 };
+        const { deletions, waiting } = sparse.stats();
+        return { clean: deletions === 0 && waiting === 0 };
       },
       'index.settled': async () => {
         await Promise.all([recovery.settled(), spaces.settled()]);

@@ -1,12 +1,12 @@
 /**
- * What a search runs over: the segments of a snapshot with their tombstones, and the statistics of their live documents.
+ * What a search runs over: the segments of a snapshot with their deletions, and the statistics of their live documents.
  * Statistics are taken when a query is planned, never stored in postings; so the scores are those of one index over the
  * live documents, however these are spread over segments.
  */
 import { type TermTable, termLookup } from '../structures/term-table.ts';
 import { type LengthNorm, lengthNorm, termWeight, UNITS } from './bm25f.ts';
+import { type Deletions, deletedCount, isDeleted } from './deletions.ts';
 import type { Segment } from './segment.ts';
-import { deletedCount, isDeleted, type Tombstones } from './tombstones.ts';
 
 /** More distinct known terms than this keep the rarest: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
 const MAX_QUERY_TERMS = 256;
@@ -17,8 +17,8 @@ const K3 = 7;
 export interface CorpusSegment {
   readonly id: number;
   readonly segment: Segment;
-  readonly tombstones: Tombstones;
-  /** Live document frequencies of terms asked for, valid while the number of tombstones is `deleted`. */
+  readonly deletions: Deletions;
+  /** Live document frequencies of terms asked for, valid while the number of deletions is `deleted`. */
   readonly frequencies: { deleted: number; readonly live: Map<number, number> };
 }
 
@@ -37,8 +37,8 @@ export interface QueryPlan {
 }
 
 /** A segment as a member of a corpus, with an empty frequency cache. */
-export function corpusSegment(id: number, segment: Segment, tombstones: Tombstones): CorpusSegment {
-  return { id, segment, tombstones, frequencies: { deleted: 0, live: new Map() } };
+export function corpusSegment(id: number, segment: Segment, deletions: Deletions): CorpusSegment {
+  return { id, segment, deletions, frequencies: { deleted: 0, live: new Map() } };
 }
 
 export interface CorpusTotals {
@@ -55,10 +55,10 @@ export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
   let docs = 0;
   let totalLength = 0;
   let totalTitleLength = 0;
-  for (const { segment, tombstones } of corpus) {
-    docs += segment.docs - deletedCount(tombstones);
-    totalLength += segment.totalLength - tombstones.deletedLength[0];
-    totalTitleLength += segment.totalTitleLength - tombstones.deletedTitleLength[0];
+  for (const { segment, deletions } of corpus) {
+    docs += segment.docs - deletedCount(deletions);
+    totalLength += segment.totalLength - deletions.deletedLength[0];
+    totalTitleLength += segment.totalTitleLength - deletions.deletedTitleLength[0];
   }
   const mean = (total: number) => (docs === 0 ? 0 : total / docs);
   return { docs, totalLength, meanLength: mean(totalLength / UNITS), meanTitleLength: mean(totalTitleLength) };
@@ -96,12 +96,12 @@ export function planQuery(corpus: readonly CorpusSegment[], queryTerms: readonly
   return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), known };
 }
 
-/** Number of live documents of a segment that hold a term (-1: an unknown one). Counted once per state of the tombstones. */
-function liveFrequency({ segment, tombstones, frequencies }: CorpusSegment, term: number): number {
+/** Number of live documents of a segment that hold a term (-1: an unknown one). Counted once per state of the deletions. */
+function liveFrequency({ segment, deletions, frequencies }: CorpusSegment, term: number): number {
   if (term < 0) return 0;
   const start = segment.starts[term];
   const end = segment.starts[term + 1];
-  const deleted = deletedCount(tombstones);
+  const deleted = deletedCount(deletions);
   if (deleted === 0) return end - start;
   if (frequencies.deleted !== deleted) {
     frequencies.live.clear();
@@ -110,7 +110,7 @@ function liveFrequency({ segment, tombstones, frequencies }: CorpusSegment, term
   let live = frequencies.live.get(term);
   if (live === undefined) {
     live = 0;
-    for (let i = start; i < end; i++) if (!isDeleted(tombstones, segment.postings[i] >>> 16)) live++;
+    for (let i = start; i < end; i++) if (!isDeleted(deletions, segment.postings[i] >>> 16)) live++;
     frequencies.live.set(term, live);
   }
   return live;

@@ -9,12 +9,12 @@
 import type { ForwardIndex } from '../rerank/forward-index.ts';
 import { type ForwardMergeInput, mergeForwards } from '../rerank/merge-forwards.ts';
 import { buildTermTable, type TermTable } from '../structures/term-table.ts';
+import { type Deletions, isDeleted } from './deletions.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
-import { isDeleted, type Tombstones } from './tombstones.ts';
 
 export interface MergeInput {
   readonly segment: Segment;
-  readonly tombstones: Tombstones;
+  readonly deletions: Deletions;
 }
 
 /** A byte order mark at the start of the dictionary's first term belongs to the term. */
@@ -24,7 +24,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const GONE = -1;
 
 /**
- * Merge the live documents of the inputs, whose labels are distinct over all inputs. Tombstones are read once, at the
+ * Merge the live documents of the inputs, whose labels are distinct over all inputs. Deletions are read once, at the
  * start; documents deleted while this runs may be in the result.
  * Errors: RangeError if more than 65,536 documents are live.
  */
@@ -56,7 +56,7 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
 /** Number the live documents of all inputs in the order of their labels. */
 function renumber(inputs: readonly MergeInput[]) {
   const renumberings = inputs.map(({ segment }) => new Int32Array(segment.docs).fill(GONE));
-  const heads = inputs.map(({ segment, tombstones }) => nextLive(segment, tombstones, 0));
+  const heads = inputs.map(({ segment, deletions }) => nextLive(segment, deletions, 0));
   const labels: number[] = [];
   const lengths: number[] = [];
   for (;;) {
@@ -66,18 +66,18 @@ function renumber(inputs: readonly MergeInput[]) {
       if (first < 0 || inputs[i].segment.labels[heads[i]] < inputs[first].segment.labels[heads[first]]) first = i;
     }
     if (first < 0) return { labels, lengths, renumberings };
-    const { segment, tombstones } = inputs[first];
+    const { segment, deletions } = inputs[first];
     const ordinal = heads[first];
     renumberings[first][ordinal] = labels.length;
     labels.push(segment.labels[ordinal]);
     lengths.push(segment.lengths[ordinal]);
-    heads[first] = nextLive(segment, tombstones, ordinal + 1);
+    heads[first] = nextLive(segment, deletions, ordinal + 1);
   }
 }
 
-function nextLive(segment: Segment, tombstones: Tombstones, from: number): number {
+function nextLive(segment: Segment, deletions: Deletions, from: number): number {
   let ordinal = from;
-  while (ordinal < segment.docs && isDeleted(tombstones, ordinal)) ordinal++;
+  while (ordinal < segment.docs && isDeleted(deletions, ordinal)) ordinal++;
   return ordinal;
 }
 

@@ -16,8 +16,8 @@
 import { lookupTerm } from '../structures/term-table.ts';
 import { contribution, type LengthNorm } from './bm25f.ts';
 import type { CorpusSegment, QueryPlan } from './corpus.ts';
+import { isDeleted } from './deletions.ts';
 import { MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';
-import { isDeleted } from './tombstones.ts';
 import { type SparseHits, TopHits } from './top-hits.ts';
 
 /** Bounds and scores are rounded differently; a bound may fall short of a score by less than this share of it. */
@@ -77,12 +77,12 @@ export function searchSegments(
 export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): Float64Array {
   const scores = new Float64Array(labels.length);
   const ascending = Array.from(labels.keys()).sort((a, b) => labels[a] - labels[b]);
-  for (const { segment, tombstones } of corpus) {
+  for (const { segment, deletions } of corpus) {
     const places: number[] = [];
     const ordinals: number[] = [];
     for (const place of ascending) {
       const ordinal = ordinalOf(segment, labels[place]);
-      if (ordinal < 0 || isDeleted(tombstones, ordinal)) continue;
+      if (ordinal < 0 || isDeleted(deletions, ordinal)) continue;
       places.push(place);
       ordinals.push(ordinal);
     }
@@ -179,9 +179,9 @@ function gather(segment: Segment, { start, end, weight }: TermList, norm: Length
 
 /** List the documents met that may be found, ascending; forget the scores of the others. */
 function collect(member: CorpusSegment, scratch: SearchScratch, allow: Uint32Array | undefined): number {
-  const { segment, tombstones } = member;
+  const { segment, deletions } = member;
   const { scores, met, candidates } = scratch;
-  const dead = tombstones.bits;
+  const dead = deletions.bits;
   const words = (segment.docs + 31) >>> 5;
   let count = 0;
   for (let word = 0; word < words; word++) {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { openWorkload, randomStream } from '../../../bench/workload.ts';
 import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/compute/bm25/corpus.ts';
+import { createDeletions, markDeleted } from '../../../src/compute/bm25/deletions.ts';
 import { mergeSegments } from '../../../src/compute/bm25/merge-segments.ts';
 import { createScratch, searchSegments } from '../../../src/compute/bm25/search-segments.ts';
-import { createTombstones, markDeleted } from '../../../src/compute/bm25/tombstones.ts';
 import { addLabel, createLabelSet, hasLabel } from '../../../src/compute/structures/label-set.ts';
 import type { SparseDocument } from '../../../src/threads/model-segment.ts';
 import { firstHits, referenceHits, segmentOf } from './small-corpus.ts';
@@ -24,13 +24,13 @@ before(() => {
     for (let i = 0; i < size; i++) {
       members.set(first + i, { title: [], section: [], body: workload.chunkWords(first + i) });
     }
-    const segment = mergeSegments([{ segment: segmentOf(members), tombstones: createTombstones(size) }]);
-    const tombstones = createTombstones(size);
+    const segment = mergeSegments([{ segment: segmentOf(members), deletions: createDeletions(size) }]);
+    const deletions = createDeletions(size);
     for (const [label, document] of members) {
-      if (random() < 0.1) markDeleted(tombstones, label - first, segment.lengths[label - first]);
+      if (random() < 0.1) markDeleted(deletions, label - first, segment.lengths[label - first]);
       else documents.set(label, document);
     }
-    corpus.push(corpusSegment(first, segment, tombstones));
+    corpus.push(corpusSegment(first, segment, deletions));
   }
 });
 

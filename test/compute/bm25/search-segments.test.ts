@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/compute/bm25/corpus.ts';
+import { createDeletions, markDeleted } from '../../../src/compute/bm25/deletions.ts';
 import { mergeSegments } from '../../../src/compute/bm25/merge-segments.ts';
 import { createScratch, scoreLabels, searchSegments } from '../../../src/compute/bm25/search-segments.ts';
 import { ordinalOf } from '../../../src/compute/bm25/segment.ts';
-import { createTombstones, markDeleted } from '../../../src/compute/bm25/tombstones.ts';
 import type { SparseDocument } from '../../../src/threads/model-segment.ts';
 import { firstHits, referenceHits, segmentOf, someDocument, someTerm } from './small-corpus.ts';
 
@@ -24,16 +24,16 @@ class Model {
       this.nextLabel += labelStep;
     }
     const segment = segmentOf(labelled);
-    this.corpus.push(corpusSegment(this.nextSegment++, segment, createTombstones(segment.docs)));
+    this.corpus.push(corpusSegment(this.nextSegment++, segment, createDeletions(segment.docs)));
   }
 
   remove(pick: number): void {
     if (this.live.size === 0) return;
     const label = [...this.live.keys()][pick % this.live.size];
     this.live.delete(label);
-    for (const { segment, tombstones } of this.corpus) {
+    for (const { segment, deletions } of this.corpus) {
       const ordinal = ordinalOf(segment, label);
-      if (ordinal >= 0) markDeleted(tombstones, ordinal, segment.lengths[ordinal]);
+      if (ordinal >= 0) markDeleted(deletions, ordinal, segment.lengths[ordinal]);
     }
   }
 
@@ -41,7 +41,7 @@ class Model {
   merge(parity: number): void {
     const merged = mergeSegments(this.corpus.filter((_, i) => i % 2 === parity));
     this.corpus = this.corpus.filter((_, i) => i % 2 !== parity);
-    this.corpus.push(corpusSegment(this.nextSegment++, merged, createTombstones(merged.docs)));
+    this.corpus.push(corpusSegment(this.nextSegment++, merged, createDeletions(merged.docs)));
   }
 }
 

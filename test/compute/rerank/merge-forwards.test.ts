@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { createDeletions, markDeleted } from '../../../src/compute/bm25/deletions.ts';
 import { mergeSegments } from '../../../src/compute/bm25/merge-segments.ts';
 import { labelSegment, openSegment, type Segment, titleLengthOf } from '../../../src/compute/bm25/segment.ts';
-import { createTombstones, markDeleted } from '../../../src/compute/bm25/tombstones.ts';
 import { mergeForwards } from '../../../src/compute/rerank/merge-forwards.ts';
 import { termOf } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
@@ -65,18 +65,18 @@ test('a merge has the forward index of the live documents', () => {
           segment,
           Uint32Array.from(members, ({ label }) => label),
         );
-        const tombstones = createTombstones(segment.docs);
+        const deletions = createDeletions(segment.docs);
         members.forEach(({ deleted }, ordinal) => {
-          if (deleted) markDeleted(tombstones, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
+          if (deleted) markDeleted(deletions, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
         });
-        return { segment, tombstones };
+        return { segment, deletions };
       });
       const live = labelled.filter(({ deleted }) => !deleted).map(({ document }) => document);
       const merged = mergeSegments(inputs);
       assert.deepEqual(spelled(merged), spelled(modelTerms(lexicon, live, vocabulary)));
       assert.deepEqual(spelled(openSegment(merged.buffer)), spelled(merged));
       const left = inputs.reduce(
-        (sum, { segment, tombstones }) => sum + segment.totalTitleLength - tombstones.deletedTitleLength[0],
+        (sum, { segment, deletions }) => sum + segment.totalTitleLength - deletions.deletedTitleLength[0],
         0,
       );
       assert.equal(merged.totalTitleLength, left);
@@ -89,7 +89,7 @@ test('without word vectors, or with others, a merge has no forward index', () =>
   const input = (label: number, ...of: Parameters<typeof modelTerms>) => {
     const segment = modelTerms(...of);
     labelSegment(segment, Uint32Array.of(label));
-    return { segment, tombstones: createTombstones(1) };
+    return { segment, deletions: createDeletions(1) };
   };
   const whole = input(1, lexicon, [document], vocabulary);
   const bare = input(2, lexicon, [document]);

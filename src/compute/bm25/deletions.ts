@@ -1,6 +1,6 @@
 /**
  * The deleted documents of one segment, in shared memory: one writer (the main side's index) sets bits, all searchers see
- * them at once. Bits are only ever set; a merge drops the documents and makes a new segment with clear tombstones.
+ * them at once. Bits are only ever set; a merge drops the documents and makes a new segment without any.
  *
  *   count          i32   number of bits set; changes last, so what was computed under a count is stale when it differs
  *   (padding)      i32
@@ -10,7 +10,7 @@
  *
  * A search that runs while a bit is set may see it or not; one that starts after `markDeleted` returned sees it.
  */
-export interface Tombstones {
+export interface Deletions {
   readonly buffer: SharedArrayBuffer;
   readonly count: Int32Array;
   readonly deletedLength: Float64Array;
@@ -20,12 +20,12 @@ export interface Tombstones {
 
 const BITS_AT = 24;
 
-/** Clear tombstones for a segment of `docs` documents. */
-export function createTombstones(docs: number): Tombstones {
-  return openTombstones(new SharedArrayBuffer(BITS_AT + Math.ceil(docs / 32) * 4));
+/** Where nothing is deleted yet in a segment of `docs` documents. */
+export function createDeletions(docs: number): Deletions {
+  return openDeletions(new SharedArrayBuffer(BITS_AT + Math.ceil(docs / 32) * 4));
 }
 
-export function openTombstones(buffer: SharedArrayBuffer): Tombstones {
+export function openDeletions(buffer: SharedArrayBuffer): Deletions {
   return {
     buffer,
     count: new Int32Array(buffer, 0, 1),
@@ -35,23 +35,23 @@ export function openTombstones(buffer: SharedArrayBuffer): Tombstones {
   };
 }
 
-export function deletedCount(tombstones: Tombstones): number {
-  return Atomics.load(tombstones.count, 0);
+export function deletedCount(deletions: Deletions): number {
+  return Atomics.load(deletions.count, 0);
 }
 
-export function isDeleted(tombstones: Tombstones, ordinal: number): boolean {
-  return (tombstones.bits[ordinal >>> 5] & (1 << (ordinal & 31))) !== 0;
+export function isDeleted(deletions: Deletions, ordinal: number): boolean {
+  return (deletions.bits[ordinal >>> 5] & (1 << (ordinal & 31))) !== 0;
 }
 
 /**
  * Delete a document of weighted `length`, with `titleLength` words in its title; false if it was deleted before. Only the owner
  * of the segment may call this.
  */
-export function markDeleted(tombstones: Tombstones, ordinal: number, length: number, titleLength = 0): boolean {
-  if (isDeleted(tombstones, ordinal)) return false;
-  tombstones.bits[ordinal >>> 5] |= 1 << (ordinal & 31);
-  tombstones.deletedLength[0] += length;
-  tombstones.deletedTitleLength[0] += titleLength;
-  Atomics.add(tombstones.count, 0, 1);
+export function markDeleted(deletions: Deletions, ordinal: number, length: number, titleLength = 0): boolean {
+  if (isDeleted(deletions, ordinal)) return false;
+  deletions.bits[ordinal >>> 5] |= 1 << (ordinal & 31);
+  deletions.deletedLength[0] += length;
+  deletions.deletedTitleLength[0] += titleLength;
+  Atomics.add(deletions.count, 0, 1);
   return true;
 }
