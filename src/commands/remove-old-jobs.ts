@@ -13,7 +13,9 @@ export function removeOldJobs(from: number, before: number): Command<number | nu
   return (transaction) => {
     const { jobs, clusters, replays } = transaction;
     const slice = jobs.withStatusFrom('done', from, sliceJobs);
-    const runJobs = new Set(clusters.runs(Number.MAX_SAFE_INTEGER).map(({ job_no }) => job_no));
+    const runJobs = slice.some(({ kind }) => kind === 'cluster')
+      ? new Set(clusters.runs(Number.MAX_SAFE_INTEGER).map(({ job_no }) => job_no))
+      : new Set<number>();
     for (const job of slice) {
       if (job.updated_at >= before || runJobs.has(job.no) || givesState(transaction, job)) continue;
       if (job.kind === 'eval_replay') replays.remove(job.no);

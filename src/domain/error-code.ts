@@ -5,3 +5,9 @@
 export function errorCode(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
+
+/** The same to be shown: the error's message may hold what nobody else is to read, its code does not. */
+export function shownCode(error: unknown): string {
+  const code = errorCode(error);
+  return typeof code === 'string' ? code : 'unknown';
+}

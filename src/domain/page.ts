@@ -76,10 +76,12 @@ export const ingestBatchResult = z.discriminatedUnion('outcome', [
 export type IngestBatchResult = z.infer<typeof ingestBatchResult>;
 export const ingestBatchResponse = z.strictObject({ results: z.array(ingestBatchResult) });
 
-/** Where a section begins; it reaches to the next. `start_s` is the position in audio or video, in seconds. */
+/** Where a section begins; it reaches to the next one. A list of them is ascending. */
 export interface Section {
+  /** UTF-16 offset into the text. */
   char_start: number;
   title: string | null;
+  /** Seconds into the recording, where the text is a transcript. */
   start_s?: number | null;
 }
 

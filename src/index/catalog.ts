@@ -3,6 +3,7 @@
  * A projection of the page rows: filled from the store at start, kept up by the commit feed, never written by anybody else.
  * About 40 bytes a page and 4 a label.
  */
+import { passesFilters } from '../compute/ranking/passes-filters.ts';
 import { addLabelRange, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
 import { domainMatches } from '../compute/web/domain-match.ts';
 import type { LabelRange, Page } from '../domain/page.ts';
@@ -90,11 +91,9 @@ export class Catalog {
   }
 
   /** Whether one page passes the filters: the same answer as its labels in `allowed`. */
-  passes(no: number, { domain, after, before, pages }: PageFilters): boolean {
-    if (pages !== null && !pages.has(no)) return false;
-    if (domain !== null && !domainMatches(this.#domains[this.#domainOfPage[no]], domain)) return false;
-    if (after !== null && this.#lastSeen[no] < after) return false;
-    return before === null || this.#firstSeen[no] < before;
+  passes(no: number, filters: PageFilters): boolean {
+    const domain = this.#domains[this.#domainOfPage[no]];
+    return passesFilters({ no, domain, first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no] }, filters);
   }
 
   /** The labels of a page's chunks; the first one stands for the page's content. None for an unknown page. */
@@ -109,7 +108,10 @@ export class Catalog {
     return labels;
   }
 
-  /** The labels that pass the filters, or null when there is no filter: everything live passes. */
+  /**
+   * The labels that pass the filters, or null when there is no filter: everything live passes. `passes` for all pages at once: over the
+   * columns, and a domain is compared once, however many pages it has.
+   */
   allowed(filters: PageFilters): AllowedLabels | null {
     const { domain, after, before, pages } = filters;
     if (domain === null && after === null && before === null && pages === null) return null;

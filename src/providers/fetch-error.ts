@@ -3,6 +3,7 @@
  * sense is a property of the fault, in one table. Messages name no address, no header and no byte of an answer: those may hold
  * secrets, and what is forgotten must not live on in a job.
  */
+import { shownCode } from '../domain/error-code.ts';
 import { JobError } from '../domain/errors.ts';
 
 export type FetchFault =
@@ -94,17 +95,12 @@ export class FetchError extends JobError {
   }
 }
 
-/** The system's code of an error, such as ECONNREFUSED. */
-export function systemCodeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
-}
-
 const tlsCode = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|EPROTO)/;
 
 /** What a failed connection or a broken answer means. `answered`: the head of the answer had come. */
 export function transportError(error: unknown, answered: boolean): FetchError {
   if (error instanceof FetchError) return error;
-  const code = systemCodeOf(error);
+  const code = shownCode(error);
   if (tlsCode.test(code)) return new FetchError('tls', `TLS failure (${code})`, { cause: error });
   if (answered || code.startsWith('HPE_')) {
     return new FetchError('broken_answer', `the answer broke off or is not HTTP (${code})`, { cause: error });

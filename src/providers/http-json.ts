@@ -8,6 +8,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
+import { shownCode } from '../domain/error-code.ts';
 import type { Endpoint, ProviderCredentials } from './endpoint.ts';
 import { ProviderError, type ProviderFault } from './provider-error.ts';
 
@@ -67,8 +68,8 @@ export async function postBytes(endpoint: Endpoint, request: BytesRequest): Prom
       signal.throwIfAborted();
       if (error instanceof ProviderError) throw error;
       // The provider had closed a kept connection before this request reached it: no failure, a new connection serves.
-      if (!answered && sending.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(codeOf(error))) continue;
-      throw new ProviderError(provider, 'unreachable', `cannot be reached (${codeOf(error)})`);
+      if (!answered && sending.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(shownCode(error))) continue;
+      throw new ProviderError(provider, 'unreachable', `cannot be reached (${shownCode(error)})`);
     } finally {
       signal.removeEventListener('abort', leave);
       if (!whole) sending.destroy(); // an answer that nobody reads would keep its connection
@@ -105,7 +106,7 @@ function openRequest(
   try {
     return (url.protocol === 'https:' ? requestHttps : requestHttp)(url, { method: 'POST', headers });
   } catch (error) {
-    throw new ProviderError(provider, 'unauthorized', `its key cannot be sent (${codeOf(error)})`);
+    throw new ProviderError(provider, 'unauthorized', `its key cannot be sent (${shownCode(error)})`);
   }
 }
 
@@ -155,9 +156,4 @@ function parsed(provider: string, text: string): unknown {
     // The original error quotes the answer.
     throw new ProviderError(provider, 'not_json', 'the answer is not JSON');
   }
-}
-
-/** The system's code of an error, such as ECONNREFUSED; the error itself may hold bytes of the answer. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
 }

@@ -5,7 +5,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import { FetchError, systemCodeOf, transportError } from './fetch-error.ts';
+import { shownCode } from '../domain/error-code.ts';
+import { FetchError, transportError } from './fetch-error.ts';
 import { freeMemory } from './free-memory.ts';
 
 /** What is asked for. Node 20 has no zstd; Brotli is read where it comes unasked: its decoder may take megabytes. */
@@ -181,7 +182,7 @@ function unpackerOf(packing: string, firstByte: number): Duplex {
 }
 
 function bodyError(error: unknown): FetchError {
-  const code = systemCodeOf(error);
+  const code = shownCode(error);
   if (/^(?:Z_|ERR_BROTLI|ERR_PADDING|ERR__ERROR_FORMAT|ERR_)/.test(code) && !code.startsWith('ERR_STREAM')) {
     return new FetchError('bad_encoding', `the answer is not packed as it says (${code})`, { cause: error });
   }

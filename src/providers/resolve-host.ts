@@ -5,7 +5,8 @@
 import { lookup as lookupAddresses } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import type { AddressPolicy } from '../compute/web/address-policy.ts';
-import { FetchError, systemCodeOf } from './fetch-error.ts';
+import { shownCode } from '../domain/error-code.ts';
+import { FetchError } from './fetch-error.ts';
 
 export interface ResolvedAddress {
   address: string;
@@ -35,7 +36,7 @@ export function hostResolver(
     if (looking.size >= maxLookups) throw new FetchError('dns', 'DNS failure: too many names wait to be looked up');
     const asked = lookup(hostname)
       .catch((error: unknown) => {
-        throw new FetchError('dns', `DNS failure (${systemCodeOf(error)})`, { cause: error });
+        throw new FetchError('dns', `DNS failure (${shownCode(error)})`, { cause: error });
       })
       .finally(() => looking.delete(hostname));
     looking.set(hostname, asked);

@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
-import { bodySize, type FlowedText, flowText, foldTitle } from '../compute/pdf/flow-text.ts';
+import { bodySize, type FlowedText, flowText, headingLetters } from '../compute/pdf/flow-text.ts';
 import { type Line, type PlacedText, pageLines } from '../compute/pdf/page-lines.ts';
 import { headingTitle, languageTag, pdfDate, saneAuthor, saneTitle } from '../compute/pdf/pdf-facts.ts';
 import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/pdf/repeated-lines.ts';
@@ -180,7 +180,7 @@ async function outlineTitles(document: PdfDocument): Promise<Set<string>> {
   let level = outline ?? [];
   while (level.length > 0 && titles.size < maxOutline) {
     for (const { title } of level.slice(0, maxOutline)) {
-      const folded = foldTitle(title);
+      const folded = headingLetters(title);
       if (folded.length >= 3) titles.add(folded);
     }
     level = level.slice(0, maxOutline).flatMap(({ items }) => items);

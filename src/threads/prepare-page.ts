@@ -7,9 +7,9 @@
 import type { LocalEmbedder } from '../compute/embedding/embed-local.ts';
 import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
 import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts';
-import { type ChunkingSettings, chunkText, type SectionStart, type TextChunk } from '../compute/text/chunk-text.ts';
+import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import type { Lexicon } from '../compute/text/lexicon.ts';
-import type { Chunk } from '../domain/page.ts';
+import type { Chunk, Section } from '../domain/page.ts';
 import { type ForwardVocabulary, modelTerms, type SparseTermDocument } from './model-segment.ts';
 
 const noTerms = new Uint32Array(0);
@@ -17,7 +17,7 @@ const noTerms = new Uint32Array(0);
 export interface PageText {
   title: string | null;
   text: string;
-  sections: readonly SectionStart[];
+  sections: readonly Section[];
 }
 
 export interface PreparedPages {

@@ -10,8 +10,8 @@
  * 4. the same for the pages of gaps; then save the space and seal; a gap that came meanwhile leads back to 4
  *
  * Texts that the provider refuses are told apart from the others, which do not wait for them: the store knows them, and the next
- * backfill that looks at every page tries them again. Where more are refused than `toleratedRefusals`, the provider or its settings
- * are at fault, and the backfill fails.
+ * backfill that looks at every page tries them again. Where more are refused than `fewRefusals` and
+ * `refusedShare` allow, the provider or its settings are at fault, and the backfill fails.
  *
  * An open breaker ends the attempt, uncounted, until its cooldown is over; so does the call that opened it, a probe that failed
  * included: one job makes all the calls, and would soon have used its attempts up by them.

@@ -2,6 +2,7 @@
  * Pages that are worth reading next: suggestions beside a search's results, and what is similar to one page. The mediation says
  * by what pages are related: nearness of vectors, the cluster that they share, or entities that both mention.
  */
+import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import {
   nearnessReason,
   nearResultsReason,
@@ -9,10 +10,8 @@ import {
   sharedResultsReason,
   topicReason,
 } from '../../compute/ranking/reasons.ts';
-import { domainMatches } from '../../compute/web/domain-match.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { unknownId } from '../../domain/errors.ts';
 import { idOf, numberOf } from '../../domain/ids.ts';
-import type { Page } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -36,7 +35,10 @@ export function mediation({ ask, reader }: MediationDependencies) {
     filters: PageFilters,
   ): Suggestion[] => {
     const ranked = new Set(except);
-    const passes = (no: number) => !ranked.has(no) && passesFilters(reader.pages.get(no), filters);
+    const passes = (no: number) => {
+      const page = ranked.has(no) ? undefined : reader.pages.get(no);
+      return page?.status === 'indexed' && passesFilters(page, filters);
+    };
     return pagesSharing(reader.entities, page_nos, { k, passes }).map(({ page_no, shared }) => ({
       page_id: idOf('page', page_no),
       title: reader.pages.get(page_no)?.title ?? null,
@@ -124,7 +126,6 @@ export function mediation({ ask, reader }: MediationDependencies) {
     if (mediation === 'entity') return suggestSharing(page_nos, except, k, pageFiltersOf(filters, reader));
     if (mediation === 'cluster')
       return suggestOfTopics(page_nos, except, { k, model, filters: pageFiltersOf(filters, reader) }, signal);
-    if (mediation !== 'vector') return [];
     const request = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
     const near = await ask('index.nearPages', request, { signal });
     const names = page_nos.flatMap((no) => {
@@ -145,11 +146,10 @@ export function mediation({ ask, reader }: MediationDependencies) {
   ): Promise<SimilarResponse> => {
     const no = numberOf('page', page_id);
     const page = no === null ? undefined : reader.pages.get(no);
-    if (page === undefined) throw new DomainError('not_found', `unknown page id: ${page_id.slice(0, 64)}`);
+    if (page === undefined) throw unknownId('page', page_id);
     if (page.status !== 'indexed') return { page_id, mediation, results: [] };
     if (mediation === 'entity') return { page_id, mediation, results: similarSharing(page.no, k) };
     if (mediation === 'cluster') return { page_id, mediation, results: await similarOfTopic(page.no, k, signal) };
-    if (mediation !== 'vector') return { page_id, mediation, results: [] };
     const request = { model: null, page_nos: [page.no], k, except: [], filters: pageFiltersOf(null, reader) };
     const near = await ask('index.nearPages', request, { signal });
     const results = near.flatMap(({ page_no, score }) => {
@@ -162,11 +162,4 @@ export function mediation({ ask, reader }: MediationDependencies) {
   };
 
   return { suggest, similar };
-}
-
-/** The same answer as the catalog's, from the page's row. */
-function passesFilters(page: Page | undefined, { domain, after, before, pages }: PageFilters): boolean {
-  if (page?.status !== 'indexed' || (pages !== null && !pages.has(page.no))) return false;
-  if (domain !== null && !domainMatches(page.domain, domain)) return false;
-  return (after === null || page.last_seen_at >= after) && (before === null || page.first_seen_at < before);
 }

@@ -29,7 +29,7 @@ export interface FoundValue {
   end: number;
 }
 
-export interface ReadText {
+export interface TokenizedText {
   tokens: TextToken[];
   values: FoundValue[];
 }
@@ -48,13 +48,13 @@ const capital = /^(?:\p{Lu}|al-\p{Lu}|[a-z]\p{Lu})/u;
 const opening = /^["“‘'([{«*•–—-]+$/;
 const exactDate = /^(?=\D*\d)(?=.*?\p{L}{3})/su;
 
-export type TextReader = (text: string) => ReadText;
+export type TextReader = (text: string) => TokenizedText;
 
 export function createTextReader(): TextReader {
   let wink = winkNlp(winkModel, ['sbd', 'ner', 'pos']);
   let readChars = 0;
 
-  const readPiece = (text: string, piece: string, at: number, into: ReadText): void => {
+  const readPiece = (text: string, piece: string, at: number, into: TokenizedText): void => {
     const document = wink.readDoc(piece);
     const tokens = document.tokens();
     const surfaces = tokens.out();
@@ -78,7 +78,7 @@ export function createTextReader(): TextReader {
   };
 
   return (text) => {
-    const read: ReadText = { tokens: [], values: [] };
+    const read: TokenizedText = { tokens: [], values: [] };
     // wink cuts words at letters that Latin-1 has not.
     const readable = foldLetters(text.replace(longRun, (run) => ' '.repeat(run.length)));
     for (let at = 0; at < readable.length; ) {
@@ -116,7 +116,7 @@ function addTokens(
   piece: string,
   at: number,
   { surfaces, parts, starts, firsts }: WinkTokens,
-  { tokens }: ReadText,
+  { tokens }: TokenizedText,
 ): void {
   // The end of a line that the piece before was cut after is in no gap.
   const isCutAfterLine = tokens.length > 0 && text[at - 1] === '\n';

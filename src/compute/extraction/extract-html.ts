@@ -6,11 +6,11 @@
  */
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
-import type { SectionStart } from '../text/merge-sections.ts';
+import type { Section } from '../../domain/page.ts';
 import { clearPage, hiddenStyle } from './clear-page.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
 import { checkMarkup, checkTree, ExtractionLimitError } from './extraction-limit.ts';
-import { fact, type PageFacts, readPageFacts, withoutSite } from './page-metadata.ts';
+import { type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { trimArticle } from './trim-article.ts';
 
@@ -21,7 +21,7 @@ export interface ExtractedPage {
   /** '' where the page has nothing to read. */
   text: string;
   /** One for each heading; offsets into `text`, ascending. */
-  sections: SectionStart[];
+  sections: Section[];
   author: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
@@ -57,7 +57,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const page = parsePage(html, url);
   const root = page.documentElement;
   const depthSum = root === null ? 0 : checkTree(root, url);
-  const facts = root === null ? null : readPageFacts(root);
+  const facts = root === null ? null : readDeclaredFacts(root);
   if (root !== null) clearPage(root);
   const isReadable = depthSum <= maxDepthSum;
   const article = isReadable ? findArticle(page, facts) : { title: null, read: nothing };
@@ -92,7 +92,7 @@ interface Article {
 }
 
 /** Readability's article, trimmed; an empty one where it finds none or gives up. Takes the page apart. */
-function findArticle(page: DomDocument, facts: PageFacts | null): Article {
+function findArticle(page: DomDocument, facts: DeclaredFacts | null): Article {
   try {
     const article = new Readability<DomNode>(page, { serializer: asNode }).parse();
     const title = article?.title ?? null;

@@ -1,5 +1,5 @@
 /** Reads Markdown and plain text: the text stays as it was written; headings become sections. Called on a work thread. */
-import type { SectionStart } from '../text/merge-sections.ts';
+import type { Section } from '../../domain/page.ts';
 import type { ExtractedPage } from './extract-html.ts';
 
 const longestTitle = 500;
@@ -43,8 +43,8 @@ function tidy(text: string): string {
     .trim();
 }
 
-function headingsOf(text: string): SectionStart[] {
-  const sections: SectionStart[] = [];
+function headingsOf(text: string): Section[] {
+  const sections: Section[] = [];
   let open: string | null = null;
   let start = 0;
   let before = '';

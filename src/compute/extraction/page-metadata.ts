@@ -7,7 +7,7 @@ import { feedDate } from '../feed/feed-date.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import { type LinkedArticle, readJsonLd } from './json-ld.ts';
 
-export interface PageFacts {
+export interface DeclaredFacts {
   title: string | null;
   author: string | null;
   /** UTC, ISO 8601. */
@@ -74,7 +74,7 @@ interface Found {
 }
 
 /** Read the facts. One walk over the tree. */
-export function readPageFacts(root: DomNode): PageFacts {
+export function readDeclaredFacts(root: DomNode): DeclaredFacts {
   const found = gather(root);
   const linked = readJsonLd(found.scripts);
   const first = (names: readonly string[]): string | null =>

@@ -2,13 +2,13 @@
  * Writes a DOM tree down as plain text: paragraphs apart by a blank line, list items and table rows on lines of their own,
  * preformatted text as it is, headings as lines that begin a section. Called by extraction, for an article or a whole page.
  */
-import type { SectionStart } from '../text/merge-sections.ts';
+import type { Section } from '../../domain/page.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { type TextMark, TextWriter } from './text-writer.ts';
 
 export interface ReadableText {
   text: string;
-  sections: SectionStart[];
+  sections: Section[];
 }
 
 /** Elements with a blank line before and after. */
@@ -35,7 +35,7 @@ const unread = new Set(
  */
 export function readableText(root: DomNode, isSkipped: (element: DomNode) => boolean = () => false): ReadableText {
   const writer = new TextWriter();
-  const sections: SectionStart[] = [];
+  const sections: Section[] = [];
   let preformatted = 0;
   let heading: { node: DomNode; mark: TextMark } | undefined;
   const items = new Map<DomNode, number>();

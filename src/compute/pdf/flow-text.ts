@@ -2,12 +2,12 @@
  * Makes running text of the lines of a PDF: joins lines to paragraphs across columns and pages, mends hyphenated words, and takes
  * headings, lines that are set larger or named in the outline, as sections. Called while a PDF becomes text.
  */
-import type { SectionStart } from '../text/merge-sections.ts';
+import type { Section } from '../../domain/page.ts';
 import type { Line } from './page-lines.ts';
 
 export interface FlowedText {
   text: string;
-  sections: SectionStart[];
+  sections: Section[];
 }
 
 /** Of the running text's size, from which a line is a heading; and how long a heading is at most, in characters and lines. */
@@ -57,7 +57,7 @@ interface Body {
   outline: ReadonlySet<string>;
 }
 
-/** `outline`: titles of the PDF's outline, folded by `foldTitle`. Linear but for sorting. */
+/** `outline`: titles of the PDF's outline as `headingLetters` gives them. Linear but for sorting. */
 export function flowText(pages: readonly Line[][], outline: ReadonlySet<string>): FlowedText {
   const { value, share } = mostUsed(pages, ({ font }) => font);
   const body: Body = { size: bodySize(pages), font: share >= bodyFontShare ? value : null, outline };
@@ -77,7 +77,8 @@ export function flowText(pages: readonly Line[][], outline: ReadonlySet<string>)
   return written(paragraphs);
 }
 
-export function foldTitle(title: string): string {
+/** The letters and digits of a heading: the outline and the page often differ in what is between them. */
+export function headingLetters(title: string): string {
   return title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
@@ -86,7 +87,7 @@ const bullet = /^[•◦▪‣●○■□*·–—-]\s/u;
 function isHeadingLine(line: Line, before: Line | undefined, body: Body, leading: number): boolean {
   const { text, size, font } = line;
   if (text.length > longestHeading || !/\p{L}/u.test(text) || bullet.test(text)) return false;
-  if (size >= body.size * headingRatio || body.outline.has(foldTitle(text))) return true;
+  if (size >= body.size * headingRatio || body.outline.has(headingLetters(text))) return true;
   // Set in another font of the same size: a line for itself, with space above, that is no sentence.
   const isApart = before === undefined || before.column !== line.column || before.y - line.y > apartGap * leading;
   const isOtherFont = body.font !== null && font !== null && font !== body.font && size >= body.size * 0.95;
@@ -152,7 +153,7 @@ function endsSentence(text: string): boolean {
 function written(paragraphs: readonly Paragraph[]): FlowedText {
   const compounds = hyphenated(paragraphs);
   const parts: string[] = [];
-  const sections: SectionStart[] = [];
+  const sections: Section[] = [];
   let length = 0;
   let before: Paragraph | undefined;
   for (const paragraph of paragraphs) {

@@ -3,11 +3,10 @@
  * target, start anew with each section, and repeat the last sentences of the chunk before them. Pure; called by the thread
  * that indexes a page.
  */
+import type { Section } from '../../domain/page.ts';
 import { firstAbove, firstAtLeast } from '../structures/sorted-search.ts';
 import type { AnalyzedText } from './analyze-text.ts';
-import { mergeSections, type SectionStart, type TokenSection } from './merge-sections.ts';
-
-export type { SectionStart } from './merge-sections.ts';
+import { mergeSections, type TokenSection } from './merge-sections.ts';
 
 export interface ChunkingSettings {
   target_tokens: number;
@@ -43,7 +42,7 @@ const largestOverlapShare = 0.5;
  */
 export function chunkText(
   analyzed: AnalyzedText,
-  sections: readonly SectionStart[],
+  sections: readonly Section[],
   settings: ChunkingSettings,
 ): TextChunk[] {
   const max = settings.hard_max_tokens;

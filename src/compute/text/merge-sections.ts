@@ -2,17 +2,9 @@
  * Turns the sections of a text into ranges of its tokens, joining those that are too small for a chunk of their own.
  * Called by the chunker.
  */
+import type { Section } from '../../domain/page.ts';
 import { firstAtLeast } from '../structures/sorted-search.ts';
 import type { AnalyzedText } from './analyze-text.ts';
-
-/** Where a section begins; it reaches to the next one. A list of them is ascending. */
-export interface SectionStart {
-  /** UTF-16 offset into the text. */
-  char_start: number;
-  title: string | null;
-  /** Seconds into the recording, where the text is a transcript. */
-  start_s?: number | null;
-}
 
 export interface TokenSection {
   title: string | null;
@@ -29,7 +21,7 @@ export interface TokenSection {
  */
 export function mergeSections(
   analyzed: AnalyzedText,
-  sections: readonly SectionStart[],
+  sections: readonly Section[],
   costBefore: Uint32Array,
   smallest: number,
 ): TokenSection[] {

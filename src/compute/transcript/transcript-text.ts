@@ -2,7 +2,7 @@
  * Makes a text with sections of a transcript's cues, in the shape that pages are stored and indexed in: chunks get the title and
  * the second at which their section begins. Sections are chapters, or windows of time, or both: a long chapter has several.
  */
-import type { SectionStart } from '../text/merge-sections.ts';
+import type { Section } from '../../domain/page.ts';
 import type { Cue } from './cue.ts';
 
 export interface Chapter {
@@ -13,7 +13,7 @@ export interface Chapter {
 export interface TranscriptText {
   text: string;
   /** Ascending; none for a transcript without times. */
-  sections: SectionStart[];
+  sections: Section[];
 }
 
 /**
@@ -39,7 +39,7 @@ const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p
 export function transcriptText(cues: readonly Cue[], chapters: readonly Chapter[] = []): TranscriptText {
   const parts: string[] = [];
   let length = 0;
-  const sections: SectionStart[] = [];
+  const sections: Section[] = [];
   const sectionAt = sectionBorders(cues, chapters);
   let previous: Cue | undefined;
   let paragraphStart = 0;
@@ -66,7 +66,7 @@ function endsParagraph(previous: Cue | undefined, cue: Cue, length: number): boo
   return paused || cue.startS === null || (length >= paragraphLength && sentenceEnd.test(previous.text));
 }
 
-type Border = Pick<SectionStart, 'title' | 'start_s'>;
+type Border = Pick<Section, 'title' | 'start_s'>;
 
 /** Asked cue by cue, in order: what begins with it, or null. */
 function sectionBorders(cues: readonly Cue[], chapters: readonly Chapter[]) {

@@ -54,7 +54,7 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
       schema: {
         operationId: 'similar_to',
         summary: 'Pages like this one, nearest first',
-        description: 'Empty for a page that is not indexed, and for a mediation that relates no pages yet.',
+        description: 'Empty for a page that is not indexed, and where nothing is related to it by the mediation.',
         tags: ['retrieval'],
         params: z.object({ page_id: z.string() }),
         querystring: similarQuery,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseHTML } from 'linkedom';
 import type { DomDocument } from '../../../src/compute/extraction/dom-tree.ts';
-import { readPageFacts, withoutSite } from '../../../src/compute/extraction/page-metadata.ts';
+import { readDeclaredFacts, withoutSite } from '../../../src/compute/extraction/page-metadata.ts';
 
 function factsOf(head: string, body = '') {
   const page: DomDocument = parseHTML(`<!doctype html><html><head>${head}</head><body>${body}</body></html>`).document;
   if (page.documentElement === null) throw new Error('no root');
-  return readPageFacts(page.documentElement);
+  return readDeclaredFacts(page.documentElement);
 }
 
 const ld = (json: string) => `<script type="application/ld+json">${json}</script>`;

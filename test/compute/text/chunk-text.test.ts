@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
-import { type ChunkingSettings, chunkText, type SectionStart } from '../../../src/compute/text/chunk-text.ts';
+import { type ChunkingSettings, chunkText } from '../../../src/compute/text/chunk-text.ts';
+import type { Section } from '../../../src/domain/page.ts';
 
 const analyzer = createTextAnalyzer();
 const defaults: ChunkingSettings = { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 };
@@ -141,7 +142,7 @@ test('a token over the maximum is cut between characters', () => {
 test('a section starts a new chunk, without overlap, and gives it its title and time', () => {
   const first = sentences(12);
   const text = `${first}\n\n${sentences(12)}`;
-  const sections: SectionStart[] = [
+  const sections: Section[] = [
     { char_start: 0, title: 'One', start_s: 0 },
     { char_start: first.length + 2, title: 'Two', start_s: 61.5 },
   ];
