@@ -198,13 +198,21 @@ function counted(values: readonly string[]): Map<string, string[]> {
   return groups;
 }
 
-async function chatServer(
-  t: TestContext,
-): Promise<{ base: string; asked: string[]; setDown: (isDown: boolean) => void }> {
+/** A language model that names every topic, is down, or refuses (400) what the pattern finds in a question. */
+async function chatServer(t: TestContext): Promise<{
+  base: string;
+  asked: string[];
+  setDown: (isDown: boolean) => void;
+  refuse: (pattern: RegExp | null) => void;
+}> {
   const asked: string[] = [];
   let down = false;
+  let refused: RegExp | null = null;
   const setDown = (isDown: boolean) => {
     down = isDown;
+  };
+  const refuse = (pattern: RegExp | null) => {
+    refused = pattern;
   };
   const server = createServer((request, response) => {
     let text = '';
@@ -218,6 +226,11 @@ async function chatServer(
         return;
       }
       const { messages } = JSON.parse(text) as { messages: { content: string }[] };
+      if (refused?.test(messages[1].content)) {
+        response.statusCode = 400;
+        response.end('{}');
+        return;
+      }
       asked.push(messages[1].content);
       const content = `"Topic number ${asked.length}."\nBecause of the keywords.`;
       response.setHeader('content-type', 'application/json');
@@ -226,7 +239,7 @@ async function chatServer(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, setDown };
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked, setDown, refuse };
 }
 
 test('a language model labels the topics where one is set', { skip }, async (t) => {
@@ -275,4 +288,29 @@ test('while the language model is down keywords stay the labels; a retry later b
     async () => (await list(system)).clusters.every(({ label }) => /^Topic number \d$/.test(label ?? '')),
     'the model has labelled all',
   );
+});
+
+test('a topic that the language model refuses does not keep the others from their labels', { skip }, async (t) => {
+  const { base, refuse } = await chatServer(t);
+  const system = await WholeSystem.start(t, {
+    SERVICE_CLUSTER__MIN_PAGES: '20',
+    SERVICE_LLM__BASE_URL: base,
+    SERVICE_LLM__MODEL: 'm',
+  });
+  refuse(/plague/i);
+  await ingest(system, articles(['Black_Death', 'Super_Bowl_50'], 0, 20));
+  await run(system);
+  const naming = async () => (await system.ask('job.list', { kind: 'label_clusters', limit: 1 })).jobs[0];
+  await until(async () => (await naming())?.status === 'dead', 'the job says that one was refused');
+  assert.match((await naming()).last_error ?? '', /400/);
+  const isNamed = (label: string | null) => /^Topic number \d$/.test(label ?? '');
+  const { clusters } = await list(system);
+  const plagues = clusters.filter(({ keywords }) => keywords.some((word) => /plague/i.test(word)));
+  assert.ok(plagues.length > 0 && plagues.length < clusters.length);
+  for (const { label, keywords } of plagues) assert.equal(label, keywords.slice(0, 3).join(', '));
+  for (const cluster of clusters) assert.equal(isNamed(cluster.label), !plagues.includes(cluster));
+
+  refuse(null);
+  await system.ask('job.retry', { job_id: (await naming()).job_id });
+  await until(async () => (await list(system)).clusters.every(({ label }) => isNamed(label)), 'all are labelled');
 });

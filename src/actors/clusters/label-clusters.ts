@@ -1,10 +1,12 @@
 /**
  * The handler of `label_clusters` jobs: keywords of clusters that lost pages to a forget are found anew, and where a language model
- * is configured, clusters that it has not named yet get their label from it. Each name is stored as it comes.
+ * is configured, clusters that it has not named yet get their label from it. Each name is stored as it comes; where the provider
+ * refuses single ones, the others are named, and the job fails at its end.
  */
 import { labelCluster, renameCluster } from '../../commands/name-clusters.ts';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { ChatClient } from '../../providers/chat-client.ts';
+import { ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
@@ -25,6 +27,8 @@ const comparedPages = 2000;
 const shownTitles = 8;
 const maxTitle = 120;
 const maxLabel = 60;
+/** Two to five are asked for. */
+const maxLabelWords = 8;
 
 export function labelClustersHandler({ reader, commit, pool, chat }: LabelClustersDependencies): JobHandler {
   const findAnew = async (stale: readonly Cluster[], token: string, context: Pick<JobContext, 'signal' | 'goOn'>) => {
@@ -72,25 +76,44 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     const stale = reader.clusters.all().filter((cluster) => cluster.stale && !cluster.tombstoned);
     if (stale.length > 0) await findAnew(stale, `${attempt.job_no}.${attempt.claim}`, { signal, goOn });
     if (chat === null) return undefined;
+    let refused: ProviderError | undefined;
     for (const { no } of reader.clusters.all()) {
       signal.throwIfAborted();
       const cluster = reader.clusters.get(no);
       if (cluster === undefined || cluster.tombstoned || cluster.labelled || cluster.keywords.length === 0) continue;
-      const label = await ask(chat, cluster, signal);
-      if (label !== null) await commit(labelCluster(no, label, cluster.keywords));
+      try {
+        const label = await ask(chat, cluster, signal);
+        if (label !== null) await commit(labelCluster(no, label, cluster.keywords));
+      } catch (error) {
+        // What one topic is about may be what the provider will not answer: the others are asked for all the same.
+        if (!(error instanceof ProviderError && error.mayBeOneText)) throw error;
+        refused ??= error;
+      }
       await goOn();
     }
+    if (refused !== undefined) throw refused;
     return undefined;
   };
 }
 
-/** A model's answer as a label: its first line without quotes and full stop; null where that is none. */
+/** What models that think aloud put before their answer. */
+const thoughts = /^\s*<think(?:ing)?>.*?<\/think(?:ing)?>/is;
+
+/**
+ * A model's answer as a label: its first line that leads in to nothing, without quotes and full stop; null where that is none. What
+ * has more than a few words is talk about the question, and what has no letter or digit says nothing.
+ */
 export function labelIn(answer: string): string | null {
-  const [line = ''] = answer.trim().split(/[\r\n]/, 1);
+  const lines = answer
+    .replace(thoughts, '')
+    .split(/[\r\n]+/)
+    .map((line) => line.replace(/[\p{Cc}\s]+/gu, ' ').trim());
+  const line = lines.find((each) => each !== '' && !each.endsWith(':')) ?? '';
   const bare = line
-    .replace(/^(?:label|topic)\s*:\s*/i, '')
+    .replace(/^[\s"'“”*`#]+/u, '')
+    .replace(/^(?:label|topic)[\s*]*:[\s*]*/i, '')
     .replace(/^[\s"'“”*`]+/u, '')
-    .replace(/(?<![\s"'“”*`.])[\s"'“”*`.]+$/u, '')
-    .replace(/\s+/g, ' ');
-  return bare === '' || bare.length > maxLabel ? null : bare;
+    .replace(/(?<![\s"'“”*`.])[\s"'“”*`.]+$/u, '');
+  const isLabel = /[\p{L}\p{N}]/u.test(bare) && !/[<>{}]/.test(bare) && bare.split(' ').length <= maxLabelWords;
+  return isLabel && bare.length <= maxLabel ? bare : null;
 }
