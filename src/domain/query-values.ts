@@ -1,4 +1,4 @@
-/** Values in query strings, which come as text: integers in decimal digits and within bounds, and the words true and false. */
+/** Values in query strings, which come as text: integers in decimal digits and within bounds, and truth values. */
 import { z } from 'zod';
 
 const decimal = /^-?\d+$/;
@@ -13,9 +13,17 @@ export const queryInteger = ({ min, max, byDefault }: { min: number; max: number
     z.int().min(min).max(max).default(byDefault),
   );
 
-/** The schema of a truth value that comes as text. Nothing sent gives the default; all but `true` and `false` is refused. */
+/** How clients write truth values: JavaScript `true`, Python `True`, command lines and forms `1`. */
+const truthValues: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/** The schema of a truth value that comes as text, in any case. Nothing sent gives the default; other words are refused. */
 export const queryBoolean = ({ byDefault }: { byDefault: boolean }) =>
   z.preprocess(
-    (sent) => (sent === 'true' || sent === 'false' ? sent === 'true' : sent),
+    (sent) => (typeof sent === 'string' ? (truthValues.get(sent.toLowerCase()) ?? sent) : sent),
     z.boolean().default(byDefault),
   );

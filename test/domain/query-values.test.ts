@@ -29,10 +29,11 @@ test('it is documented as an integer with bounds and default', () => {
   });
 });
 
-test('a truth value is the word true or false, nothing sent is the default, and it is documented as a boolean', () => {
+test('a truth value is true, True, 1 or the opposite, nothing sent is the default, and it is documented as a boolean', () => {
   const flags = z.object({ all: queryBoolean({ byDefault: false }) });
   const read = (all: unknown) => flags.safeParse({ all }).data?.all;
   assert.deepEqual([read('true'), read('false'), read(undefined)], [true, false, false]);
-  for (const sent of ['', '1', 'TRUE', 'yes', null, ['true'], {}]) assert.equal(read(sent), undefined);
+  assert.deepEqual(['True', 'TRUE', '1', 'False', '0'].map(read), [true, true, true, false, false]);
+  for (const sent of ['', '2', 'yes', 'constructor', null, ['true'], {}]) assert.equal(read(sent), undefined);
   assert.deepEqual(z.toJSONSchema(flags, { io: 'input' }).properties, { all: { type: 'boolean', default: false } });
 });

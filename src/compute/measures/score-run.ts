@@ -29,9 +29,13 @@ export function measureAnswer({ ranked, candidates, grades }: JudgedAnswer, k: n
   };
 }
 
-/** How much nDCG the reranker added over the order in which the candidates came to it. */
+/**
+ * How much nDCG the reranker added over the order in which the candidates came to it. Both are looked at where there was an answer:
+ * candidates beyond it, or before its offset, would be counted against a reranker that had no say there.
+ */
 export function rerankLift({ ranked, candidates, grades }: JudgedAnswer, k: number): number {
-  return ndcg(ranked, grades, k) - ndcg(candidates, grades, k);
+  const before = candidates.slice(0, ranked.length).map((page, place) => (ranked[place] === 0 ? 0 : page));
+  return ndcg(ranked, grades, k) - ndcg(before, grades, k);
 }
 
 /** Mean of each measure; 0 without any. */

@@ -37,6 +37,19 @@ test('the lift of a reranker is the nDCG it added to the order of its candidates
   assert.equal(rerankLift({ ...answer, ranked: [9, 1] }, 10), 0);
 });
 
+test('the lift is measured at the ranks that were answered, not beyond the answer nor before its offset', () => {
+  const grades = new Map([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+  ]);
+  const candidates = [1, 2, 3];
+  assert.equal(rerankLift({ ranked: [1], candidates, grades }, 1000), 0, 'two pages more were not answered');
+  assert.equal(rerankLift({ ranked: [0, 2, 3], candidates, grades }, 10), 0, 'the first page was answered before');
+  const best = 1 + 1 / Math.log2(3) + 1 / Math.log2(4);
+  assert.equal(rerankLift({ ranked: [9, 2], candidates: [8, 9, 2], grades }, 10), 1 / Math.log2(3) / best);
+});
+
 const measured = (value: number): Measures => ({
   ndcg: value,
   reciprocal_rank: value,
