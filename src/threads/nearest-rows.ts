@@ -14,10 +14,10 @@ const FIRST_LOOK_FROM_SHORT_ROWS = 32_768;
  * A layer: a share of the rows, at least so many, and so many per hit. Sketches of fewer bits tell less, so more rows are
  * scored, which cost less. Recall in docs/vector-spaces.md.
  */
-const LAYER_SHARE = 0.005;
-const SHORT_ROWS_LAYER_SHARE = 0.0125;
+const LAYER_SHARE = 0.004;
+const SHORT_ROWS_LAYER_SHARE = 0.008;
 const LONG_DIM = 512;
-const LAYER_MIN = 400;
+const LAYER_MIN = 300;
 const LAYER_PER_HIT = 2;
 /** Layers at most. */
 const LAYERS = 6;

@@ -5,7 +5,7 @@
  * the rounded row with the query rounded to 12 bits: off by about 0.001 (docs/vector-spaces.md).
  *
  * Vectors of SKETCH_DIM dimensions and more are rotated first (no angle changes) and have sketches for a first look: to score
- * a row of 1,024 bytes that is in no cache costs 158 ns, of 100 bytes 22; to look at its sketch 10 or 2.
+ * a row of 1,024 bytes that is in no cache costs 104 ns, of 100 bytes some 20; to look at its sketch 6 or 1.
  *
  *   scratch, 64 KiB   the query as i16, a block of addresses, a block of sums
  *   rows              stride bytes each, one after the other

@@ -3,7 +3,6 @@
  * format"), and a module of one function over an imported memory. So the kernels need no build step and no binary file.
  */
 export const I32 = 0x7f;
-export const I64 = 0x7e;
 export const V128 = 0x7b;
 const VOID = 0x40;
 
@@ -12,6 +11,7 @@ export const loop = [0x03, VOID];
 export const end = [0x0b];
 export const branch = (depth: number) => [0x0c, depth];
 export const branchIf = (depth: number) => [0x0d, depth];
+export const drop = [0x1a];
 export const get = (local: number) => [0x20, ...unsigned(local)];
 export const set = (local: number) => [0x21, ...unsigned(local)];
 export const tee = (local: number) => [0x22, ...unsigned(local)];
@@ -19,31 +19,33 @@ export const tee = (local: number) => [0x22, ...unsigned(local)];
 export const constant = (value: number) => [0x41, ...signed(value)];
 export const isZero = [0x45];
 export const below = [0x49];
-/** Signed. */
-export const atMost = [0x4c];
 export const add = [0x6a];
 export const subtract = [0x6b];
 export const shiftLeft = [0x74];
-export const shiftRight = [0x76];
 export const load32At = (offset: number) => [0x28, 2, ...unsigned(offset)];
 export const load32 = load32At(0);
 export const store32At = (offset: number) => [0x36, 2, ...unsigned(offset)];
 export const store32 = store32At(0);
 
-export const longConstant = (value: number) => [0x42, ...signed(value)];
-export const loadLong = (offset: number) => [0x29, 3, ...unsigned(offset)];
-export const longOnes = [0x7b];
-export const longAdd = [0x7c];
-export const longXor = [0x85];
-export const longShiftLeft = [0x86];
-export const longToInt = [0xa7];
-
 const simd = (opcode: number, ...immediates: number[]) => [0xfd, ...unsigned(opcode), ...immediates];
 export const loadVector = (offset: number) => simd(0, 0, ...unsigned(offset));
 /** 8 bytes to 16 bits each, signs kept. */
 export const loadWidened = (offset: number) => simd(1, 0, ...unsigned(offset));
-export const zeroVector = simd(12, ...new Array<number>(16).fill(0));
+export const storeVector = (offset: number) => simd(11, 0, ...unsigned(offset));
+/** 16 equal bytes. */
+export const bytesVector = (byte: number) => simd(12, ...new Array<number>(16).fill(byte));
+export const zeroVector = bytesVector(0);
+/** Of each byte of the second vector, 0 to 15, the byte of the first that has this place. */
+export const swizzle = simd(14);
 export const lane = (index: number) => simd(27, index);
+export const andVector = simd(78);
+export const addBytes = simd(110);
+/** Zeros come in: of 8 numbers of 16 bits. */
+export const shiftHalvesRight = simd(141);
+/** The first, and the last, 8 bytes to 16 bits each, without signs. */
+export const extendLowBytes = simd(137);
+export const extendHighBytes = simd(138);
+export const addHalves = simd(142);
 /** 4 sums of 32 bits. */
 export const addLanes = simd(174);
 /** Products of 8 pairs of 16 bits, added two by two: 4 sums of 32 bits. */

@@ -75,7 +75,7 @@ test('a query with clear answers ends after a layer that brings nothing, one wit
   // Every 150th row is near the centre, the others lie around the origin.
   for (let label = 0; label < ROWS; label++) rows.append(label, at(label % 150 === 0 ? 1 : 0), 0);
   const clear = search(rows, centre, HITS);
-  assert.equal(clear.scored, 2 * 400);
+  assert.equal(clear.scored, 2 * 300);
   assert.ok(clear.labels.every((label) => label % 150 === 0));
   const unclear = search(rows, at(0), HITS);
   assert.ok(unclear.scored > clear.scored && unclear.scored < ROWS / 2, `${unclear.scored}`);

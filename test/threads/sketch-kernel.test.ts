@@ -4,115 +4,84 @@ import fc from 'fast-check';
 import { randomStream } from '../../bench/workload.ts';
 import { SignSketches } from '../../src/threads/sign-sketches.ts';
 import {
-  MAX_NEAR,
+  BLOCK_ROWS,
   openDistances,
-  openNearRows,
-  PLANES,
   plainDistances,
-  plainNearRows,
-  wordsOf,
+  sketchBytes,
+  TABLE_DIMS,
+  TABLE_ENTRIES,
+  TABLE_PEAK,
 } from '../../src/threads/sketch-kernel.ts';
 
-const QUERY = 0;
-const OUT = 8192;
+const TABLES = 0;
+const OUT = 32_768;
 const ROWS = 65_536;
 
-/** Sketches of some dimensions, and a query's planes. */
-const sketches = fc.record({ dim: fc.integer({ min: 1, max: 1500 }), count: fc.nat(6) }).chain(({ dim, count }) => {
-  const words = wordsOf(dim);
-  const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
-  const query = bytes(8 * words * PLANES);
-  return fc.record({ words: fc.constant(words), count: fc.constant(count), rows: bytes(8 * words * count), query });
-});
-
-function memoryWith(rows: Uint8Array, query: Uint8Array): WebAssembly.Memory {
+/** Distances of blocks of sketches by one of the kernels. */
+function distances(open: typeof openDistances, blocks: number, sketches: Uint8Array, tables: Uint8Array): number[] {
   const memory = new WebAssembly.Memory({ initial: 2 });
   const bytes = new Uint8Array(memory.buffer);
-  bytes.set(query, QUERY);
-  bytes.set(rows, ROWS);
-  return memory;
+  bytes.set(tables, TABLES);
+  bytes.set(sketches, ROWS);
+  const out = new Uint16Array(memory.buffer, OUT, blocks * BLOCK_ROWS + 1).fill(7777);
+  open(memory, tables.length / 2 / TABLE_ENTRIES)(ROWS, blocks, TABLES, OUT);
+  assert.equal(out[blocks * BLOCK_ROWS], 7777, 'wrote past the end');
+  return [...out.subarray(0, blocks * BLOCK_ROWS)];
 }
 
-test('the kernel of distances computes what the plain loop computes, of every row and of every second', () => {
-  const distances = (open: typeof openDistances, words: number, rows: Uint8Array, query: Uint8Array, count: number) => {
-    const memory = memoryWith(rows, query);
-    const measure = open(memory, words);
-    return [1, 2].map((every) => {
-      const measured = Math.ceil(count / every);
-      const out = new Int32Array(memory.buffer, OUT, measured + 1).fill(-7);
-      measure(ROWS, measured, QUERY, OUT, every * 8 * words);
-      assert.equal(out[measured], -7, 'wrote past the end');
-      return [...out.subarray(0, measured)];
+test('the kernel adds up, for each row of its blocks, what the tables have for the half bytes of its sketch', () => {
+  const cases = fc.record({ dim: fc.integer({ min: 1, max: 1500 }), blocks: fc.nat(3) }).chain(({ dim, blocks }) => {
+    const bytes = sketchBytes(dim);
+    const list = (length: number, max: number) => fc.uint8Array({ minLength: length, maxLength: length, max });
+    return fc.record({
+      bytes: fc.constant(bytes),
+      blocks: fc.constant(blocks),
+      sketches: list(blocks * BLOCK_ROWS * bytes, 255),
+      tables: list(2 * bytes * TABLE_ENTRIES, TABLE_PEAK),
     });
-  };
+  });
   fc.assert(
-    fc.property(sketches, ({ words, count, rows, query }) => {
-      const [all, everySecond] = distances(openDistances, words, rows, query, count);
-      assert.deepEqual([all, everySecond], distances(plainDistances, words, rows, query, count));
-      assert.deepEqual(
-        everySecond,
-        all.filter((_, i) => i % 2 === 0),
-      );
+    fc.property(cases, ({ bytes, blocks, sketches, tables }) => {
+      const expected = Array.from({ length: blocks * BLOCK_ROWS }, (_, row) => {
+        const block = Math.floor(row / BLOCK_ROWS);
+        let sum = 0;
+        for (let byte = 0; byte < bytes; byte++) {
+          const bits = sketches[(block * bytes + byte) * BLOCK_ROWS + (row % BLOCK_ROWS)];
+          sum += tables[2 * byte * TABLE_ENTRIES + (bits & 15)] + tables[(2 * byte + 1) * TABLE_ENTRIES + (bits >> 4)];
+        }
+        return sum;
+      });
+      assert.deepEqual(distances(openDistances, blocks, sketches, tables), expected);
+      assert.deepEqual(distances(plainDistances, blocks, sketches, tables), expected);
     }),
   );
 });
 
-test('the distance of the longest sketch has the weight of all its bits', () => {
-  const words = wordsOf(8192);
-  const query = new Uint8Array(8 * words * PLANES).fill(255);
+test('the largest distance of the longest sketch does not overflow', () => {
+  const bytes = sketchBytes(8192);
+  const tables = new Uint8Array(2 * bytes * TABLE_ENTRIES).fill(TABLE_PEAK);
   for (const open of [openDistances, plainDistances]) {
-    const memory = memoryWith(new Uint8Array(8 * words), query);
-    open(memory, words)(ROWS, 1, QUERY, OUT, 8 * words);
-    assert.equal(new Int32Array(memory.buffer, OUT, 1)[0], 3 * 8192);
+    const far = distances(open, 1, new Uint8Array(BLOCK_ROWS * bytes).fill(0x5a), tables);
+    assert.deepEqual(far, new Array(BLOCK_ROWS).fill((8192 / TABLE_DIMS) * TABLE_PEAK));
   }
 });
 
-test('the kernel of near rows gives the numbers and distances of the rows up to the bar, as the plain loop does', () => {
-  fc.assert(
-    fc.property(sketches, fc.nat(2000), fc.nat(1e6), ({ words, count, rows, query }, bar, first) => {
-      const memory = memoryWith(rows, query);
-      plainDistances(memory, words)(ROWS, count, QUERY, OUT, 8 * words);
-      const distances = [...new Int32Array(memory.buffer, OUT, count)];
-      const expected = distances.flatMap((far, i) => (far > bar ? [] : { row: first + i, far }));
-      for (const open of [openNearRows, plainNearRows]) {
-        const out = new Int32Array(memory.buffer, OUT, 2 + 2 * MAX_NEAR).fill(-7);
-        open(memory, words)(ROWS, count, QUERY, OUT, bar, first);
-        const found = [...out.subarray(1, 1 + out[0])];
-        assert.equal(out[0], expected.length);
-        assert.deepEqual(
-          found.map((row, i) => ({ row, far: out[1 + MAX_NEAR + i] })),
-          expected,
-        );
-        assert.deepEqual([out[1 + count], out[1 + MAX_NEAR + count]], [-7, -7], 'wrote past the end');
-      }
-    }),
-  );
-});
-
-test('of as many rows as one call takes, all near, the two lists do not meet', () => {
-  for (const open of [openNearRows, plainNearRows]) {
-    const rows = new Uint8Array(8 * MAX_NEAR);
-    rows.forEach((_, i) => {
-      if (i % 8 === 0) rows[i] = (i / 8) & 1;
+test('the SIMD kernel is the one that runs here, and it is faster than the plain loop', () => {
+  const memory = new WebAssembly.Memory({ initial: 20 });
+  const bytes = sketchBytes(1024);
+  const fastest = (open: typeof openDistances): number => {
+    const measure = open(memory, bytes);
+    const times = Array.from({ length: 10 }, () => {
+      const start = performance.now();
+      measure(ROWS, 256, TABLES, OUT);
+      return performance.now() - start;
     });
-    const memory = memoryWith(rows, new Uint8Array(8 * PLANES));
-    const out = new Int32Array(memory.buffer, OUT, 2 + 2 * MAX_NEAR).fill(-7);
-    open(memory, 1)(ROWS, MAX_NEAR, QUERY, OUT, 3, 100);
-    assert.equal(out[0], MAX_NEAR);
-    const every = Array.from({ length: MAX_NEAR }, (_, i) => i);
-    assert.deepEqual(
-      [...out.subarray(1, 1 + MAX_NEAR)],
-      every.map((i) => 100 + i),
-    );
-    assert.deepEqual(
-      [...out.subarray(1 + MAX_NEAR, 1 + 2 * MAX_NEAR)],
-      every.map((i) => (i & 1) * 3),
-    );
-    assert.equal(out[1 + 2 * MAX_NEAR], -7, 'wrote past the end');
-  }
+    return Math.min(...times);
+  };
+  assert.ok(fastest(openDistances) * 3 < fastest(plainDistances));
 });
 
-test('the short list is in the order of the products of signs with the query rounded to -3, -1, 1 and 3', () => {
+test('the short list goes by the sum of what the query has where the signs differ, rounded four dimensions at a time', () => {
   const components = (dim: number) =>
     fc.array(
       fc.integer({ min: -127, max: 127 }).filter((value) => value !== 0),
@@ -121,7 +90,7 @@ test('the short list is in the order of the products of signs with the query rou
   const cases = fc
     .integer({ min: 1, max: 600 })
     .chain((dim) =>
-      fc.record({ rows: fc.array(components(dim), { minLength: 1, maxLength: 12 }), query: components(dim) }),
+      fc.record({ rows: fc.array(components(dim), { minLength: 1, maxLength: 40 }), query: components(dim) }),
     );
   fc.assert(
     fc.property(cases, fc.integer({ min: 1, max: 12 }), ({ rows, query }, wanted) => {
@@ -130,12 +99,22 @@ test('the short list is in the order of the products of signs with the query rou
         sketches.set(i, Int8Array.from(row));
       });
       sketches.setQuery(query);
-      const deviation = Math.sqrt(query.reduce((sum, value) => sum + value * value, 0) / query.length);
-      const rounded = query.map((value) => Math.sign(value) * (Math.abs(value) > deviation ? 3 : 1));
-      const products = rows.map((row) => row.reduce((sum, value, i) => sum + Math.sign(value) * rounded[i], 0));
-      const bar = [...products].sort((a, b) => b - a)[Math.min(wanted, rows.length) - 1];
+      const fours = Array.from({ length: Math.ceil(query.length / 4) }, (_, four) =>
+        query.slice(4 * four, 4 * four + 4),
+      );
+      const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+      const scale = TABLE_PEAK / Math.max(...fours.map((four) => sum(four.map(Math.abs))));
+      const distanceOf = (row: number[]) =>
+        sum(
+          fours.map((four, at) => {
+            const differ = four.filter((value, i) => value > 0 !== row[4 * at + i] > 0);
+            return Math.floor(sum(differ.map(Math.abs)) * scale + 0.5);
+          }),
+        );
+      const far = rows.map(distanceOf);
+      const bar = [...far].sort((a, b) => a - b)[Math.min(wanted, rows.length) - 1];
       const all = Uint32Array.from(rows.keys());
-      const expected = all.filter((row) => products[row] >= bar).sort((a, b) => products[b] - products[a] || a - b);
+      const expected = all.filter((row) => far[row] <= bar).sort((a, b) => far[a] - far[b] || a - b);
       assert.deepEqual(sketches.shortlist(all, rows.length, wanted), expected);
       assert.deepEqual(sketches.shortlistRange(0, rows.length, wanted), expected);
     }),
