@@ -122,12 +122,9 @@ test('a page that comes while the provider is down is indexed, and its gap is fi
     runs.map(({ results }) => results[0].page_id),
     [toad, toad],
   );
-  const jobs = await jobsOf(system);
-  assert.deepEqual(
-    jobs.map(({ status }) => status),
-    ['done', 'done'],
-    'one job more, started by itself',
-  );
+  const jobs = () => jobsOf(system);
+  await until(async () => (await jobs()).every(({ status }) => status === 'done'), 'its jobs are done');
+  assert.equal((await jobs()).length, 2, 'one job more, started by itself');
   await assertSound(system);
 });
 
@@ -157,13 +154,13 @@ test('a model whose provider refuses its key harms no page: all are indexed, and
 });
 
 test('a provider that hangs holds no page of another model', async (t) => {
-  const { server, system, untilIs, fill } = await start(t, { SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '60' });
+  const { server, system, untilIs, fill } = await start(t, { SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '600' });
   await system.read(library);
   await fill();
   server.faultOf = () => ({ kind: 'hang' });
   const began = performance.now();
   await system.read(notes(10));
-  assert.ok(performance.now() - began < 20_000, 'far from the minute that a call may take');
+  assert.ok(performance.now() - began < 200_000, 'far from the ten minutes that a call may take');
   const before = server.calls.length;
   await system.read(notes(10, 'later'));
   const later = sentTexts(server.calls.slice(before)).filter((text) => text.includes('later'));

@@ -1,6 +1,6 @@
 /** Podcasts and audio files in a whole system: feeds, transcripts, recordings, with programs made for the test. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import type { PageResponse } from '../../src/domain/page.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
 import { until } from '../process/service.ts';
-import { FakePrograms, fakeFfmpeg } from '../providers/fake-programs.ts';
+import { FakePrograms, fakeFfmpeg, isAlive } from '../providers/fake-programs.ts';
 import { redirectTo, Site, say } from '../providers/small-web.ts';
 import { WholeSystem } from './whole-system.ts';
 
@@ -220,12 +220,14 @@ test('without anything to transcribe with, podcasts are refused and audio is not
 test('audio has the same rules as pages: addresses, bytes, time, and nothing is left behind', async (t) => {
   const { system, add, settled, temporary, programs } = await startSystem(t, {
     speech: printed('[00:01.000 --> 00:03.000] The heron waits.'),
-    env: {
-      SERVICE_FETCH__AUDIO_MAX_BYTES: '100000',
-      SERVICE_FETCH__AUDIO_TIMEOUT_S: '1',
-      SERVICE_FETCH__TIMEOUT_S: '0.5',
-    },
+    env: { SERVICE_FETCH__AUDIO_MAX_BYTES: '100000' },
   });
+  /** Start the system again with other settings. */
+  const restart = async (env: NodeJS.ProcessEnv) => {
+    await system.stop();
+    Object.assign(system.env, env);
+    await system.start();
+  };
   const audio = { 'content-type': 'audio/mpeg' };
   const inner = await Site.open(t, { '/inner.mp3': say('sound', audio) }, '127.0.0.2');
   const web = await Site.open(t, {
@@ -264,7 +266,7 @@ test('audio has the same rules as pages: addresses, bytes, time, and nothing is 
     assert.deepEqual(readdirSync(temporary), [], path);
     return [status, body_text ?? last_error];
   };
-  for (const path of ['/heron.mp3', '/untyped.mp3', '/slow.ogg']) {
+  for (const path of ['/heron.mp3', '/untyped.mp3']) {
     assert.deepEqual(await outcome(path), ['indexed', 'The heron waits.'], path);
   }
   const failures = {
@@ -273,13 +275,18 @@ test('audio has the same rules as pages: addresses, bytes, time, and nothing is 
     '/large.mp3': 'larger than 100000 bytes',
     '/endless.mp3': 'larger than 100000 bytes',
     '/bomb.mp3': 'larger than 100000 bytes',
-    '/drip.mp3': 'timed out after 1 s',
     '/broken.mp3': 'the answer broke off or is not HTTP (ECONNRESET)',
     '/no.mp3': 'the recording is broken, or in no format that can be read',
     '/list.m3u': 'unsupported content type audio/x-mpegurl',
     '/page.mp3': 'HTTP 404',
   };
   for (const [path, error] of Object.entries(failures)) assert.deepEqual(await outcome(path), ['dead', error], path);
+  await restart({ SERVICE_FETCH__AUDIO_TIMEOUT_S: '1' });
+  assert.deepEqual(await outcome('/drip.mp3'), ['dead', 'timed out after 1 s']);
+  // It takes longer than a page may. A machine that is held up meanwhile tries again.
+  const patient = { SERVICE_JOBS__MAX_ATTEMPTS: '20', SERVICE_JOBS__BACKOFF_BASE_S: '0.01' };
+  await restart({ ...patient, SERVICE_FETCH__AUDIO_TIMEOUT_S: '60', SERVICE_FETCH__TIMEOUT_S: '0.5' });
+  assert.deepEqual(await outcome('/slow.ogg'), ['indexed', 'The heron waits.']);
   assert.equal(inner.connections, 0);
   assert.equal(programs.notes('speech').length, 3);
   assert.equal((await found(system, 'heron')).length, 3);
@@ -300,5 +307,5 @@ test('a recording that is forgotten while it is transcribed ends at once, with i
   await system.ask('page.forget', { url: web.url('/a.mp3') });
   const pid = programs.notes('speech')[1];
   await until(() => readdirSync(temporary).length === 0, 'the file is gone');
-  await until(() => !existsSync(`/proc/${pid}`), 'the program is gone');
+  await until(() => !isAlive(Number(pid)), 'the program is gone');
 });

@@ -1,5 +1,6 @@
 /** Imports a synthetic history into a stopped folder, killing the process on the way, and counts what is there in the end. */
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSource } from '../../src/importers/open-source.ts';
@@ -22,11 +23,30 @@ export interface KilledImport {
   wrong: number[];
 }
 
-/** `random` gives the moments. */
-export async function importThroughKills(
-  home: string,
-  { urls, kills, random }: { urls: number; kills: number; random: () => number },
-): Promise<KilledImport> {
+/** The import came to its end before it could be killed: this process was held up meanwhile. */
+class TooLate extends Error {}
+
+interface KillPlan {
+  urls: number;
+  kills: number;
+  /** Gives the moments. */
+  random: () => number;
+}
+
+/** Begins again in a folder of its own, five times at most, where a kill came too late. */
+export async function importThroughKills(home: string, plan: KillPlan): Promise<KilledImport> {
+  for (let attempt = 1; ; attempt++) {
+    const own = join(home, `attempt-${attempt}`);
+    mkdirSync(own);
+    try {
+      return await importAndKill(own, plan);
+    } catch (error) {
+      if (!(error instanceof TooLate) || attempt === 5) throw error;
+    }
+  }
+}
+
+async function importAndKill(home: string, { urls, kills, random }: KillPlan): Promise<KilledImport> {
   const history = join(home, 'History');
   const written = writeHistory(history, syntheticHistory(urls));
   const { id } = await openSource(history, null);
@@ -40,13 +60,14 @@ export async function importThroughKills(
     const moment = Math.floor(((kill + random()) / kills) * written.visits * 0.6);
     const goal = Math.max(moment, killedAfter.at(-1) ?? 0);
     for (;;) {
-      if (child.exitCode !== null) throw new Error('the import ended before it was killed');
+      if (child.exitCode !== null) throw new TooLate('the import ended before it was killed');
       if ((await itemsBehind(dataDir, id)) > goal) break;
       await delay(pollMs);
     }
     await delay(random() * 20);
     child.kill('SIGKILL');
     await closed;
+    if (child.signalCode !== 'SIGKILL') throw new TooLate('the import ended before it was killed');
     killedAfter.push(await itemsBehind(dataDir, id));
   }
   const answer = await cli.json<KilledImport['answer']>(['import', history, '--offline']);

@@ -1,6 +1,7 @@
 /**
  * A backfill killed at some moments from its start to its end, each with a model of its own: every chunk has its vector once, pages
  * that came meanwhile included. Four moments by default; READBACK_BACKFILL_ROUNDS makes it fifteen, so many times over (3 for a soak).
+ * Where a kill came too late, because the machine is faster now than it was when the moments were measured, others come sooner.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -53,15 +54,18 @@ test('a backfill that is killed anywhere embeds every chunk once', async (t) => 
   const wholeMs = performance.now() - began;
 
   const interrupted: number[] = [];
-  for (let kill = 0; kill < rounds * points; kill++) {
+  const enough = (rounds * points) / 2;
+  let hurry = 1;
+  for (let kill = 0; kill < rounds * points || (interrupted.length < enough && kill < 4 * rounds * points); kill++) {
     const id = `killed-${kill}`;
     await register(id);
     await push(1);
-    await delay(((kill % points) / points) * wholeMs);
+    await delay(((kill % points) / points) * wholeMs * hurry);
     await service.kill();
     await service.start();
     const { embedded_chunks, status } = await progress(id);
     if (status === 'running') interrupted.push(embedded_chunks);
+    else hurry /= 2;
     await until(async () => (await progress(id)).status === 'complete', `${id} is complete`, 120_000);
     await until(noJobs, 'everything is indexed', 120_000);
     const done = await progress(id);
@@ -71,6 +75,6 @@ test('a backfill that is killed anywhere embeds every chunk once', async (t) => 
   await service.stop();
   const report = await checkFolder(service.dataDir);
   assert.deepEqual([report.pages, report.store, report.index], [pushed, [], []]);
-  assert.ok(interrupted.length > points / 3, 'most kills came while the backfill ran');
+  assert.ok(interrupted.length >= enough, 'most kills came while the backfill ran');
   t.diagnostic(`a backfill takes ${Math.round(wholeMs)} ms; chunks at the kills: ${interrupted.join(', ')}`);
 });

@@ -297,7 +297,7 @@ test('an unknown page is 404 wherever it is asked for', async () => {
 });
 
 test('a page without a body waits for its fetch, and a retry brings it back from the dead', async () => {
-  const id = await add({ url: 'https://nowhere.invalid/page' });
+  const id = await add({ url: 'http://127.0.0.1:9/nowhere/page' });
   assert.deepEqual(await service.settled([id]), ['dead']);
   const { body: page } = await get<PageResponse>(`/v1/pages/${id}`);
   assert.deepEqual([page.body_text, page.indexed_at, page.status], [null, null, 'dead']);
@@ -327,7 +327,7 @@ test('a page without a body waits for its fetch, and a retry brings it back from
 });
 
 test('a page whose fetch died stays dead when a visit brings nothing new', async () => {
-  const url = 'https://nowhere.invalid/again';
+  const url = 'http://127.0.0.1:9/nowhere/again';
   const id = await add({ url });
   await service.settled([id]);
   const { status, body } = await post('/v1/pages', { url });
@@ -344,7 +344,7 @@ test('only dead jobs are retried: one by one, by ids and by selection', async ()
   assert.equal((await post('/v1/jobs/jb_zzzzzzzz/retry', undefined)).status, 404);
   assert.equal((await post(`/v1/jobs/${id}/retry`, undefined)).status, 404);
 
-  const dead = await Promise.all([1, 2, 3].map((no) => add({ url: `https://nowhere.invalid/dead-${no}` })));
+  const dead = await Promise.all([1, 2, 3].map((no) => add({ url: `http://127.0.0.1:9/nowhere/dead-${no}` })));
   await service.settled(dead);
   const { jobs } = (await get<JobListResponse>('/v1/jobs?status=dead&limit=3')).body;
   const [a, b] = jobs.map(({ job_id }) => job_id);

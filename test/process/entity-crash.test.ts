@@ -12,7 +12,8 @@ import { RunningService, until } from './service.ts';
 const pages = 4;
 const pairsOfPage = 120;
 const kills = 2;
-const seed = Number(process.env.READBACK_TEST_SEED ?? '907');
+const given = process.env.READBACK_TEST_SEED ?? '907';
+const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
 test('merges survive kills while they are made, each once, and are undone last in, first out', async (t) => {
   t.diagnostic(`seed ${seed}`);

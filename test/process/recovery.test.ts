@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
+import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
 /** Reliability check C11. */
@@ -38,35 +39,51 @@ test('a page is there after a kill at the moment its 202 arrives', async (t) => 
 });
 
 test('jobs that ran when the process was killed run again at once, and each page is indexed once', async (t) => {
-  const service = await RunningService.start(t, withoutEntities);
+  const provider = await startFakeProvider({ dim: 16 });
+  t.after(() => provider.close());
+  const service = await RunningService.start(t, {
+    ...withoutEntities,
+    SERVICE_EMBEDDER__PROVIDER: 'openai',
+    SERVICE_EMBEDDER__MODEL: 'any',
+    SERVICE_EMBEDDER__DIM: '16',
+    SERVICE_EMBEDDER__BASE_URL: `${provider.url}/v1`,
+    SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '600',
+  });
+  // Jobs run until they are let go on, whatever the machine does meanwhile.
+  let letGo = () => {};
+  const after = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  provider.faultOf = () => ({ kind: 'late', after });
   const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
     pages: Array.from({ length: 40 }, (_, no) => ({
       url: `https://ferry.example/${no}`,
       body_extracted: `Crossing ${no}. ${sentence.repeat(300)}`,
     })),
   });
-  const running = async () => (await service.call<JobListResponse>('GET', '/v1/jobs?status=running')).body.jobs;
-  let orphans: JobListResponse['jobs'] = [];
-  await until(async () => {
-    orphans = await running();
-    return orphans.length > 1;
-  }, 'some jobs run');
+  const jobs = async (query: string) => (await service.call<JobListResponse>('GET', `/v1/jobs?${query}`)).body.jobs;
+  await until(async () => (await jobs('status=running')).length > 1, 'some jobs run');
+  const killedAt = Math.max(...(await jobs('status=running')).map(({ updated_at }) => Date.parse(updated_at)));
   await service.kill();
   await service.start();
-  const ready = performance.now();
-  const killedAt = Math.max(...orphans.map(({ updated_at }) => Date.parse(updated_at)));
-  await until(async () => {
-    const { jobs } = (await service.call<JobListResponse>('GET', '/v1/jobs?limit=1000')).body;
-    return jobs.every(({ status, updated_at }) => status !== 'running' || Date.parse(updated_at) > killedAt);
-  }, 'no job is still held by the dead process');
-  assert.ok(performance.now() - ready < Math.max(claimableWithinMs, service.startTimes[0]));
+  const running = await jobs('status=running');
+  assert.ok(
+    running.every(({ updated_at }) => Date.parse(updated_at) > killedAt),
+    'no job is still held by the dead process',
+  );
+  await until(async () => (await jobs('status=running')).length > 0, 'one of them runs again');
+  // By the clock of the service: how long this test has waited for its answers does not count.
+  const [again] = await jobs('status=running');
+  const claimedMs = Date.parse(again.updated_at) - service.readyAt;
+  assert.ok(claimedMs < Math.max(claimableWithinMs, service.startTimes[0]), `${claimedMs} ms`);
+  letGo();
 
   const ids = body.results.map(({ page_id }) => page_id);
   assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
-  const { jobs } = (await service.call<JobListResponse>('GET', '/v1/jobs?limit=1000&kind=index_page')).body;
-  assert.equal(jobs.length, ids.length);
+  const indexing = await jobs('limit=1000&kind=index_page');
+  assert.equal(indexing.length, ids.length);
   assert.deepEqual(
-    jobs.filter(({ attempts }) => attempts !== 1),
+    indexing.filter(({ attempts }) => attempts !== 1),
     [],
     'a crash in company costs nobody an attempt',
   );

@@ -17,9 +17,17 @@ const root = join(import.meta.dirname, '../..');
 const startPatienceMs = 120_000;
 /** How often a condition is looked at, ms. */
 const pollMs = 20;
+/** No condition of a test takes this long on any machine; who waits in vain waits no longer, ms. */
+const defaultPatienceMs = 120_000;
 
 /** Settings where reading pages for entities is not what is tried: it takes longer than all else. */
 export const withoutEntities = { SERVICE_ENTITY__ENABLED: 'false' };
+
+/**
+ * Settings of every service in tests: a search waits for its vector and its order however long a busy machine takes, since what was
+ * answered without them is another answer. Tests of the deadlines set them shorter.
+ */
+export const patientSearches = { SERVICE_SEARCH__EMBED_DEADLINE_S: '120', SERVICE_SEARCH__RERANK_DEADLINE_S: '120' };
 
 export const token = 'process-test-token-2f9c51';
 
@@ -57,6 +65,8 @@ export class RunningService {
   /** Everything that every process of this service wrote, and how long each took to be ready, ms. */
   output = '';
   readonly startTimes: number[] = [];
+  /** When the present process said that it is ready, by its own clock, ms since 1970. */
+  readyAt = 0;
   readonly #env: Record<string, string>;
   /** Answers 507. */
   #refusedByQuota = 0;
@@ -129,8 +139,11 @@ export class RunningService {
     await until(
       () => {
         const said = readyLine.exec(this.output.slice(this.#outputFrom))?.[0];
-        if (said !== undefined) this.#url = String(JSON.parse(said).url);
-        else if (child.exitCode !== null || child.signalCode !== null) {
+        if (said !== undefined) {
+          const { url, time } = JSON.parse(said);
+          this.#url = String(url);
+          this.readyAt = Date.parse(String(time));
+        } else if (child.exitCode !== null || child.signalCode !== null) {
           throw new Error(`ended before it was ready:\n${this.output.slice(this.#outputFrom)}`);
         }
         return said !== undefined;
@@ -190,7 +203,7 @@ export class RunningService {
   }
 
   /** Wait until no page of these is on its way any more; gives their statuses in order. */
-  async settled(pageIds: readonly string[], patienceMs = 60_000): Promise<string[]> {
+  async settled(pageIds: readonly string[], patienceMs = defaultPatienceMs): Promise<string[]> {
     const statuses = new Map<string, string>();
     await until(
       async () => {
@@ -242,13 +255,18 @@ export class RunningService {
       SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
       SERVICE_AUTH_TOKEN: token,
       SERVICE_BIND_PORT: '0',
+      ...patientSearches,
       ...this.#env,
     };
   }
 }
 
 /** Look at a condition until it holds. Errors: when it does not hold in time. */
-export async function until(holds: () => Promise<boolean> | boolean, what: string, patienceMs = 30_000): Promise<void> {
+export async function until(
+  holds: () => Promise<boolean> | boolean,
+  what: string,
+  patienceMs = defaultPatienceMs,
+): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`did not come true within ${patienceMs} ms: ${what}`);

@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { systemClock } from '../../src/providers/clock.ts';
+import { type Clock, systemClock } from '../../src/providers/clock.ts';
 import { endpointRecognizer } from '../../src/providers/endpoint-recognizer.ts';
 import { resilientCall } from '../../src/providers/resilient-call.ts';
+import { until } from '../process/service.ts';
+import { HandClock } from './hand-clock.ts';
 import { type Page, Site } from './small-web.ts';
 
 interface Received {
@@ -15,8 +17,11 @@ interface Received {
   file: string;
 }
 
+/** Of each call, by the clock. */
+const timeoutMs = 60_000;
+
 /** An endpoint that answers each call by the next of `answers`, the last one for ever; what it was sent. */
-async function endpoint(t: TestContext, answers: ((received: Received) => Page)[], { timeoutMs = 5000 } = {}) {
+async function endpoint(t: TestContext, answers: ((received: Received) => Page)[], clock: Clock = systemClock) {
   const received: Received[] = [];
   const site = await Site.open(t, {
     '/v1/audio/transcriptions': (request, response) => {
@@ -38,7 +43,7 @@ async function endpoint(t: TestContext, answers: ((received: Received) => Page)[
       breaker: { call: (run) => run() },
       retry: { attempts: 3, baseDelayMs: 1, maxDelayMs: 2 },
       timeoutMs,
-      clock: systemClock,
+      clock,
       random: () => 0.5,
     }),
     wall: Date.now,
@@ -117,14 +122,21 @@ const faults: [name: string, answer: () => Page, code: string, calls: number, pe
 
 for (const [name, answer, code, calls, permanent] of faults) {
   test(`an endpoint that answers with ${name}`, async (t) => {
-    const { recognizer, received, sound } = await endpoint(t, [answer], {
-      timeoutMs: name === 'no answer' ? 200 : 5000,
-    });
-    await assert.rejects(recognizer.recognize(sound, signal), (error: Error & { code: string; permanent: boolean }) => {
-      assert.deepEqual([error.code, error.permanent], [code, permanent]);
-      assert.ok(!error.message.includes('secret'));
-      return true;
-    });
+    const clock = code === 'timeout' ? new HandClock() : systemClock;
+    const { recognizer, received, sound } = await endpoint(t, [answer], clock);
+    const failed = assert.rejects(
+      recognizer.recognize(sound, signal),
+      (error: Error & { code: string; permanent: boolean }) => {
+        assert.deepEqual([error.code, error.permanent], [code, permanent]);
+        assert.ok(!error.message.includes('secret'));
+        return true;
+      },
+    );
+    for (let call = 1; clock instanceof HandClock && call <= calls; call++) {
+      await until(() => received.length === call, 'it was called');
+      await clock.advance(timeoutMs + 2); // and the pause after it
+    }
+    await failed;
     assert.equal(received.length, calls);
   });
 }

@@ -41,6 +41,15 @@ export class FakePrograms {
   }
 }
 
+/** Whether a process goes on. One that was killed and that nobody has waited for yet, a zombie, does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false; // no such process
+  }
+}
+
 /** ffmpeg as far as this service uses it: a recording of so many seconds, loud but for one second in ten. Content that starts with "no" is refused. */
 export const fakeFfmpeg = (seconds: number): string => `
   const { readFileSync } = require('node:fs');

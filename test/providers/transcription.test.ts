@@ -1,6 +1,6 @@
 /** What transcribes recordings: which is found, how programs are run, how long recordings are cut. Programs are made for the test. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -8,7 +8,7 @@ import { quietestCut, waveFile } from '../../src/compute/transcript/wave.ts';
 import { commandWords } from '../../src/providers/command-line.ts';
 import { findTranscription, openTranscription } from '../../src/providers/transcription.ts';
 import { until } from '../process/service.ts';
-import { FakePrograms, fakeFfmpeg } from './fake-programs.ts';
+import { FakePrograms, fakeFfmpeg, isAlive } from './fake-programs.ts';
 
 const settings = (program_path: string, transcribe: { command?: string; base_url?: string } = {}) => ({
   program_path,
@@ -121,14 +121,6 @@ test('whoever leaves takes the program with him, and what it has started', async
   await until(() => programs.notes('speech').length === 3, 'the program runs');
   leaving.abort(new Error('gone'));
   await assert.rejects(run, { message: 'gone' });
-  const isAlive = (pid: number) => {
-    // A killed process that nobody has waited for yet is a zombie.
-    try {
-      return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    } catch {
-      return false;
-    }
-  };
   for (const pid of programs.notes('speech').slice(1).map(Number)) {
     await until(() => !isAlive(pid), `process ${pid} ends`);
   }

@@ -254,10 +254,14 @@ test('bombs of every packing end at the limit, in little memory', async (t) => {
   };
   for (const [name, body] of Object.entries(bombs)) {
     const site = await Site.open(t, { '/': say(body, { 'content-encoding': name }) });
-    const before = process.memoryUsage().rss;
-    const error = await failure(fetcher()(site.url(), { signal: never }));
-    const grown = process.memoryUsage().rss - before;
-    assert.deepEqual([error.message, error.permanent], ['larger than 1000000 bytes', true], name);
+    // What the collector of garbage has left of something else is not there a second time.
+    let grown = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 3 && grown >= 40_000_000; round++) {
+      const before = process.memoryUsage().rss;
+      const error = await failure(fetcher()(site.url(), { signal: never }));
+      grown = Math.min(grown, process.memoryUsage().rss - before);
+      assert.deepEqual([error.message, error.permanent], ['larger than 1000000 bytes', true], name);
+    }
     assert.ok(grown < 40_000_000, `${name}: ${grown} bytes`);
   }
 });
@@ -538,10 +542,20 @@ test('the time for a body that goes elsewhere counts from the beginning of the f
       response.on('close', () => clearInterval(drip));
     },
   });
-  const write = async () => {};
+  const clock = new HandClock();
   const signal = new AbortController().signal;
-  const long = { signal, admit: () => ({ maxBytes: 1e6, timeoutMs: 700, write }) };
-  const began = performance.now();
-  assert.equal((await failure(fetcher({ timeoutMs: 100 })(site.url('/drip'), long))).message, 'timed out after 0.7 s');
-  assert.ok(performance.now() - began >= 690);
+  let written = () => {};
+  const flowing = new Promise<void>((resolve) => {
+    written = resolve;
+  });
+  const long = { signal, admit: () => ({ maxBytes: 1e6, timeoutMs: 700, write: async () => written() }) };
+  let isOver = false;
+  const failed = failure(fetcher({ clock, timeoutMs: 100 })(site.url('/drip'), long)).finally(() => {
+    isOver = true;
+  });
+  await flowing;
+  await clock.advance(699);
+  assert.equal(isOver, false);
+  await clock.advance(1);
+  assert.equal((await failed).message, 'timed out after 0.7 s');
 });

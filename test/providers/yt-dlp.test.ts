@@ -9,7 +9,7 @@ import { findProgram } from '../../src/providers/run-program.ts';
 import { openYtDlp, type YtDlpOptions } from '../../src/providers/yt-dlp.ts';
 import { until } from '../process/service.ts';
 import { fakeProgram } from './fake-program.ts';
-import { FakePrograms } from './fake-programs.ts';
+import { FakePrograms, isAlive } from './fake-programs.ts';
 import { HandClock } from './hand-clock.ts';
 import { Site, say } from './small-web.ts';
 
@@ -46,16 +46,6 @@ async function failure(run: Promise<unknown>): Promise<FetchError> {
   );
   assert.ok(error instanceof FetchError, String(error));
   return error;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    // No such process.
-    return false;
-  }
 }
 
 const complain = (line: string) => `fs.writeSync(2, ${JSON.stringify(line)}); process.exit(1);`;

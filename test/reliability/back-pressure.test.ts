@@ -42,6 +42,7 @@ test('while indexing lags behind, pages are acknowledged and searches answered, 
     }
   })();
   const memory: number[] = [];
+  let mostWaiting = 0;
   for (let batch = 0; batch < batches; batch++) {
     const pages = Array.from({ length: each }, (_, i) => {
       const no = batch * each + i;
@@ -57,9 +58,11 @@ test('while indexing lags behind, pages are acknowledged and searches answered, 
     assert.ok(status === 200 || status === 202, `${status}`);
     ids.push(...body.results.map(({ page_id }) => page_id));
     memory.push(residentMb(service));
+    // Looked at after each batch: whenever this process is held up, the other one catches up.
+    const waiting = await service.call<JobListResponse>('GET', '/v1/jobs?status=pending&limit=1000');
+    mostWaiting = Math.max(mostWaiting, waiting.body.jobs.length);
   }
-  const waiting = await service.call<JobListResponse>('GET', '/v1/jobs?status=pending&limit=1000');
-  assert.ok(waiting.body.jobs.length > 0, 'indexing lags');
+  assert.ok(mostWaiting > 0, 'indexing lags');
   feeding = false;
   await searching;
   assert.equal(new Set(ids).size, batches * each);
@@ -83,8 +86,13 @@ test('a flood of searches is answered or refused with a time to come back, and t
   const before = residentMb(service);
   const search = () => service.call<SearchResponse>('POST', '/v1/search', { query: 'ferry cargo crane tide', k: 10 });
   await search();
-  const answers = await Promise.all(Array.from({ length: 2500 }, search));
-  const refused = answers.filter(({ status }) => status !== 200);
+  let answers = await Promise.all(Array.from({ length: 2500 }, search));
+  const refusedOf = () => answers.filter(({ status }) => status !== 200);
+  // What is a flood for one machine is none for another.
+  while (refusedOf().length === 0 && answers.length < 20_000) {
+    answers = await Promise.all(Array.from({ length: 2 * answers.length }, search));
+  }
+  const refused = refusedOf();
   for (const { status, headers } of refused) {
     assert.equal(status, 503);
     assert.ok(Number(headers.get('retry-after')) > 0);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { RunningService, until } from '../process/service.ts';
+import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';
 
 const disk = FailingDisk.build();
@@ -20,9 +20,12 @@ const page = (no: number) => ({
   body_extracted: `Mooring ${no}: the harbour master wrote the name of the boat and the colour of her hull.`,
 });
 
+/** Nothing is written but what the test asks for: whoever else wrote would meet the fault in its place. */
+const onlyWriter = { ...withoutEntities, SERVICE_OBSERVABILITY__METRICS_SNAPSHOT_INTERVAL_S: '3600' };
+
 /** A service on the disk with ten pages, which are indexed; and how to put more there. */
 async function shelf(t: TestContext, broken: FailingDisk, settings: Record<string, string> = {}) {
-  const service = await RunningService.start(t, { ...broken.env, ...settings });
+  const service = await RunningService.start(t, { ...broken.env, ...onlyWriter, ...settings });
   const ingest = (no: number) => service.call<{ page_id: string; detail?: string }>('POST', '/v1/pages', page(no));
   /** As an importer does: again, until it is acknowledged. */
   const acknowledged = async (no: number) => {

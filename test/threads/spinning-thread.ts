@@ -1,4 +1,4 @@
-/** A thread entry for the tests of the pool: a counter that it keeps, and work that takes a given time. */
+/** A thread entry for the tests of the pool: a counter that it keeps, and work that takes a given time, or until it is let go on. */
 import { moved, type Telling, tell, threadData } from '../../src/threads/thread-pool.ts';
 
 let count = threadData<{ base: number }>().base;
@@ -23,6 +23,11 @@ export function left(): number {
 export function spin(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
+}
+
+/** Works until the first number of the shared memory is no 0 any more. */
+export function hold(gate: Int32Array): void {
+  Atomics.wait(gate, 0, 0);
 }
 
 /** Tells the count, and then works. */

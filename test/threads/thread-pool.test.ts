@@ -8,6 +8,16 @@ type Tasks = typeof import('./spinning-thread.ts');
 const open = (options: { threads?: number; maxQueue?: number; uninterrupted?: boolean } = {}) =>
   openThreadPool<Tasks>({ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 }, ...options });
 
+/** What a task waits at, and how to let it go on. */
+function gate() {
+  const closed = new Int32Array(new SharedArrayBuffer(4));
+  const letGo = () => {
+    Atomics.store(closed, 0, 1);
+    Atomics.notify(closed, 0);
+  };
+  return { closed, letGo };
+}
+
 test('a pinned thread keeps its state and runs its tasks in the order given', async () => {
   const pool = open();
   try {
@@ -55,16 +65,18 @@ test('of bulk work one piece at a time is in the pool: another task waits for th
   const pool = open();
   try {
     const ended: string[] = [];
+    const { closed, letGo } = gate();
     const pieces = [1, 2, 3].map((piece) =>
       pool
-        .inTurn(() => pool.run('spin', 50))
+        .inTurn(() => pool.run('hold', closed))
         .then(() => {
           ended.push(`piece ${piece}`);
         }),
     );
     await new Promise(setImmediate);
-    await pool.run('next', undefined).then(() => ended.push('task'));
-    await Promise.all(pieces);
+    const task = pool.run('next', undefined).then(() => ended.push('task'));
+    letGo();
+    await Promise.all([task, ...pieces]);
     assert.deepEqual(ended, ['piece 1', 'task', 'piece 2', 'piece 3']);
   } finally {
     await pool.close();
@@ -96,7 +108,11 @@ test('a result that is moved comes whole, and leaves nothing in the thread', asy
 test('tasks beyond the queue’s bound are refused as retryable', async () => {
   const pool = open({ maxQueue: 2 });
   try {
-    const runs = await Promise.allSettled(Array.from({ length: 10 }, () => pool.run('spin', 50)));
+    const { closed, letGo } = gate();
+    const running = Array.from({ length: 10 }, () => pool.run('hold', closed));
+    await Promise.any(running.map((run) => run.catch((error: unknown) => error))); // the first that is refused
+    letGo();
+    const runs = await Promise.allSettled(running);
     const refused = runs.filter((run) => run.status === 'rejected').map((run) => run.reason);
     assert.ok(refused.length >= 6, `${refused.length} refused`);
     for (const error of refused) assert.ok(error instanceof QueueFullError && error.retryable);
@@ -137,15 +153,21 @@ test('a thread that is not to be interrupted finishes a task that was given up, 
   const pool = open({ uninterrupted: true });
   try {
     assert.equal(await pool.run('next', undefined), 41);
-    const began = performance.now();
-    await assert.rejects(pool.run('spin', 300, { timeoutMs: 20 }), TaskTimeoutError);
+    const { closed, letGo } = gate();
+    await assert.rejects(pool.run('hold', closed, { timeoutMs: 20 }), TaskTimeoutError);
     const abort = new AbortController();
     const given = pool.run('spin', 10, { signal: abort.signal });
     abort.abort();
     await assert.rejects(given, { name: 'AbortError' });
-    assert.ok(performance.now() - began < 300, 'the callers did not wait');
-    assert.equal(await pool.run('next', undefined), 42);
-    assert.ok(performance.now() - began >= 300, 'the thread did');
+    // The callers have not waited, for the first task is still held; whoever comes waits for it.
+    let answered = false;
+    const next = pool.run('next', undefined).finally(() => {
+      answered = true;
+    });
+    await new Promise(setImmediate);
+    assert.equal(answered, false);
+    letGo();
+    assert.equal(await next, 42);
     await assert.rejects(pool.run('next', undefined, { signal: AbortSignal.abort() }), { name: 'AbortError' });
     assert.equal(await pool.run('next', undefined), 43);
   } finally {

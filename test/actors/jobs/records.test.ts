@@ -8,6 +8,7 @@ import { createJob } from '../../../src/commands/move-job.ts';
 import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/ids.ts';
+import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { until } from '../../process/service.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
@@ -41,7 +42,13 @@ async function startRecords() {
     ingestPage(submission({ canonical_url: 'https://example.com/c', at: 500, body: null, content_hash: null })),
   );
   const { log, lines } = keptLog();
-  const commit = temporary.commit.bind(temporary);
+  /** Writes of the service that are done. */
+  const writes = { count: 0 };
+  const commit = async <Reply>(command: Command<Reply>): Promise<Reply> => {
+    const reply = await temporary.commit(command);
+    writes.count++;
+    return reply;
+  };
   const disk = { trouble: null as string | null };
   const writeTrouble = async () => disk.trouble;
   const reader = temporary.store.reader;
@@ -53,7 +60,7 @@ async function startRecords() {
   };
   const now = () => clock.now;
   const hosted = new Hosted(recordsLogic({ reader, commit, writeTrouble, keepDays: 90, log, now, every }));
-  return { temporary, hosted, lines, disk, clock, days };
+  return { temporary, hosted, lines, disk, clock, days, writes };
 }
 
 const refused = (code: ErrorCode, message: string) => (error: unknown) =>
@@ -265,7 +272,7 @@ test('readiness: the store is readable, whether it takes writes, and which model
 });
 
 test('done jobs are deleted when they are older than the setting says, once a day', async () => {
-  const { temporary, hosted, clock, days } = await startRecords();
+  const { temporary, hosted, clock, days, writes } = await startRecords();
   await using _ = temporary;
   await hosted.ask('job.list', { limit: 10 }); // it runs
   await temporary.commit((transaction) =>
@@ -278,9 +285,11 @@ test('done jobs are deleted when they are older than the setting says, once a da
   await temporary.commit(completeJob({ job_no: jobs[0].no, claim: jobs[0].claim }, 700, () => undefined));
   const left = () => temporary.store.reader.jobs.list({ kind: 'cluster', limit: 10 }).length;
   assert.equal(days.length, 1);
+  await until(() => writes.count === 1, 'it has looked at its start');
   clock.now = 89 * 86_400_000;
+  const earlier = writes.count;
   days[0]();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => writes.count > earlier, 'it has looked for old jobs');
   assert.equal(left(), 1);
   clock.now = 91 * 86_400_000;
   days[0]();

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { extractHtml } from '../../../src/compute/extraction/extract-html.ts';
 import { isCall, isCredit, isFact, isLabel, isLabelled } from '../../../src/compute/extraction/furniture-lines.ts';
 import { furnitureName } from '../../../src/compute/extraction/furniture-signs.ts';
+import { within } from '../../within.ts';
 
 const paragraphs = Array.from({ length: 6 }, (_, i) =>
   `Paragraph number ${i} tells of weirs and eel traps, of willow rods, and of what the millers said about them. `
@@ -130,8 +131,7 @@ test('names are read by their words, not by their letters', () => {
     assert.equal(furnitureName(name), null, name);
 });
 
-test('patterns take no time over lines that are made to take long', () => {
-  const began = performance.now();
+test('patterns take no time over lines that are made to take long', async () => {
   const seeds = [
     'by a ',
     'photo ',
@@ -147,12 +147,13 @@ test('patterns take no time over lines that are made to take long', () => {
     'via via',
     'get a newsletter ',
   ];
-  for (const seed of seeds) {
-    const line = seed.repeat(20_000);
-    for (const ask of [isLabel, isLabelled, isCall, isFact, isCredit]) {
-      for (const length of [60, 120, 159, 400, line.length]) ask(`${line.slice(0, length)}\u0000`);
+  await within(1000, () => {
+    for (const seed of seeds) {
+      const line = seed.repeat(20_000);
+      for (const ask of [isLabel, isLabelled, isCall, isFact, isCredit]) {
+        for (const length of [60, 120, 159, 400, line.length]) ask(`${line.slice(0, length)}\u0000`);
+      }
+      furnitureName(line);
     }
-    furnitureName(line);
-  }
-  assert.ok(performance.now() - began < 1000, `${performance.now() - began} ms`);
+  });
 });

@@ -4,6 +4,7 @@ import type { Feed, FeedReading } from '../../../src/compute/feed/feed.ts';
 import { maxEntries } from '../../../src/compute/feed/feed.ts';
 import { feedDate } from '../../../src/compute/feed/feed-date.ts';
 import { readFeed } from '../../../src/compute/feed/read-feed.ts';
+import { within } from '../../within.ts';
 
 const address = 'https://site.test/blog/feed.xml';
 
@@ -177,11 +178,11 @@ test('hostile: 280,000 items in UTF-16', () => {
 });
 
 for (const [name, source, expected] of bombs) {
-  test(`hostile: ${name}`, () => {
-    const began = performance.now();
-    const reading = read(source);
-    assert.ok(expected(reading), JSON.stringify(reading).slice(0, 300));
-    const ms = performance.now() - began;
-    assert.ok(ms < 5000, `${Math.round(ms)} ms; a second on an idle machine`);
+  test(`hostile: ${name}`, async () => {
+    // A second on an idle machine.
+    await within(5000, () => {
+      const reading = read(source);
+      assert.ok(expected(reading), JSON.stringify(reading).slice(0, 300));
+    });
   });
 }
