@@ -1,28 +1,34 @@
 // Runs the test files named on the command line, or every *.test.ts below test/, under node:test through tsx.
 // Node 20 neither expands globs nor finds .ts tests by itself (it would exit 0 having run nothing), so the list is made here.
+// `--together` runs the named files in one process, as most of the small ones are run when all are.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { planOf } from './test-plan.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const named = process.argv.slice(2);
-const files =
-  named.length > 0
-    ? named
-    : readdirSync(join(root, 'test'), { recursive: true })
-        .filter((name) => name.endsWith('.test.ts'))
-        .sort()
-        .map((name) => join('test', name));
-if (files.length === 0) {
+process.chdir(root);
+
+/** Lists of files, each for a process of its own. */
+function planned([first, ...rest]) {
+  if (first === '--together') return [rest];
+  if (first !== undefined) return [first, ...rest].map((file) => [file]);
+  const files = readdirSync('test', { recursive: true }).filter((name) => name.endsWith('.test.ts'));
+  return planOf(files.map((name) => join('test', name)));
+}
+
+const plan = planned(process.argv.slice(2));
+if (plan.flat().length === 0) {
   console.error('no test files found below test/');
   process.exit(1);
 }
 const loader = ['--import', './scripts/tsx-in-threads.mjs', '--import', './scripts/test-seed.mjs'];
-const args = [...loader, '--test', '--test-reporter=spec', '--test-concurrency=2', ...files];
-const run = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+const run = spawn(process.execPath, [...loader, './scripts/test-lanes.mjs', JSON.stringify(plan)], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
 const counts = { pass: 0, fail: 0, skipped: 0 };
 for await (const line of createInterface({ input: run.stdout })) {
   console.log(line);

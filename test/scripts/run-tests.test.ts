@@ -1,0 +1,60 @@
+/** The runner of the tests: what fails must fail however files are put together, and a run of nothing is no success. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+
+const passing = "import { test } from 'node:test'; test('passes', () => {}); test('passes, too', () => {});";
+const failing = "import { test } from 'node:test'; test('fails', () => { throw new Error('broken'); });";
+const empty = 'export {};';
+const exiting = "import { test } from 'node:test'; test('ends', () => process.exit(0)); test('is left', () => {});";
+const killed = "import { test } from 'node:test'; test('dies', () => void process.kill(process.pid, 'SIGKILL'));";
+const unloadable = "import { nothing } from './nowhere.ts'; nothing();";
+
+/** Run files with these contents, each in a process of its own or all in one; the exit code, and what was counted in the end. */
+function runOf(t: TestContext, sources: readonly string[], isTogether: boolean) {
+  const dir = mkdtempSync(join(tmpdir(), 'readback-runner-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'package.json'), '{"type": "module"}');
+  const files = sources.map((source, at) => {
+    const file = join(dir, `${at}.test.ts`);
+    writeFileSync(file, source);
+    return file;
+  });
+  // This process is one of a test run itself, which its children are not to take part in.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const args = [join(root, 'scripts', 'run-tests.mjs'), ...(isTogether ? ['--together'] : []), ...files];
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
+  return [status, /^\d+ passed, \d+ failed, \d+ skipped$/m.exec(stdout)?.[0]];
+}
+
+for (const isTogether of [false, true]) {
+  const how = isTogether ? 'together' : 'each by itself';
+  test(`tests are counted one by one, and one that fails fails the run, of files run ${how}`, (t) => {
+    assert.deepEqual(runOf(t, [passing, passing], isTogether), [0, '4 passed, 0 failed, 0 skipped']);
+    assert.deepEqual(runOf(t, [passing, failing], isTogether), [1, '2 passed, 1 failed, 0 skipped']);
+  });
+}
+
+for (const [what, source] of Object.entries({ killed, exiting, unloadable, empty })) {
+  test(`of files run together one that is ${what} fails the run`, (t) => {
+    assert.equal(runOf(t, [passing, source], true)[0], 1);
+  });
+}
+
+test('a run of nothing fails', (t) => {
+  assert.equal(runOf(t, [empty], false)[0], 1);
+});
+
+test('every file of the suite is run once', async () => {
+  const { planOf }: { planOf: (files: string[]) => string[][] } = await import(join(root, 'scripts', 'test-plan.mjs'));
+  const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.test.ts')).map((name) => join('test', name));
+  const plan = planOf(files);
+  assert.deepEqual(plan.flat().sort(), [...files].sort());
+  assert.ok(plan.length < files.length, 'some share a process');
+});
