@@ -2,27 +2,8 @@
 import { buildServer } from '../src/http/server.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { createMetrics } from '../src/telemetry/metrics.ts';
+import type { Schema } from './json-schema.ts';
 
-interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  default?: unknown;
-  format?: string;
-  minimum?: number;
-  exclusiveMinimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-}
 interface Answer {
   content?: Record<string, { schema: Schema }>;
 }

@@ -3,7 +3,8 @@
  * should be: an address, or an id of something that exists, which is written as a placeholder until it is sent.
  */
 import fc from 'fast-check';
-import type { Documented, Schema } from './documented.ts';
+import type { Schema } from '../../scripts/json-schema.ts';
+import type { Documented } from './documented.ts';
 
 /** Kinds of ids: the field or parameter that takes it, and how such an id looks in an answer. */
 export const idShapes = {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import type { ValidateFunction } from 'ajv';
 import fc from 'fast-check';
+import type { Schema } from '../../scripts/json-schema.ts';
 import { prototypeKeyPath } from '../../src/domain/prototype-key.ts';
 import { tools as backing } from '../../src/mcp/tools.ts';
-import { type Documented, type Operation, type Schema, schemaChecks } from './documented.ts';
+import { type Documented, type Operation, schemaChecks } from './documented.ts';
 import { oneWrong, strangeValues, validOf } from './inputs.ts';
 import type { Caller } from './requests.ts';
 

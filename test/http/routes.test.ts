@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type JobResponse, jobListResponse, jobResponse, jobRetryBatchResponse } from '../../src/domain/job.ts';
 import * as page from '../../src/domain/page.ts';
 import { searchResponse } from '../../src/domain/search.ts';
+import { searchDefaults } from './search-defaults.ts';
 import { testServer, writer } from './test-server.ts';
 
 const headers = { authorization: `Bearer ${writer}` };
@@ -168,19 +169,7 @@ test('a search has the defaults of the contract', async (t) => {
   t.after(() => app.close());
   const answer = await app.inject({ method: 'POST', url: '/v1/search', headers, payload: { query: 'x' } });
   assert.deepEqual(searchResponse.parse(answer.json()), found);
-  assert.deepEqual(asked[0]?.request, {
-    query: 'x',
-    k: 10,
-    offset: 0,
-    candidates: 100,
-    rerank: true,
-    chunks_per_page: 2,
-    rollup: 'max',
-    rollup_m: 3,
-    rrf_k: 60,
-    suggest: 3,
-    mediation: 'vector',
-  });
+  assert.deepEqual(asked[0]?.request, { query: 'x', ...searchDefaults });
 });
 
 test('the bounds of the contract are allowed, and one step beyond is 422 at that field', async (t) => {

@@ -5,6 +5,7 @@ import type { CompareResponse } from '../../src/domain/compare.ts';
 import type { EvalReplayResult, ScoreReport } from '../../src/domain/evaluation.ts';
 import type { QueryLogListResponse, QueryLogRunResponse } from '../../src/domain/query-log.ts';
 import type { SearchBatchResponse, SearchResponse } from '../../src/domain/search.ts';
+import { searchDefaults } from '../http/search-defaults.ts';
 import { until } from './service.ts';
 import { type Invalid, readToken, sharedService } from './shared-service.ts';
 
@@ -64,19 +65,7 @@ test('a search is logged with every field, under its query id', async () => {
   });
   assert.ok(Math.abs(Date.parse(ts) - Date.now()) < 60_000, 'dated');
   assert.equal(typeof reranker_model, 'string');
-  assert.deepEqual(params, {
-    k: 10,
-    offset: 0,
-    candidates: 100,
-    rerank: true,
-    chunks_per_page: 2,
-    rollup: 'max',
-    rollup_m: 3,
-    rrf_k: 60,
-    suggest: 3,
-    mediation: 'vector',
-    filters,
-  });
+  assert.deepEqual(params, { ...searchDefaults, filters });
   for (const hits of [candidate_set, dense_hits, sparse_hits]) {
     assert.ok(hits.length > 0, 'hits');
     for (const hit of hits) {

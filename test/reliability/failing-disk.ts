@@ -2,10 +2,9 @@
  * A disk that fails on demand: a library that stands between the process and the system calls on the store's file (failing-disk.c). It is
  * compiled here; where there is no C compiler the test says so and is skipped.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compilePreload, type PreloadLibrary } from './preload-library.ts';
 
 /**
  * `sync`: a flush fails; `stall`: it does not end; `write`: pages, `meta`: only the two first ones, cannot be written; `kill`: the process is
@@ -25,23 +24,15 @@ export class FailingDisk {
   readonly env: Record<string, string>;
   readonly #dir: string;
 
-  private constructor(dir: string, library: string) {
+  private constructor({ dir, library }: PreloadLibrary) {
     this.#dir = dir;
     this.env = { LD_PRELOAD: library, FAULT_DIR: dir };
   }
 
   /** A disk without a fault, or why there is none. The caller removes it. */
   static build(): FailingDisk | string {
-    if (process.platform !== 'linux') return 'system calls are stood in for on Linux only';
-    const dir = mkdtempSync(join(tmpdir(), 'readback-faults-'));
-    const library = join(dir, 'failing-disk.so');
-    const source = join(import.meta.dirname, 'failing-disk.c');
-    const { status, error, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl'], {
-      encoding: 'utf8',
-    });
-    if (status === 0) return new FailingDisk(dir, library);
-    rmSync(dir, { recursive: true });
-    return `the library cannot be compiled here: ${error?.message ?? stderr.trim()}`;
+    const compiled = compilePreload(join(import.meta.dirname, 'failing-disk.c'));
+    return typeof compiled === 'string' ? compiled : new FailingDisk(compiled);
   }
 
   /** The environment of a process that is killed there, once `fail('kill')` was called. */

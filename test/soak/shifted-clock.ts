@@ -1,8 +1,7 @@
 /** A wall clock that jumps when it is told to, for one process; compiled here, as `shifted-clock.c`. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compilePreload, type PreloadLibrary } from '../reliability/preload-library.ts';
 
 export class ShiftedClock {
   /** What the process needs in its environment. */
@@ -10,7 +9,7 @@ export class ShiftedClock {
   readonly #dir: string;
   readonly #file: string;
 
-  private constructor(dir: string, library: string) {
+  private constructor({ dir, library }: PreloadLibrary) {
     this.#dir = dir;
     this.#file = join(dir, 'shift');
     this.env = { LD_PRELOAD: library, CLOCK_SHIFT_FILE: this.#file };
@@ -19,16 +18,8 @@ export class ShiftedClock {
 
   /** A clock that is right, or why there is none. The caller removes it. */
   static build(): ShiftedClock | string {
-    if (process.platform !== 'linux') return 'the clock is stood in for on Linux only';
-    const dir = mkdtempSync(join(tmpdir(), 'readback-clock-'));
-    const library = join(dir, 'shifted-clock.so');
-    const source = join(import.meta.dirname, 'shifted-clock.c');
-    const { status, error, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl'], {
-      encoding: 'utf8',
-    });
-    if (status === 0) return new ShiftedClock(dir, library);
-    rmSync(dir, { recursive: true });
-    return `the library cannot be compiled here: ${error?.message ?? stderr.trim()}`;
+    const compiled = compilePreload(join(import.meta.dirname, 'shifted-clock.c'));
+    return typeof compiled === 'string' ? compiled : new ShiftedClock(compiled);
   }
 
   /** From now on the clock is ahead by so many seconds. */

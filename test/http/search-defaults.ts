@@ -1,0 +1,13 @@
+/** What a search is asked with where its request says nothing of it: contract "SearchRequest". */
+export const searchDefaults = {
+  k: 10,
+  offset: 0,
+  candidates: 100,
+  rerank: true,
+  chunks_per_page: 2,
+  rollup: 'max',
+  rollup_m: 3,
+  rrf_k: 60,
+  suggest: 3,
+  mediation: 'vector',
+};
