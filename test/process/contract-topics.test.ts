@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type {
   ClusterDetailResponse,
   ClusterListResponse,
@@ -18,19 +18,18 @@ import type {
   UndoMergeResponse,
 } from '../../src/domain/entity.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
-import type { IngestBatchResult, PageStatusResponse } from '../../src/domain/page.ts';
-import type { SearchBatchResponse, SearchResponse, SimilarResponse } from '../../src/domain/search.ts';
+import type { PageStatusResponse } from '../../src/domain/page.ts';
+import type { SearchBatchResponse, SimilarResponse } from '../../src/domain/search.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
-import { RunningService, until } from './service.ts';
+import { until } from './service.ts';
+import { idsOf, readToken, sharedService } from './shared-service.ts';
 
-const readToken = 'process-test-reader-b40c71';
 const minPages = 24;
 /** No run begins by itself, a page that cannot be fetched is dead at once. */
 const env = {
   SERVICE_CLUSTER__MIN_PAGES: String(minPages),
   SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '10000',
   SERVICE_JOBS__MAX_ATTEMPTS: '1',
-  SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: readToken, scopes: ['read'] }]),
 };
 const topics: Readonly<Record<string, string[]>> = {
   birds: 'heron egret stork river marsh nest feather wing fish pond'.split(' '),
@@ -40,43 +39,8 @@ const topics: Readonly<Record<string, string[]>> = {
 const perTopic = 12;
 const clusteringMs = 180_000;
 
-let service: RunningService;
-let cleanUp = async () => {};
-before(async () => {
-  const scope = {
-    after: (run: () => Promise<void>) => {
-      cleanUp = run;
-    },
-  };
-  service = await RunningService.start(scope, env);
-});
-after(() => cleanUp());
-
-const get = <Body>(path: string) => service.call<Body>('GET', path);
-const post = <Body>(path: string, body?: unknown) => service.call<Body>('POST', path, body);
-
-async function found<Body>(path: string): Promise<Body> {
-  const { status, body } = await get<Body>(path);
-  assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
-  return body;
-}
-
-async function add(pages: readonly { url: string; body_extracted: string; title?: string }[]): Promise<string[]> {
-  const { body } = await post<{ results: IngestBatchResult[] }>('/v1/pages/batch', { pages });
-  const ids = body.results.map((result) =>
-    'page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)),
-  );
-  assert.deepEqual(new Set(await service.settled(ids)), new Set(['indexed']));
-  return ids;
-}
-
-async function search(request: Record<string, unknown>): Promise<SearchResponse> {
-  const { status, body } = await post<SearchResponse>('/v1/search', request);
-  assert.equal(status, 200, JSON.stringify(body));
-  return body;
-}
-
-const idsOf = ({ results }: { results: { page_id: string }[] }) => results.map(({ page_id }) => page_id);
+const shared = sharedService(env);
+const { get, post, found, add, search } = shared;
 const similarTo = (id: string, query = '') => found<SimilarResponse>(`/v1/pages/${id}/similar${query}`);
 const clusters = async (query = '') => (await found<ClusterListResponse>(`/v1/clusters${query}`)).clusters;
 const runs = async (query = '') => (await found<ClusterRunsResponse>(`/v1/clusters/runs${query}`)).runs;
@@ -213,14 +177,14 @@ test('every route wants a token, and those that change something one that may wr
   ];
   for (const path of [...read, 'admin/entity-merges']) {
     for (const wrong of [null, 'wrong']) {
-      const { status, body } = await service.call('GET', `/v1/${path}`, undefined, { token: wrong });
+      const { status, body } = await shared.call('GET', `/v1/${path}`, undefined, { token: wrong });
       assert.deepEqual([status, body], [401, { detail: 'missing or invalid bearer token' }], path);
     }
-    const { status } = await service.call('GET', `/v1/${path}`, undefined, { token: readToken });
+    const { status } = await shared.call('GET', `/v1/${path}`, undefined, { token: readToken });
     assert.ok(status === 200 || status === 404, `${path}: ${status}`);
   }
   for (const path of ['clusters/recompute', 'entities/merges/em_00000001/undo']) {
-    const { status, body } = await service.call('POST', `/v1/${path}`, undefined, { token: readToken });
+    const { status, body } = await shared.call('POST', `/v1/${path}`, undefined, { token: readToken });
     assert.deepEqual([status, body], [403, { detail: 'token lacks required scope: write' }], path);
   }
 });
@@ -403,7 +367,7 @@ const pairs = 30;
 
 test('a page is read for entities after it is indexed; before, it has none', async () => {
   const { body: unreadable } = await post<{ page_id: string }>('/v1/pages', { url: 'http://127.0.0.1:9/unreachable' });
-  assert.deepEqual(await service.settled([unreadable.page_id]), ['dead']);
+  assert.deepEqual(await shared.service.settled([unreadable.page_id]), ['dead']);
   const status = await found<PageStatusResponse>(`/v1/pages/${unreadable.page_id}/status`);
   assert.deepEqual(status.features, { entities: { status: 'not_queued', last_error: null } });
   const none = { page_id: unreadable.page_id, entities: [] };
@@ -602,9 +566,9 @@ test('a language model names the topics where one is set; its key is shown to no
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
   const before = await clusters();
-  await service.stop();
+  await shared.service.stop();
   const key = 'chat-key-77c1';
-  await service.start({
+  await shared.service.start({
     SERVICE_LLM__BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     SERVICE_LLM__API_KEY: key,
     SERVICE_LLM__MODEL: 'namer',

@@ -1,0 +1,186 @@
+/** Contract section: Jobs. Fetches that fail, retries, the list; who may write, what is counted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JobListResponse, JobResponse, JobRetryBatchResponse } from '../../src/domain/job.ts';
+import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts';
+import { until } from './service.ts';
+import { readToken, sharedService } from './shared-service.ts';
+
+/** One attempt, so that a page which cannot be fetched is dead at once. */
+const shared = sharedService({ SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+
+test('a page without a body waits for its fetch, and a retry brings it back from the dead', async () => {
+  const id = await shared.addPage({ url: 'http://127.0.0.1:9/nowhere/page' });
+  assert.deepEqual(await shared.service.settled([id]), ['dead']);
+  const { body: page } = await shared.get<PageResponse>(`/v1/pages/${id}`);
+  assert.deepEqual([page.body_text, page.indexed_at, page.status], [null, null, 'dead']);
+  const { body: status } = await shared.get<PageStatusResponse>(`/v1/pages/${id}/status`);
+  assert.equal(status.status, 'dead');
+  assert.ok((status.last_error ?? '').length > 10, 'the reason is told');
+
+  const { jobs } = (await shared.get<JobListResponse>('/v1/jobs?kind=fetch_and_index&status=dead&limit=1')).body;
+  const [job] = jobs;
+  assert.deepEqual(job, {
+    job_id: job.job_id,
+    kind: 'fetch_and_index',
+    status: 'dead',
+    attempts: 1,
+    max_attempts: 1,
+    last_error: status.last_error,
+    created_at: job.created_at,
+    updated_at: job.updated_at,
+  });
+  const { status: code, body: retried } = await shared.post<JobResponse>(`/v1/jobs/${job.job_id}/retry`, undefined);
+  assert.equal(code, 200);
+  assert.deepEqual(
+    [retried.job_id, retried.status, retried.attempts, retried.last_error],
+    [job.job_id, 'pending', 0, null],
+  );
+  assert.deepEqual(await shared.service.settled([id]), ['dead']);
+});
+
+test('a page whose fetch died stays dead when a visit brings nothing new', async () => {
+  const url = 'http://127.0.0.1:9/nowhere/again';
+  const id = await shared.addPage({ url });
+  await shared.service.settled([id]);
+  const { status, body } = await shared.post('/v1/pages', { url });
+  assert.deepEqual(
+    { status, body },
+    { status: 200, body: { page_id: id, status: 'dead', revisit: true, content_hash_differs: false } },
+  );
+});
+
+test('only dead jobs are retried: one by one, by ids and by selection', async () => {
+  const id = await shared.addIndexed({ url: 'https://retry.example/', body_extracted: 'Done.' });
+  const { jobs: done } = (await shared.get<JobListResponse>('/v1/jobs?status=done&limit=1')).body;
+  assert.equal((await shared.post(`/v1/jobs/${done[0].job_id}/retry`, undefined)).status, 409);
+  assert.equal((await shared.post('/v1/jobs/jb_zzzzzzzz/retry', undefined)).status, 404);
+  assert.equal((await shared.post(`/v1/jobs/${id}/retry`, undefined)).status, 404);
+
+  const dead = await Promise.all(
+    [1, 2, 3].map((no) => shared.addPage({ url: `http://127.0.0.1:9/nowhere/dead-${no}` })),
+  );
+  await shared.service.settled(dead);
+  const { jobs } = (await shared.get<JobListResponse>('/v1/jobs?status=dead&limit=3')).body;
+  const [a, b] = jobs.map(({ job_id }) => job_id);
+  const { body } = await shared.post<JobRetryBatchResponse>('/v1/jobs/retry', {
+    job_ids: [a, 'jb_zzzzzzzz', done[0].job_id, a, b, 'jb_zzzzzzzz'],
+  });
+  assert.deepEqual([body.requested, body.retried], [4, 2]);
+  assert.deepEqual(
+    body.results.map((result) => [result.job_id, result.outcome]),
+    [
+      [a, 'retried'],
+      ['jb_zzzzzzzz', 'not_found'],
+      [done[0].job_id, 'skipped'],
+      [b, 'retried'],
+    ],
+  );
+  assert.deepEqual(body.results[2], {
+    job_id: done[0].job_id,
+    status: 'done',
+    outcome: 'skipped',
+    detail: 'detail' in body.results[2] ? body.results[2].detail : '',
+  });
+  await shared.service.settled(dead);
+  const deadJobs = (await shared.get<JobListResponse>('/v1/jobs?status=dead&limit=1000')).body.jobs;
+  assert.deepEqual((await shared.post('/v1/jobs/retry', { job_ids: [] })).body, {
+    requested: 0,
+    retried: 0,
+    results: [],
+  });
+  assert.deepEqual((await shared.post('/v1/jobs/retry', { kind: 'index_page' })).body, {
+    requested: 0,
+    retried: 0,
+    results: [],
+  });
+  const selected = await shared.post<JobRetryBatchResponse>('/v1/jobs/retry', { kind: 'fetch_and_index', limit: 2 });
+  assert.deepEqual([selected.body.requested, selected.body.retried], [2, 2]);
+  await shared.service.settled(dead);
+  await until(
+    async () =>
+      (await shared.get<JobListResponse>('/v1/jobs?status=dead&limit=1000')).body.jobs.length === deadJobs.length,
+    'all are dead again',
+  );
+  const all = await shared.post<JobRetryBatchResponse>('/v1/jobs/retry', undefined);
+  assert.deepEqual([all.status, all.body.retried], [200, Math.min(100, deadJobs.length)]);
+  await shared.service.settled(dead);
+  assert.equal((await shared.post('/v1/jobs/retry', { status: 'done' })).status, 422);
+  assert.equal((await shared.post('/v1/jobs/retry', { limit: 501 })).status, 422);
+  assert.equal(
+    (await shared.post('/v1/jobs/retry', { job_ids: Array.from({ length: 501 }, () => 'jb_1') })).status,
+    422,
+  );
+});
+
+test('jobs are listed newest first, filtered by status and kind, and never under two names of one filter', async () => {
+  const { jobs } = (await shared.get<JobListResponse>('/v1/jobs?limit=1000')).body;
+  const ids = jobs.map(({ job_id }) => job_id);
+  assert.deepEqual(ids, [...ids].sort().reverse());
+  const done = (await shared.get<JobListResponse>('/v1/jobs?status_filter=done&kind=index_page&limit=1000')).body.jobs;
+  assert.deepEqual(
+    done.map(({ job_id }) => job_id),
+    jobs.filter(({ status, kind }) => status === 'done' && kind === 'index_page').map(({ job_id }) => job_id),
+  );
+  assert.equal((await shared.get<JobListResponse>('/v1/jobs?limit=2')).body.jobs.length, 2);
+  for (const query of ['status=done&status_filter=done', 'status=finished', 'kind=dance', 'limit=0', 'limit=1001']) {
+    const { status, body } = await shared.get<{ detail: { loc: string[]; msg: string; type: string }[] }>(
+      `/v1/jobs?${query}`,
+    );
+    assert.equal(status, 422, query);
+    assert.equal(body.detail[0].loc[0], 'query');
+  }
+  assert.deepEqual((await shared.get('/v1/jobs?kind=poll_watch&other=1')).body, { jobs: [] });
+});
+
+test('tokens: none or a wrong one is 401, a reader may not write, and each is told who it is', async () => {
+  const unauthenticated = { status: 401, body: { detail: 'missing or invalid bearer token' } };
+  for (const token of [null, 'wrong', readToken.slice(0, -1), `${readToken}x`]) {
+    for (const [method, path] of [
+      ['GET', '/v1/whoami'],
+      ['POST', '/v1/search'],
+      ['GET', '/metrics'],
+      ['GET', '/v1/none'],
+    ]) {
+      const { status, body } = await shared.call(method, path, method === 'POST' ? {} : undefined, { token });
+      assert.deepEqual({ status, body }, unauthenticated, `${method} ${path}`);
+    }
+  }
+  const asReader = { token: readToken };
+  assert.deepEqual((await shared.call('GET', '/v1/whoami', undefined, asReader)).body, {
+    name: 'phone',
+    scopes: ['read'],
+  });
+  assert.equal((await shared.call('POST', '/v1/search', { query: 'whale' }, asReader)).status, 200);
+  for (const path of ['/v1/pages', '/v1/pages/batch', '/v1/jobs/retry', '/v1/jobs/jb_1/retry']) {
+    const { status, body } = await shared.call('POST', path, {}, asReader);
+    assert.deepEqual({ status, body }, { status: 403, body: { detail: 'token lacks required scope: write' } }, path);
+  }
+  assert.equal((await shared.call('POST', '/v1/pages/status/batch', { page_ids: ['pg_1'] }, asReader)).status, 200);
+});
+
+test('health and readiness are public, and the metrics count what came in', async () => {
+  const anonymous = { token: null };
+  assert.deepEqual((await shared.call('GET', '/healthz', undefined, anonymous)).body, { status: 'ok' });
+  assert.deepEqual((await shared.call('GET', '/readyz', undefined, anonymous)).body, {
+    status: 'ready',
+    features: { batch_ingest: true, batch_status: true },
+  });
+  const counted = async () => {
+    const { body, headers } = await shared.get<string>('/metrics');
+    assert.match(headers.get('content-type') ?? '', /^text\/plain/);
+    return (outcome: string) =>
+      Number(new RegExp(`^ingest_pages_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(body)?.[1]);
+  };
+  const earlier = await counted();
+  const page = { url: 'https://metrics.example/', body_extracted: 'Counted.' };
+  await shared.post('/v1/pages', page);
+  await shared.post('/v1/pages/batch', {
+    pages: [page, { url: 'bad' }, { ...page, url: 'https://metrics.example/2' }],
+  });
+  const later = await counted();
+  assert.deepEqual(
+    ['queued', 'revisit', 'blacklisted'].map((outcome) => later(outcome) - earlier(outcome)),
+    [2, 1, 0],
+  );
+});
