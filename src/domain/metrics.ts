@@ -21,7 +21,7 @@ export const timeseriesQuery = z.object({
   since: datetime.optional(),
   /** Seconds. */
   step: z.preprocess(
-    (sent) => (typeof sent === 'string' && /^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(sent) ? Number(sent) : sent),
+    (sent) => (typeof sent === 'string' && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(sent) ? Number(sent) : sent),
     z.number().positive().default(60),
   ),
 });

@@ -15,6 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use that port: set SERVICE_BIND_PORT to one above 1023',
   EADDRNOTAVAIL: 'this machine has no such address: set SERVICE_BIND_HOST',
   ENOTFOUND: 'this name has no address: set SERVICE_BIND_HOST',
+  EAI_AGAIN: 'this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address',
 };
 
 /**

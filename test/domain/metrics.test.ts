@@ -9,4 +9,8 @@ test('a step is any number above 0 as JSON writes it, and a minute where none is
   for (const sent of ['0', '-1', '1e-999', '1e999', 'Infinity', 'NaN', '', ' 1', '0x10', ['1', '2']]) {
     assert.equal(stepOf(sent), undefined, String(sent));
   }
+  const codes = ['-1', '0', 'x'].map(
+    (step) => timeseriesQuery.safeParse({ metric: 'jobs', step }).error?.issues[0]?.code,
+  );
+  assert.deepEqual(codes, ['too_small', 'too_small', 'invalid_type'], 'a number is told from what is none');
 });

@@ -19,3 +19,16 @@ test('port 0 takes a free port, and a second server on it gets one clear line', 
     return true;
   });
 });
+
+test('a name that cannot be looked up, as without a network, is one clear line, too', async (t) => {
+  const { app } = testServer();
+  t.after(() => app.close());
+  const unavailable = Object.assign(new Error('getaddrinfo EAI_AGAIN nas.local'), { code: 'EAI_AGAIN' });
+  t.mock.method(app, 'listen', () => Promise.reject(unavailable));
+  await assert.rejects(listen(app, { host: 'nas.local', port: 80 }), {
+    name: 'ListenError',
+    message:
+      'cannot listen on nas.local port 80: this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address',
+    cause: unavailable,
+  });
+});
