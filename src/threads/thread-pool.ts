@@ -115,6 +115,8 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   const listeners = new Map<number, (message: unknown) => void>();
   let calls = 0;
   piscina.on('message', ({ call, message }: Told) => listeners.get(call)?.(message));
+  let endedThreads = 0;
+  piscina.on('workerDestroy', () => endedThreads++);
   let load = 0;
   let lastPiece: Promise<unknown> = Promise.resolve();
   return {
@@ -125,6 +127,11 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       if (told !== undefined) listeners.set(call, told);
       const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
       const signals = [signal, timeout].filter((each) => each !== undefined);
+      // Of a task that runs the pool ends the thread, of one that waits it does not: this listener is called before the pool's own.
+      let endedBefore = 0;
+      timeout?.addEventListener('abort', () => {
+        endedBefore = endedThreads;
+      });
       try {
         const moved = transfer === undefined ? {} : { transferList: transfer };
         const inThread = (more: { signal?: AbortSignal } = {}) =>
@@ -136,7 +143,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         return await unlessAborted(inThread(), stop);
       } catch (error) {
         if (timeout?.aborted && !signal?.aborted) {
-          if (!options.uninterrupted)
+          if (endedThreads > endedBefore)
             process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
           throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });
         }

@@ -131,6 +131,26 @@ test('a task over its time is stopped, and the pool goes on with another thread'
   }
 });
 
+test('a task that goes over its time while it waits ends no thread, and nobody is told that one was', async () => {
+  const pool = open();
+  const warnings: string[] = [];
+  const hear = ({ message }: Error) => warnings.push(message);
+  process.on('warning', hear);
+  try {
+    const running = pool.run('spin', 1000);
+    await assert.rejects(pool.run('next', undefined, { timeoutMs: 50 }), TaskTimeoutError);
+    await running;
+    assert.equal(await pool.run('next', undefined), 41);
+    assert.deepEqual(warnings, []);
+    await assert.rejects(pool.run('spin', 60_000, { timeoutMs: 200 }), TaskTimeoutError);
+    assert.equal(await pool.run('next', undefined), 41, 'of a new thread');
+    assert.deepEqual(warnings, ['spinning: a task took too long and ended with its thread']);
+  } finally {
+    process.off('warning', hear);
+    await pool.close();
+  }
+});
+
 test('an abort at any moment of a task is no uncaught error', async () => {
   const pool = open();
   try {
