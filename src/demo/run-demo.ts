@@ -1,4 +1,5 @@
 /** The demo: puts the sample pages in over HTTP as any client would, waits until they are indexed, and shows a search. */
+import type { IngestBatchResult } from '../domain/page.ts';
 import { samplePages, sampleQuery } from './sample-pages.ts';
 
 export interface DemoOptions {
@@ -30,9 +31,12 @@ export async function runDemo({ baseUrl, token, say }: DemoOptions): Promise<voi
     return (await response.json()) as Reply;
   };
 
-  const { results } = await call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages: samplePages });
+  const { results } = await call<{ results: IngestBatchResult[] }>('POST', '/v1/pages/batch', { pages: samplePages });
+  const page_ids = results.map((result) => {
+    if ('page_id' in result) return result.page_id;
+    throw new Error(`a sample page was not taken: ${'detail' in result ? result.detail : result.outcome}`);
+  });
   say(`${results.length} sample pages went in as HTML; waiting until they are indexed …`);
-  const page_ids = results.map(({ page_id }) => page_id);
   const deadline = Date.now() + patienceMs;
   for (;;) {
     const states = await call<{ results: { status: string }[] }>('POST', '/v1/pages/status/batch', { page_ids });
