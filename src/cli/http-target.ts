@@ -10,8 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterBatch, type ImportBatch, type ItemOutcome } from '../compute/import-progress.ts';
 import type { FailedItem, ImportCheckpoint } from '../domain/import.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
+import { replaceText } from '../files/durable-file.ts';
 import { type ImportTarget, submissionOf } from '../importers/run-import.ts';
-import { writeDurably } from '../store/backup.ts';
 import { CliError } from './cli-error.ts';
 import type { Context } from './context.ts';
 import { type ServiceClient, ServiceError, UnreachableError } from './service-client.ts';
@@ -78,14 +78,14 @@ export function httpTarget({ stateDir, now, signal }: Context, client: ServiceCl
       const gone = new Set(mended);
       const lines = failures(id).filter(({ place }) => !gone.has(place));
       const text = lines.map((failure) => `${JSON.stringify(failure)}\n`).join('');
-      await writeDurably(failuresPath(id), text);
+      await replaceText(failuresPath(id), text);
       failureBytes = Buffer.byteLength(text);
     } else if (added.length > 0) {
       const known = new Set(failures(id).map(({ place }) => place));
       const text = added.filter(({ place }) => !known.has(place)).map((failure) => `${JSON.stringify(failure)}\n`);
       failureBytes = await append(failuresPath(id), failureBytes, text.join(''));
     }
-    await writeDurably(statePath(id), JSON.stringify({ checkpoint, failureBytes } satisfies Saved));
+    await replaceText(statePath(id), JSON.stringify({ checkpoint, failureBytes } satisfies Saved));
     return checkpoint;
   };
 

@@ -9,13 +9,13 @@
  * aside with a log line and never stops a start: the folder is a cache, and what it lacks is indexed again from the text.
  * Files set aside go with the next save, for they may hold text that was forgotten since. One owner, one call at a time.
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openSegment, type Segment } from '../compute/bm25/segment.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { replaceFile, replaceText, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
-import { replaceFile, TEMPORARY_SUFFIX } from './durable-file.ts';
 import type { IndexLog } from './index-log.ts';
 
 /** The tasks of the work thread that segments need; the pool may have others. */
@@ -122,9 +122,7 @@ export class SegmentFiles {
       generation: this.#generation + 1,
       segments: [...entries.values()],
     };
-    await replaceFile(join(dir, MANIFEST), (path) =>
-      writeFile(path, JSON.stringify(manifest, null, 1), { mode: 0o600 }),
-    );
+    await replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 1));
     this.#generation = manifest.generation;
     this.#saved = entries;
     await this.#deleteOthers(() => false);

@@ -6,11 +6,11 @@
  *   manifest.json               `spaceManifest` below
  *   shard-<n>.<generation>.rows, .graph
  */
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../domain/error-code.ts';
-import { replaceFile, TEMPORARY_SUFFIX } from './durable-file.ts';
+import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 
 const file = z.strictObject({
   name: z.string().regex(/^shard-\d+\.\d+\.(rows|graph)$/),
@@ -61,22 +61,14 @@ export async function readManifest(dir: string): Promise<SpaceManifest | string 
 
 /** Make `manifest` the valid one. */
 export async function writeManifest(dir: string, manifest: SpaceManifest): Promise<void> {
-  await replaceFile(join(dir, MANIFEST), (temporary) =>
-    writeFile(temporary, JSON.stringify(manifest, null, 2), { mode: 0o600 }),
-  );
+  await replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 2));
 }
 
 /** Give a temporary file its name, durably. The checksum is that of the thread that wrote it: nothing is read here. */
 export async function keepFile(dir: string, name: string, sha256: string): Promise<SpaceFile> {
   const temporary = temporaryPath(dir, name);
-  const handle = await open(temporary, 'r+');
-  let bytes: number;
-  try {
-    await handle.sync();
-    bytes = (await handle.stat()).size;
-  } finally {
-    await handle.close();
-  }
+  await syncFile(temporary);
+  const { size: bytes } = await stat(temporary);
   await rename(temporary, join(dir, name));
   return { name, bytes, sha256 };
 }

@@ -1,9 +1,9 @@
 /**
  * Entry of a child process: compile one embeddings JSON into a cache file, so that the parent's event loop and heap stay
- * free. Gets its task as one message, reads synchronously, reports bytes read; the file is complete on disk (fsync) when
- * it sends `done`. It writes only the temporary path it is handed, and removes it when nobody is left to rename it.
+ * free. Gets its task as one message, reads synchronously, reports bytes read; the file is complete, though perhaps not on the disk, when
+ * it sends `done`. It writes only the temporary path it is handed, and removes it when nobody is left to put it in its place.
  */
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { readEmbeddingsJson } from '../compute/embedding/read-embeddings-json.ts';
 import { encodeWordVectors } from '../compute/embedding/word-vectors.ts';
 
@@ -28,21 +28,11 @@ process.once('message', (task: CompileTask) => {
 function compile({ jsonPath, packageVersion, targetPath }: CompileTask): CompileMessage {
   try {
     const file = encodeWordVectors({ packageVersion, ...readSource(jsonPath) });
-    writeDurably(targetPath, file);
+    // 'wx': the name is unique to this compilation, so whatever lies there is not ours to overwrite.
+    writeFileSync(targetPath, file, { flag: 'wx', mode: 0o600 });
     return { done: true };
   } catch (error) {
     return { failed: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function writeDurably(path: string, file: Uint8Array): void {
-  // 'wx': the name is unique to this compilation, so whatever lies there is not ours to overwrite.
-  const descriptor = openSync(path, 'wx', 0o600);
-  try {
-    for (let written = 0; written < file.length; ) written += writeSync(descriptor, file, written);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -7,7 +7,7 @@
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,6 +20,7 @@ import {
   WordVectorsFormatError,
 } from '../compute/embedding/word-vectors.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { replaceFile } from '../files/durable-file.ts';
 import type { CompileMessage, CompileTask } from './compile-word-vectors-process.ts';
 import { type LockSighting, tryLock } from './word-vectors-lock.ts';
 
@@ -146,15 +147,16 @@ async function compile(
   onProgress: LoadWordVectorsOptions['onProgress'],
 ): Promise<SharedArrayBuffer> {
   await removeOldTemporaries(dirname(path));
-  const targetPath = `${path}.${process.pid}.${randomUUID()}.tmp`;
   try {
-    await runCompileProcess({ ...source, targetPath }, (bytesRead, bytesTotal) =>
-      onProgress?.({ phase: 'compiling', bytesRead, bytesTotal }),
+    await replaceFile(
+      path,
+      (targetPath) =>
+        runCompileProcess({ ...source, targetPath }, (bytesRead, bytesTotal) =>
+          onProgress?.({ phase: 'compiling', bytesRead, bytesTotal }),
+        ),
+      `${path}.${process.pid}.${randomUUID()}.tmp`,
     );
-    await rename(targetPath, path);
-    await syncFolder(dirname(path));
   } catch (error) {
-    await rm(targetPath, { force: true });
     const reason = error instanceof Error ? error.message : String(error);
     throw new WordVectorsUnavailableError(
       'word_vectors_compile_failed',
@@ -212,16 +214,6 @@ async function removeOldTemporaries(cacheDir: string): Promise<void> {
       if (errorCode(error) !== 'ENOENT') throw error;
     });
     if (found !== undefined && Date.now() - found.mtimeMs > TEMPORARY_MAX_AGE_MS) await rm(path, { force: true });
-  }
-}
-
-/** Make the rename durable. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }
 

@@ -15,9 +15,10 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { copyFile, open } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceText, syncFolder } from '../files/durable-file.ts';
 import { BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
 import { openEnvironment, openReadOnlyEnvironment, restampStore, storeFormat } from './environment.ts';
@@ -90,7 +91,7 @@ export async function makeBackup({ dataDir, target, now, version }: BackupOption
       sha256: await sha256Of(join(partial, DATA)),
     };
     renameSync(partial, join(target, 'store'));
-    await writeDurably(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
+    await replaceText(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
     return manifest;
   }
 }
@@ -222,27 +223,4 @@ async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece);
   return hash.digest('hex');
-}
-
-/** Write a file whole or not at all, and bring it to the disk. */
-export async function writeDurably(path: string, text: string): Promise<void> {
-  const partial = `${path}.partial`;
-  const file = await open(partial, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  renameSync(partial, path);
-  await syncFolder(join(path, '..'));
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

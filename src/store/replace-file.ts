@@ -3,8 +3,8 @@
  * the new one; both say the same, so a crash at any point leaves a whole store.
  */
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFile } from '../files/durable-file.ts';
 
 const DATA = 'data.mdb';
 const LOCK = 'lock.mdb';
@@ -31,12 +31,7 @@ export async function copyInto(dir: string, copy: (dir: string) => Promise<unkno
   mkdirSync(dir, { mode: 0o700 });
   await copy(dir);
   chmodSync(join(dir, DATA), 0o600);
-  const file = await open(join(dir, DATA), 'r+');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await syncFile(join(dir, DATA));
 }
 
 /**

@@ -1,10 +1,10 @@
 /** `readback export`: everything that a person put in, one JSON object a line (src/domain/export.ts). */
 import { once } from 'node:events';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { errorCode } from '../../domain/error-code.ts';
 import { type ExportLine, exportVersion } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
+import { replaceFile } from '../../files/durable-file.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, withStore } from '../context.ts';
@@ -29,19 +29,15 @@ export async function exportCommand(
   const counts = await withStore(context, async ({ reader }) => {
     const lines = exportLines(context, reader, vectors);
     if (path === '-') return writeLines(lines, context.stdout, signal);
-    const partial = `${path}.partial`;
-    try {
-      const file = await open(partial, 'w', 0o600);
+    return replaceFile(path, async (temporary) => {
+      const file = await open(temporary, 'w', 0o600);
       const stream = file.createWriteStream();
       const written = await writeLines(lines, stream, signal);
       stream.end();
       await once(stream, 'close');
-      placeFile(partial, path, force);
+      if (!force) await claimName(path);
       return written;
-    } catch (error) {
-      rmSync(partial, { force: true });
-      throw error;
-    }
+    });
   });
   terminal.progress('');
   if (path === '-') return exitCodes.done;
@@ -53,19 +49,14 @@ export async function exportCommand(
   return exitCodes.done;
 }
 
-function placeFile(partial: string, path: string, force: boolean): void {
-  const handle = openSync(partial, 'r');
-  fsyncSync(handle);
-  closeSync(handle);
-  if (!force) {
-    try {
-      closeSync(openSync(path, 'wx', 0o600));
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error;
-      throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
-    }
+/** Make an empty file of this name, which nobody else has made. */
+async function claimName(path: string): Promise<void> {
+  try {
+    await (await open(path, 'wx', 0o600)).close();
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+    throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
   }
-  renameSync(partial, path);
 }
 
 async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
