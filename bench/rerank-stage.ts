@@ -52,7 +52,7 @@ const corpus = sizes.map((size, id) => {
   return corpusSegment(id, segment, createDeletions(segment.docs));
 });
 const scratch = createScratch();
-const rerank = createCandidateReranker(vectors);
+const { score: rerank } = createCandidateReranker(vectors);
 const random = randomStream(seed, 77, 0);
 const requests = Array.from({ length: 300 }, (_, number) => {
   const query = workload.query(number);

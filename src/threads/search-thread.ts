@@ -19,9 +19,18 @@ import { type Telling, tell, threadData } from './thread-pool.ts';
 /** Segments that may be kept in vain: at full speed of indexing they are collected every few seconds. */
 const MAX_DROPPED_BYTES = 48 * 2 ** 20;
 
+/** So long after a publication the words of new segments are learnt, ms: at full speed of indexing there are several a second. */
+const LEARN_AFTER_MS = 1000;
+/** Of these ms of work with pauses as long as these, in which searches come: some tens of slices for 100,000 chunks. */
+const LEARN_SLICE_MS = 1;
+const LEARN_PAUSE_MS = 4;
+
 const sparse = createSparseSearcher();
 let collectedBytes = 0;
-let tools: { analyze: QueryAnalyzer; rerank: CandidateReranker | null } | undefined;
+let tools: { analyze: QueryAnalyzer; reranker: CandidateReranker | null } | undefined;
+let learning: NodeJS.Timeout | undefined;
+/** Whether a query was reranked since the last time: where nobody asks, nothing is learnt for each page that is indexed. */
+let isWorthLearning = true;
 
 /** A query's text, the embedded model that is to embed it (null for none), and what `SparseQuery` has beside its terms. */
 export type TextQuery = { query: string; dim: number | null } & Omit<SparseQuery, 'terms'>;
@@ -56,9 +65,10 @@ export function search(query: SparseQuery): SparseResult | null {
  */
 export function rerank({ forms, ...candidates }: CandidateScores & { forms: QueryForm[] }): Float64Array | null {
   tools ??= openTools();
-  const { rerank: score } = tools;
-  if (score === null) return null;
-  return unlessNew(() => score(sparse.snapshot(), forms, candidates));
+  const { reranker } = tools;
+  if (reranker === null) return null;
+  isWorthLearning = true;
+  return unlessNew(() => reranker.score(sparse.snapshot(), forms, candidates));
 }
 
 /** Load the language model and the word vectors, so that the first search does not wait for them. */
@@ -68,6 +78,7 @@ export function warmUp(): void {
 
 export function publish(update: SnapshotUpdate): number[] {
   const lacking = sparse.publish(update);
+  if (isWorthLearning) learnAfter(LEARN_AFTER_MS);
   if (sparse.droppedBytes - collectedBytes > MAX_DROPPED_BYTES) {
     collectedBytes = sparse.droppedBytes;
     collectGarbage();
@@ -81,11 +92,22 @@ export function tidy(): void {
   giveBackMemory();
 }
 
+/** Learn ahead what reranking will ask of the segments, between two tasks, when so many ms have passed. */
+function learnAfter(ms: number): void {
+  clearTimeout(learning);
+  learning = setTimeout(() => {
+    const until = performance.now() + LEARN_SLICE_MS;
+    const isMore = tools?.reranker?.learn(sparse.snapshot(), () => performance.now() >= until) ?? false;
+    if (isMore) learnAfter(LEARN_PAUSE_MS);
+    else isWorthLearning = false;
+  }, ms).unref();
+}
+
 function openTools() {
   const { wordVectors } = threadData<SearchThreadData>();
-  if (wordVectors === null) return { analyze: createQueryAnalyzer(null), rerank: null };
+  if (wordVectors === null) return { analyze: createQueryAnalyzer(null), reranker: null };
   const vectors = openWordVectors(wordVectors);
-  return { analyze: createQueryAnalyzer(vectors), rerank: createCandidateReranker(vectors) };
+  return { analyze: createQueryAnalyzer(vectors), reranker: createCandidateReranker(vectors) };
 }
 
 /** Null instead of NoSnapshotError: errors lose their class on the way to the main thread. */

@@ -16,7 +16,7 @@ const vocabulary = {
   fingerprint: vectors.fingerprint,
   rowOf: (word: string) => lookupTerm(vectors.vocabulary, word),
 };
-const rerank = createCandidateReranker(vectors);
+const { score: rerank } = createCandidateReranker(vectors);
 /** Eight words of the vectors and two that are not there; every word is its own stem. */
 const WORDS = [...Array.from({ length: 8 }, (_, id) => termOf(vectors.vocabulary, id)), 'qwxz', 'zzyx'];
 const lexicon = new Lexicon();
@@ -113,4 +113,36 @@ test('a candidate that was deleted a moment ago is still scored', () => {
   });
   assert.equal(scores?.[1], 1);
   assert.ok(scores?.every((score) => score >= 0 && score <= 1));
+});
+
+test('what was learnt ahead, in slices of any length, changes no bit of the scores, also after a deletion', () => {
+  const someCorpus = fc.array(fc.array(someDocument, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(someCorpus, fc.integer({ min: 1, max: 9 }), (parts, wordsASlice) => {
+      let next = 0;
+      const corpus = parts.map((part, id) => segmentOf(id, new Map(part.map((document) => [next++, document]))));
+      const labels = Uint32Array.from({ length: next }, (_, label) => label);
+      const learnt = createCandidateReranker(vectors);
+      const candidates = { labels, cosine: null, wordCosine: null, outsideModel: false };
+      const learnAll = () => {
+        const slice = () => {
+          let asked = 0;
+          return learnt.learn(corpus, () => ++asked > wordsASlice);
+        };
+        for (let slices = 1; slice(); slices++) assert.ok(slices < 1000, 'learning does not end');
+        assert.equal(
+          learnt.learn(corpus, () => true),
+          false,
+        );
+      };
+      const scores = ({ score }: typeof learnt) => score(corpus, formsOf(...WORDS.slice(3)), candidates);
+      learnAll();
+      assert.deepEqual(scores(learnt), scores(createCandidateReranker(vectors)));
+      deleteFrom(corpus[0], 0);
+      if (next === 1) return;
+      learnAll();
+      assert.deepEqual(scores(learnt), scores(createCandidateReranker(vectors)));
+    }),
+    { numRuns: 20 },
+  );
 });

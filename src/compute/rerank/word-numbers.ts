@@ -39,6 +39,11 @@ export class WordNumbers {
     return known;
   }
 
+  /** The first word of a part, from `from` on, that `numberOf` was not asked for yet; -1 for none. */
+  firstUnknown({ index }: ForwardPart, from: number): number {
+    return this.knownOf(index).indexOf(0, from);
+  }
+
   /** The number of a part's word, given now if it is new. */
   numberOf({ index, terms }: ForwardPart, word: number): number {
     const stem = this.stems.addFrom(terms, index.wordStems[word]);
