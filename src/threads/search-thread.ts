@@ -21,7 +21,7 @@ const MAX_DROPPED_BYTES = 48 * 2 ** 20;
 
 /** So long after a publication the words of new segments are learnt, ms: at full speed of indexing there are several a second. */
 const LEARN_AFTER_MS = 1000;
-/** Of these ms of work with pauses as long as these, in which searches come: some tens of slices for 100,000 chunks. */
+/** Of these ms of work with pauses as long as these, in which searches come: some hundred slices for 100,000 chunks. */
 const LEARN_SLICE_MS = 1;
 const LEARN_PAUSE_MS = 4;
 
