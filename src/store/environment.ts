@@ -34,12 +34,8 @@ export interface Environment {
    * then goes on with the old file, or with the new one where only bringing its place to the disk failed.
    */
   rewrite(): Promise<void>;
+  /** Not after a failed flush: it would note as flushed what is not. What is open then stays open until the process ends. */
   close(): Promise<void>;
-  /**
-   * Never touch the file again, also not when the process exits: after a failed flush, closing it would note as flushed what is not.
-   * What is open stays open until the process ends.
-   */
-  abandon(): void;
 }
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
@@ -50,9 +46,6 @@ const plain = { encoder: { useRecords: false } };
 const maxDatabases = 64;
 /** Each reading thread or held snapshot takes a slot; only this process's main thread and the tools read. */
 const maxReaders = 64;
-
-/** What lmdb does to open environments when the process exits: to close them, which notes their last commit as flushed. */
-const exitListeners = new Set<NodeJS.ExitListener>();
 
 /** Where a compact copy is made; what a crash left there is deleted. */
 const COPY = 'copy';
@@ -126,9 +119,6 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       closed ??= closeRoot(root);
       return closed;
     },
-    abandon: () => {
-      for (const listener of exitListeners) process.removeListener('exit', listener);
-    },
   };
 }
 
@@ -154,7 +144,6 @@ export function openReadOnlyEnvironment(path: string): Environment {
     openDatabase: (name, options) => openForReading(root, name, options),
     rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
     close: () => root.close(),
-    abandon: () => undefined,
   };
 }
 
@@ -200,7 +189,9 @@ export function openRoot(path: string): RootDatabase {
   const options = { path, maxDbs: maxDatabases, maxReaders, permissionsMode: 0o600, safeRestore: true, ...turns };
   const before = new Set(process.listeners('exit'));
   const root = open<unknown, Key>(options);
-  for (const listener of process.listeners('exit')) if (!before.has(listener)) exitListeners.add(listener);
+  // lmdb closes what is open when the process exits, which notes its last commit as flushed, and waits for ever for a lock that a transaction
+  // which could not begin has kept. Whoever wants a store closed closes it; any other exit is as good as a kill.
+  for (const listener of process.listeners('exit')) if (!before.has(listener)) process.removeListener('exit', listener);
   return root;
 }
 

@@ -213,7 +213,7 @@ export class Store {
       };
     }
     // Asked for now: later it would be the flush of a later commit, which never comes where that fails.
-    const flushed = root.flushed.then(() => undefined);
+    const flushed = root.flushed.then(() => this.#assertMarked());
     return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed };
   }
 
@@ -223,9 +223,24 @@ export class Store {
    */
   async #commitFailure(opstamp: number, error: unknown): Promise<unknown> {
     const cause = await causeOf(error);
-    if (!this.#isVisible(opstamp)) return cause;
-    this.#environment.abandon();
-    this.#failure = new FatalError('a commit could not be brought to the disk', cause);
+    return this.#isVisible(opstamp) ? this.#fail(cause) : cause;
+  }
+
+  /**
+   * LMDB calls a flush a success also where it could not write its mark of it, behind which the next start would not go. It gives no
+   * snapshot from then on, and that is how it is known; a transaction that is begun then is never ended. Errors: FatalError.
+   */
+  #assertMarked(): void {
+    try {
+      this.#environment.root.resetReadTxn();
+      this.reader.counters.peek('opstamp');
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  #fail(cause: unknown): FatalError {
+    this.#failure ??= new FatalError('a commit could not be brought to the disk', cause);
     return this.#failure;
   }
 
@@ -254,7 +269,8 @@ export class Store {
         whole.changes.removedPages.push(...changes.removedPages);
         whole.changes.rules.push(...changes.rules);
         whole.changes.tombstones.push(...changes.tombstones);
-        whole.flushed = flushed;
+        whole.flushed = Promise.all([whole.flushed, flushed]);
+        whole.flushed.catch(() => {}); // told to whoever gets the whole
       } catch (error) {
         if (error instanceof FatalError) throw error;
         whole.results.push({ ok: false, error: storeUnavailable(error) });

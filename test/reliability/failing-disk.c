@@ -5,6 +5,7 @@
  *   stall  fsync and fdatasync do not return
  *   write  writes fail with EIO
  *   meta   writes to the first two pages, which name the valid state, fail with EIO
+ *   mark   of these only the mark of the state that was flushed, in the second half of the first page, cannot be written
  * Every other file of the process is left alone.
  *
  * KILL_AT="CALL PATTERN COUNT" kills the process (SIGKILL) at the COUNTth call of this kind on a path that the pattern (fnmatch) fits, once
@@ -23,6 +24,8 @@
 #include <unistd.h>
 
 #define META_BYTES 8192
+#define MARK_FROM 2048
+#define MARK_END 4096
 
 #define PATH_BYTES 4096
 
@@ -61,7 +64,9 @@ static int fails_to_sync(int fd) {
 
 static int fails_to_write(int fd, off64_t offset) {
   int kept = errno;
-  int fails = is_store(fd) && (is_asked("write") || (offset < META_BYTES && is_asked("meta")));
+  int is_meta = offset < META_BYTES;
+  int is_mark = offset >= MARK_FROM && offset < MARK_END;
+  int fails = is_store(fd) && (is_asked("write") || (is_meta && is_asked("meta")) || (is_mark && is_asked("mark")));
   errno = kept;
   return fails;
 }

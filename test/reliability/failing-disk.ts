@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { compilePreload, type PreloadLibrary } from './preload-library.ts';
 
 /**
- * `sync`: a flush fails; `stall`: it does not end; `write`: pages, `meta`: only the two first ones, cannot be written; `kill`: the process is
- * killed when it comes to its `killPoint`.
+ * `sync`: a flush fails; `stall`: it does not end; `write`: pages, `meta`: only the two first ones, `mark`: only where these say what was
+ * flushed, cannot be written; `kill`: the process is killed when it comes to its `killPoint`.
  */
-export type DiskFault = 'sync' | 'stall' | 'write' | 'meta' | 'kill';
+export type DiskFault = 'sync' | 'stall' | 'write' | 'meta' | 'mark' | 'kill';
 
 /** Where a process is to be killed: the `count`th of these calls on paths of this pattern, in which `*` stands for anything. */
 export interface KillPoint {

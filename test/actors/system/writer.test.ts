@@ -4,7 +4,7 @@ import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { writerLogic } from '../../../src/actors/system/writer.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { DomainError, FatalError } from '../../../src/domain/errors.ts';
-import type { Command, Commit, Store } from '../../../src/store/store.ts';
+import { type Command, type Commit, noChanges, type Store } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
@@ -263,6 +263,36 @@ test('a failed flush is the end of the writer: it says so once, and the system h
   );
   await hosted.told('crashed.writer');
   assert.deepEqual(hosted.events.at(-1), { type: 'crashed.writer', error: failure });
+});
+
+test('after a flush that failed for good whoever waits and whoever comes is refused, also where what was begun never ends', async () => {
+  const failure = new FatalError('not on the disk', new Error('I/O error'));
+  let begun = 0;
+  let breakFlush = () => {};
+  const flushed = new Promise<void>((_, reject) => {
+    breakFlush = () => reject(failure);
+  });
+  const commit = {
+    opstamp: 1,
+    results: [{ ok: true, reply: 'there' } as const],
+    changes: noChanges(),
+    steps: [],
+    flushed,
+  };
+  const never = new Promise<Commit>(() => {});
+  const { hosted, commit: ask } = await startWriter({
+    transact: () => (++begun === 1 ? Promise.resolve(commit) : never),
+    compact: () => Promise.reject(failure),
+    close: async () => {},
+  });
+  const isRefused = (error: unknown) => error instanceof DomainError && error.code === 'store_unavailable';
+  const asked = Promise.allSettled([ask(page('flushed in vain')), ask(page('begun')), ask(page('queued'))]);
+  await until(() => begun === 2);
+  breakFlush();
+  for (const each of await asked) assert.ok(each.status === 'rejected' && isRefused(each.reason));
+  await assert.rejects(ask(page('later')), isRefused);
+  assert.equal(begun, 2);
+  await hosted.told('crashed.writer');
 });
 
 test('a listener that throws harms neither the writes nor the other listeners', async () => {
