@@ -58,6 +58,15 @@ const sparseSteps: Steps = {
   ...manifestSteps,
 };
 
+/** Merging is done in memory: what is on the disk changes with the save after it. */
+const mergeSteps: Steps = {
+  'the merged segment is to be flushed': [{ call: 'sync', path: '*/3.segment.new' }, 'the old generation'],
+  'the merged segment is to get its name': [{ call: 'rename', path: '*/3.segment.new' }, 'the old generation'],
+  'the merged segment has its name': [{ call: 'renamed', path: '*/3.segment.new' }, 'the old generation'],
+  ...manifestSteps,
+  'what was merged is deleted': [{ call: 'unlink', path: '*/1.segment' }, 'the new generation'],
+};
+
 /** What is tried every day. */
 const dailySteps = new Set([
   'rows are half written',
@@ -65,11 +74,12 @@ const dailySteps = new Set([
   'a segment is to get its name',
   'the manifest is to get its name',
   'the manifest has its name',
+  'the merged segment has its name',
 ]);
 const stepsOf = (steps: Steps) => Object.entries(steps).filter(([step]) => allPoints || dailySteps.has(step));
 
 /** Save in a process that is killed there; gives the folder. */
-async function savedUntil(faults: FailingDisk, kind: 'space' | 'sparse', point: KillPoint): Promise<string> {
+async function savedUntil(faults: FailingDisk, kind: 'space' | 'sparse' | 'merge', point: KillPoint): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'readback-killed-'));
   const script = join(import.meta.dirname, 'saving-process.ts');
   const loader = join(import.meta.dirname, '../../scripts/tsx-in-threads.mjs');
@@ -118,10 +128,19 @@ for (const [step, [point, valid]] of stepsOf(spaceSteps)) {
   });
 }
 
-for (const [step, [point, valid]] of stepsOf(sparseSteps)) {
-  test(`segments: a kill when ${step} leaves ${valid}`, { skip }, async () => {
+const segmentSteps = [
+  ...stepsOf(sparseSteps).map(([step, how]) => ({ kind: 'sparse' as const, what: 'segments', step, how })),
+  ...stepsOf(mergeSteps).map(([step, how]) => ({ kind: 'merge' as const, what: 'merged segments', step, how })),
+];
+for (const {
+  kind,
+  what,
+  step,
+  how: [point, valid],
+} of segmentSteps) {
+  test(`${what}: a kill when ${step} leaves ${valid}`, { skip }, async () => {
     if (typeof disk === 'string') return;
-    const dir = await savedUntil(disk, 'sparse', point);
+    const dir = await savedUntil(disk, kind, point);
     try {
       // Opening an empty folder makes its first.
       assert.equal(generationOf(dir), valid === 'the old generation' ? 2 : 3);

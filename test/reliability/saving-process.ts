@@ -1,8 +1,10 @@
 /**
  * A process that saves a vector space or a sparse index, says so, and saves it again with more in it: to be killed meanwhile.
- * Arguments: `space` or `sparse`, the folder, and the file whose being there arms the kill.
+ * Arguments: `space`, `sparse`, or `merge` for a sparse index whose segments are merged before it is saved again; the folder; and the file whose
+ * being there arms the kill.
  */
 import { writeFileSync } from 'node:fs';
+import type { SparseIndex } from '../../src/index/sparse-index.ts';
 import { VectorSpace } from '../../src/index/vector-space.ts';
 import { catchUp, openShardPools, setOf, spaceFixture, vectorsOf } from '../index/space-harness.ts';
 import { openThreads, SparseHarness } from '../index/sparse-harness.ts';
@@ -22,14 +24,19 @@ async function saveSpace(): Promise<void> {
   await space.save();
 }
 
-async function saveSparse(): Promise<void> {
+async function saveSparse(again: (index: SparseIndex) => Promise<void>): Promise<void> {
   const harness = await SparseHarness.open(openThreads(), dir, new Map());
   await harness.add(firstLabels[0], [...documentsOf(firstLabels).values()]);
   await harness.index.save();
   writeFileSync(armed, '');
   await harness.add(laterLabels[0], [...documentsOf(laterLabels).values()]);
-  await harness.index.save();
+  await again(harness.index);
 }
 
-await (kind === 'space' ? saveSpace() : saveSparse());
+const saves: Record<string, () => Promise<void>> = {
+  space: saveSpace,
+  sparse: () => saveSparse((index) => index.save()),
+  merge: () => saveSparse((index) => index.consolidate()),
+};
+await saves[kind]();
 process.exit(0);
