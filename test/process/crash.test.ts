@@ -15,6 +15,8 @@ const pages = Math.max(1000, 20 * kills);
 /** Pages are pushed in this many waves, so that each kill but those during a start, every fifth, falls into one. */
 const waveCount = Math.ceil((kills * 5) / 6);
 const clients = 8;
+/** For what was pushed to be acknowledged, and then indexed, on a busy machine. */
+const patienceMs = 240_000;
 const batchSize = 10;
 const given = process.env.READBACK_TEST_SEED ?? '20201';
 const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
@@ -94,7 +96,8 @@ test('no page that was acknowledged is lost or doubled by kills during ingest', 
     await service.start();
   }
   assert.ok(killed >= kills);
-  await until(() => pushed.every(({ acknowledged }) => acknowledged > 0) && queue.length === 0, 'all is acknowledged');
+  const isAcknowledged = () => pushed.every(({ acknowledged }) => acknowledged > 0) && queue.length === 0;
+  await until(isAcknowledged, 'all is acknowledged', patienceMs);
   open = false;
   await working;
 
@@ -105,7 +108,7 @@ test('no page that was acknowledged is lost or doubled by kills during ingest', 
   );
   const pageIds = ids.flat();
   assert.equal(new Set(pageIds).size, pages);
-  const statuses = await service.settled(pageIds);
+  const statuses = await service.settled(pageIds, patienceMs);
   assert.deepEqual(
     statuses.filter((status) => status !== 'indexed'),
     [],
@@ -130,6 +133,12 @@ test('no page that was acknowledged is lost or doubled by kills during ingest', 
     '/v1/jobs?limit=1000&kind=index_page',
   );
   assert.ok(body.jobs.every(({ kind, status }) => kind === 'index_page' && status === 'done'));
+  const { body: metrics } = await service.call<string>('GET', '/metrics');
+  assert.equal(
+    /^jobs\{status="done"\} (\d+)$/m.exec(metrics)?.[1],
+    String(pages),
+    'each page has one job, which is done',
+  );
 
   await service.stop();
   assert.ok(!/timber|utm_source/.test(service.output), 'neither text nor addresses of pages are in the log');

@@ -24,7 +24,8 @@ export const soakEntries: readonly SoakEntry[] = [
     name: 'kill-points',
     shows: 'killed at named steps of every kind of write, three times each: all of it is there or nothing',
     files: ['test/soak/kill-points.soak.ts'],
-    limitMinutes: 25,
+    env: { READBACK_SOAK_OPERATIONS: '' },
+    limitMinutes: 45,
   },
   {
     name: 'kills-of-long-work',

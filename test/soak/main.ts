@@ -42,6 +42,8 @@ interface EntryReport {
   result: 'passed' | 'failed' | 'over_time' | 'not_run';
   seconds: number;
   seed: number;
+  /** What the entry sets in its environment, as it was in this run: the environment of the run goes before it. */
+  env: Record<string, string>;
   /** Of tests, or what a program printed; and what the tests noted. */
   counts: Record<string, unknown>;
   rare_states: RareStateCounts;
@@ -57,6 +59,9 @@ async function run(entry: SoakEntry, seed: number, limitMs: number, dir: string)
     program === undefined
       ? [join('scripts', 'run-tests.mjs'), ...(entry.files ?? [])]
       : ['--import', './scripts/tsx-in-threads.mjs', ...program];
+  const env = Object.fromEntries(
+    Object.entries(entry.env ?? {}).map(([variable, value]) => [variable, process.env[variable] ?? value]),
+  );
   const began = performance.now();
   const child = spawn(process.execPath, args, {
     cwd: root,
@@ -64,7 +69,7 @@ async function run(entry: SoakEntry, seed: number, limitMs: number, dir: string)
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
-      ...entry.env,
+      ...env,
       READBACK_TEST_SEED: String(seed),
       READBACK_SOAK_MINUTES: values['mixed-minutes'],
       READBACK_SOAK_NOTES: notes,
@@ -90,6 +95,7 @@ async function run(entry: SoakEntry, seed: number, limitMs: number, dir: string)
     result: overTime ? 'over_time' : child.exitCode === 0 ? 'passed' : 'failed',
     seconds: Math.round((performance.now() - began) / 100) / 10,
     seed,
+    env,
     counts: { ...(program === undefined ? testCounts(output) : printed(output)), ...told.counts },
     rare_states: told.rare,
     log,
@@ -147,7 +153,8 @@ async function main(): Promise<number> {
     const seed = firstSeed + at;
     const left = deadline - performance.now();
     if (left <= 0) {
-      entries.push({ name: entry.name, result: 'not_run', seconds: 0, seed, counts: {}, rare_states: {}, log: null });
+      const nothing = { seconds: 0, seed, env: {}, counts: {}, rare_states: {}, log: null };
+      entries.push({ name: entry.name, result: 'not_run', ...nothing });
       continue;
     }
     process.stderr.write(`${entry.name}: seed ${seed} …\n`);

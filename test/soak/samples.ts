@@ -43,11 +43,14 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
-/** Of the line of least squares through the points: y for each x. */
-export function slope(points: readonly { x: number; y: number }[]): number {
+/** Of the line of least squares through three points or more: y for each x, and the standard error of that. */
+export function slope(points: readonly { x: number; y: number }[]): { slope: number; error: number } {
   const [x, y] = [mean(points.map((point) => point.x)), mean(points.map((point) => point.y))];
   const covariance = points.reduce((sum, point) => sum + (point.x - x) * (point.y - y), 0);
-  return covariance / points.reduce((sum, point) => sum + (point.x - x) ** 2, 0);
+  const spread = points.reduce((sum, point) => sum + (point.x - x) ** 2, 0);
+  const slope = covariance / spread;
+  const rest = points.reduce((sum, point) => sum + (point.y - y - slope * (point.x - x)) ** 2, 0);
+  return { slope, error: Math.sqrt(rest / (points.length - 2) / spread) };
 }
 
 export const round = (value: number): number => Math.round(value * 100) / 100;
