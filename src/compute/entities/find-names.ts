@@ -11,6 +11,7 @@ import {
   orgHeads,
   personNouns,
   placeHeads,
+  titleModifiers,
   workHeads,
 } from './name-cues.ts';
 import {
@@ -44,6 +45,8 @@ const nobility: ReadonlySet<string> = new Set([
   'viscount',
 ]);
 const initial = /^\p{Lu}\.?$/u;
+/** `Python-only`: the last word of a compound, in lower case. */
+const compoundEnd = /[-–](\p{Ll}{4,})$/u;
 const acronym = /^(?:\p{Lu}{2,6}|(?:\p{Lu}\.){2,})$/u;
 /** Particles that may follow another one. */
 const furtherParticle = /^(?:la|le|les|der|den|las|los|al|el)$/;
@@ -60,7 +63,8 @@ export function findNames(context: NameContext): NameSpan[] {
     }
     const quoted = quotedTitleAt(context, i);
     if (quoted > i) {
-      spans.push({ first: i + 1, last: quoted - 1, titled: false, isEvent: false });
+      const last = /^[,.;:]$/.test(tokens[quoted - 1].text) ? quoted - 2 : quoted - 1;
+      spans.push({ first: i + 1, last, titled: false, isEvent: false });
       i = quoted + 1;
       continue;
     }
@@ -69,10 +73,24 @@ export function findNames(context: NameContext): NameSpan[] {
       continue;
     }
     const last = endOfName(context, i);
-    spans.push(...trimTitles(context, i, last));
+    spans.push(...trimTitles(context, i, last).filter((span) => saysWho(context, span)));
     i = last + 1;
   }
   return spans;
+}
+
+/** Not so an initial, an office, or a compound by itself, and a common word whose capital is owed to where it stands, or rare. */
+function saysWho({ tokens, evidence, kinds }: NameContext, { first, last, titled }: NameSpan): boolean {
+  const words = tokens.slice(first, last + 1);
+  if (words.every(({ text }) => initial.test(text))) return words.length > 1;
+  const isOffice = ({ lower }: TextToken) => honorifics.has(bare(lower)) || titleModifiers.has(lower) || lower === 'of';
+  if (words.length > 1) return titled || !words.every(isOffice);
+  const [{ lower, text, isFirst, line }] = words;
+  const end = compoundEnd.exec(text);
+  if (end !== null && (kinds.isCommon(end[1]) || kinds.kindsOf(end[1]).common > 0.9)) return false;
+  if (acronym.test(text) || kinds.kindsOf(lower).common < 0.8) return true;
+  if (isFirst || evidence.isHeadline(line)) return evidence.standsAlone(lower);
+  return evidence.lowercased(lower) <= evidence.capitalized(lower);
 }
 
 function beginsName(context: NameContext, i: number): boolean {
@@ -89,7 +107,7 @@ function beginsName(context: NameContext, i: number): boolean {
   if (honorifics.has(bare(token.lower)) && continues(context, i + 1)) return true;
   if (isKnownName(context, token)) return !evidence.isTitle(token.line) || beginsInTitle(context, i);
   if (isHeadline) return false;
-  if (evidence.lowercased(token.lower) > 0) return false;
+  if (evidence.lowercased(token.lower) > 0 || !evidence.isEnglish) return false;
   const { common } = kinds.kindsOf(token.lower);
   if (token.pos === 'PROPN' && common < 0.5) return true;
   return continues(context, i + 1) && !kinds.isCommon(token.lower) && common < 0.9;

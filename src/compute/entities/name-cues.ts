@@ -18,7 +18,7 @@ export const functionWords = words(`
   another such same own last next according due
   additionally currently previously originally eventually finally recently initially subsequently following including later
   early former ex let's don't i'm i've it's that's there's he's she's mr. nothing something everything anyone someone everyone
-  yes well oh please thanks thank see click read note chapter section part figure table page vol bc bce ad ce am pm
+  yes well oh please thanks thank see click read note chapter section part figure table page vol bc bce ad ce am pm a.m. p.m.
   me myself himself herself itself themselves `);
 
 /** No name by themselves, but the beginning of one where they are capitalised in mid-sentence: `Second World War`. */

@@ -26,11 +26,16 @@ const dateWord =
 export const maxTokens = 14;
 export const year = /^(?:1[0-9]|20)\d\d$/;
 
+/** `I’m`, `Don’t`: what stands before the apostrophe, and what hangs on it. */
+const contraction = /^(?:(\p{L}+)['’](?:m|re|ve|ll|d|s)|\p{L}+n['’]t)$/u;
+
 /** Whether a capitalised token can be a part of a name at all. */
 export function canBeInName({ tokens }: NameContext, i: number): boolean {
   const token = tokens[i];
   if (token === undefined || !token.isWord || !token.isCapitalized) return false;
   if (token.lower === 'i' || dateWord.test(token.lower)) return false;
+  const contracted = contraction.exec(token.lower);
+  if (contracted !== null && (contracted[1] === undefined || functionWords.has(contracted[1]))) return false;
   if (countingWords.has(token.lower)) return !token.isFirst;
   return !functionWords.has(token.lower);
 }

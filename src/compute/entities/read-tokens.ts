@@ -1,6 +1,6 @@
 /**
  * The tokens of a text as the recogniser sees them, from wink-nlp: with exact UTF-16 offsets, parts of speech, sentence
- * beginnings, and the dates and sums that wink finds. Parts that hang together by hyphens are one token: `Osc-Dis`.
+ * beginnings, and the dates and sums that wink finds. Parts that hang together by hyphens or digits are one token: `Osc-Dis`, `72W`.
  *
  * wink remembers every distinct token for its whole life and slows down on long runs, so texts are read in pieces, long runs
  * are passed over, and the reader is made anew (0.2 s) when it has read much. Any string is a safe input, in linear time.
@@ -19,7 +19,7 @@ export interface TextToken {
   isFirst: boolean;
   isWord: boolean;
   isCapitalized: boolean;
-  /** Index of its line. */
+  /** Index of its line; a cell of a table is a line by itself. */
   line: number;
 }
 
@@ -38,13 +38,18 @@ export interface TokenizedText {
 const pieceChars = 20_000;
 /** Longer stretches without white space are addresses, code or data. */
 const longRun = /\S{80,}/g;
+/** Of shorter ones, addresses: with their protocol, of a page of a site, of mail. */
+const address = /[a-z]{2,10}:\/\/\S+|\S*[\p{L}\p{N}]\.\p{Ll}{2,}\/\S*|[^\s@]+@[^\s@]+\.\p{L}{2,}/giu;
 /** Characters after which the reader is made anew; of distinct tokens that is at most some 50 MB. */
 const maxReadChars = 5_000_000;
-/** How far ahead a token is looked for: wink rewrites a few contractions, after which it is found again. */
+/** How far ahead of the last one a token is looked for, white space aside: wink rewrites a few contractions. */
 const lookAhead = 40;
+/** Characters of tokens that were not found, by which it is looked further, so that those behind them are. */
+const mostMissed = 2000;
 
 const word = /[\p{L}\p{N}]/u;
 const capital = /^(?:\p{Lu}|al-\p{Lu}|[a-z]\p{Lu})/u;
+const endsInDigit = /\p{N}$/u;
 const opening = /^["“‘'([{«*•–—-]+$/;
 const exactDate = /^(?=\D*\d)(?=.*?\p{L}{3})/su;
 
@@ -59,13 +64,7 @@ export function createTextReader(): TextReader {
     const tokens = document.tokens();
     const surfaces = tokens.out();
     const parts = tokens.out(wink.its.pos) as string[];
-    const starts = new Int32Array(surfaces.length);
-    let from = 0;
-    for (let i = 0; i < surfaces.length; i++) {
-      const found = piece.slice(from, from + surfaces[i].length + lookAhead).indexOf(surfaces[i]);
-      starts[i] = found < 0 ? -1 : from + found;
-      if (found >= 0) from = starts[i] + surfaces[i].length;
-    }
+    const starts = findStarts(piece, surfaces);
     const firsts = new Set<number>();
     for (const span of document.sentences().out(wink.its.span) as unknown as [number, number][]) firsts.add(span[0]);
     addTokens(text, piece, at, { surfaces, parts, starts, firsts }, into);
@@ -80,7 +79,7 @@ export function createTextReader(): TextReader {
   return (text) => {
     const read: TokenizedText = { tokens: [], values: [] };
     // wink cuts words at letters that Latin-1 has not.
-    const readable = foldLetters(text.replace(longRun, (run) => ' '.repeat(run.length)));
+    const readable = foldLetters(text.replace(longRun, blank).replace(address, blank));
     for (let at = 0; at < readable.length; ) {
       const end = pieceEnd(readable, at);
       readPiece(text, readable.slice(at, end), at, read);
@@ -93,6 +92,32 @@ export function createTextReader(): TextReader {
     }
     return read;
   };
+}
+
+/** Where each token begins in the piece; -1 for white space, and for what wink rewrote. */
+function findStarts(piece: string, surfaces: readonly string[]): Int32Array {
+  const starts = new Int32Array(surfaces.length).fill(-1);
+  const black = /\S/g;
+  let from = 0;
+  let missed = 0;
+  for (const [i, surface] of surfaces.entries()) {
+    if (surface.trim() === '') continue;
+    black.lastIndex = from;
+    from = black.exec(piece)?.index ?? piece.length;
+    const found = piece.slice(from, from + missed + surface.length + lookAhead).indexOf(surface);
+    if (found < 0) {
+      missed = Math.min(missed + surface.length, mostMissed);
+      continue;
+    }
+    starts[i] = from + found;
+    from = starts[i] + surface.length;
+    missed = 0;
+  }
+  return starts;
+}
+
+function blank(run: string): string {
+  return ' '.repeat(run.length);
 }
 
 /** After a line if possible, else after white space; a piece has at most `pieceChars` characters. */
@@ -128,7 +153,7 @@ function addTokens(
     const surface = surfaces[i];
     if (surface.trim() === '') continue;
     const gap = piece.slice(lastEnd, starts[i]);
-    if (gap.includes('\n')) {
+    if (/[\n\t]/.test(gap)) {
       line++;
       pendingFirst = true;
     }
@@ -136,7 +161,8 @@ function addTokens(
     lastEnd = starts[i] + surface.length;
     const isWord = word.test(surface);
     const before = tokens.at(-1);
-    if (isWord && gap === '' && before?.text.endsWith('-') && before.text.length > 1) {
+    const hangsOn = before?.text.endsWith('-') ? before.text.length > 1 : endsInDigit.test(before?.text ?? '');
+    if (isWord && gap === '' && before !== undefined && hangsOn) {
       extend(before, text, at + lastEnd);
       continue;
     }

@@ -30,6 +30,8 @@ const generation = /^(?:jr\.?|sr\.?|i{2,3}|iv|vi{0,3}|ix|xi{0,3}|xiv|xvi?)$/;
 const numeral = /^(?:[ivx]+|\d+)$/;
 /** `F-16`, `P51`: types of machines. */
 const designation = /^\p{Lu}{1,3}-?\d/u;
+/** `WebFinger`, `iTunes`: a capital inside, but for those of families, `McDonald`. */
+const innerCapital = /^(?!(?:Mc|Mac|De|Di|Du|La|Le|Van|Fitz)\p{Lu}).*\p{Ll}\p{Lu}/u;
 const quote = /^["“”‘’']$/;
 
 export function noScores(): TypeScores {
@@ -121,6 +123,11 @@ function scoreSingle({ text }: TextToken, shares: Record<string, number>, scores
   if (acronym.test(text)) {
     scores.organization += 1.2;
     scores.person -= 0.8;
+  }
+  if (innerCapital.test(text)) {
+    scores.organization += 0.8;
+    scores.work += 0.8;
+    scores.person -= 1.5;
   }
 }
 

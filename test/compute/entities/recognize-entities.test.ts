@@ -68,6 +68,65 @@ describe('the entity recogniser, by its lexicon alone', () => {
     ]);
   });
 
+  it('reads on behind wide gaps and long addresses', () => {
+    const text = `She met Angela Merkel.${' '.repeat(200)}Then Theresa Miller came. See https://example.com/${'a/'.repeat(60)} for how Emmanuel Macron answered.`;
+    assert.deepEqual(found(text).sort(), [
+      'person: Angela Merkel',
+      'person: Emmanuel Macron',
+      'person: Theresa Miller',
+    ]);
+  });
+
+  it('finds nothing in addresses', () => {
+    assert.deepEqual(
+      found('It is at pic.example.com/QxLvmoKs and Www.Example.org/Paris; write to Paris.Hilton@Example.org soon.'),
+      [],
+    );
+  });
+
+  it('ends a name with the cell of a table', () => {
+    const table = 'We saw how John Miller and Mary Cooper won.\nJohn Miller\t5040\t12\nMary Cooper\tJohn Miller\t63';
+    assert.deepEqual(
+      recognize(table).map(({ name, type, mentions }) => `${type}: ${name} ${mentions.length}`),
+      ['person: John Miller 3', 'person: Mary Cooper 2'],
+    );
+  });
+
+  it('takes no contraction, initial, office or compound by itself for a name', () => {
+    assert.deepEqual(
+      found('There I’m sure that M. said so. The Senior Vice President spoke. These were Water-based paints.'),
+      [],
+    );
+  });
+
+  it('takes what hangs on a number for a part of it, and leaves the comma outside a quoted title', () => {
+    assert.deepEqual(found('It needs a 72W USB charger.').join(), 'organization: USB');
+    assert.deepEqual(found('They played “Listen To The Music,” and left.'), ['work: Listen To The Music']);
+  });
+
+  it('takes a common word for no name where the page has it in lower case more often', () => {
+    assert.deepEqual(found('Our garden is large. Every garden has trees. It was a great day for our Garden then.'), []);
+  });
+
+  it('takes a common word that is capitalised inside names only for none by itself', () => {
+    const text = 'We flew to New York and to New Zealand. New pipes were laid there.';
+    assert.deepEqual(found(text).sort(), ['place: New York', 'place: New Zealand']);
+  });
+
+  it('takes nouns for no names where a language capitalises all of them', () => {
+    const text =
+      'Die Einführung der neuen Technik ist für die Krankenhäuser eine große Aufgabe, weil der Zugriff auf die Daten der Patienten ' +
+      'geregelt werden muss. Der Minister sagte in Berlin, dass die Bereitstellung der Mittel durch den Haushalt gesichert ist und dass ' +
+      'die Verantwortung für den Betrieb bei den Ländern liegt, wie es das Gesetz schon lange vorsieht. Nach der Sitzung sprach Angela Johnson mit den Vertretern der Kliniken.';
+    assert.deepEqual(found(text).sort(), ['person: Angela Johnson', 'place: Berlin']);
+  });
+
+  it('takes a single word with a capital inside for no person, unless it is a family’s', () => {
+    const typesOf = (text: string) => recognize(text).map(({ name, type }) => `${type === 'person'} ${name}`);
+    assert.deepEqual(typesOf('They asked WebFinger about it.'), ['false WebFinger']);
+    assert.deepEqual(typesOf('There McDonald said who McDonald was.'), ['true McDonald']);
+  });
+
   it('takes any string, and gives spans inside it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
