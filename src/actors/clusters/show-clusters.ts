@@ -1,0 +1,88 @@
+/** What there is of clusters, as it is shown: the rows of the runs, of clusters with their pages, and the map. Reads only. */
+import type { Cluster, ClusterRun, ClusterRunResponse, ClusterSummary } from '../../domain/cluster.ts';
+import { DomainError, unknownId } from '../../domain/errors.ts';
+import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { Handlers } from '../system/service.ts';
+import { blocksPerTurn, sliceNumbers, turn } from './cluster-census.ts';
+
+export function showClusters(
+  reader: StoreReader,
+): Handlers<'cluster.list' | 'cluster.runs' | 'cluster.get' | 'cluster.projection'> {
+  return {
+    'cluster.list': ({ include_tombstoned }) => ({
+      clusters: reader.clusters
+        .all()
+        .filter(({ tombstoned }) => include_tombstoned || !tombstoned)
+        .sort((a, b) => Number(a.tombstoned) - Number(b.tombstoned) || b.size - a.size || a.no - b.no)
+        .map(summaryOf),
+    }),
+    'cluster.runs': ({ limit }) => ({ runs: reader.clusters.runs(limit).map(runResponseOf) }),
+    'cluster.get': async ({ cluster_id }) => {
+      const cluster = reader.clusters.get(numberOf('cluster', cluster_id) ?? 0);
+      if (cluster === undefined) {
+        throw unknownId('cluster', cluster_id);
+      }
+      const run = reader.clusters.currentRun();
+      const pages: { page_id: string; canonical_url: string; title: string | null; probability: number | null }[] = [];
+      const members = cluster.tombstoned ? [] : reader.clusters.pagesOf(cluster.no);
+      for (const [i, no] of members.entries()) {
+        if (i % sliceNumbers === sliceNumbers - 1) await turn();
+        const page = reader.pages.get(no);
+        const point = reader.clusters.point(run, no);
+        if (page === undefined || point?.cluster_no !== cluster.no) continue;
+        const { canonical_url, title } = page;
+        pages.push({ page_id: idOf('page', no), canonical_url, title, probability: rounded(point.probability) });
+      }
+      pages.sort((a, b) => (b.probability ?? 0) - (a.probability ?? 0));
+      return { cluster: summaryOf(cluster), pages };
+    },
+    'cluster.projection': async ({ run_id }) => {
+      const no = numberOf('cluster_run', run_id) ?? 0;
+      if (reader.clusters.run(no)?.finished_at == null) {
+        throw new DomainError('not_found', `unknown or unfinished run: ${run_id.slice(0, 64)}`);
+      }
+      const points: { page_id: string; x: number; y: number; cluster_id: string | null }[] = [];
+      for (const [i, block] of reader.clusters.blockNumbers(no).entries()) {
+        for (const { page_no, cluster_no, x, y } of reader.clusters.pointsOfBlock(no, block)) {
+          if (Number.isNaN(x)) continue; // nothing near it is on the map
+          const cluster_id = cluster_no === 0 ? null : idOf('cluster', cluster_no);
+          points.push({ page_id: idOf('page', page_no), x: rounded(x), y: rounded(y), cluster_id });
+        }
+        if (i % blocksPerTurn === 0) await turn();
+      }
+      return { run_id, points };
+    },
+  };
+}
+
+function summaryOf({ no, label, keywords, size, tombstoned, x, y }: Cluster): ClusterSummary {
+  return {
+    id: idOf('cluster', no),
+    label,
+    keywords,
+    size,
+    tombstoned,
+    projection_x: x === null ? null : rounded(x),
+    projection_y: y === null ? null : rounded(y),
+  };
+}
+
+function runResponseOf({ no, trigger, params, started_at, finished_at, ...run }: ClusterRun): ClusterRunResponse {
+  return {
+    id: idOf('cluster_run', no),
+    trigger,
+    algorithm: 'leiden',
+    params,
+    started_at: isoOf(started_at),
+    finished_at: finished_at === null ? null : isoOf(finished_at),
+    duration_ms: finished_at === null ? null : finished_at - started_at,
+    n_pages: run.n_pages,
+    n_clusters: run.n_clusters,
+    n_noise: run.n_noise,
+  };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}
