@@ -9,6 +9,7 @@
  * abort()), so pools of `uninterrupted` threads abandon a task instead: the caller goes on, the thread finishes.
  */
 import { parentPort } from 'node:worker_threads';
+import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
 import { traced } from '../tracing/span.ts';
 
@@ -111,6 +112,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   // A task that ends while it is being aborted, or a thread that dies between tasks, is told here; the pool goes on by itself.
   // What follows the colon may be a task's result, that is, page text.
   piscina.on('error', (error: Error) => process.emitWarning(`${options.name}: ${error.message.split(':', 1)[0]}`));
+  const fullQueue = `${options.name} has ${options.maxQueue} tasks waiting`;
   /** By call who listens to it. */
   const listeners = new Map<number, (message: unknown) => void>();
   let calls = 0;
@@ -119,6 +121,8 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   piscina.on('workerDestroy', () => endedThreads++);
   let load = 0;
   let lastPiece: Promise<unknown> = Promise.resolve();
+  // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are: they wait here.
+  const places = pLimit(options.threads);
   return {
     async run(name, given, { signal, timeoutMs, transfer, told } = {}) {
       load++;
@@ -138,8 +142,12 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
           traced(`thread ${options.name}.${name}`, {}, () => piscina.run(argument, { name, ...moved, ...more }));
         if (signals.length === 0) return await inThread();
         const stop = AbortSignal.any(signals);
-        if (!options.uninterrupted) return await inThread({ signal: stop });
         stop.throwIfAborted();
+        if (!options.uninterrupted) {
+          if (places.pendingCount >= options.maxQueue) throw new QueueFullError(fullQueue);
+          const inPlace = () => (stop.aborted ? Promise.reject(stop.reason) : inThread({ signal: stop }));
+          return await unlessAborted(places(inPlace), stop);
+        }
         return await unlessAborted(inThread(), stop);
       } catch (error) {
         if (timeout?.aborted && !signal?.aborted) {
@@ -148,7 +156,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
           throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });
         }
         if (error instanceof Error && error.message === 'Task queue is at limit') {
-          throw new QueueFullError(`${options.name} has ${options.maxQueue} tasks waiting`, { cause: error });
+          throw new QueueFullError(fullQueue, { cause: error });
         }
         throw error;
       } finally {
@@ -162,7 +170,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       return done;
     },
     get queued() {
-      return piscina.queueSize;
+      return piscina.queueSize + places.pendingCount;
     },
     get load() {
       return load;

@@ -169,6 +169,36 @@ test('an abort at any moment of a task is no uncaught error', async () => {
   }
 });
 
+test('among tasks that are aborted or too slow the others are done in the order given, and no more wait than may', async () => {
+  const pool = open({ maxQueue: 40 });
+  const done: number[] = [];
+  try {
+    const kept: number[] = [];
+    const runs = Array.from({ length: 40 }, (_, no) => {
+      if (no % 8 === 0) return pool.run('spin', 60_000, { timeoutMs: 50 }).catch((error) => error);
+      const abort = new AbortController();
+      if (no % 8 === 1) setTimeout(() => abort.abort(), (no * 7) % 40);
+      else kept.push(no);
+      return pool.run('spin', 1, { signal: abort.signal }).then(
+        () => void done.push(no),
+        (error) => error,
+      );
+    });
+    const { signal } = new AbortController();
+    const more = await Promise.allSettled(Array.from({ length: 5 }, () => pool.run('spin', 1, { signal })));
+    assert.ok(more.slice(1).every((run) => run.status === 'rejected' && run.reason instanceof QueueFullError));
+    const ends = await Promise.all(runs);
+    assert.ok(ends.every((end, no) => no % 8 !== 0 || end instanceof TaskTimeoutError));
+    assert.deepEqual(
+      done.filter((no) => no % 8 > 1),
+      kept,
+    );
+    assert.equal(await pool.run('next', undefined), 41);
+  } finally {
+    await pool.close();
+  }
+});
+
 test('a thread that is not to be interrupted finishes a task that was given up, and keeps its state', async () => {
   const pool = open({ uninterrupted: true });
   try {
