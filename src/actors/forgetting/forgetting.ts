@@ -242,7 +242,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
         setTimeout(() => void inTurn(resume), busyMs).unref();
       }
     };
-    void inTurn(resume);
+    await inTurn(resume); // before anything is served: its pages could be read by their ids
 
     const handlers: Handlers<ForgettingMessages> = {
       'page.forget': async (request): Promise<ForgetResponse> => {
