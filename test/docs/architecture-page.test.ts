@@ -20,7 +20,8 @@ for (const name of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
       paths.filter((path) => !existsSync(root + path)),
       [],
     );
-    const files = new Set([...sources.map((path) => basename(path)), ...readdirSync(`${root}scripts`)]);
+    const tests = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' });
+    const files = new Set([...[...sources, ...tests].map((path) => basename(path)), ...readdirSync(`${root}scripts`)]);
     const named = Array.from(text.matchAll(/(?<![\w.-])[\w-]+\.ts\b/g), ([file]) => file);
     assert.deepEqual(
       named.filter((file) => !files.has(file)),
