@@ -38,8 +38,8 @@ export interface TokenizedText {
 const pieceChars = 20_000;
 /** Longer stretches without white space are addresses, code or data. */
 const longRun = /\S{80,}/g;
-/** Of shorter ones, addresses: with their protocol, of a page of a site, of mail. */
-const address = /[a-z]{2,10}:\/\/\S+|\S*[\p{L}\p{N}]\.\p{Ll}{2,}\/\S*|[^\s@]+@[^\s@]+\.\p{L}{2,}/giu;
+/** Of shorter ones, addresses: with their protocol, of a page of a site, of mail. The last two are looked for from the beginning of a stretch only. */
+const address = /[a-z]{2,10}:\/\/\S+|(?<!\S)\S*[\p{L}\p{N}]\.\p{Ll}{2,}\/\S*|(?<![^\s@])[^\s@]+@[^\s@]+\.\p{L}{2,}/giu;
 /** Characters after which the reader is made anew; of distinct tokens that is at most some 50 MB. */
 const maxReadChars = 5_000_000;
 /** How far ahead of the last one a token is looked for, white space aside: wink rewrites a few contractions. */
