@@ -5,9 +5,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
-import { bodyInvalid, RequestInvalidError } from './request-invalid.ts';
+import { bodyInvalid, RequestInvalidError, ruleBroken } from './request-invalid.ts';
 
-/** The body of every error but validation and blacklist. */
+/** The body of every error but validation and blacklist. Of the former, too, where a rule of ingest is broken. */
 export const errorResponse = z.strictObject({ detail: z.string() });
 
 /** Contract: the body of every 401. */
@@ -52,7 +52,9 @@ function answerFastify(error: FastifyError, request: FastifyRequest, reply: Fast
   }
 }
 
-function answerDomain(error: DomainError, reply: FastifyReply): FastifyReply {
+function answerDomain(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error.code === 'invalid' && request.routeOptions.config.namesCauseInWords !== true)
+    return answerError(ruleBroken(request.method, error.message), request, reply);
   const retryAfterS = error.retryAfterS ?? defaultRetryAfterS[error.code];
   if (retryAfterS !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(retryAfterS))));
   return reply.code(statusOf[error.code]).send({ detail: error.message });
@@ -62,7 +64,7 @@ function answerDomain(error: DomainError, reply: FastifyReply): FastifyReply {
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof RequestInvalidError) return reply.code(422).send({ detail: error.detail });
   if (reply.raw.destroyed) return reply.code(clientGone).send({ detail: 'the client has gone' });
-  if (error instanceof DomainError) return answerDomain(error, reply);
+  if (error instanceof DomainError) return answerDomain(error, request, reply);
   if (isFastifyError(error) && (error.statusCode ?? 500) < 500) return answerFastify(error, request, reply);
   request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed unexpectedly');
   return reply.code(500).send({ detail: 'internal error' });

@@ -18,6 +18,8 @@ declare module 'fastify' {
     scope?: RouteScope;
     /** The body's array whose items are judged one by one, by the service that takes them. */
     itemsField?: string;
+    /** Contract "Errors": the rules of ingest name their cause in `detail` as a string, not in a list of faults. */
+    namesCauseInWords?: boolean;
   }
   interface FastifyRequest {
     /** Set once the token is known; null on public routes. */

@@ -168,12 +168,11 @@ const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema
   description: meanings[status],
   content: { 'application/json': { schema } },
 });
-const invalid = z.union([httpValidationError, errorResponse]);
 
 /** Error answers of a route for the OpenAPI document, beside those that every route of its kind may give. */
 export function errorAnswers(...statuses: ErrorStatus[]) {
   return Object.fromEntries(
-    statuses.map((status) => [status, described(status, status === 422 ? invalid : errorResponse)]),
+    statuses.map((status) => [status, described(status, status === 422 ? httpValidationError : errorResponse)]),
   );
 }
 

@@ -50,6 +50,10 @@ export function checkAgainst(schema: z.ZodType, httpPart: string) {
 export const bodyInvalid = (msg: string, type: string): RequestInvalidError =>
   new RequestInvalidError([{ loc: ['body'], msg, type }]);
 
+/** What fits the schema and breaks a rule beyond it, as an unknown model does: told of the part that holds what was asked for. */
+export const ruleBroken = (method: string, msg: string): RequestInvalidError =>
+  new RequestInvalidError([{ loc: [method === 'GET' ? 'query' : 'body'], msg, type: 'value_error' }]);
+
 export const encodingInvalid = (encoding: string): RequestInvalidError =>
   bodyInvalid(
     `Content-Encoding ${cutName(encoding)} is not supported: send the body as it is`,

@@ -12,6 +12,10 @@ import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { type FakeProvider, startFakeProvider } from '../providers/fake-provider-server.ts';
 import { RunningService, until } from './service.ts';
 
+interface Faults {
+  detail: { msg: string }[];
+}
+
 const readToken = 'process-test-reader-c07d12';
 const dim = 16;
 const localId = 'local-wink-1024';
@@ -132,9 +136,9 @@ test('each field of a registration is taken within its bounds and refused beyond
     ]),
   ];
   for (const [changes, says] of said) {
-    const { status, body } = await call<{ detail: string }>('POST', '/v1/models', { ...request, ...changes });
+    const { status, body } = await call<Faults>('POST', '/v1/models', { ...request, ...changes });
     assert.equal(status, 422);
-    assert.match(body.detail, says);
+    assert.match(body.detail[0]?.msg ?? '', says);
   }
   assert.deepEqual(await idsOf(), [localId], 'nothing that was refused is kept');
 });
@@ -283,7 +287,7 @@ test('a comparison ranks by each model, measures each two of them, and is logged
     [[id, localId, id], `models: "${id}" is named twice`],
   ] as const) {
     const { status, body } = await compare({ models });
-    assert.deepEqual([status, body], [422, { detail }]);
+    assert.deepEqual([status, body], [422, { detail: [{ loc: ['body'], msg: detail, type: 'value_error' }] }]);
   }
   for (const each of [id, wordsId, empty]) await remove(each);
   for (const side of ['dense', 'pages']) assert.deepEqual(readdirSync(join(service.dataDir, 'index', side)), ['1']);
@@ -433,9 +437,12 @@ test('a service that began without a model gets one later, with vectors of what 
   assert.deepEqual([status, unready], [503, { status: 'unavailable', reason: 'no active embedding model' }]);
   await addPages(own, 4);
   const local = { provider: 'local', model_name: 'wink', dim: 1024, max_input_tokens: 512 };
-  const refused = await own.call<{ detail: string }>('POST', '/v1/models', local);
+  const refused = await own.call<Faults>('POST', '/v1/models', local);
   assert.equal(refused.status, 422);
-  assert.match(refused.body.detail, /^provider: the built-in model was not loaded, since embedder\.provider is none/);
+  assert.match(
+    refused.body.detail[0]?.msg ?? '',
+    /^provider: the built-in model was not loaded, since embedder\.provider is none/,
+  );
   await own.stop();
 
   await own.start({ SERVICE_EMBEDDER__PROVIDER: 'local' });

@@ -55,7 +55,7 @@ test('the routes of models answer as the contract says', async (t) => {
   ] as const) {
     const [status, body] = await call('POST', '/v1/models', { ...request, ...changes });
     assert.equal(status, 422);
-    assert.match((body as { detail: string }).detail, says);
+    assert.match((body as { detail: { msg: string }[] }).detail[0]?.msg ?? '', says);
   }
   for (const changes of [{ dim: 0 }, { dim: 8193 }, { max_input_tokens: 0 }, { provider: undefined }, { extra: 1 }]) {
     const [status, body] = await call('POST', '/v1/models', { ...request, ...changes });

@@ -22,13 +22,13 @@ const podcast = (audio: string) =>
 
 test('a podcast is refused where nothing can transcribe it, and what was found is shown', async (t) => {
   const service = await RunningService.start(t, { ...env, SERVICE_PROGRAM_PATH: '/nowhere' });
-  const watch = await service.call<{ detail: string }>('POST', '/v1/watches', {
+  const watch = await service.call<{ detail: { msg: string }[] }>('POST', '/v1/watches', {
     url: 'http://podcast.test/feed',
     kind: 'podcast',
   });
   assert.equal(watch.status, 422);
   assert.match(
-    watch.body.detail,
+    watch.body.detail[0]?.msg ?? '',
     /^podcasts cannot be watched: nothing is there to transcribe with: set transcribe\.command/,
   );
   const { body } = await service.call<{ settings: { capabilities: Capabilities } }>('GET', '/v1/admin/config');

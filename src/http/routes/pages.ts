@@ -6,6 +6,7 @@ import { errorResponse } from '../errors.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { batchBodyLimit } from '../json-body.ts';
 import { errorAnswers } from '../openapi.ts';
+import { httpValidationError } from '../request-invalid.ts';
 
 const pageParams = z.object({ page_id: z.string() });
 
@@ -13,14 +14,15 @@ function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
   app.post(
     '/v1/pages',
     {
-      config: { scope: 'write' },
+      config: { scope: 'write', namesCauseInWords: true },
       schema: {
         operationId: 'add_page',
         summary: 'Hand in a page',
         tags: ['pages'],
         body: page.ingestPageRequest,
         response: {
-          ...errorAnswers(422, 501, 507),
+          ...errorAnswers(501, 507),
+          422: z.union([httpValidationError, errorResponse]),
           200: page.ingestRevisitResponse,
           202: page.ingestAcceptedResponse,
           403: z.union([page.blacklistedResponse, errorResponse]),
