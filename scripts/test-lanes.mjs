@@ -1,7 +1,7 @@
 // Runs test files by a plan, the JSON of lists of files on the command line: two lists at a time, in the order given, each in a process of
 // its own, which is run with the options of this one. Prints as `node --test` does, which would change the order. Leaves with 1 where a
 // test fails, where a process ends before its tests have, and where a file has no test.
-import { rmSync } from 'node:fs';
+import { realpathSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -19,21 +19,31 @@ const entries = plan.map((files, at) => {
 process.on('exit', () => {
   for (const dir of folders) rmSync(dir, { recursive: true, force: true });
 });
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
-const silent = new Set(plan.flat().map((file) => resolve(file)));
+const pathOf = (file) => realpathSync(file.startsWith('file:') ? fileURLToPath(file) : resolve(file));
+const silent = new Set(plan.flat().map(pathOf));
+/** Of each file, how many tests at its top were found and have not ended. */
+const open = new Map();
 const tests = run({ files: entries, concurrency: 2 });
 /** A process without tests is told as a test itself, which has the name of its file. */
-const heard = ({ name, file = '' }) => {
-  const path = file.startsWith('file:') ? fileURLToPath(file) : file;
-  if (resolve(name) !== path) silent.delete(path);
+const isProcess = ({ name, file }) => resolve(name) === resolve(file.startsWith('file:') ? fileURLToPath(file) : file);
+const counted = (step) => (test) => {
+  if (test.file === undefined || test.nesting > 0 || isProcess(test)) return;
+  const path = pathOf(test.file);
+  open.set(path, (open.get(path) ?? 0) + step);
+  if (step < 0) silent.delete(path);
 };
-tests.on('test:pass', heard);
-tests.on('test:fail', (test) => {
-  heard(test);
+tests.on('test:enqueue', counted(1));
+tests.on('test:pass', counted(-1));
+tests.on('test:fail', counted(-1));
+tests.on('test:fail', () => {
   process.exitCode = 1;
 });
 tests.on('end', () => {
   for (const file of silent) console.error(`no test of ${file} ran`);
-  if (silent.size > 0) process.exitCode = 1;
+  const left = [...open].filter(([, count]) => count > 0);
+  for (const [file, count] of left) console.error(`${count} tests of ${file} did not end`);
+  if (silent.size + left.length > 0) process.exitCode = 1;
 });
 tests.compose(new spec()).pipe(process.stdout);

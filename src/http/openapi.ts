@@ -164,7 +164,8 @@ const meanings = {
 } as const;
 type ErrorStatus = keyof typeof meanings;
 
-const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema) => ({
+/** An error answer for the OpenAPI document, of another schema than that of most. */
+export const described = <Schema extends z.ZodType>(status: ErrorStatus, schema: Schema) => ({
   description: meanings[status],
   content: { 'application/json': { schema } },
 });

@@ -109,8 +109,12 @@ export class Store {
   readonly #transaction: Transaction;
   /** A commit that readers see did not reach the disk, or LMDB cannot go on: nothing is written or closed any more. */
   #failure: FatalError | null = null;
-  /** Ends when whatever uses the one right to write has ended. */
+  /** Ends when whatever uses the one right to write has ended, which after a failure may be never. */
   #writing: Promise<unknown> = Promise.resolve();
+  #tellFailure!: () => void;
+  readonly #failed = new Promise<void>((resolve) => {
+    this.#tellFailure = resolve;
+  });
 
   private constructor(environment: Environment) {
     this.#environment = environment;
@@ -241,6 +245,7 @@ export class Store {
 
   #fail(cause: unknown): FatalError {
     this.#failure ??= new FatalError('a commit could not be brought to the disk', cause);
+    this.#tellFailure();
     return this.#failure;
   }
 
@@ -285,7 +290,7 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    await this.#writing;
+    await Promise.race([this.#writing, this.#failed]);
     if (this.#failure === null) await this.#environment.close();
   }
 }

@@ -122,6 +122,23 @@ test('a mark of the flushed state that cannot be written ends the service, thoug
   await assertSound(service);
 });
 
+test('a start on a disk that takes no mark of the flushed state ends with the reason, and the next one has everything', {
+  skip,
+}, async (t) => {
+  if (typeof disk === 'string') return;
+  t.after(() => disk.mend('mark'));
+  const { service, found } = await shelf(t, disk);
+  await service.stop();
+  disk.fail('mark');
+  service.spawn();
+  assert.deepEqual(await endedSoon(service), { code: 1, signal: null }, service.output.slice(-4000));
+  disk.mend('mark');
+  await service.start();
+  assert.equal(await found(), 10);
+  await service.stop();
+  await assertSound(service);
+});
+
 test('pages that cannot be written are refused, nothing of them is stored, and the service goes on', {
   skip,
 }, async (t) => {

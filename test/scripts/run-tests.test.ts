@@ -12,6 +12,9 @@ const passing = "import { test } from 'node:test'; test('passes', () => {}); tes
 const failing = "import { test } from 'node:test'; test('fails', () => { throw new Error('broken'); });";
 const empty = 'export {};';
 const exiting = "import { test } from 'node:test'; test('ends', () => process.exit(0)); test('is left', () => {});";
+const leaving = `import { test } from 'node:test'; test('passes', () => {});
+  test('leaves', async () => { await new Promise((resolve) => setTimeout(resolve, 100)); process.exit(0); });
+  test('is left', () => { throw new Error('broken'); });`;
 const killed = "import { test } from 'node:test'; test('dies', () => void process.kill(process.pid, 'SIGKILL'));";
 const unloadable = "import { nothing } from './nowhere.ts'; nothing();";
 
@@ -40,10 +43,12 @@ for (const isTogether of [false, true]) {
   });
 }
 
-for (const [what, source] of Object.entries({ killed, exiting, unloadable, empty })) {
-  test(`of files run together one that is ${what} fails the run`, (t) => {
-    assert.equal(runOf(t, [passing, source], true)[0], 1);
-  });
+for (const [what, source] of Object.entries({ killed, exiting, leaving, unloadable, empty })) {
+  for (const isTogether of [true, false]) {
+    test(`of files run ${isTogether ? 'together' : 'each by itself'} one that is ${what} fails the run`, (t) => {
+      assert.equal(runOf(t, [passing, source], isTogether)[0], 1);
+    });
+  }
 }
 
 test('a run of nothing fails', (t) => {

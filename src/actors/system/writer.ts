@@ -59,7 +59,7 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       const late = setTimeout(() => {
         overdue.add(batch);
         refuse(waiting, new Error(`the disk has not answered for ${flushTimeoutMs} ms`));
-      }, flushTimeoutMs);
+      }, flushTimeoutMs).unref(); // whose end comes first has nobody left to refuse
       const settled = () => {
         clearTimeout(late);
         overdue.delete(batch);

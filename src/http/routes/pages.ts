@@ -5,7 +5,7 @@ import { clientSignal } from '../client-signal.ts';
 import { errorResponse } from '../errors.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { batchBodyLimit } from '../json-body.ts';
-import { errorAnswers } from '../openapi.ts';
+import { described, errorAnswers } from '../openapi.ts';
 import { httpValidationError } from '../request-invalid.ts';
 
 const pageParams = z.object({ page_id: z.string() });
@@ -22,7 +22,7 @@ function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
         body: page.ingestPageRequest,
         response: {
           ...errorAnswers(501, 507),
-          422: z.union([httpValidationError, errorResponse]),
+          422: described(422, z.union([httpValidationError, errorResponse])),
           200: page.ingestRevisitResponse,
           202: page.ingestAcceptedResponse,
           403: z.union([page.blacklistedResponse, errorResponse]),
