@@ -1,7 +1,7 @@
 /**
  * The handler of `label_clusters` jobs: keywords of clusters that lost pages to a forget are found anew, and where a language model
  * is configured, clusters that it has not named yet get their label from it. Each name is stored as it comes; where the provider
- * refuses single ones, the others are named, and the job fails at its end.
+ * refuses single ones, the others are named, and the job fails at its end; where it refuses the first ones, the job fails at once.
  */
 import { labelCluster, renameCluster } from '../../commands/name-clusters.ts';
 import type { Cluster } from '../../domain/cluster.ts';
@@ -29,6 +29,8 @@ const maxTitle = 120;
 const maxLabel = 60;
 /** Two to five are asked for. */
 const maxLabelWords = 8;
+/** Where as many are refused before any is answered, the setting is at fault (a model that is unknown there), and not the topics. */
+const firstRefusals = 3;
 
 export function labelClustersHandler({ reader, commit, pool, chat }: LabelClustersDependencies): JobHandler {
   const findAnew = async (stale: readonly Cluster[], token: string, context: Pick<JobContext, 'signal' | 'goOn'>) => {
@@ -76,22 +78,25 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     const stale = reader.clusters.all().filter((cluster) => cluster.stale && !cluster.tombstoned);
     if (stale.length > 0) await findAnew(stale, `${attempt.job_no}.${attempt.claim}`, { signal, goOn });
     if (chat === null) return undefined;
-    let refused: ProviderError | undefined;
+    const refusals: ProviderError[] = [];
+    let isAnswered = false;
     for (const { no } of reader.clusters.all()) {
       signal.throwIfAborted();
       const cluster = reader.clusters.get(no);
       if (cluster === undefined || cluster.tombstoned || cluster.labelled || cluster.keywords.length === 0) continue;
       try {
         const label = await ask(chat, cluster, signal);
+        isAnswered = true;
         if (label !== null) await commit(labelCluster(no, label, cluster.keywords));
       } catch (error) {
         // What one topic is about may be what the provider will not answer: the others are asked for all the same.
         if (!(error instanceof ProviderError && error.mayBeOneText)) throw error;
-        refused ??= error;
+        refusals.push(error);
+        if (!isAnswered && refusals.length === firstRefusals) break;
       }
       await goOn();
     }
-    if (refused !== undefined) throw refused;
+    if (refusals.length > 0) throw refusals[0];
     return undefined;
   };
 }

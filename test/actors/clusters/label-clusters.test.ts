@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { labelClustersHandler } from '../../../src/actors/clusters/label-clusters.ts';
+import { claimJobs } from '../../../src/commands/claim-jobs.ts';
+import { queueNaming } from '../../../src/commands/name-clusters.ts';
+import { ProviderError } from '../../../src/providers/provider-error.ts';
+import { TemporaryStore } from '../../store/temporary-store.ts';
+import { contextOf } from '../attempt-context.ts';
+
+const free = { suspect: 1, index: 0, fetch: 0, poll: 0, purge: 0, entities: 0, background: 1, backfill: 0 };
+
+/** Has six topics, `topic1` to `topic6`, labelled by a model that refuses those named: which it was asked for, which have its label, and the error. */
+async function label(refused: readonly string[]) {
+  await using temporary = await TemporaryStore.open();
+  const { clusters } = temporary.store.reader;
+  await temporary.commit((transaction) => {
+    for (let no = 1; no <= 6; no++) {
+      const keywords = [`topic${no}`];
+      const place = { size: 1, tombstoned: false, x: 0, y: 0 };
+      transaction.clusters.put({ no, keywords, label: keywords[0], labelled: false, stale: false, ...place });
+    }
+  });
+  await temporary.commit(queueNaming(0, 1));
+  const { jobs } = await temporary.commit(claimJobs({ at: 1, incarnation: 'life', leaseMs: 600, free, running: 0 }));
+  const [job] = jobs;
+  const asked: string[] = [];
+  const handler = labelClustersHandler({
+    reader: temporary.store.reader,
+    commit: (command) => temporary.commit(command),
+    pool: { run: () => assert.fail('no topic is stale') } as never,
+    chat: {
+      complete: async ([, { content }]) => {
+        const topic = /topic\d/.exec(content)?.[0] ?? '';
+        asked.push(topic);
+        if (refused.includes(topic)) throw new ProviderError('llm', 'refused', `400 for ${topic}`, { status: 400 });
+        return `About ${topic}`;
+      },
+    },
+  });
+  const context = contextOf(temporary, { job_no: job.no, claim: job.claim }, 2);
+  const error = await handler(job, context).then(
+    () => null,
+    (thrown: Error) => thrown.message,
+  );
+  const labelled = clusters.all().flatMap((cluster) => (cluster.labelled ? [cluster.keywords[0]] : []));
+  return { asked, labelled, error };
+}
+
+const topics = ['topic1', 'topic2', 'topic3', 'topic4', 'topic5', 'topic6'];
+
+test('a model that refuses the first three topics is asked for no other', async () => {
+  const error = 'provider llm: 400 for topic1';
+  assert.deepEqual(await label(topics), { asked: topics.slice(0, 3), labelled: [], error });
+});
+
+test('a model that answered once is asked for all topics, however many it refuses', async () => {
+  const afterOne = await label(topics.slice(1));
+  assert.deepEqual(afterOne, { asked: topics, labelled: ['topic1'], error: 'provider llm: 400 for topic2' });
+  const afterTwo = await label(topics.filter((topic) => topic !== 'topic3'));
+  assert.deepEqual(afterTwo, { asked: topics, labelled: ['topic3'], error: 'provider llm: 400 for topic1' });
+});
