@@ -7,6 +7,7 @@
  */
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp, { type ItemEntity } from 'wink-nlp';
+import { isPublicSuffix } from '../web/domain-match.ts';
 
 export interface TextToken {
   text: string;
@@ -38,8 +39,10 @@ export interface TokenizedText {
 const pieceChars = 20_000;
 /** Longer stretches without white space are addresses, code or data. */
 const longRun = /\S{80,}/g;
-/** Of shorter ones, addresses: with their protocol, of a page of a site, of mail. The last two are looked for from the beginning of a stretch only. */
-const address = /[a-z]{2,10}:\/\/\S+|(?<!\S)\S*[\p{L}\p{N}]\.\p{Ll}{2,}\/\S*|(?<![^\s@])[^\s@]+@[^\s@]+\.\p{L}{2,}/giu;
+/** Of shorter ones, what may be the address of a page of a site: it is, where the suffix is one of domains. From the beginning of a stretch only. */
+const sitePage = /(?<!\S)\S*?[\p{L}\p{N}]\.(\p{L}{2,})\/\S*/gu;
+/** Addresses with their protocol, and those of mail. The latter are looked for from the beginning of a stretch only. */
+const address = /[a-z]{2,10}:\/\/\S+|(?<![^\s@])[^\s@]+@[^\s@]+\.\p{L}{2,}/giu;
 /** Characters after which the reader is made anew; of distinct tokens that is at most some 50 MB. */
 const maxReadChars = 5_000_000;
 /** How far ahead of the last one a token is looked for, white space aside: wink rewrites a few contractions. */
@@ -79,7 +82,7 @@ export function createTextReader(): TextReader {
   return (text) => {
     const read: TokenizedText = { tokens: [], values: [] };
     // wink cuts words at letters that Latin-1 has not.
-    const readable = foldLetters(text.replace(longRun, blank).replace(address, blank));
+    const readable = foldLetters(blankAddresses(text.replace(longRun, blank)));
     for (let at = 0; at < readable.length; ) {
       const end = pieceEnd(readable, at);
       readPiece(text, readable.slice(at, end), at, read);
@@ -114,6 +117,13 @@ function findStarts(piece: string, surfaces: readonly string[]): Int32Array {
     missed = 0;
   }
   return starts;
+}
+
+/** `Node.js/Deno` are two names: `js` is no suffix of domains. */
+function blankAddresses(text: string): string {
+  return text
+    .replace(sitePage, (run, suffix: string) => (isPublicSuffix(suffix.toLowerCase()) ? blank(run) : run))
+    .replace(address, blank);
 }
 
 function blank(run: string): string {
@@ -161,12 +171,14 @@ function addTokens(
     lastEnd = starts[i] + surface.length;
     const isWord = word.test(surface);
     const before = tokens.at(-1);
+    // By offsets in the text: the token before may be of the piece before, and a line away.
+    const isNext = before?.end === at + starts[i];
     const hangsOn = before?.text.endsWith('-') ? before.text.length > 1 : endsInDigit.test(before?.text ?? '');
-    if (isWord && gap === '' && before !== undefined && hangsOn) {
+    if (isWord && isNext && hangsOn) {
       extend(before, text, at + lastEnd);
       continue;
     }
-    if (surface === '-' && gap === '' && before?.isWord && piece[lastEnd] !== undefined && word.test(piece[lastEnd])) {
+    if (surface === '-' && isNext && before.isWord && piece[lastEnd] !== undefined && word.test(piece[lastEnd])) {
       extend(before, text, at + lastEnd);
       continue;
     }
