@@ -30,8 +30,8 @@ const generation = /^(?:jr\.?|sr\.?|i{2,3}|iv|vi{0,3}|ix|xi{0,3}|xiv|xvi?)$/;
 const numeral = /^(?:[ivx]+|\d+)$/;
 /** `F-16`, `P51`: types of machines. */
 const designation = /^\p{Lu}{1,3}-?\d/u;
-/** `WebFinger`, `iTunes`: a capital inside, but for those of families, `McDonald`. */
-const innerCapital = /^(?!(?:Mc|Mac|De|Di|Du|La|Le|Van|Fitz)\p{Lu}).*\p{Ll}\p{Lu}/u;
+/** `WebFinger`, `LaTeX`: a capital inside, but for those of families, `McDonald`, `LaRue`: one more, and small letters to the end of the word. */
+const innerCapital = /^(?!(?:Mc|Mac|De|Di|Du|La|Le|Van|Fitz)\p{Lu}\p{Ll}{2,}(?!\p{L})).*\p{Ll}\p{Lu}/u;
 const quote = /^["“”‘’']$/;
 
 export function noScores(): TypeScores {

@@ -124,7 +124,10 @@ describe('the entity recogniser, by its lexicon alone', () => {
   it('takes a single word with a capital inside for no person, unless it is a family’s', () => {
     const typesOf = (text: string) => recognize(text).map(({ name, type }) => `${type === 'person'} ${name}`);
     assert.deepEqual(typesOf('They asked WebFinger about it.'), ['false WebFinger']);
-    assert.deepEqual(typesOf('There McDonald said who McDonald was.'), ['true McDonald']);
+    assert.deepEqual(typesOf('They asked LaTeX about it, and LaTeX said who LaTeX was.'), ['false LaTeX']);
+    for (const name of ['McDonald', 'LaRue', 'McCoy', 'McDonald-Smith']) {
+      assert.deepEqual(typesOf(`There ${name} said who ${name} was.`), [`true ${name}`]);
+    }
   });
 
   it('takes any string, and gives spans inside it', () => {
