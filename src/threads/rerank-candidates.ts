@@ -7,6 +7,7 @@ import { isDeleted } from '../compute/bm25/deletions.ts';
 import { scoreLabels } from '../compute/bm25/search-segments.ts';
 import { ordinalOf, type Segment } from '../compute/bm25/segment.ts';
 import type { WordVectors } from '../compute/embedding/word-vectors.ts';
+import type { ForwardIndex } from '../compute/rerank/forward-index.ts';
 import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { rerank, WEIGHTS } from '../compute/rerank/rerank.ts';
 import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
@@ -42,7 +43,8 @@ export interface CandidateReranker {
   ): Float64Array | null;
   /**
    * Number the words of a corpus and count their stems until `isOver`, ahead of the queries that meet them first: these take a
-   * millisecond or two longer. Changes no score. Gives whether something is left.
+   * millisecond or two longer. Changes no score. Gives whether something may be left. `isOver` is asked after each
+   * step, so every call gets on by one at least and the learning of a corpus ends, however short its slices are.
    */
   learn(corpus: readonly CorpusSegment[], isOver: () => boolean): boolean;
 }
@@ -89,14 +91,20 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
   };
 
   const learn: CandidateReranker['learn'] = (corpus, isOver) => {
-    const { numbers, frequencies } = numbering;
+    const { numbers, learntTo, frequencies } = numbering;
     for (const { segment } of corpus) {
       const part = partOf(segment);
       if (part === null) continue;
-      for (let word = numbers.firstUnknown(part, 0); word >= 0; word = numbers.firstUnknown(part, word)) {
-        if (numbers.size >= MAX_LEARNT_WORDS) return false;
+      const { length } = part.index.wordStems;
+      for (let from = learntTo.get(part.index) ?? 0; from < length; ) {
+        const word = numbers.firstUnknown(part, from);
+        if (word >= 0) {
+          if (numbers.size >= MAX_LEARNT_WORDS) return false;
+          numbers.numberOf(part, word);
+        }
+        from = word < 0 ? length : word + 1;
+        learntTo.set(part.index, from);
         if (isOver()) return true;
-        numbers.numberOf(part, word);
       }
     }
     frequencies.of(corpus, corpusTotals(corpus).docs);
@@ -127,7 +135,13 @@ function placesOf(corpus: readonly CorpusSegment[], labels: Uint32Array): Candid
 
 function startNumbering() {
   const numbers = new WordNumbers();
-  return { numbers, gather: createCandidateGatherer(numbers), frequencies: new LiveFrequencies(numbers) };
+  return {
+    numbers,
+    gather: createCandidateGatherer(numbers),
+    frequencies: new LiveFrequencies(numbers),
+    /** By index: its words below have numbers, so that no call of `learn` looks through them again. */
+    learntTo: new WeakMap<ForwardIndex, number>(),
+  };
 }
 
 /** Live document frequencies by stem number, each counted once while the corpus has the same segments and live documents. */
@@ -158,13 +172,14 @@ class LiveFrequencies {
     this.#counted = longer;
   }
 
-  /** Count the stems of all numbered words, until `isOver`; gives whether that was all. */
+  /** Count the stems of all numbered words, one at least, until `isOver`; gives whether that was all. */
   countAll(isOver: () => boolean): boolean {
-    for (; this.#countedTo < this.#numbers.stems.size; this.#countedTo++) {
-      if (isOver()) return false;
-      this.get(this.#countedTo);
+    const { size } = this.#numbers.stems;
+    while (this.#countedTo < size) {
+      this.get(this.#countedTo++);
+      if (isOver()) break;
     }
-    return true;
+    return this.#countedTo >= size;
   }
 
   /** At least 1: a candidate that was deleted a moment ago may have brought a term that no live chunk holds. */
