@@ -3,15 +3,16 @@
  * name, typed by that module: bytes and plain data in, bytes and plain data out.
  * A pool of one thread is a pinned thread: it is never replaced while idle, so it may keep state (a native index,
  * segments) between tasks, which run one at a time and in the order they were given.
- * Queues are bounded: past the bound `run` rejects with QueueFullError. Aborting a running task ends its thread, and piscina
+ * Queues are bounded: past the bound `run` rejects with QueueFullError. A task that is given up while it waits leaves the queue at
+ * once with its arguments. Aborting a running task ends its thread, and piscina
  * starts another; that is why no thread may hold anything that others wait for, such as a lock of LMDB. A thread that is ended
  * inside a native library ends the whole process (its next call into JavaScript fails, which node-addon-api answers with
  * abort()), so pools of `uninterrupted` threads abandon a task instead: the caller goes on, the thread finishes.
  */
 import { parentPort } from 'node:worker_threads';
-import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
 import { traced } from '../tracing/span.ts';
+import { NoRoomError, Places } from './places.ts';
 
 /** The task was refused because `maxQueue` tasks wait already; it may be tried again. */
 export class QueueFullError extends Error {
@@ -97,7 +98,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     minThreads: options.lazy ? 0 : options.threads,
     maxThreads: options.threads,
     idleTimeout: options.lazy ? lazyIdleMs : Number.POSITIVE_INFINITY,
-    maxQueue: options.maxQueue,
+    maxQueue: options.threads, // whose threads are starting; tasks wait for `places`, and more of them never come here
     stricterFIFO: true,
     atomics: 'async',
     workerData: options.data,
@@ -121,8 +122,8 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   piscina.on('workerDestroy', () => endedThreads++);
   let load = 0;
   let lastPiece: Promise<unknown> = Promise.resolve();
-  // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are: they wait here.
-  const places = pLimit(options.threads);
+  // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are; so all wait here.
+  const places = new Places(options.threads, options.maxQueue);
   return {
     async run(name, given, { signal, timeoutMs, transfer, told } = {}) {
       load++;
@@ -137,27 +138,28 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         endedBefore = endedThreads;
       });
       try {
+        const stop = signals.length === 0 ? undefined : AbortSignal.any(signals);
+        await places.enter(stop);
+        const interrupting = stop === undefined || options.uninterrupted ? {} : { signal: stop };
         const moved = transfer === undefined ? {} : { transferList: transfer };
-        const inThread = (more: { signal?: AbortSignal } = {}) =>
-          traced(`thread ${options.name}.${name}`, {}, () => piscina.run(argument, { name, ...moved, ...more }));
-        if (signals.length === 0) return await inThread();
-        const stop = AbortSignal.any(signals);
-        stop.throwIfAborted();
-        if (!options.uninterrupted) {
-          if (places.pendingCount >= options.maxQueue) throw new QueueFullError(fullQueue);
-          const inPlace = () => (stop.aborted ? Promise.reject(stop.reason) : inThread({ signal: stop }));
-          return await unlessAborted(places(inPlace), stop);
-        }
-        return await unlessAborted(inThread(), stop);
+        const inThread = async () => {
+          try {
+            stop?.throwIfAborted();
+            return await traced(`thread ${options.name}.${name}`, {}, () =>
+              piscina.run(argument, { name, ...moved, ...interrupting }),
+            );
+          } finally {
+            places.leave();
+          }
+        };
+        return await (stop === undefined ? inThread() : unlessAborted(inThread(), stop));
       } catch (error) {
         if (timeout?.aborted && !signal?.aborted) {
           if (endedThreads > endedBefore)
             process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
           throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });
         }
-        if (error instanceof Error && error.message === 'Task queue is at limit') {
-          throw new QueueFullError(fullQueue, { cause: error });
-        }
+        if (error instanceof NoRoomError) throw new QueueFullError(fullQueue, { cause: error });
         throw error;
       } finally {
         listeners.delete(call);
@@ -170,12 +172,15 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       return done;
     },
     get queued() {
-      return piscina.queueSize + places.pendingCount;
+      return places.waiting;
     },
     get load() {
       return load;
     },
-    close: () => piscina.close({ force: true }),
+    close() {
+      places.close(new DOMException(`${options.name} is closed`, 'AbortError'));
+      return piscina.close({ force: true });
+    },
   };
 }
 

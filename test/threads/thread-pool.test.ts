@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { collectGarbage } from '../../src/threads/collect-garbage.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/threads/thread-pool.ts';
+import { until } from '../process/service.ts';
 
 const entry = new URL('./spinning-thread', import.meta.url);
 type Tasks = typeof import('./spinning-thread.ts');
@@ -119,6 +121,93 @@ test('tasks beyond the queue’s bound are refused as retryable', async () => {
   } finally {
     await pool.close();
   }
+});
+
+test('tasks that are given up while they wait make room for others at once', async () => {
+  const pool = open({ maxQueue: 2 });
+  const { closed, letGo } = gate();
+  try {
+    const held = pool.run('hold', closed);
+    for (let round = 0; round < 5; round++) {
+      const abort = new AbortController();
+      const waiting = [1, 2].map(() => pool.run('next', undefined, { signal: abort.signal }));
+      assert.equal(pool.queued, 2);
+      await assert.rejects(pool.run('next', undefined, { signal: abort.signal }), QueueFullError);
+      abort.abort();
+      assert.equal(pool.queued, 0);
+      for (const run of waiting) await assert.rejects(run, { name: 'AbortError' });
+    }
+    const live = [1, 2].map(() => pool.run('next', undefined, { timeoutMs: 60_000 }));
+    letGo();
+    await held;
+    assert.deepEqual(await Promise.all(live), [41, 42], 'none of those that were given up has run');
+  } finally {
+    letGo();
+    await pool.close();
+  }
+});
+
+test('the arguments of a task that is given up while it waits are not kept', async () => {
+  const pool = open();
+  const { closed, letGo } = gate();
+  try {
+    const held = pool.run('hold', closed);
+    const abort = new AbortController();
+    const waitFor = async () => {
+      const argument = { ms: 0 };
+      await assert.rejects(pool.run('tellAndSpin', argument, { signal: abort.signal }), { name: 'AbortError' });
+      return new WeakRef(argument);
+    };
+    const given = waitFor();
+    abort.abort();
+    const kept = await given;
+    await until(() => {
+      collectGarbage();
+      return kept.deref() === undefined;
+    }, 'the argument is collected');
+    letGo();
+    await held;
+  } finally {
+    letGo();
+    await pool.close();
+  }
+});
+
+for (const uninterrupted of [false, true]) {
+  const kind = uninterrupted ? 'that are not to be interrupted' : 'that may be ended';
+  test(`in threads ${kind}, tasks with and without a signal share one queue, in the order given`, async () => {
+    const pool = open({ maxQueue: 4, uninterrupted });
+    const { closed, letGo } = gate();
+    try {
+      const held = pool.run('hold', closed);
+      const { signal } = new AbortController();
+      const mixed = [{}, { signal }, {}, { signal }].map((options) => pool.run('next', undefined, options));
+      for (const options of [{}, { signal }])
+        await assert.rejects(pool.run('next', undefined, options), QueueFullError);
+      letGo();
+      await held;
+      assert.deepEqual(await Promise.all(mixed), [41, 42, 43, 44]);
+    } finally {
+      letGo();
+      await pool.close();
+    }
+  });
+}
+
+test('a pool that is closed finishes what runs and refuses what waits and what comes', async () => {
+  const pool = open();
+  const { closed, letGo } = gate();
+  await pool.run('next', undefined); // the thread has started
+  const held = pool.run('hold', closed);
+  const { signal } = new AbortController();
+  const waiting = Promise.allSettled([{}, { signal }].map((options) => pool.run('next', undefined, options)));
+  await new Promise(setImmediate);
+  const closing = pool.close();
+  for (const run of await waiting) assert.equal(run.status === 'rejected' && run.reason.name, 'AbortError');
+  await assert.rejects(pool.run('next', undefined), { name: 'AbortError' });
+  letGo();
+  await held;
+  await closing;
 });
 
 test('a task over its time is stopped, and the pool goes on with another thread', async () => {

@@ -1,0 +1,83 @@
+/**
+ * So many places, taken and left by what runs at once, and a bounded queue of those who wait for one: first come, first served.
+ * Who gives up while it waits leaves the queue at once and makes room for another. Called by the thread pools.
+ */
+
+/** More would wait than may. */
+export class NoRoomError extends Error {}
+
+interface Waiting {
+  go: () => void;
+  refuse: (reason: unknown) => void;
+}
+
+export class Places {
+  #free: number;
+  readonly #maxWaiting: number;
+  /** In the order they came. */
+  readonly #waiting = new Set<Waiting>();
+  #closed: { reason: unknown } | undefined;
+
+  constructor(count: number, maxWaiting: number) {
+    this.#free = count;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Wait for a place; whoever has one gives it back by `leave`.
+   * Errors: NoRoomError; the signal's reason when it comes first; the reason of `close`.
+   */
+  async enter(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#closed) throw this.#closed.reason;
+    if (this.#free > 0) {
+      this.#free--;
+      return;
+    }
+    if (this.#waiting.size >= this.#maxWaiting) throw new NoRoomError(`${this.#maxWaiting} wait already`);
+    const { promise, resolve: go, reject: refuse } = withResolvers();
+    const waiting = { go, refuse };
+    const giveUp = () => {
+      // Whoever was given a place a moment ago is not in the queue any more and has to leave it.
+      if (this.#waiting.delete(waiting)) refuse(signal?.reason);
+    };
+    this.#waiting.add(waiting);
+    signal?.addEventListener('abort', giveUp, { once: true });
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Give a place back: to the one who has waited longest. */
+  leave(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) this.#free++;
+    else {
+      this.#waiting.delete(first);
+      first.go();
+    }
+  }
+
+  /** Refuse all who wait and all who come, for this reason. */
+  close(reason: unknown): void {
+    this.#closed = { reason };
+    for (const { refuse } of this.#waiting) refuse(reason);
+    this.#waiting.clear();
+  }
+}
+
+/** `Promise.withResolvers`, which Node 20 has not. */
+function withResolvers() {
+  let resolve = (): void => {};
+  let reject = (_reason: unknown): void => {};
+  const promise = new Promise<void>((...both) => {
+    [resolve, reject] = both;
+  });
+  return { promise, resolve, reject };
+}
