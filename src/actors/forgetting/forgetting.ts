@@ -33,8 +33,9 @@ import type { BlacklistRule } from '../../store/blacklist.ts';
 import type { FailureKey } from '../../store/imports.ts';
 import type { Command, StoreReader } from '../../store/store.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import { type Handlers, type ServiceHooks, serviceLogic } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
+import { tellProgress } from '../system/tell-progress.ts';
 
 export interface ForgettingDependencies {
   ask: SystemAsk;
@@ -65,6 +66,8 @@ const sliceTombstones = 500;
 const sliceFailures = 50;
 /** Before the index is asked again when too much waits for it, ms. */
 const busyMs = 200;
+/** Before what the last process left is tried again, ms. */
+const retryMs = 1000;
 
 export function forgettingLogic(dependencies: ForgettingDependencies) {
   const { ask, reader, feed, canonicalize, maxAttempts, compactAfterMs, log, now, monotonic } = dependencies;
@@ -95,9 +98,10 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     reader.clusters.all().some(({ stale, tombstoned }) => stale && !tombstoned) &&
     inFlightStatuses.some((status) => reader.jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0);
 
-  const start = async () => {
+  const start = async ({ ending }: ServiceHooks) => {
     let stopping = false;
     let timer: NodeJS.Timeout | undefined;
+    let resuming: NodeJS.Timeout | undefined;
     let tail: Promise<unknown> = Promise.resolve();
     let tidying: Promise<void> | undefined;
     /** Files may hold what was forgotten although no tombstone says so: files of an older time, or what was no page. */
@@ -151,8 +155,14 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       }
     };
 
-    /** Erase everything that a rule matches, and queue what is left to do. May be done again at any time. */
-    const purge = async (rule: BlacklistRule): Promise<{ pages: number; jobs: number }> => {
+    /**
+     * Erase everything that a rule matches, and queue what is left to do. May be done again at any time. `onSlice` is told how many
+     * pages are left before each slice, and what it throws ends the purge.
+     */
+    const purge = async (
+      rule: BlacklistRule,
+      onSlice: (left: number) => void = () => {},
+    ): Promise<{ pages: number; jobs: number }> => {
       const pageNos =
         rule.kind === 'domain'
           ? await ask('index.pagesUnder', { domain: rule.pattern })
@@ -167,6 +177,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       };
       try {
         for (let at = 0; at < pageNos.length; ) {
+          onSlice(pageNos.length - at);
           const { erased, looked } = await commit(eraseInTime(pageNos.slice(at, at + slicePages)), wholeBatch);
           at += looked;
           pages += erased.length;
@@ -223,26 +234,59 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       if (tombstones.some(({ state }) => state !== 'verified')) arm();
     });
 
-    /** What the last process left undone. */
+    /**
+     * Purges that the last process left undone. Their pages could be read by their ids, so nothing is served before they are done,
+     * however often that fails (a full disk, say).
+     */
+    const finishPurges = async (): Promise<void> => {
+      while (!ending.aborted) {
+        const rules = reader.blacklist.purging();
+        if (rules.length === 0) return;
+        log.info({ rules: rules.length }, 'a purge that was interrupted goes on');
+        const left = { rules: rules.length, pages: 0 };
+        const tell = () =>
+          log.info({ rules_left: left.rules, pages_left: left.pages }, 'erasing what was being forgotten');
+        const onSlice = (pages: number) => {
+          ending.throwIfAborted();
+          left.pages = pages;
+        };
+        try {
+          await tellProgress(tell, async () => {
+            for (const rule of rules) {
+              await purge(rule, onSlice);
+              left.rules--;
+            }
+          });
+        } catch (error) {
+          if (ending.aborted) return;
+          log.error(
+            { err: error },
+            'an interrupted purge could not be finished: tried again, and nothing is served before',
+          );
+          await new Promise((resolve) => setTimeout(resolve, retryMs));
+        }
+      }
+    };
+
+    /** What else the last process left undone: nothing of it can be read. */
     const resume = async (): Promise<void> => {
+      if (ending.aborted) return;
       try {
         let pages = 0;
         for (let slice = -1; slice !== 0; pages += slice) slice = await commit(orphanPurges(), wholeBatch);
-        const rules = [...reader.blacklist.purging()];
-        if (rules.length > 0 || pages > 0)
-          log.info({ rules: rules.length, pages }, 'a purge that was interrupted goes on');
-        for (const rule of rules) await purge(rule);
+        if (pages > 0) log.info({ pages }, 'a purge that was interrupted goes on');
         while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null);
         const { dropped, setAside } = await ask('index.heldAtStart', {});
         filesDue ||= (dropped > 0 || setAside) && reader.tombstones.any();
         arm();
       } catch (error) {
-        if (stopping) return;
-        log.warn({ err: error }, 'a purge that was interrupted could not be taken up: tried again');
-        setTimeout(() => void inTurn(resume), busyMs).unref();
+        if (ending.aborted) return;
+        log.warn({ err: error }, 'what an earlier process left of forgotten pages could not be taken up: tried again');
+        resuming = setTimeout(() => void inTurn(resume), retryMs);
       }
     };
-    await inTurn(resume); // before anything is served: its pages could be read by their ids
+    await inTurn(finishPurges);
+    await inTurn(resume);
 
     const handlers: Handlers<ForgettingMessages> = {
       'page.forget': async (request): Promise<ForgetResponse> => {
@@ -285,6 +329,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       stop: async () => {
         stopping = true;
         clearTimeout(timer);
+        clearTimeout(resuming);
         unsubscribe();
         await tail;
         await tidying;

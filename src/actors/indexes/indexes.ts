@@ -27,6 +27,7 @@ import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import type { NearPagesRequest } from '../system/system-messages.ts';
+import { tellProgress } from '../system/tell-progress.ts';
 import { type IndexThreadsOptions, openIndexThreads } from './index-threads.ts';
 import { quietMs, quietTime } from './quiet-time.ts';
 
@@ -47,8 +48,6 @@ export interface IndexesDependencies extends IndexThreadsOptions {
 
 /** A file in the index folder while lost files are rebuilt: after a crash meanwhile the rest is still rebuilt beside the service. */
 const rebuildingMark = 'rebuilding';
-/** A start that waits says how far it is this often, ms. */
-const progressMs = 3000;
 /** Chunks between two saves of the sparse side: bounds what a crash leaves to be modelled again. */
 const saveEveryDocs = 2000;
 type IndexMessages =
@@ -167,7 +166,10 @@ export function indexesLogic(dependencies: IndexesDependencies) {
         await rm(mark, { force: true });
       }).catch((error) => log.error({ err: error }, 'the rebuilt index could not be saved'));
     } else {
-      await recoverFirst(recoverAll, pending, log);
+      await tellProgress(
+        () => log.info({ pages_left: pending() }, 'bringing back what was indexed and not saved'),
+        recoverAll,
+      );
     }
 
     const retrieve = retrieveCandidates({
@@ -306,19 +308,6 @@ function vocabularyOf({ wordVectors }: SearchThreadData): number | undefined {
 /** Bring lost files' content back; `keep` what there is then, if that is all of it. */
 async function rebuild(recoverAll: () => Promise<boolean>, keep: () => Promise<void>): Promise<void> {
   if (await recoverAll()) await keep();
-}
-
-/** Bring back what a crash left unsaved, and tell how far that is. */
-async function recoverFirst(recoverAll: () => Promise<boolean>, pending: () => number, log: Logger): Promise<void> {
-  const progress = setInterval(
-    () => log.info({ pages_left: pending() }, 'bringing back what was indexed and not saved'),
-    progressMs,
-  );
-  try {
-    await recoverAll();
-  } finally {
-    clearInterval(progress);
-  }
 }
 
 /** A full queue is an answer, not a bug. */

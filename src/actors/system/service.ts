@@ -35,6 +35,8 @@ export interface Service<Names extends SystemMessageName> {
 export interface ServiceHooks {
   /** Report an error that the service cannot live with. */
   crash(error: unknown): void;
+  /** Aborted when this life is to stop or has ended: a start that takes long gives up what it can. */
+  ending: AbortSignal;
 }
 
 export type ServiceCommand = Envelope | { type: 'stop' };
@@ -51,6 +53,7 @@ export function serviceLogic<Names extends SystemMessageName>(
 
   return fromCallback<ServiceCommand>(({ sendBack, receive }) => {
     const held = new Map<Envelope, Promise<void>>();
+    const ending = new AbortController();
     let refusal: DomainError | null = null;
     let ended = false;
     let gone: Promise<void> | undefined;
@@ -65,6 +68,7 @@ export function serviceLogic<Names extends SystemMessageName>(
     const end = () => {
       if (ended) return;
       ended = true;
+      ending.abort();
       refusal = new DomainError('store_unavailable', `${name} is restarting`, { retryAfterS: 1 });
       for (const envelope of held.keys()) envelope.reject(refusal);
       held.clear();
@@ -76,7 +80,7 @@ export function serviceLogic<Names extends SystemMessageName>(
       end();
       sendBack({ type: `crashed.${name}`, error });
     };
-    const started = previousIsGone.then(() => start({ crash }));
+    const started = previousIsGone.then(() => start({ crash, ending: ending.signal }));
     started.then(() => sendBack({ type: `ready.${name}` }), crash);
 
     const serve = async (envelope: Envelope) => {
@@ -94,6 +98,7 @@ export function serviceLogic<Names extends SystemMessageName>(
     };
     const stop = async () => {
       refusal = new DomainError('shutting_down', 'the service is stopping');
+      ending.abort();
       try {
         await started;
         await Promise.all(held.values());

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { forgettingLogic } from '../../../src/actors/forgetting/forgetting.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
-import { markDeleted } from '../../../src/commands/forget.ts';
+import { progressMs } from '../../../src/actors/system/tell-progress.ts';
+import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { NoRoomError } from '../../../src/store/replace-file.ts';
 import type { Command } from '../../../src/store/store.ts';
@@ -13,14 +14,12 @@ import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
 import { keptLog } from '../quiet-log.ts';
 
-test('a rewrite that finds no room is told, tried again, and only then the pages count as verified', async () => {
-  await using temporary = await TemporaryStore.open();
-  const url = 'https://example.com/a';
-  await temporary.commit(ingestPage(submission({ canonical_url: url })));
+const url = 'https://example.com/a';
+
+/** Forgetting on a real store, with an index that has nothing; `replies` stand in for those of the other parts. */
+function forgettingOn(temporary: TemporaryStore, replies: Record<string, (request: never) => unknown> = {}) {
   const feed = new CommitFeed();
   const { log, lines } = keptLog();
-  let full = true;
-  let rewrites = 0;
   const run = async (command: Command<unknown>) => {
     const { results, changes, opstamp, flushed } = await temporary.store.transact([command]);
     await flushed;
@@ -31,18 +30,13 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
   };
   const answers: Record<string, (request: never) => unknown> = {
     'store.commit': ({ command }: { command: Command<unknown> }) => run(command),
-    'store.compact': async () => {
-      rewrites++;
-      if (full) throw new NoRoomError('the disk has 5 bytes free');
-      return temporary.store.compact();
-    },
     'index.heldAtStart': () => ({ dropped: 0, setAside: false }),
     'index.purge': () => ({ clean: true }),
+    ...replies,
   };
-  const ask = (async (name: string, request: never) => answers[name](request)) as SystemAsk;
   const hosted = new Hosted(
     forgettingLogic({
-      ask,
+      ask: (async (name: string, request: never) => answers[name](request)) as SystemAsk,
       reader: temporary.store.reader,
       feed,
       canonicalize: { tracking_params: [], keep_params: {} },
@@ -53,6 +47,29 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
       monotonic: () => performance.now(),
     }),
   );
+  return { hosted, lines, run };
+}
+
+/** A store whose process ended when the rule was there and nothing erased. */
+async function interrupted(): Promise<TemporaryStore> {
+  const temporary = await TemporaryStore.open();
+  await temporary.commit(ingestPage(submission({ canonical_url: url })));
+  await temporary.commit(beginForget({ kind: 'domain', pattern: 'example.com', reason: null, at: 5 }));
+  return temporary;
+}
+
+test('a rewrite that finds no room is told, tried again, and only then the pages count as verified', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit(ingestPage(submission({ canonical_url: url })));
+  let full = true;
+  let rewrites = 0;
+  const { hosted, lines, run } = forgettingOn(temporary, {
+    'store.compact': async () => {
+      rewrites++;
+      if (full) throw new NoRoomError('the disk has 5 bytes free');
+      return temporary.store.compact();
+    },
+  });
   const forgotten = await hosted.ask('page.forget', { url });
   assert.deepEqual([forgotten.pages_purged, forgotten.vector_deletes_queued], [1, 1]);
   const { tombstones } = temporary.store.reader;
@@ -69,4 +86,100 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
   hosted.send({ type: 'stop' });
   await hosted.told('stopped.forgetting');
   assert.equal(rewrites, done, 'one rewrite was enough');
+});
+
+test('nothing is served before an interrupted purge is done: what fails is told and tried again', async () => {
+  await using temporary = await interrupted();
+  let full = true;
+  let tries = 0;
+  const { hosted, lines } = forgettingOn(temporary, {
+    'index.pagesUnder': () => {
+      tries++;
+      if (full) throw new NoRoomError('the disk has 5 bytes free');
+      return [1];
+    },
+  });
+  await until(() => tries >= 2, 'it was tried again');
+  assert.deepEqual(hosted.events, [], 'it is not ready');
+  const told = lines.filter(({ msg }) => msg.includes('nothing is served before'));
+  assert.ok(told.length >= 1 && JSON.stringify(told[0]).includes('5 bytes free'));
+  full = false;
+  await hosted.told('ready.forgetting');
+  const { blacklist, pages } = temporary.store.reader;
+  assert.deepEqual([blacklist.purging(), pages.count()], [[], 0]);
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.forgetting');
+});
+
+test('what else an earlier process left is tried again beside the service', async () => {
+  await using temporary = await TemporaryStore.open();
+  let asked = 0;
+  const { hosted, lines } = forgettingOn(temporary, {
+    'index.heldAtStart': () => {
+      asked++;
+      if (asked < 3) throw new Error('the index restarts');
+      return { dropped: 0, setAside: false };
+    },
+  });
+  await hosted.told('ready.forgetting');
+  await until(() => asked === 3, 'it was tried again');
+  assert.equal(lines.filter(({ msg }) => msg.includes('tried again')).length, 2);
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.forgetting');
+});
+
+for (const ending of ['stop', 'end'] as const) {
+  test(`a start that fails again and again is over with ${ending}, and does nothing after it`, async () => {
+    await using temporary = await interrupted();
+    let tries = 0;
+    let takenUp = 0;
+    const { hosted } = forgettingOn(temporary, {
+      'index.pagesUnder': () => {
+        tries++;
+        throw new Error('the index restarts');
+      },
+      'index.heldAtStart': () => {
+        takenUp++;
+      },
+    });
+    await until(() => tries === 1, 'it was tried');
+    if (ending === 'stop') {
+      hosted.send({ type: 'stop' });
+      await hosted.told('stopped.forgetting');
+    } else {
+      hosted.end();
+      hosted.start(); // the next life starts when the first is gone
+      await until(() => tries === 2, 'the next life tries');
+      hosted.send({ type: 'stop' });
+      await hosted.told('stopped.forgetting');
+      assert.equal(tries, 2, 'the first life tried no more');
+    }
+    assert.deepEqual([temporary.store.reader.blacklist.purging().length, takenUp], [1, 0]);
+  });
+}
+
+test('a long start says how many pages are left', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  await using temporary = await interrupted();
+  let release: (() => void) | undefined;
+  const { hosted, lines, run } = forgettingOn(temporary, {
+    'index.pagesUnder': () => [1, 2, 3],
+    'store.commit': async ({ command }: { command: Command<unknown> }) => {
+      if (release === undefined) await new Promise<void>((resolve) => (release = resolve));
+      return run(command);
+    },
+  });
+  await until(() => release !== undefined, 'the first slice is under way');
+  t.mock.timers.tick(progressMs);
+  const told = lines.filter(({ msg }) => msg === 'erasing what was being forgotten');
+  assert.deepEqual(
+    told.map(({ rules_left, pages_left }) => [rules_left, pages_left]),
+    [[1, 3]],
+  );
+  release?.();
+  await hosted.told('ready.forgetting');
+  t.mock.timers.tick(progressMs);
+  assert.equal(lines.filter(({ msg }) => msg === 'erasing what was being forgotten').length, 1);
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.forgetting');
 });

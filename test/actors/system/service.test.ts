@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { type Service, type ServiceHooks, serviceLogic } from '../../../src/actors/system/service.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { Readiness } from '../../../src/domain/messages.ts';
+import { until } from '../../process/service.ts';
 import { Hosted } from '../hosted.ts';
 
 type Names = 'system.readiness';
@@ -64,6 +66,24 @@ test('on stop it finishes what it holds, refuses what comes later, lets go of ev
   assert.deepEqual(await held, ready);
   await hosted.told('stopped.x');
   assert.deepEqual(stops, ['ready.x']);
+});
+
+test('a start that waits is told of a stop and of its end from outside', async () => {
+  const starts: ServiceHooks[] = [];
+  const hosted = host(async (hooks) => {
+    starts.push(hooks);
+    if (!hooks.ending.aborted) await once(hooks.ending, 'abort');
+    return answers(() => ready);
+  });
+  await until(() => starts.length === 1, 'the first life starts');
+  hosted.end();
+  assert.equal(starts[0].ending.aborted, true);
+  hosted.start();
+  await until(() => starts.length === 2, 'the second life starts');
+  assert.equal(starts[1].ending.aborted, false);
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.x');
+  assert.equal(starts[1].ending.aborted, true);
 });
 
 test('a service that cannot start has crashed, with the reason', async () => {
