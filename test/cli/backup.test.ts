@@ -247,6 +247,28 @@ test('files are private whatever the umask, and a link is no data folder', async
   assert.match(linked.stderr, /not a plain folder/);
 });
 
+test('an export does not touch other files, and writes over its own only when asked to', async (t) => {
+  const home = temporaryFolder(t);
+  const cli = new Cli(home);
+  const list = join(home, 'list');
+  writeFileSync(list, 'https://one.example/\n');
+  await cli.json(['import', list]);
+  const folder = join(home, 'exports');
+  mkdirSync(folder);
+  const file = join(folder, 'all.jsonl');
+  writeFileSync(`${file}.new`, 'of somebody');
+  await cli.json(['export', file]);
+  const first = readFileSync(file, 'utf8');
+  const refused = await cli.run(['export', file]);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /is there already; --force writes over it/);
+  assert.equal(readFileSync(file, 'utf8'), first);
+  await cli.json(['export', file, '--force']);
+  assert.notEqual(readFileSync(file, 'utf8'), first, 'it was exported later');
+  assert.deepEqual(readdirSync(folder).sort(), ['all.jsonl', 'all.jsonl.new']);
+  assert.equal(readFileSync(`${file}.new`, 'utf8'), 'of somebody');
+});
+
 test('an export taken in elsewhere has the same pages, rules and watches, and taking it in again changes nothing', async (t) => {
   const service = await RunningService.start(t);
   await service.call('POST', '/v1/pages/batch', { pages: Array.from({ length: 30 }, (_, no) => page(no)) });

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { errorCode } from '../../domain/error-code.ts';
 import { type ExportLine, exportVersion } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
-import { replaceFile } from '../../files/durable-file.ts';
+import { createFile, replaceFile, TEMPORARY_SUFFIX } from '../../files/durable-file.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, withStore } from '../context.ts';
@@ -25,19 +25,20 @@ export async function exportCommand(
   path: string,
   { vectors, force }: ExportArguments,
 ): Promise<ExitCode> {
-  const { terminal, json, signal } = context;
+  const { terminal, json, signal, newId } = context;
   const counts = await withStore(context, async ({ reader }) => {
     const lines = exportLines(context, reader, vectors);
     if (path === '-') return writeLines(lines, context.stdout, signal);
-    return replaceFile(path, async (temporary) => {
-      const file = await open(temporary, 'w', 0o600);
+    const write = async (temporary: string) => {
+      const file = await open(temporary, 'wx', 0o600);
       const stream = file.createWriteStream();
       const written = await writeLines(lines, stream, signal);
       stream.end();
       await once(stream, 'close');
-      if (!force) await claimName(path);
       return written;
-    });
+    };
+    const temporary = `${path}.${newId()}${TEMPORARY_SUFFIX}`; // `FILE.new` may be somebody's
+    return force ? replaceFile(path, write, temporary) : createFile(path, write, temporary).catch(refuseExisting(path));
   });
   terminal.progress('');
   if (path === '-') return exitCodes.done;
@@ -49,15 +50,11 @@ export async function exportCommand(
   return exitCodes.done;
 }
 
-/** Make an empty file of this name, which nobody else has made. */
-async function claimName(path: string): Promise<void> {
-  try {
-    await (await open(path, 'wx', 0o600)).close();
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
-    throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
-  }
-}
+/** Says in words that the name is taken. */
+const refuseExisting = (path: string) => (error: unknown) => {
+  if (errorCode(error) !== 'EEXIST') throw error;
+  throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
+};
 
 async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
   const counts: Record<string, number> = { pages: 0, rules: 0, watches: 0, feedback: 0 };
