@@ -39,16 +39,17 @@ export class Places {
       return;
     }
     if (this.#waiting.size >= this.#maxWaiting) throw new NoRoomError(`${this.#maxWaiting} wait already`);
-    const { promise, resolve: go, reject: refuse } = withResolvers();
-    const waiting = { go, refuse };
-    const giveUp = () => {
-      // Whoever was given a place a moment ago is not in the queue any more and has to leave it.
-      if (this.#waiting.delete(waiting)) refuse(signal?.reason);
-    };
-    this.#waiting.add(waiting);
-    signal?.addEventListener('abort', giveUp, { once: true });
+    let giveUp = (): void => {};
     try {
-      await promise;
+      await new Promise<void>((go, refuse) => {
+        const waiting = { go, refuse };
+        this.#waiting.add(waiting);
+        // Whoever was given a place a moment ago is not in the queue any more and has to leave it.
+        giveUp = () => {
+          if (this.#waiting.delete(waiting)) refuse(signal?.reason);
+        };
+        signal?.addEventListener('abort', giveUp, { once: true });
+      });
     } finally {
       signal?.removeEventListener('abort', giveUp);
     }
@@ -70,14 +71,4 @@ export class Places {
     for (const { refuse } of this.#waiting) refuse(reason);
     this.#waiting.clear();
   }
-}
-
-/** `Promise.withResolvers`, which Node 20 has not. */
-function withResolvers() {
-  let resolve = (): void => {};
-  let reject = (_reason: unknown): void => {};
-  const promise = new Promise<void>((...both) => {
-    [resolve, reject] = both;
-  });
-  return { promise, resolve, reject };
 }
