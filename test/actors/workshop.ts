@@ -72,9 +72,10 @@ export class Workshop implements AsyncDisposable {
       await this.gate();
       this.commits++;
       const { results, changes, opstamp, flushed } = await this.temporary.store.transact([command]);
+      this.feed.publish('visible', { opstamp, ...changes });
       await flushed;
       this.temporary.changes.jobs.push(...changes.jobs);
-      this.feed.publish({ opstamp, ...changes });
+      this.feed.publish('durable', { opstamp, ...changes });
       if (this.loseReplies) throw storeUnavailable(new Error('the reply was lost'));
       const [result] = results;
       if (!result.ok) throw result.error;

@@ -179,7 +179,7 @@ async function stand(t: TestContext, heartbeat_s = 15) {
   let opstamp = 0;
   const publish = (count: number) => {
     const jobs = Array.from({ length: count }, (_, i) => jobRow({ no: i + 1, status: 'running' }));
-    feed.publish({ opstamp: ++opstamp, ...noChanges(), jobs });
+    feed.publish('durable', { opstamp: ++opstamp, ...noChanges(), jobs });
   };
   return { app, url, publish, ends };
 }

@@ -30,7 +30,7 @@ const nothing = async () => {};
 test('what a projection does when it is told of a commit, and its timers after that, are of no trace', async () => {
   const feed = new CommitFeed();
   const later = new EventTarget();
-  feed.subscribe(() => {
+  feed.subscribe('durable', () => {
     void traced('look', {}, nothing);
     setTimeout(() => void traced('look again', {}, nothing).then(() => later.dispatchEvent(new Event('over'))), 1);
   });
@@ -38,7 +38,7 @@ test('what a projection does when it is told of a commit, and its timers after t
     const over = once(later, 'over');
     await traced('request', {}, async () => {
       await traced('commit', {}, nothing);
-      feed.publish({ opstamp: 1, ...noChanges() });
+      feed.publish('durable', { opstamp: 1, ...noChanges() });
     });
     await over;
   });

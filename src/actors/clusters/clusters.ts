@@ -102,7 +102,7 @@ export function clustersLogic(dependencies: ClustersDependencies) {
       }
     };
 
-    const unsubscribe = feed.subscribe(({ pages, jobs, tombstones }) => {
+    const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
       if (pages.length > 0) activeAt = now();
       for (const { no, status } of pages) if (status === 'indexed') waiting.add(no);
       if (jobs.some(({ kind, status }) => kind === 'cluster' && status === 'done')) {

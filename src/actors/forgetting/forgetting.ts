@@ -230,7 +230,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       }
     };
 
-    const unsubscribe = feed.subscribe(({ tombstones }) => {
+    const unsubscribe = feed.subscribe('durable', ({ tombstones }) => {
       if (tombstones.some(({ state }) => state !== 'verified')) arm();
     });
 

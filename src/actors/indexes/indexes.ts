@@ -90,7 +90,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
     hideForgotten();
     for (const page of reader.pages.all()) catalog.apply(page);
-    const unsubscribe = feed.subscribe(({ pages, removedPages, rules }) => {
+    const unsubscribe = feed.subscribe('visible', ({ pages, removedPages, rules }) => {
       if (rules.length > 0) hideForgotten();
       for (const page of pages) catalog.apply(page);
       for (const no of removedPages) catalog.remove(no);

@@ -89,7 +89,7 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
         return claimed;
       }),
       listen: fromCallback<Event>(({ sendBack }) =>
-        feed.subscribe(({ jobs }) => {
+        feed.subscribe('durable', ({ jobs }) => {
           for (const { status, no, claim } of jobs) {
             if (status === 'done') sendBack({ type: 'cancelled', id: actorIdOf({ no, claim }) });
           }

@@ -1,4 +1,7 @@
-/** Tells those who keep a projection of the store what each durable commit changed, in commit order. */
+/**
+ * Tells those who keep a projection of the store what each commit changed, in commit order. Each is told of twice: when readers see it,
+ * for what has to agree with them, and when it is on the disk, for what goes out of the process.
+ */
 import type { Changes } from '../../store/store.ts';
 import { outsideTraces } from '../../tracing/span.ts';
 
@@ -8,22 +11,25 @@ export interface CommittedChanges extends Changes {
 
 export type CommitListener = (changes: CommittedChanges) => void;
 
+/** A disk may be long in between. */
+export type CommitMoment = 'visible' | 'durable';
+
 export class CommitFeed {
-  readonly #listeners = new Set<CommitListener>();
+  readonly #listeners: Record<CommitMoment, Set<CommitListener>> = { visible: new Set(), durable: new Set() };
 
   /** Returns how to stop listening. */
-  subscribe(listener: CommitListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  subscribe(moment: CommitMoment, listener: CommitListener): () => void {
+    this.#listeners[moment].add(listener);
+    return () => this.#listeners[moment].delete(listener);
   }
 
   /**
-   * Tell every listener; what those that failed threw is returned, so that one projection's bug stays its own. Listeners run
+   * Tell every listener of the moment; what those that failed threw is returned, so that one projection's bug stays its own. Listeners run
    * outside the trace of whoever wrote: what they go on to do is for all writes.
    */
-  publish(changes: CommittedChanges): unknown[] {
+  publish(moment: CommitMoment, changes: CommittedChanges): unknown[] {
     const errors: unknown[] = [];
-    for (const listener of this.#listeners) {
+    for (const listener of this.#listeners[moment]) {
       try {
         outsideTraces(() => listener(changes));
       } catch (error) {

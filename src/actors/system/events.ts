@@ -75,7 +75,7 @@ export function eventsLogic(dependencies: EventsDependencies) {
       }
     };
 
-    const unlisten = feed.subscribe(({ opstamp, jobs }) => {
+    const unlisten = feed.subscribe('durable', ({ opstamp, jobs }) => {
       if (jobs.length === 0 || subscribers.size === 0) return;
       backlog.append(jobs.map(eventText));
       for (const { place, from } of subscribers.values()) if (opstamp < from) backlog.skip(place, jobs.length);

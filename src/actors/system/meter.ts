@@ -58,7 +58,7 @@ export function meterLogic(dependencies: MeterDependencies) {
 
     metrics.jobs.collected = () => countJobs(reader);
     metrics.breakers.collected = breakerStates;
-    const unlisten = feed.subscribe(({ jobs }) => {
+    const unlisten = feed.subscribe('visible', ({ jobs }) => {
       for (const { kind, status } of jobs) metrics.jobChanges.inc({ kind, status });
     });
 

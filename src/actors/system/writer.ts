@@ -15,7 +15,7 @@ import { DomainError, FatalError } from '../../domain/errors.ts';
 import { createWriterMachine } from '../../machines/writer.ts';
 import { type Command, type Commit, type Store, storeUnavailable } from '../../store/store.ts';
 import { isTraced, presentContext, remember } from '../../tracing/span.ts';
-import type { CommitFeed } from './commit-feed.ts';
+import type { CommitFeed, CommitMoment } from './commit-feed.ts';
 import { type ServiceHooks, serviceLogic } from './service.ts';
 
 export interface WriterDependencies {
@@ -66,6 +66,7 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       };
       try {
         const commit = await store.transact(batch.map(({ command }) => command));
+        publish('visible', commit);
         const answered = answerFlushed(commit, batch).finally(settled);
         flushes.add(answered);
         void answered.finally(() => flushes.delete(answered));
@@ -75,20 +76,23 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       }
     };
 
-    const answerFlushed = async ({ flushed, steps, results }: Commit, batch: Write[]) => {
-      const failure = await flushed.then(
-        () => null,
-        (error: unknown) => ({ error }),
-      );
-      // Readers see the rows also where the flush failed, so the projections have to as well.
+    const publish = (moment: CommitMoment, { steps }: Commit) => {
       for (const { opstamp, changes } of steps) {
-        for (const err of feed.publish({ opstamp, ...changes })) {
+        for (const err of feed.publish(moment, { opstamp, ...changes })) {
           log.error({ err }, 'a listener of the commit feed failed');
         }
       }
+    };
+
+    const answerFlushed = async (commit: Commit, batch: Write[]) => {
+      const failure = await commit.flushed.then(
+        () => null,
+        (error: unknown) => ({ error }),
+      );
+      publish('durable', commit); // also where the flush failed: readers see the rows, so the projections have to as well
       if (failure !== null) return refuse(batch, failure.error);
       trouble = null;
-      results.forEach((result, index) => {
+      commit.results.forEach((result, index) => {
         if (result.ok) batch[index].resolve(result.reply);
         else batch[index].reject(result.error);
       });

@@ -77,7 +77,7 @@ class Library implements AsyncDisposable {
     try {
       const { results, changes, flushed } = await this.temporary.store.transact([command]);
       await flushed;
-      this.#feed.publish({ opstamp: ++this.#opstamp, ...changes });
+      this.#feed.publish('durable', { opstamp: ++this.#opstamp, ...changes });
       const [result] = results;
       if (!result.ok) throw result.error;
       return result.reply as Reply;
@@ -92,7 +92,7 @@ class Library implements AsyncDisposable {
       for (let i = 0; i < count; i++) vectors.put(space, ++this.#pages, Float32Array.of(1, 0));
     });
     const page = { no: this.#pages, status: 'queued' } as Changes['pages'][number];
-    this.#feed.publish({ ...noChanges(), pages: [page], opstamp: ++this.#opstamp });
+    this.#feed.publish('durable', { ...noChanges(), pages: [page], opstamp: ++this.#opstamp });
   }
 
   /** A minute's tick after so many minutes; gives what started the runs there are, newest first. */

@@ -23,7 +23,7 @@ function forgettingOn(temporary: TemporaryStore, replies: Record<string, (reques
   const run = async (command: Command<unknown>) => {
     const { results, changes, opstamp, flushed } = await temporary.store.transact([command]);
     await flushed;
-    feed.publish({ opstamp, ...changes });
+    feed.publish('durable', { opstamp, ...changes });
     const [result] = results;
     if (!result.ok) throw result.error;
     return result.reply;

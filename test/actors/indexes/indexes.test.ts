@@ -8,8 +8,10 @@ import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import { noChanges } from '../../../src/store/store.ts';
 import { openThreadPool } from '../../../src/threads/thread-pool.ts';
 import { submission } from '../../commands/submissions.ts';
+import { pageRow } from '../../machines/rows.ts';
 import type { Hosted } from '../hosted.ts';
 import { keptLog, type LogLine } from '../quiet-log.ts';
 import { Shelf } from '../shelf.ts';
@@ -30,13 +32,13 @@ after(() => work.close());
 const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
 
 /** The indexes over a shelf's store, ready. */
-async function readyIndexes(shelf: Shelf): Promise<{ hosted: Hosted; lines: LogLine[] }> {
+async function readyIndexes(shelf: Shelf, feed = new CommitFeed()): Promise<{ hosted: Hosted; lines: LogLine[] }> {
   const { log, lines } = keptLog();
   const logic = indexesLogic({
     dir: indexDir(shelf),
     storeId: 'store 1',
     reader: shelf.reader,
-    feed: new CommitFeed(),
+    feed,
     work,
     askQueryVector: async () => ({ vector: null, degraded: false }),
     searchData: { wordVectors: null },
@@ -76,6 +78,18 @@ async function shelve(shelf: Shelf, word: string, chunks: number): Promise<void>
     await shelf.add({ text, vectors: { 1: Array.from({ length: each }, () => [1, 2]) } });
   }
 }
+
+test('what readers of the store see is in the catalog before the disk has it', async () => {
+  await using shelf = await Shelf.open();
+  const feed = new CommitFeed();
+  const { hosted } = await readyIndexes(shelf, feed);
+  const page = pageRow({ no: 7, domain: 'slow.example' });
+  feed.publish('visible', { ...noChanges(), opstamp: 1, pages: [page] });
+  assert.deepEqual(await hosted.ask('index.pagesUnder', { domain: 'slow.example' }), [7]);
+  feed.publish('visible', { ...noChanges(), opstamp: 2, removedPages: [7] });
+  assert.deepEqual(await hosted.ask('index.pagesUnder', { domain: 'slow.example' }), []);
+  await stop(hosted);
+});
 
 test('a start waits for everything that was indexed and not saved, however much', async () => {
   await using shelf = await Shelf.open();

@@ -79,7 +79,7 @@ test('while jobs cannot be claimed it tries again, and says so', async () => {
   await workshop.settle();
   workshop.breakDisk(true);
   await workshop.temporary.commit(newJob(workshop));
-  workshop.feed.publish({ ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
+  workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
   await workshop.pass(2500);
   assert.deepEqual(
     [workshop.job(1).status, workshop.lines.map(({ msg }) => msg)],
@@ -137,7 +137,7 @@ test('a stop while jobs are being claimed gives back what was claimed', async ()
   await workshop.settle();
   const release = workshop.holdCommits();
   await workshop.temporary.commit(newJob(workshop));
-  workshop.feed.publish({ ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
+  workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
   workshop.hosted.send({ type: 'stop' });
   release();
   await workshop.pass(limits.graceMs + 100);
@@ -151,7 +151,7 @@ test('a stop while a claim fails is not forgotten', async () => {
   await workshop.settle();
   const release = workshop.holdCommits();
   await workshop.temporary.commit(newJob(workshop));
-  workshop.feed.publish({ ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
+  workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
   workshop.hosted.send({ type: 'stop' });
   release(storeUnavailable(new Error('no space')));
   await workshop.settle();

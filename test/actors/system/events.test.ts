@@ -61,14 +61,15 @@ class Station {
     const { steps, flushed } = await this.temporary.store.transact(commands);
     await flushed;
     return () => {
-      for (const { opstamp, changes } of steps) assert.deepEqual(this.feed.publish({ opstamp, ...changes }), []);
+      for (const { opstamp, changes } of steps)
+        assert.deepEqual(this.feed.publish('durable', { opstamp, ...changes }), []);
     };
   }
 
   /** Changes of jobs as of one commit, without a store behind them. */
   publish(opstamp: number, count: number, last_error: string | null = null): void {
     const jobs = Array.from({ length: count }, (_, i) => jobRow({ no: i + 1, last_error }));
-    assert.deepEqual(this.feed.publish({ opstamp, ...noChanges(), jobs }), []);
+    assert.deepEqual(this.feed.publish('durable', { opstamp, ...noChanges(), jobs }), []);
   }
 }
 

@@ -64,20 +64,24 @@ const until = async (holds: () => boolean) => {
 };
 const page = (path: string) => ingestPage(submission({ canonical_url: `https://example.com/${path}` }));
 
-test('a write is answered only when it is on the disk, and after the feed has told it', async () => {
+test('the feed tells of a write when readers see it and when it is on the disk, and only then is it answered', async () => {
   await using temporary = await TemporaryStore.open();
   const disk = new SlowDisk(temporary.store);
   const { feed, commit } = await startWriter(disk);
   const log: string[] = [];
-  feed.subscribe(({ opstamp, pages, jobs }) => log.push(`told ${opstamp}: ${pages.length} page, ${jobs.length} job`));
+  for (const moment of ['visible', 'durable'] as const)
+    feed.subscribe(moment, ({ opstamp, pages, jobs }) =>
+      log.push(`${moment} ${opstamp}: ${pages.length} page, ${jobs.length} job`),
+    );
   const answered = commit(page('a')).then((reply) => log.push(`answered ${JSON.stringify(reply)}`));
   await until(() => disk.flush.length === 1);
   assert.equal(temporary.store.reader.pages.count(), 1, 'committed');
   for (let turns = 0; turns < 50; turns++) await turn();
-  assert.deepEqual(log, []);
+  const seen = ['visible 1: 1 page, 1 job'];
+  assert.deepEqual(log, seen);
   disk.flush[0]();
   await answered;
-  assert.deepEqual(log, ['told 1: 1 page, 1 job', 'answered {"outcome":"accepted","page_no":1}']);
+  assert.deepEqual(log, [...seen, 'durable 1: 1 page, 1 job', 'answered {"outcome":"accepted","page_no":1}']);
 });
 
 test('the next batch is committed while the one before is on its way to the disk; the feed keeps their order', async () => {
@@ -85,7 +89,7 @@ test('the next batch is committed while the one before is on its way to the disk
   const { feed, commit } = await startWriter(temporary.store);
   const told: number[] = [];
   const urls: string[] = [];
-  feed.subscribe(({ opstamp, pages }) => {
+  feed.subscribe('durable', ({ opstamp, pages }) => {
     told.push(opstamp);
     urls.push(...pages.map(({ canonical_url }) => canonical_url.slice(20)));
   });
@@ -155,7 +159,7 @@ test('a commit that does not reach the disk is refused; the projections are told
   const disk = new SlowDisk(temporary.store);
   const { feed, commit } = await startWriter(disk);
   let told = 0;
-  feed.subscribe(() => told++);
+  feed.subscribe('durable', () => told++);
   const asked = commit(page('a'));
   asked.catch(() => {});
   await until(() => disk.break.length === 1);
@@ -171,7 +175,7 @@ test('a disk that does not answer: who waits and who comes is refused, until it 
   const disk = new SlowDisk(temporary.store);
   const { feed, lines, commit, trouble } = await startWriter(disk, 20_000);
   const told: string[] = [];
-  feed.subscribe(({ pages }) => told.push(...pages.map(({ canonical_url }) => canonical_url.slice(20))));
+  feed.subscribe('durable', ({ pages }) => told.push(...pages.map(({ canonical_url }) => canonical_url.slice(20))));
   const stuck = commit(page('stuck'));
   await until(() => disk.flush.length === 1);
   t.mock.timers.tick(20_000);
@@ -213,7 +217,7 @@ test('what waits behind a batch that the disk does not take is refused and never
     20_000,
   );
   let told = 0;
-  feed.subscribe(() => told++);
+  feed.subscribe('durable', () => told++);
   const asked = Promise.allSettled([commit(page('first')), commit(page('queued'))]);
   await until(() => taken);
   t.mock.timers.tick(20_000);
@@ -299,10 +303,10 @@ test('a listener that throws harms neither the writes nor the other listeners', 
   await using temporary = await TemporaryStore.open();
   const { feed, lines, commit } = await startWriter(temporary.store);
   let told = 0;
-  feed.subscribe(() => {
+  feed.subscribe('durable', () => {
     throw new Error('bad listener');
   });
-  feed.subscribe(() => told++);
+  feed.subscribe('durable', () => told++);
   assert.deepEqual(await commit(page('a')), { outcome: 'accepted', page_no: 1 });
   assert.equal(told, 1);
   assert.deepEqual(
