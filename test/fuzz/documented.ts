@@ -57,11 +57,19 @@ function placeOf({ instancePath, keyword, params }: ErrorObject): string {
 const escaped = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
 const unescaped = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
 
+/** How truth values are written in a query, in any case. */
+const truthValues = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
 /** A query parameter as its schema would have it: numbers and booleans come as text. */
 function readAs({ type }: Schema, text: string): unknown {
   if (type === 'integer') return /^-?\d+$/.test(text) ? Number(text) : text;
   if (type === 'number') return /^\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
-  if (type === 'boolean') return text === 'true' || (text === 'false' ? false : text);
+  if (type === 'boolean') return truthValues.get(text.toLowerCase()) ?? text;
   return text;
 }
 

@@ -97,6 +97,16 @@ test('every body that is documented is closed: a field that it does not name is 
   for (const { id, faultsOf } of bodies) assert.ok(faultsOf({ no_such_field: 1 }).includes('no_such_field'), id);
 });
 
+test('what counts as a truth value in a query is what the service takes', async () => {
+  const operation = documented.operation('list_clusters');
+  const [parameter] = operation.parameters.filter(({ schema }) => schema.type === 'boolean');
+  for (const text of ['true', 'True', '1', 'FALSE', '0', '', 'yes', '2', 'constructor']) {
+    const path = `/v1/clusters?${parameter.name}=${text}`;
+    const { status } = await service.call('GET', path);
+    assert.equal(status, operation.queryFaultsOf(parameter, text).length === 0 ? 200 : 422, path);
+  }
+});
+
 test('no request makes a route answer what it does not declare', async (t) => {
   const tally = new Tally();
   const fuzzed = fc.oneof(...documented.operations.map((operation) => requestsTo(documented, operation)));
