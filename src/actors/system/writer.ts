@@ -42,6 +42,8 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
     /** Those who wait for an answer. */
     const waiting = new Set<Write>();
     const flushes = new Set<Promise<void>>();
+    /** The latest batch's way to the disk and to the projections, and with it that of all before. */
+    let toldUpTo: Promise<void> = Promise.resolve();
     /** Batches that the disk has had for too long. */
     const overdue = new Set<Write[]>();
     /** Why the last write was refused. */
@@ -67,7 +69,8 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       try {
         const commit = await store.transact(batch.map(({ command }) => command));
         publish('visible', commit);
-        const answered = answerFlushed(commit, batch).finally(settled);
+        const answered = answerFlushed(commit, batch, toldUpTo).finally(settled);
+        toldUpTo = answered;
         flushes.add(answered);
         void answered.finally(() => flushes.delete(answered));
       } catch (error) {
@@ -84,11 +87,13 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       }
     };
 
-    const answerFlushed = async (commit: Commit, batch: Write[]) => {
+    const answerFlushed = async (commit: Commit, batch: Write[], before: Promise<void>) => {
       const failure = await commit.flushed.then(
         () => null,
         (error: unknown) => ({ error }),
       );
+      // Each flush has a thread of its own, and a later one, which covers the earlier, may be heard of first.
+      await before;
       publish('durable', commit); // also where the flush failed: readers see the rows, so the projections have to as well
       if (failure !== null) return refuse(batch, failure.error);
       trouble = null;

@@ -107,6 +107,24 @@ test('the next batch is committed while the one before is on its way to the disk
   assert.ok(told.length < 10, `${told.length} commits for 300 writes`);
 });
 
+test('a batch whose flush is heard of before that of an earlier one is told and answered after it', async () => {
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { feed, commit } = await startWriter(disk);
+  const log: string[] = [];
+  feed.subscribe('durable', ({ opstamp }) => log.push(`told ${opstamp}`));
+  const first = commit(page('a')).then(() => log.push('answered a'));
+  await until(() => disk.flush.length === 1);
+  const second = commit(page('b')).then(() => log.push('answered b'));
+  await until(() => disk.flush.length === 2);
+  disk.flush[1]();
+  for (let turns = 0; turns < 50; turns++) await turn();
+  assert.deepEqual(log, []);
+  disk.flush[0]();
+  await Promise.all([first, second]);
+  assert.deepEqual(log, ['told 1', 'answered a', 'told 2', 'answered b']);
+});
+
 test('a command that throws is rejected with what it threw, the others of its batch are answered', async () => {
   await using temporary = await TemporaryStore.open();
   const { commit } = await startWriter(temporary.store);
