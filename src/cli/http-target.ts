@@ -1,13 +1,14 @@
 /**
  * Imports through a running service: batches of a hundred, and after each answer the checkpoint in a file of its own. A process that is
  * killed between an answer and its checkpoint sends that one batch again: every page is there once all the same, its visits may be
- * counted twice. `ID.json` is the checkpoint, `ID.failures.jsonl` what failed; of the latter only as many bytes count as the checkpoint says.
+ * counted twice. `ID.json` is the checkpoint; `ID.failures.jsonl` is only ever added to: what failed, and what does so no more. Of it as
+ * many bytes count as the checkpoint says, so that both change together, at the writing of the checkpoint.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterBatch, type ImportBatch, type ItemOutcome } from '../compute/import-progress.ts';
+import { afterBatch, type ItemOutcome, type PlacedItem } from '../compute/import-progress.ts';
 import type { FailedItem, ImportCheckpoint } from '../domain/import.ts';
 import type { IngestBatchResult } from '../domain/page.ts';
 import { replaceText } from '../files/durable-file.ts';
@@ -20,6 +21,9 @@ interface Saved {
   checkpoint: ImportCheckpoint;
   failureBytes: number;
 }
+
+/** A line about what failed: the latest one of a place counts. */
+type FailureLine = FailedItem | { place: number; mended: true };
 
 /** Contract: items of one batch. */
 const itemsPerRequest = 100;
@@ -44,12 +48,19 @@ export function httpTarget({ stateDir, now, signal }: Context, client: ServiceCl
     const bytes = saved(id)?.failureBytes ?? 0;
     if (bytes === 0) return [];
     const text = readFileSync(failuresPath(id)).toString('utf8', 0, bytes);
-    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as FailedItem]));
+    const byPlace = new Map<number, FailedItem>();
+    for (const line of text.split('\n').filter(Boolean)) {
+      const told = JSON.parse(line) as FailureLine;
+      if ('mended' in told) byPlace.delete(told.place);
+      else byPlace.set(told.place, told);
+    }
+    return [...byPlace.values()];
   };
 
-  const send = async (batch: ImportBatch): Promise<ItemOutcome[]> => {
-    if (batch.items.length === 0) return [];
-    const pages = batch.items.map(({ item }) => submissionOf(item, label));
+  const send = async (items: readonly PlacedItem[]): Promise<ItemOutcome[]> => {
+    if (items.length === 0) return [];
+    const pages = items.map(({ item }) => submissionOf(item, label));
+    let isRepeated = false;
     for (let attempt = 1; ; attempt++) {
       try {
         const { results } = await client.call<{ results: IngestBatchResult[] }>(
@@ -62,28 +73,33 @@ export function httpTarget({ stateDir, now, signal }: Context, client: ServiceCl
           result.outcome === 'rejected' ? { outcome: 'failed', reason: result.detail } : { outcome: result.outcome },
         );
       } catch (error) {
-        if (error instanceof UnreachableError && attempt === 1) repeatedItems += pages.length;
+        if (error instanceof ServiceError && error.status === 413) return sendParts(items, error);
         const waitMs = waitAfter(error, attempt);
         if (waitMs === null) throw stopped(error);
+        if (error instanceof UnreachableError && !isRepeated) {
+          isRepeated = true;
+          repeatedItems += pages.length;
+        }
         await delay(waitMs, undefined, { signal });
       }
     }
   };
 
+  /** Items whose bodies are too large for one request are sent in halves; one that is so alone has failed. */
+  const sendParts = async (items: readonly PlacedItem[], tooLarge: ServiceError): Promise<ItemOutcome[]> => {
+    if (items.length === 1) return [{ outcome: 'failed', reason: tooLarge.message }];
+    const middle = Math.ceil(items.length / 2);
+    return [...(await send(items.slice(0, middle))), ...(await send(items.slice(middle)))];
+  };
+
   const save = async (checkpoint: ImportCheckpoint, added: readonly FailedItem[], mended: readonly number[]) => {
     const { id } = checkpoint;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const lines: FailureLine[] = [...added, ...mended.map((place) => ({ place, mended: true as const }))];
     let failureBytes = saved(id)?.failureBytes ?? 0;
-    if (mended.length > 0) {
-      const gone = new Set(mended);
-      const lines = failures(id).filter(({ place }) => !gone.has(place));
-      const text = lines.map((failure) => `${JSON.stringify(failure)}\n`).join('');
-      await replaceText(failuresPath(id), text);
-      failureBytes = Buffer.byteLength(text);
-    } else if (added.length > 0) {
-      const known = new Set(failures(id).map(({ place }) => place));
-      const text = added.filter(({ place }) => !known.has(place)).map((failure) => `${JSON.stringify(failure)}\n`);
-      failureBytes = await append(failuresPath(id), failureBytes, text.join(''));
+    if (lines.length > 0) {
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      failureBytes = await append(failuresPath(id), failureBytes, text);
     }
     await replaceText(statePath(id), JSON.stringify({ checkpoint, failureBytes } satisfies Saved));
     return checkpoint;
@@ -99,7 +115,7 @@ export function httpTarget({ stateDir, now, signal }: Context, client: ServiceCl
       rmSync(failuresPath(id), { force: true });
     },
     take: async (before, batch) => {
-      const result = afterBatch(before, batch, await send(batch), now());
+      const result = afterBatch(before, batch, await send(batch.items), now());
       return save(result.checkpoint, result.failures, result.mended);
     },
   };

@@ -69,14 +69,15 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
     updated_at: now(),
   };
   const begin = checkpoint.next;
-  let batch = newBatch();
+  let gathered = new Gathered(target.maxItems);
+  let skipped: ImportBatch['skipped'] = {};
   let place = -1;
-  let chars = 0;
   const send = async (last: boolean) => {
-    checkpoint = await target.take(checkpoint, { ...batch, next: place + 1, last });
+    const { items } = gathered;
+    checkpoint = await target.take(checkpoint, { items, next: place + 1, skipped, last, retry: false });
     onProgress?.(checkpoint);
-    batch = newBatch();
-    chars = 0;
+    gathered = new Gathered(target.maxItems);
+    skipped = {};
   };
   for await (const item of source.items()) {
     signal.throwIfAborted();
@@ -84,12 +85,11 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
     if (place < begin) continue;
     const reason = skipReason(item, options);
     if (reason !== null) {
-      batch.skipped[reason] = (batch.skipped[reason] ?? 0) + 1;
+      skipped[reason] = (skipped[reason] ?? 0) + 1;
       continue;
     }
-    batch.items.push({ place, item });
-    chars += charsOf(item);
-    if (batch.items.length >= target.maxItems || chars >= maxBatchChars) await send(false);
+    gathered.add({ place, item });
+    if (gathered.isFull) await send(false);
   }
   if (place + 1 < begin) throw new ImportError('the source has fewer items than the last time');
   await send(true);
@@ -99,22 +99,22 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
 async function retryFailed({ source, target, signal, onProgress }: RunImportOptions, known: ImportCheckpoint) {
   const places = new Set((await target.failures(source.id)).map(({ place }) => place));
   let checkpoint = known;
-  let items: PlacedItem[] = [];
+  let gathered = new Gathered(target.maxItems);
   let place = -1;
   const send = async () => {
-    const batch: ImportBatch = { items, next: checkpoint.next, skipped: {}, last: false, retry: true };
-    checkpoint = await target.take(checkpoint, batch);
+    const { items } = gathered;
+    checkpoint = await target.take(checkpoint, { items, next: checkpoint.next, skipped: {}, last: false, retry: true });
     onProgress?.(checkpoint);
-    items = [];
+    gathered = new Gathered(target.maxItems);
   };
   for await (const item of source.items()) {
     signal.throwIfAborted();
     place++;
     if (!places.has(place)) continue;
-    items.push({ place, item });
-    if (items.length >= target.maxItems) await send();
+    gathered.add({ place, item });
+    if (gathered.isFull) await send();
   }
-  if (items.length > 0) await send();
+  if (gathered.items.length > 0) await send();
   return checkpoint;
 }
 
@@ -161,12 +161,26 @@ export function submissionOf(item: ImportItem, label: string): IngestPageRequest
   };
 }
 
-function newBatch(): ImportBatch {
-  return { items: [], next: 0, skipped: {}, last: false, retry: false };
-}
+/** Items of the next batch. */
+class Gathered {
+  readonly items: PlacedItem[] = [];
+  readonly #maxItems: number;
+  /** Of saved pages. */
+  #chars = 0;
 
-function charsOf({ body_html, body_text }: ImportItem): number {
-  return (body_html?.length ?? 0) + (body_text?.length ?? 0);
+  constructor(maxItems: number) {
+    this.#maxItems = maxItems;
+  }
+
+  get isFull(): boolean {
+    return this.items.length >= this.#maxItems || this.#chars >= maxBatchChars;
+  }
+
+  add(placed: PlacedItem): void {
+    const { body_html, body_text } = placed.item;
+    this.items.push(placed);
+    this.#chars += (body_html?.length ?? 0) + (body_text?.length ?? 0);
+  }
 }
 
 function sameOptions(one: ImportOptions, other: ImportOptions): boolean {

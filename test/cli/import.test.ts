@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -217,6 +217,78 @@ test('over HTTP: --retry-failed sends what failed, and nothing else', async (t) 
   assert.deepEqual([retried.items, retried.accepted, retried.failed, retried.failures], [230, 230, 0, []]);
   assert.equal(taken.length, 230);
   assert.deepEqual(taken, [...new Set(taken)], 'no address was taken twice');
+});
+
+test('over HTTP: --retry-failed that is cut off before its checkpoint counts and lists as if it had not been', async (t) => {
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, Array.from({ length: 30 }, (_, no) => `https://site.example/${no}`).join('\n'));
+  const state = join(home, 'state', 'readback', 'imports');
+  const checkpoint = () => join(state, readdirSync(state).find((name) => name.endsWith('.json')) ?? '');
+  const refused = ['/7', '/17', '/27'];
+  let obstacle: string | null = null;
+  const port = await listening(t, (request, body) => {
+    if (request.url === '/healthz') return { status: 200, body: { status: 'ok' } };
+    if (obstacle === '') {
+      obstacle = `${checkpoint()}.new`;
+      mkdirSync(obstacle);
+    }
+    const { pages } = JSON.parse(body) as { pages: { url: string }[] };
+    const results = pages.map(({ url }, index) =>
+      refused.some((end) => url.endsWith(end))
+        ? { outcome: 'rejected', index, detail: 'not today' }
+        : { outcome: 'accepted', index, page_id: 'pg_00000001', status: 'queued' },
+    );
+    return { status: 200, body: { results } };
+  });
+  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const first = await cli.json<Imported>(['import', list], 5);
+  assert.deepEqual(first.failures, [failed(7), failed(17), failed(27)]);
+  refused.splice(0, 2);
+  obstacle = ''; // in the way of the next checkpoint
+  const cutOff = await cli.run(['import', list, '--retry-failed']);
+  assert.notEqual(cutOff.code, 0);
+  rmSync(obstacle, { recursive: true });
+  obstacle = null;
+  assert.deepEqual(await cli.json<Imported>(['import', list], 5), first, 'nothing is told that no checkpoint covers');
+  const retried = await cli.json<Imported>(['import', list, '--retry-failed'], 5);
+  assert.deepEqual([retried.accepted, retried.failed, retried.failures], [29, 1, [failed(27)]]);
+  refused.pop();
+  const whole = await cli.json<Imported>(['import', list, '--retry-failed']);
+  assert.deepEqual([whole.accepted, whole.failed, whole.failures], [30, 0, []]);
+});
+
+test('over HTTP: saved pages that are too large for one request are sent apart; one that is so alone has failed', async (t) => {
+  const home = temporaryFolder(t);
+  const file = join(home, 'karakeep.json');
+  const bookmarks = Array.from({ length: 9 }, (_, no) => ({
+    createdAt: 1735689600,
+    content: { type: 'link', url: `https://site.example/${no}`, htmlContent: 'x'.repeat(no === 4 ? 5000 : 1000) },
+  }));
+  writeFileSync(file, JSON.stringify({ bookmarks }));
+  const taken: string[] = [];
+  const port = await listening(t, (request, body) => {
+    if (request.url === '/healthz') return { status: 200, body: { status: 'ok' } };
+    if (body.length > 4000) return { status: 413, body: { detail: 'the body is larger than 4000 bytes' } };
+    const { pages } = JSON.parse(body) as { pages: { url: string }[] };
+    taken.push(...pages.map(({ url }) => url));
+    const results = pages.map((_, index) => ({
+      outcome: 'accepted',
+      index,
+      page_id: 'pg_00000001',
+      status: 'queued',
+    }));
+    return { status: 200, body: { results } };
+  });
+  const cli = new Cli(home, { SERVICE_BIND_PORT: port, SERVICE_AUTH_TOKEN: 'x' });
+  const answer = await cli.json<Imported>(['import', file], 5);
+  assert.deepEqual([answer.items, answer.accepted, answer.failed, answer.finished], [9, 8, 1, true]);
+  assert.equal(answer.failures[0].place, 4);
+  assert.match(answer.failures[0].reason, /larger than 4000 bytes/);
+  assert.deepEqual(
+    taken,
+    [0, 1, 2, 3, 5, 6, 7, 8].map((no) => `https://site.example/${no}`),
+  );
 });
 
 function failed(place: number) {
