@@ -14,6 +14,10 @@ export interface DomNode {
   readonly parentNode: DomNode | null;
   getAttribute(name: string): string | null;
   hasAttribute(name: string): boolean;
+  getAttributeNames(): string[];
+  setAttribute(name: string, value: string): void;
+  /** `before` null: at the end. */
+  insertBefore(node: DomNode, before: DomNode | null): void;
   replaceWith(node: DomNode): void;
   remove(): void;
 }

@@ -5,12 +5,12 @@
  * Called on an extraction thread: a large page takes seconds.
  */
 import { Readability } from '@mozilla/readability';
-import { parseHTML } from 'linkedom';
 import type { Section } from '../../domain/page.ts';
 import { clearPage, hiddenStyle } from './clear-page.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
-import { checkMarkup, checkTree, ExtractionLimitError } from './extraction-limit.ts';
+import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
+import { parsePage } from './parse-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { trimArticle } from './trim-article.ts';
 
@@ -74,16 +74,6 @@ export function extractHtml(html: string, url: string): ExtractedPage {
     lang: facts?.lang ?? null,
     site_name: facts?.site_name ?? null,
   };
-}
-
-function parsePage(html: string, url: string): DomDocument {
-  const whole = /<html[\s>]/i.test(html) ? html : `<!doctype html><html><head></head><body>${html}</body></html>`;
-  try {
-    return parseHTML(whole).document;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new ExtractionLimitError(`page has an element with too many class names: ${url}`, { cause: error });
-  }
 }
 
 interface Article {

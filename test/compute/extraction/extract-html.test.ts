@@ -172,3 +172,48 @@ test('titles of saved web pages are found', (t) => {
   );
   assert.ok(found.length >= 0.9 * pages.length, `${found.length} of ${pages.length}`);
 });
+
+const stray = 'A sentence that stands where no text belongs is read by everybody who opens the page in a browser.';
+
+test('text outside of the body is read in its place', () => {
+  const before = `<p>${filler}</p>`;
+  const pages = {
+    'behind the body': `<html><body>${before}</body><p>${stray}</p></html>`,
+    'behind the document': `<html><body>${before}</body></html>\n<p>${stray}</p>`,
+    'in a second document': `<html><body>${before}</body></html><html><body><p>${stray}</p></body></html>`,
+    'behind an element that is in front of the document': `${before}<html><head></head><body><p>${stray}</p></body></html>`,
+  };
+  for (const [place, html] of Object.entries(pages)) {
+    assert.equal(extractHtml(html, url).text, `${filler}\n\n${stray}`, place);
+  }
+  const inFront = extractHtml(`${stray}<html><head><title>T</title></head><body>${before}</body></html>`, url);
+  assert.equal(inFront.text, `${stray}\n\n${filler}`);
+});
+
+test('a fragment that names the html element in a comment or a script is a fragment', () => {
+  for (const first of ['<!-- <html> -->', '<script>var page = "<html>";</script>']) {
+    assert.equal(extractHtml(`${first}<p>${filler}</p><p>${stray}</p>`, url).text, `${filler}\n\n${stray}`, first);
+  }
+});
+
+test('names of attributes count in capitals, too', () => {
+  const page = extractHtml(
+    `<HTML LANG="de"><HEAD><TITLE>T</TITLE><META NAME="author" CONTENT="Ada Example"></HEAD>
+     <BODY><DIV STYLE="display:none">Unseen.</DIV><DIV HIDDEN>Unseen, too.</DIV><P>${filler}</P><P>${stray}</P></BODY></HTML>`,
+    url,
+  );
+  assert.deepEqual([page.text, page.lang, page.author], [`${filler}\n\n${stray}`, 'de', 'Ada Example']);
+});
+
+test('a declared shadow tree is read, another template is not', () => {
+  const html = `<body><x-story><template shadowrootmode="open"><p>${filler}</p><x-more><template shadowrootmode="closed"><p>${stray}</p>
+    </template></x-more></template></x-story><template><p>Not shown.</p></template></body>`;
+  assert.equal(extractHtml(html, url).text, `${filler}\n\n${stray}`);
+});
+
+test('line ends of all systems are line feeds', () => {
+  assert.equal(
+    extractHtml(`<p>${filler}</p><pre>a\r\n\tb\rc</pre><p>${stray}</p>`, url).text,
+    `${filler}\n\na\n\tb\nc\n\n${stray}`,
+  );
+});
