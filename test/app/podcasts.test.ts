@@ -22,6 +22,7 @@ async function startSystem(t: TestContext, { speech, env = {} }: { speech: strin
     SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
     SERVICE_WATCH__POLL_TICK_ENABLED: 'false',
     SERVICE_JOBS__MAX_ATTEMPTS: '1',
+    SERVICE_FETCH__TIMEOUT_S: '60',
     SERVICE_PROGRAM_PATH: `${programs.path}:${process.env.PATH}`,
     SERVICE_TRANSCRIBE__COMMAND: 'speech {audio}',
     ...env,
