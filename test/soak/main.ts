@@ -1,5 +1,5 @@
 /**
- * `npm run soak [-- --minutes 180 --only NAME --seed N --report FILE]`: the long reliability runs, one after another, each with a time limit
+ * `npm run soak [-- --minutes 180 --only NAME --slack N --seed N --report FILE]`: the long reliability runs, one after another, each with a time limit
  * and a seed of its own. Prints a JSON report; leaves with code 1 where an entry failed or did not come to its turn, and, in a whole run,
  * where a rare state never happened.
  */
@@ -19,6 +19,7 @@ const usage = `npm run soak [-- OPTIONS]
   --minutes N     end after so many minutes, 240 by default; entries that do not come to their turn fail the run
   --only NAME     this entry; may be given more than once
   --mixed-minutes N  how long the mixed load goes on, 10 by default
+  --slack N       multiply the time limit of each entry by it: for a machine that others use, too; 1 by default
   --seed N        the seed of the first entry; the next ones count on. Random by default
   --report FILE   write the report there, too
   --list          name the entries and leave
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '240' },
     only: { type: 'string', multiple: true, default: [] },
     'mixed-minutes': { type: 'string', default: '10' },
+    slack: { type: 'string', default: '1' },
     seed: { type: 'string' },
     report: { type: 'string' },
     list: { type: 'boolean', default: false },
@@ -146,6 +148,7 @@ async function main(): Promise<number> {
   const isWhole = values.only.length === 0;
   const chosen = soakEntries.filter(({ name }) => isWhole || values.only.includes(name));
   const firstSeed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed);
+  const slack = Number(values.slack);
   const dir = mkdtempSync(join(tmpdir(), 'readback-soak-'));
   const deadline = performance.now() + Number(values.minutes) * 60_000;
   const entries: EntryReport[] = [];
@@ -158,7 +161,7 @@ async function main(): Promise<number> {
       continue;
     }
     process.stderr.write(`${entry.name}: seed ${seed} …\n`);
-    const report = await run(entry, seed, Math.min(left, entry.limitMinutes * 60_000), dir);
+    const report = await run(entry, seed, Math.min(left, entry.limitMinutes * 60_000 * slack), dir);
     process.stderr.write(`${entry.name}: ${report.result} after ${report.seconds} s\n`);
     entries.push(report);
   }
@@ -173,6 +176,7 @@ async function main(): Promise<number> {
     whole: isWhole,
     machine: describeMachine(),
     seed: firstSeed,
+    slack,
     entries,
     rare_states: rare,
     rare_states_never_seen: never,
