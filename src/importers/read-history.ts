@@ -5,7 +5,7 @@
  * One visit is one item. What the browser's own history page does not show is left out: hidden URLs, frames, downloads, and steps of a
  * redirect other than its end. A URL without any visit of its own is one item at its last date.
  */
-import { constants, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { constants, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,17 +99,27 @@ async function withCopy<Result>(
 async function copyOf(path: string): Promise<string> {
   dropLeftCopies();
   const dir = mkdtempSync(join(tmpdir(), `${copyPrefix}${process.pid}-`));
-  for (const suffix of ['', '-wal', '-journal']) {
-    const copied = suffix === '' || existsSync(path + suffix);
-    if (copied) await copyFile(path + suffix, join(dir, `history${suffix}`), constants.COPYFILE_FICLONE);
+  try {
+    for (const suffix of ['', '-wal', '-journal']) {
+      const copied = suffix === '' || existsSync(path + suffix);
+      if (copied) await copyFile(path + suffix, join(dir, `history${suffix}`), constants.COPYFILE_FICLONE);
+    }
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
   }
   return dir;
 }
 
+/** Those of other users are theirs to delete, and would stop this import. */
 function dropLeftCopies(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = copyName.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    const path = join(tmpdir(), name);
+    const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
+    const isOwn = process.getuid === undefined || owner === process.getuid();
+    if (isOwn) rmSync(path, { recursive: true, force: true });
   }
 }
 

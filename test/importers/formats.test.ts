@@ -1,6 +1,8 @@
 /** What real files of the public collection do not show: each format's odd sides, made by hand. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import sqlite from 'node-sqlite3-wasm';
@@ -66,6 +68,32 @@ test('a history that the browser has open is read with what waits in its write-a
       ['https://only-counted.example/', 1600000000000],
     ],
   );
+});
+
+test('copies of a history that a killed import left are deleted, but not those of another user', async (t) => {
+  const ended = spawnSync(process.execPath, ['--version']).pid;
+  const [own, foreign] = ['own', 'foreign'].map((whose) => join(tmpdir(), `readback-history-${ended}-${whose}`));
+  const isRoot = process.getuid?.() === 0; // who may give a folder away
+  mkdirSync(own);
+  if (isRoot) {
+    mkdirSync(foreign);
+    t.after(() => rmSync(foreign, { recursive: true }));
+    chownSync(foreign, 65534, 65534);
+  }
+  const path = join(temporaryFolder(t), 'History');
+  writeHistory(path, [{ url: 'https://a.example/', visits: [{ at: Date.UTC(2024, 1, 3) }] }]);
+  assert.equal((await read(path)).items.length, 1);
+  assert.ok(!existsSync(own));
+  if (isRoot) assert.ok(existsSync(foreign));
+});
+
+test('a copy that cannot be made whole is deleted', async (t) => {
+  const path = join(temporaryFolder(t), 'History');
+  writeHistory(path, [{ url: 'https://a.example/', visits: [{ at: Date.UTC(2024, 1, 3) }] }]);
+  mkdirSync(`${path}-journal`); // no file that could be copied
+  const copies = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`readback-history-${process.pid}-`));
+  await assert.rejects(read(path));
+  assert.deepEqual(copies(), []);
 });
 
 test('Karakeep: links with their saved HTML, notes and tags; a note without an address has none', async (t) => {
