@@ -17,6 +17,7 @@ import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '.
 import type { StoreReader } from '../../store/store.ts';
 import { pagesSharing } from '../entities/shared-entities.ts';
 import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
+import { onceAsked } from './once-asked.ts';
 import { pageFiltersOf } from './rank-query.ts';
 
 /** Suggestions are near to so many of the first results: the mean of more lies between topics. */
@@ -113,6 +114,12 @@ export function mediation({ ask, reader }: MediationDependencies) {
     });
   };
 
+  const namesOf = (pageNos: readonly number[]): string[] =>
+    pageNos.flatMap((no) => {
+      const page = reader.pages.get(no);
+      return page === undefined ? [] : [page.title ?? page.canonical_url];
+    });
+
   /** Pages beside the results, by the model that these were found with; `ranked` are those answered or before them, best first. */
   const suggest = async (
     { suggest: k, mediation, filters }: Pick<SearchRequest, 'suggest' | 'mediation' | 'filters'>,
@@ -127,11 +134,10 @@ export function mediation({ ask, reader }: MediationDependencies) {
     if (mediation === 'cluster')
       return suggestOfTopics(page_nos, except, { k, model, filters: pageFiltersOf(filters, reader) }, signal);
     const request = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
-    const near = await ask('index.nearPages', request, { signal });
-    const names = page_nos.flatMap((no) => {
-      const page = reader.pages.get(no);
-      return page === undefined ? [] : [page.title ?? page.canonical_url];
-    });
+    const [near, names] = await Promise.all([
+      ask('index.nearPages', request, { signal }),
+      onceAsked(() => namesOf(page_nos)),
+    ]);
     return near.flatMap(({ page_no }) => {
       const page = reader.pages.get(page_no);
       if (page === undefined) return [];

@@ -18,6 +18,7 @@ import type { SearchFilters, SearchRequest } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
+import { onceAsked } from './once-asked.ts';
 import type { OutsideReranker } from './outside-reranker.ts';
 
 export interface RankDependencies {
@@ -85,14 +86,19 @@ export function queryRanker(dependencies: RankDependencies) {
     return [...found].filter((no) => reader.pages.get(no)?.status === 'indexed');
   };
 
-  const order = (request: RankRequest, retrieved: Retrieved, hits: FusedHit[]): OrderedPage[] => {
+  const order = (
+    request: RankRequest,
+    retrieved: Retrieved,
+    hits: FusedHit[],
+    titled: readonly number[],
+  ): OrderedPage[] => {
     const ranked = rollUpPages(hits, retrieved.pageOf, request);
     const halfLife = request.recency_half_life_days ?? recencyHalfLifeDays;
     if (halfLife !== null) {
       const at = now();
       for (const page of ranked) page.score *= recencyFactor(retrieved.lastSeenAt(page.page_no), at, halfLife);
     }
-    const exact = new Set(exactPages(request.query).filter((no) => retrieved.passes(no)));
+    const exact = new Set(titled.filter((no) => retrieved.passes(no)));
     const pages = ranked.map(({ page_no, score, hits }) => ({ page_no, score, hits, exact: exact.has(page_no) }));
     if (exact.size === 0 && halfLife === null) return pages; // in order as they are rolled up
     const pooled = new Set(ranked.map(({ page_no }) => page_no));
@@ -126,7 +132,10 @@ export function queryRanker(dependencies: RankDependencies) {
     const { query, candidates, rrf_k } = request;
     const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
-    const { used, retrieved } = await retrieve({ query, candidates, filters, rerank, rrf_k }, model, signal);
+    const [{ used, retrieved }, titled] = await Promise.all([
+      retrieve({ query, candidates, filters, rerank, rrf_k }, model, signal),
+      onceAsked(() => exactPages(query)),
+    ]);
     const began = monotonic();
     const nothing = !retrieved.known;
     const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k);
@@ -135,7 +144,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
     const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
     const rerankedAt = monotonic();
-    const pages = order(request, retrieved, reranked ?? fused);
+    const pages = order(request, retrieved, reranked ?? fused, titled);
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,
       fuse: fusedAt - began + monotonic() - rerankedAt,

@@ -10,6 +10,7 @@ import { type Handlers, serviceLogic } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { mediation } from './mediation.ts';
+import { onceAsked } from './once-asked.ts';
 import { presentPage } from './present-page.ts';
 import { queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
 
@@ -36,18 +37,17 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const end = request.offset + request.k;
     const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
     const pages = ranking.pages.slice(request.offset, end);
-    // The threads look for suggestions while the passages are read here.
-    const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
     let presenting = ranked;
     let presented = ranked;
-    const present = async () => {
-      await new Promise(setImmediate); // or the threads would be asked only after this
+    const present = () => {
       presenting = monotonic();
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
     };
-    const [suggestions, results] = await Promise.all([suggesting, present()]);
+    // The threads look for suggestions while the passages are read here.
+    const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
+    const [suggestions, results] = await Promise.all([suggesting, onceAsked(present)]);
     const done = monotonic();
     const timing_ms = rounded({
       ...ranking.timing_ms,
