@@ -83,9 +83,10 @@ export async function runService(settings: Record<string, string> = {}): Promise
           response.on('data', (piece) => pieces.push(piece));
           response.on('error', reject);
           response.on('end', () => {
+            const ms = performance.now() - began;
             const text = Buffer.concat(pieces).toString();
             const body = response.headers['content-type']?.startsWith('application/json') ? JSON.parse(text) : text;
-            resolve({ status: response.statusCode ?? 0, body, ms: performance.now() - began });
+            resolve({ status: response.statusCode ?? 0, body, ms });
           });
         });
         sent.on('error', reject);
