@@ -41,8 +41,8 @@ export function createQueryAnalyzer(vectors: WordVectors | null): QueryAnalyzer 
     const { vector, known } = embedders(dim).embedQuery(words, stems);
     // The model of word vectors alone knows nothing of a query without known words.
     if (vector.every((component) => component === 0)) return { forms, vector: null, wordPart: null, knownWords: 0 };
-    const wordPart = vector.slice().fill(0, vectors.dim);
-    const hasWords = wordPart.some((component) => component !== 0);
-    return { forms, vector, wordPart: hasWords ? wordPart : null, knownWords: known };
+    const hasWords = vector.subarray(0, vectors.dim).some((component) => component !== 0);
+    const wordPart = hasWords ? vector.slice().fill(0, vectors.dim) : null;
+    return { forms, vector, wordPart, knownWords: known };
   };
 }

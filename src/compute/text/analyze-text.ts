@@ -13,10 +13,10 @@ import { findLineBorders } from './line-borders.ts';
 import { plainTokenEnds } from './plain-stretch.ts';
 import { StretchMemory } from './stretch-memory.ts';
 import { CHARACTERS, formOf, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
-import { TokenBuffer } from './token-buffer.ts';
+import { TokenBuffer, type TokenColumns } from './token-buffer.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
-import { createWinkTokenizer, winkStemmer } from './wink-tokenizer.ts';
+import { createWinkTokenizer, type TokenizedStretches, winkStemmer } from './wink-tokenizer.ts';
 import { eachStretch } from './word-stretches.ts';
 import { createWordTerms, type WordPart } from './word-terms.ts';
 
@@ -62,6 +62,7 @@ const longRunPart = /[\p{L}\p{M}\p{N}]{1,64}|[^\p{L}\p{M}\p{N}\s]{1,64}/gu;
 const sentencePunctuation = /[.!?…]["'”’)\]]*$/;
 
 const noEnds: readonly number[] = [];
+const nothingRead: TokenizedStretches = { firsts: [], ends: [], sentenceEnds: [] };
 
 /** Make an analyzer. Errors: throws if the installed language model is not the expected one. */
 export function createTextAnalyzer(): TextAnalyzer {
@@ -108,10 +109,10 @@ export function createTextAnalyzer(): TextAnalyzer {
     return tokenEnds === null ? UNKNOWN : memory.learn(surface, partsOf(surface, tokenEnds), formOf(surface));
   }
 
-  /** Have the digest read, learn what is new, and add the tokens of all that waited for it. */
-  function readDigest(buffer: TokenBuffer, text: string): void {
+  /** Have the digest read, learn what is new, and add the tokens of all that waited for it. Known stretches are read for sentences only. */
+  function readDigest(buffer: TokenBuffer, text: string, wantsSentences: boolean): void {
     const { places, starts, ends, ids } = digest;
-    const read = tokenize(digest.stretches);
+    const read = wantsSentences || digest.hasUnknown ? tokenize(digest.stretches) : nothingRead;
     const sentences = read.sentenceEnds.values();
     let sentence = sentences.next().value;
     let given = 0;
@@ -156,11 +157,11 @@ export function createTextAnalyzer(): TextAnalyzer {
     if (memory.size > maxStretches) memory = new StretchMemory(lexicon);
   }
 
-  function analyze(text: string): AnalyzedText {
+  function tokensOf(text: string, wantsSentences: boolean): TokenColumns {
     digest.clear();
-    const buffer = new TokenBuffer(findLineBorders(text));
+    const buffer = new TokenBuffer(text.length, findLineBorders(text));
     const readIfFull = (): void => {
-      if (digest.isFull) readDigest(buffer, text);
+      if (digest.isFull) readDigest(buffer, text, wantsSentences);
     };
     const addStretch = (start: number, end: number): void => {
       if (end - start > longestRun) digest.addRun(LONG_RUN, start, end);
@@ -191,8 +192,8 @@ export function createTextAnalyzer(): TextAnalyzer {
       if (isPlain) addStretch(start, end);
       else takeApart(start, end);
     });
-    if (digest.count > 0) readDigest(buffer, text);
-    return withStrings({ text, lexicon, ...buffer.finish() });
+    if (digest.count > 0) readDigest(buffer, text, wantsSentences);
+    return buffer.finish();
   }
 
   function tidy(): void {
@@ -205,12 +206,11 @@ export function createTextAnalyzer(): TextAnalyzer {
     get lexicon() {
       return lexicon;
     },
-    analyze,
+    analyze: (text) => withStrings({ text, ...tokensOf(text, true), lexicon }),
     tidy,
     terms(text) {
       tidy();
-      const { terms } = analyze(text);
-      const kept = [...terms].filter((term) => term !== 0);
+      const kept = [...tokensOf(text, false).terms].filter((term) => term !== 0);
       return {
         words: kept.map((term) => lexicon.words[term]),
         stems: kept.map((term) => lexicon.stems[lexicon.stemOf[term]]),

@@ -50,6 +50,11 @@ export class TextDigest {
     return this.#length >= fullLength && this.#opened === 'no';
   }
 
+  /** Whether a stretch waits that is to be learnt. */
+  get hasUnknown(): boolean {
+    return this.ids.subarray(0, this.count).includes(UNKNOWN);
+  }
+
   clear(): void {
     this.count = 0;
     this.stretches.length = 0;

@@ -10,19 +10,27 @@ export interface TokenColumns {
   sentenceEnds: Uint32Array;
 }
 
+/** Tokens that a long text's buffer has room for at first. */
+const firstRoom = 2048;
+
 export class TokenBuffer {
   readonly #borders: readonly number[];
   #nextBorder = 0;
-  #starts = new Uint32Array(2048);
-  #ends = new Uint32Array(2048);
-  #costs = new Uint16Array(2048);
-  #terms = new Uint32Array(2048);
+  #starts: Uint32Array;
+  #ends: Uint32Array;
+  #costs: Uint16Array;
+  #terms: Uint32Array;
   readonly #sentenceEnds: number[] = [];
   #count = 0;
   #sentenceStart = 0;
 
-  /** `borders`: offsets, ascending, that no sentence may reach over. */
-  constructor(borders: readonly number[]) {
+  /** For a text of so many UTF-16 units. `borders`: offsets, ascending, that no sentence may reach over. */
+  constructor(length: number, borders: readonly number[]) {
+    const room = Math.min(length, firstRoom);
+    this.#starts = new Uint32Array(room);
+    this.#ends = new Uint32Array(room);
+    this.#costs = new Uint16Array(room);
+    this.#terms = new Uint32Array(room);
     this.#borders = borders;
   }
 
