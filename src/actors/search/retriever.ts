@@ -35,12 +35,12 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const ranking = await rank(request, { signal });
     const ranked = monotonic();
     const end = request.offset + request.k;
-    const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
     const pages = ranking.pages.slice(request.offset, end);
     let presenting = ranked;
     let presented = ranked;
     const present = () => {
       presenting = monotonic();
+      const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
