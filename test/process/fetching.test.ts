@@ -100,6 +100,11 @@ const readable: [path: string, answer: Page, phrase: string][] = [
   ],
   ['/markdown', say('# Weirs\n\nBuilt of willow.\n', { 'content-type': 'text/markdown' }), 'Built of willow.'],
   ['/no-type', (_request, response) => response.end(article('Nobody said what this is.')), 'Nobody said'],
+  [
+    '/octets',
+    say(article('A server that knows no types.'), { 'content-type': 'application/octet-stream' }),
+    'knows no types',
+  ],
   ['/redirected', redirectTo('/plain-html?moved'), 'Nets were mended'],
   ['/permanently', redirectTo('/redirected', 301), 'Nets were mended'],
   ['/about-captchas', say(realPages['an article about captchas'] ?? ''), 'I’m not a robot'],

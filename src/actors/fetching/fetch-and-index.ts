@@ -143,11 +143,13 @@ function readerOf(readers: ContentReaders, type: string): ContentReader {
   throw new FetchError('unsupported_content', `unsupported content type ${shown}`);
 }
 
-/** The content type; where the head says none, or only that it is a text, the content or the name of the file say more. */
+/** The content type; where the head says none, or only that it is a text or bytes, the content or the name of the file say more. */
 function typeOf({ headers, body, finalUrl }: WebAnswer): string {
   const { type } = contentTypeOf(headers['content-type']);
-  if (type === '') return sniffedType(body);
-  if (type.startsWith('text/') && sniffedType(body) === 'application/pdf') return 'application/pdf';
+  const sniffed = sniffedType(body);
+  if (type === '') return sniffed;
+  if (type.startsWith('text/') && sniffed === 'application/pdf') return sniffed;
+  if (type === 'application/octet-stream' && sniffed === 'text/html') return sniffed;
   return type === 'text/plain' && /\.(?:md|markdown)$/i.test(new URL(finalUrl).pathname) ? 'text/markdown' : type;
 }
 

@@ -27,7 +27,7 @@ import { slotCount, type TermTable } from '../structures/term-table.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
-const VERSION = 2;
+const VERSION = 3;
 const HEADER = {
   magic: 0,
   version: 1,

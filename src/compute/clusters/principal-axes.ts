@@ -18,12 +18,25 @@ export interface PrincipalAxes {
 const rounds = 6;
 const seed = 7;
 
-/** The `count` strongest axes of a sample; all of its dimensions where there are no more. */
+/** Share of the mean's squared length up to which the variance of a sample is rounding. */
+const noVariance = 1e-9;
+
+/**
+ * The `count` strongest axes of a sample; all of its dimensions where there are no more. A sample that does not differ (one
+ * vector, or copies of one) has its own direction for the only axis, from the origin: its vectors are alike, not nothing.
+ */
 export function principalAxes({ rows, count: samples, dim }: VectorTable, count: number): PrincipalAxes {
   const wanted = Math.min(count, dim, Math.max(1, samples - 1));
   const mean = new Float32Array(dim);
   for (let at = 0; at < samples * dim; at++) mean[at % dim] += rows[at] / samples;
   const covariance = covarianceOf(rows, samples, dim, mean);
+  let variance = 0;
+  for (let i = 0; i < dim; i++) variance += covariance[i * dim + i];
+  if (variance <= noVariance * samples * dotOfRows(mean, 0, mean, 0, dim)) {
+    const direction = mean.slice();
+    normalizeRow(direction, 0, dim);
+    return { dim, count: 1, axes: direction, mean: new Float32Array(dim) };
+  }
   const random = seededRandom(seed);
   let axes = Float32Array.from({ length: wanted * dim }, () => random() - 0.5);
   orthonormalize(axes, wanted, dim);

@@ -28,6 +28,9 @@ const joiners = /[\p{Join_C}\u00ad\u2060]/gu;
 /** Characters that people write for an apostrophe. */
 export const curlyApostrophes = /[‘’ʼ＇]/g;
 
+/** A letter and signs that are a name together, `C++`, `C#`, `F#`; not the beginning of more (`i#section`, `+++`). */
+const signedLetter = /(?<![\p{L}\p{M}\p{N}])\p{L}(?:\+\+|#)(?![\p{L}+#])/gu;
+
 export interface WordPart {
   /** UTF-16 offsets from the token's start. */
   start: number;
@@ -77,4 +80,26 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
     });
   };
   return describe;
+}
+
+/**
+ * Join what the tokenizer made of `C++` or `C#` to one part, which costs as much: else a question about one of these languages
+ * would be one about all whose names begin alike. `parts` are those of a stretch of text, in order.
+ */
+export function joinSignedLetters(surface: string, parts: readonly WordPart[]): readonly WordPart[] {
+  const names = [...surface.matchAll(signedLetter)].map(({ 0: name, index }) => ({
+    start: index,
+    end: index + name.length,
+    word: name.toLowerCase(),
+  }));
+  if (names.length === 0) return parts;
+  const joined: WordPart[] = [];
+  for (const part of parts) {
+    const name = names.find(({ start, end }) => start <= part.start && part.end <= end);
+    const last = joined.at(-1);
+    if (name === undefined) joined.push(part);
+    else if (last?.start === name.start) last.cost += part.cost;
+    else joined.push({ ...name, stem: name.word, cost: part.cost });
+  }
+  return joined;
 }

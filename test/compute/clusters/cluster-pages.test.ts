@@ -4,6 +4,7 @@ import { partitionAgreement } from '../../../src/compute/agreement/partition-agr
 import { clusterPages } from '../../../src/compute/clusters/cluster-pages.ts';
 import { findCommunities } from '../../../src/compute/clusters/find-communities.ts';
 import { nearestNeighbours } from '../../../src/compute/clusters/nearest-neighbours.ts';
+import { PageTable } from '../../../src/compute/clusters/page-table.ts';
 import { dotOfRows, normalizeRow, type VectorTable } from '../../../src/compute/clusters/page-vectors.ts';
 import { principalAxes, projectRow } from '../../../src/compute/clusters/principal-axes.ts';
 import { projectPages } from '../../../src/compute/clusters/project-pages.ts';
@@ -153,4 +154,24 @@ test('principal axes are orthonormal and keep what differs', () => {
   assert.equal(projectRow(axes, table.rows.subarray(0, dim), target, 0), true);
   assert.ok(Math.abs(Math.hypot(...target) - 1) < 1e-3);
   assert.equal(projectRow(axes, axes.mean, target, 0), false);
+});
+
+test('copies of one page are a cluster, and a single page is noise', () => {
+  const row = Float32Array.from({ length: dim }, (_, i) => Math.sin(i + 1));
+  normalizeRow(row, 0, dim);
+  for (const [copies, count] of [
+    [60, 1],
+    [1, 0],
+  ]) {
+    const sample = { counts: Array(copies).fill(1), rows: new Float32Array(copies * dim) };
+    for (let copy = 0; copy < copies; copy++) sample.rows.set(row, copy * dim);
+    const table = new PageTable([sample], dim);
+    assert.ok(
+      table.add(sample).every((isIn) => isIn),
+      `${copies}`,
+    );
+    const found = clusterPages(table.vectors, { resolution: 1, monotonic });
+    assert.deepEqual([found.clusters.length, found.count], [copies, count]);
+    assert.ok(found.points.every(Number.isFinite));
+  }
 });

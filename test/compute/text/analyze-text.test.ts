@@ -305,3 +305,24 @@ test('texts without spaces, of one character, or of broken characters take linea
 test('ten million times the same letter is analysed', () => {
   assert.equal(analyzer.analyze('a'.repeat(10_000_000)).terms.length, 156_250);
 });
+
+test('a letter with signs is a name of its own', () => {
+  const terms = (text: string) => {
+    const analyzed = analyzer.analyze(text);
+    return surfaces(analyzed).map((surface, i) => [surface, analyzed.stems[i]]);
+  };
+  assert.deepEqual(terms('C++20, (c#) and F#.'), [
+    ['C++', 'c++'],
+    ['20', '20'],
+    [',', ''],
+    ['(', ''],
+    ['c#', 'c#'],
+    [')', ''],
+    ['and', 'and'],
+    ['F#', 'f#'],
+    ['.', ''],
+  ]);
+  assert.deepEqual(analyzer.terms('C c#part C+++ a+b #tag').stems, ['c', 'c', 'part', 'c', 'a', 'b', 'tag']);
+  const { costs } = analyzer.analyze('Learn C++ now');
+  assert.deepEqual([...costs], [1, 3, 1], 'it counts as the tokens it was joined from');
+});
