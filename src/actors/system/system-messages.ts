@@ -8,6 +8,7 @@ import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { SearchRequest } from '../../domain/search.ts';
 import type { NearPage } from '../../index/page-space.ts';
+import { maxBatch } from '../../machines/writer.ts';
 import type { Command } from '../../store/store.ts';
 import type { PreparedPages } from '../../threads/prepare-page.ts';
 
@@ -133,6 +134,9 @@ export function isOverloaded(error: unknown): boolean {
  * many do not share a transaction.
  */
 export type CommitCommand = <Reply>(command: Command<Reply>, weight?: number) => Promise<Reply>;
+
+/** The weight of a command that shares its transaction with nobody. */
+export const wholeBatch = maxBatch;
 
 export function commitThrough(ask: SystemAsk): CommitCommand {
   return <Reply>(command: Command<Reply>, weight = 1) => ask('store.commit', { command, weight }) as Promise<Reply>;

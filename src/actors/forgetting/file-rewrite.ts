@@ -1,0 +1,104 @@
+/**
+ * Has every file of the data folder rewritten without what was forgotten: step 5 of docs/forgetting.md. It knows what is due from the
+ * tombstones that are not verified, so a crash loses nothing of it.
+ *
+ * resting  nothing forgotten is left in a file
+ * due      something is: a rewrite follows when nothing was forgotten for `afterMs`, and topics have their new names
+ * rewrite  index files, then the store's file, then the check; when it fails (no room on the disk) it is due again
+ */
+import type { Logger } from 'pino';
+import { markVerified } from '../../commands/forget.ts';
+import { maxTimerMs } from '../../domain/durations.ts';
+import { inFlightStatuses } from '../../domain/job.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { type CommitCommand, type SystemAsk, wholeBatch } from '../system/system-messages.ts';
+
+export interface FileRewriteDependencies {
+  ask: SystemAsk;
+  reader: StoreReader;
+  commit: CommitCommand;
+  afterMs: number;
+  log: Logger;
+}
+
+/** Tombstones verified in one transaction: some ms. */
+const sliceTombstones = 500;
+
+export class FileRewrite {
+  readonly #dependencies: FileRewriteDependencies;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  /** Files may hold what was forgotten although no tombstone says so. */
+  #untracked = false;
+  #stopped = false;
+
+  constructor(dependencies: FileRewriteDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Something may have been forgotten: look `afterMs` from now, and not before, whatever was due. */
+  due(): void {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#running = this.#running.then(() => this.#rewrite());
+      },
+      Math.min(maxTimerMs, this.#dependencies.afterMs),
+    );
+  }
+
+  /** As `due`, for what no tombstone tells of: files of an older time, or what never was a page. */
+  dueUntracked(): void {
+    this.#untracked = true;
+    this.due();
+  }
+
+  /** Begin nothing more; resolves when what runs has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #rewrite(): Promise<void> {
+    const pageNos = this.#dependencies.reader.tombstones.pageNumbers('deleted');
+    const untracked = this.#untracked;
+    if (this.#stopped || (pageNos.length === 0 && !untracked)) return;
+    if (this.#namesWait()) return this.due();
+    this.#untracked = false; // what comes while it is rewritten is for the next time
+    try {
+      if (await this.#rewriteWithout(pageNos)) return;
+    } catch (error) {
+      if (this.#stopped) return;
+      this.#dependencies.log.warn(
+        { err: error, pages: pageNos.length },
+        'files that hold forgotten text could not be rewritten: tried again',
+      );
+    }
+    this.#untracked ||= untracked;
+    this.due();
+  }
+
+  /** Rewrite every file, and verify the pages if nothing was indexed meanwhile: to whether that is so. */
+  async #rewriteWithout(pageNos: readonly number[]): Promise<boolean> {
+    const { ask, commit, log } = this.#dependencies;
+    const { clean } = await ask('index.purge', {});
+    const sizes = await ask('store.compact', {});
+    if (!clean) return false;
+    for (let at = 0; at < pageNos.length; at += sliceTombstones) {
+      await commit(markVerified(pageNos.slice(at, at + sliceTombstones)), wholeBatch);
+    }
+    log.info({ pages: pageNos.length, ...sizes }, 'what was forgotten is out of every file');
+    return true;
+  }
+
+  /** Topics still are called by words of pages that they have lost, and a job that names them anew is on its way. */
+  #namesWait(): boolean {
+    const { clusters, jobs } = this.#dependencies.reader;
+    return (
+      clusters.all().some(({ stale, tombstoned }) => stale && !tombstoned) &&
+      inFlightStatuses.some((status) => jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0)
+    );
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Erases what a rule matches: its pages, in slices, their labels in the index, and what imports could not take in; then queues the
+ * jobs that purge the rest. Steps 2 and 3 of docs/forgetting.md. All of it may be done again, so that a crash costs nothing: the
+ * rule is `purging` until the end.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type ErasedPage,
+  type ErasedSlice,
+  endForget,
+  erasePages,
+  orphanPurges,
+  queuePurge,
+} from '../../commands/forget.ts';
+import { forgetFailures } from '../../commands/import-items.ts';
+import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import type { BlacklistRule } from '../../store/blacklist.ts';
+import type { FailureKey } from '../../store/imports.ts';
+import type { Command, StoreReader } from '../../store/store.ts';
+import { type CommitCommand, isOverloaded, type SystemAsk, wholeBatch } from '../system/system-messages.ts';
+
+export interface RuleEraserDependencies {
+  ask: SystemAsk;
+  reader: StoreReader;
+  commit: CommitCommand;
+  canonicalize: CanonicalizeSettings;
+  maxAttempts: number;
+  /** Told when something was erased that no tombstone tells of. */
+  onUntracked: () => void;
+  /** Aborted when the service has stopped. */
+  stopped: AbortSignal;
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Ms, for what lasts. */
+  monotonic: () => number;
+}
+
+/** Pages erased in one transaction at most, and how long that goes on, ms: pages differ a hundredfold in what they own. */
+const slicePages = 100;
+const sliceMs = 4;
+/** Labels that the index is asked to let go of at once: some ms, and a round trip to every shard. */
+const removedLabels = 2000;
+/** Failures of imports that are looked at before others get their turn: 1 ms. */
+const sliceFailures = 50;
+/** Before the index is asked again when too much waits for it, ms. */
+const busyMs = 200;
+
+export class RuleEraser {
+  readonly #dependencies: RuleEraserDependencies;
+
+  constructor(dependencies: RuleEraserDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Erase everything that the rule matches, queue what is left to do, and end its purge. `onSlice` is told how many pages are left
+   * before each slice, and what it throws ends the purge. Gives the numbers of pages erased and of jobs queued.
+   * Errors: those of the writer and the index.
+   */
+  async erase(rule: BlacklistRule, onSlice = (_left: number): void => {}): Promise<{ pages: number; jobs: number }> {
+    const pages = await this.#erasePages(await this.#pagesOf(rule), onSlice);
+    await this.#eraseFailures();
+    const jobs = await this.#queuePurges();
+    await this.#dependencies.commit(endForget(rule.no));
+    return { pages, jobs };
+  }
+
+  /** Queue jobs for erased pages that have none, or whose job is dead or gone: to the number of the latter. */
+  async adoptOrphans(): Promise<number> {
+    let pages = 0;
+    for (;;) {
+      const adopted = await this.#dependencies.commit(orphanPurges(), wholeBatch);
+      if (adopted === 0) break;
+      pages += adopted;
+    }
+    await this.#queuePurges();
+    return pages;
+  }
+
+  async #pagesOf({ kind, pattern }: BlacklistRule): Promise<number[]> {
+    const { ask, reader } = this.#dependencies;
+    if (kind === 'domain') return ask('index.pagesUnder', { domain: pattern });
+    const no = reader.pages.numberByUrl(pattern);
+    return no === undefined ? [] : [no];
+  }
+
+  async #erasePages(pageNos: readonly number[], onSlice: (left: number) => void): Promise<number> {
+    let pages = 0;
+    /** Erased, hidden from searches, and still in the index. */
+    const held: ErasedPage[] = [];
+    let labels = 0;
+    const letGo = async () => {
+      labels = 0;
+      await this.#removeFromIndex(held.splice(0));
+    };
+    try {
+      for (let at = 0; at < pageNos.length; ) {
+        onSlice(pageNos.length - at);
+        const slice = this.#eraseInTime(pageNos.slice(at, at + slicePages));
+        const { erased, looked } = await this.#dependencies.commit(slice, wholeBatch);
+        at += looked;
+        pages += erased.length;
+        held.push(...erased);
+        for (const { count } of erased) labels += count;
+        if (labels >= removedLabels) await letGo();
+      }
+    } finally {
+      await letGo();
+    }
+    return pages;
+  }
+
+  /** The time counts from when the writer comes to it. */
+  #eraseInTime(pageNos: readonly number[]): Command<ErasedSlice> {
+    const { now, monotonic } = this.#dependencies;
+    return (transaction) => {
+      const until = monotonic() + sliceMs;
+      return erasePages(pageNos, now(), () => monotonic() >= until)(transaction);
+    };
+  }
+
+  /** The index lets go of pages; what it lacks room for now it is asked again. */
+  async #removeFromIndex(erased: readonly ErasedPage[]): Promise<void> {
+    const { ask, stopped } = this.#dependencies;
+    const pages = erased.filter(({ count }) => count > 0);
+    while (pages.length > 0) {
+      try {
+        return await ask('index.remove', { pages });
+      } catch (error) {
+        if (stopped.aborted || !isOverloaded(error)) throw error;
+        await delay(busyMs);
+      }
+    }
+  }
+
+  /** Items that an import could not take in were never pages, and their addresses were kept. */
+  async #eraseFailures(): Promise<void> {
+    const { reader, commit, onUntracked } = this.#dependencies;
+    let after: FailureKey | null = null;
+    for (;;) {
+      const some: ReturnType<StoreReader['imports']['allFailures']> = reader.imports.allFailures(after, sliceFailures);
+      const keys = some.filter(({ value }) => this.#isForgotten(value.url)).map(({ key }) => key);
+      if (keys.length > 0) {
+        await commit(forgetFailures(keys));
+        onUntracked();
+      }
+      after = some.at(-1)?.key ?? null;
+      if (some.length < sliceFailures) return;
+      await new Promise(setImmediate);
+    }
+  }
+
+  #isForgotten(url: string): boolean {
+    const { reader, canonicalize } = this.#dependencies;
+    const canonical = canonicalizeUrl(url, canonicalize);
+    return !('invalid' in canonical) && reader.blacklist.match(canonical.canonical_url, canonical.domain) !== undefined;
+  }
+
+  async #queuePurges(): Promise<number> {
+    const { commit, maxAttempts, now } = this.#dependencies;
+    let jobs = 0;
+    while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null) jobs++;
+    return jobs;
+  }
+}
