@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/cluster-pages.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
 import { openPdfReader, type PdfReader } from '../actors/fetching/read-pdf.ts';
-import type { WorkPool } from '../actors/indexes/indexes.ts';
+import type { WorkPool } from '../actors/indexes/index-threads.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';

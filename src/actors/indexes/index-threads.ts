@@ -1,6 +1,9 @@
 /** The pinned threads of the index: searchers, which hold the segments and the language model, and shards, which hold vectors. */
 import type { SearchThreadData } from '../../threads/analyze-query.ts';
-import { openThreadPool } from '../../threads/thread-pool.ts';
+import { openThreadPool, type ThreadPool } from '../../threads/thread-pool.ts';
+
+/** The pool that chunks, embeds, models and merges: shared with the jobs, so opened in src/composition/open-threads.ts. */
+export type WorkPool = ThreadPool<typeof import('../../threads/work-thread.ts')>;
 
 export interface IndexThreadsOptions {
   /** Threads that answer searches. */

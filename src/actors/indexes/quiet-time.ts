@@ -9,6 +9,8 @@ export const quietMs = 5000;
 /** Searches put it off for no longer than this after the first change, ms. */
 const patienceMs = 60_000;
 
+export type QuietTime = ReturnType<typeof quietTime>;
+
 /** `monotonic`: ms. */
 export function quietTime(monotonic: () => number) {
   /** The first and the last change since the index was tidied; null: nothing has changed. */

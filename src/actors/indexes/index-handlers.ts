@@ -1,0 +1,150 @@
+/** How the indexes answer each of their messages. What a full queue refuses is answered as overloaded. */
+import { DomainError } from '../../domain/errors.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { Catalog } from '../../index/catalog.ts';
+import { labelsOf } from '../../index/model-space.ts';
+import type { ModelSpaces } from '../../index/model-spaces.ts';
+import type { NearPage } from '../../index/page-space.ts';
+import type { SparseIndex } from '../../index/sparse-index.ts';
+import type { StoreReader } from '../../store/store.ts';
+import { QueueFullError } from '../../threads/thread-pool.ts';
+import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
+import type { Handlers } from '../system/service.ts';
+import type { NearPagesRequest } from '../system/system-messages.ts';
+import type { QuietTime } from './quiet-time.ts';
+import type { StartRecovery } from './start-recovery.ts';
+
+export interface IndexHandlersOptions {
+  reader: StoreReader;
+  catalog: Catalog;
+  sparse: SparseIndex;
+  spaces: ModelSpaces;
+  recovery: StartRecovery;
+  quiet: QuietTime;
+  retrieve: RetrieveCandidates;
+}
+
+type ContentMessages =
+  | 'index.add'
+  | 'index.addVectors'
+  | 'index.remove'
+  | 'index.openSpace'
+  | 'index.dropSpace'
+  | 'index.heldAtStart'
+  | 'index.purge'
+  | 'index.settled';
+type QuestionMessages = 'index.retrieve' | 'index.nearPages' | 'index.pagesUnder';
+export type IndexMessages = ContentMessages | QuestionMessages;
+
+export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMessages> {
+  return { ...contentHandlers(options), ...questionHandlers(options) };
+}
+
+/** What is in the index, and goes. */
+function contentHandlers({ reader, sparse, spaces, recovery, quiet }: IndexHandlersOptions): Handlers<ContentMessages> {
+  return {
+    'index.add': async ({ segment, vectors, pages, obsolete }) => {
+      quiet.changed();
+      const labels = labelsOf(pages);
+      const old = labelsOf(obsolete);
+      if (old.length > 0) sparse.remove(old);
+      await orOverloaded(async () => {
+        await Promise.all([
+          labels.length === 0 ? undefined : sparse.add(segment, labels),
+          spaces.update(pages, obsolete, vectors),
+        ]);
+      });
+      return undefined;
+    },
+    'index.addVectors': async ({ model_id, space, pages, rows }) => {
+      const model = reader.models.get(model_id);
+      if (model?.space !== space) return undefined; // deleted meanwhile
+      quiet.changed();
+      try {
+        await orOverloaded(() => spaces.use(model, (opened) => opened.add(pages, rows)));
+      } catch (error) {
+        // Part of them may be there. What was refused by a full queue is sent again; else the space is read anew from the store.
+        if (!(error instanceof DomainError) && model.id !== reader.models.activeId()) spaces.forget(model.space);
+        throw error;
+      }
+      return undefined;
+    },
+    'index.openSpace': async ({ model_id, save }) => {
+      const model = reader.models.get(model_id);
+      if (model === undefined) return undefined;
+      await spaces.use(model, async ({ chunks, pages }) => {
+        if (save) await Promise.all([chunks.save(), pages.save()]);
+      });
+      return undefined;
+    },
+    'index.dropSpace': async ({ space }) => {
+      await spaces.drop(space);
+      return undefined;
+    },
+    'index.remove': async ({ pages }) => {
+      quiet.changed();
+      sparse.remove(labelsOf(pages));
+      await orOverloaded(() => spaces.update([], pages, new Map()));
+      return undefined;
+    },
+    'index.heldAtStart': () => ({ dropped: recovery.dropped, setAside: recovery.lost }),
+    'index.purge': async () => {
+      await recovery.settled();
+      await sparse.purge();
+      await orOverloaded(() => spaces.purge());
+      const { deletions, waiting } = sparse.stats();
+      return { clean: deletions === 0 && waiting === 0 };
+    },
+    'index.settled': async () => {
+      await Promise.all([recovery.settled(), spaces.settled()]);
+      return undefined;
+    },
+  };
+}
+
+/** What is asked of it. */
+function questionHandlers({
+  reader,
+  catalog,
+  spaces,
+  quiet,
+  retrieve,
+}: IndexHandlersOptions): Handlers<QuestionMessages> {
+  /** Errors: DomainError `invalid` for a model whose vectors are not all there, unless it is the active one, which is being renewed. */
+  const searchableModel = (id: string): EmbeddingModel => {
+    const model = reader.models.get(id);
+    if (model?.status === 'ready' || (model !== undefined && id === reader.models.activeId())) return model;
+    throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
+  };
+  return {
+    'index.retrieve': async (request, signal) => {
+      quiet.searched();
+      const model = searchableModel(request.model);
+      return orOverloaded(() => retrieve(request, model, signal));
+    },
+    'index.nearPages': async ({
+      model: wanted,
+      filters,
+      anyScore,
+      ...request
+    }: NearPagesRequest): Promise<NearPage[]> => {
+      const model = wanted === null ? reader.models.activeModel() : reader.models.get(wanted);
+      if (model === undefined) return [];
+      const allowed = catalog.allowed(filters);
+      const allow = allowed === null ? {} : { allow: allowed.labels };
+      const floor = model.floor === null || anyScore === true ? {} : { minScore: model.floor };
+      return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
+    },
+    'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
+  };
+}
+
+/** A full queue is an answer, not a bug. */
+async function orOverloaded<Reply>(work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof QueueFullError)) throw error;
+    throw new DomainError('overloaded', 'too much work is waiting', { retryAfterS: 1, cause: error });
+  }
+}

@@ -1,0 +1,19 @@
+/** The catalog in step with the store: filled at the start, then told what each commit changed as soon as readers see it. */
+import { Catalog } from '../../index/catalog.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { CommitFeed } from '../system/commit-feed.ts';
+
+/** Fill a catalog from the store and keep it so until `close`. Pages under a domain that is being forgotten are hidden. */
+export function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalog: Catalog; close: () => void } {
+  const catalog = new Catalog();
+  const hideForgotten = () =>
+    catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
+  hideForgotten();
+  for (const page of reader.pages.all()) catalog.apply(page);
+  const close = feed.subscribe('visible', ({ pages, removedPages, rules }) => {
+    if (rules.length > 0) hideForgotten();
+    for (const page of pages) catalog.apply(page);
+    for (const no of removedPages) catalog.remove(no);
+  });
+  return { catalog, close };
+}

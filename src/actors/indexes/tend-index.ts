@@ -1,0 +1,45 @@
+/** In quiet times small segments are brought together, what is worth it is saved, and threads let go of what they need no more. */
+import type { Logger } from 'pino';
+import type { ModelSpaces } from '../../index/model-spaces.ts';
+import type { SearcherPool } from '../../index/searchers.ts';
+import type { SparseIndex } from '../../index/sparse-index.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { WorkPool } from './index-threads.ts';
+import { type QuietTime, quietMs } from './quiet-time.ts';
+
+export interface TendIndexOptions {
+  sparse: SparseIndex;
+  spaces: ModelSpaces;
+  searchers: readonly SearcherPool[];
+  work: WorkPool;
+  reader: StoreReader;
+  quiet: QuietTime;
+  log: Logger;
+}
+
+/** Tend the index until the function that it gives is called. */
+export function tendIndex({ sparse, spaces, searchers, work, reader, quiet, log }: TendIndexOptions): () => void {
+  const save = async () => {
+    try {
+      await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
+    } catch (error) {
+      log.error({ err: error }, 'the index could not be saved: it is tried again');
+      quiet.again();
+    }
+  };
+  const tidyThreads = async () => {
+    try {
+      // One task for each work thread: it takes some tens of ms, so that none gets two.
+      await Promise.all(
+        searchers.flatMap((searcher) => [searcher.run('tidy', undefined), work.run('tidy', undefined)]),
+      );
+    } catch (error) {
+      log.warn({ err: error }, 'a thread could not be tidied');
+    }
+  };
+  const tending = setInterval(() => {
+    spaces.closeIdle(reader.models.activeModel()?.space ?? null);
+    if (quiet.take()) void save().then(tidyThreads);
+  }, quietMs);
+  return () => clearInterval(tending);
+}
