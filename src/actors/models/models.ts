@@ -16,7 +16,6 @@ import { idOf, isoOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import {
   type EmbeddingModel,
-  isOutside,
   localProvider,
   type ModelBackfillResponse,
   type ModelInfo,
@@ -24,32 +23,24 @@ import {
   modelIdOf,
   type RegisterModelRequest,
 } from '../../domain/model.ts';
-import { transformersProvider } from '../../providers/transformers-embedder.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
-import { countPages, type PageToEmbed, refusedIn, slicesFrom } from './backfill-slices.ts';
-import type { ModelEmbedder } from './model-embedder.ts';
+import { refusedIn } from './backfill-slices.ts';
+import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
 
-export interface ModelsDependencies {
+export interface ModelsDependencies extends EstimateDependencies {
   ask: SystemAsk;
-  reader: StoreReader;
-  embedder: ModelEmbedder;
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
   /** Whether what the built-in model computes with was loaded at the start. */
   hasLocalModel: boolean;
   /** Tokens that no chunk exceeds: what every model must be able to read. */
   chunkBudget: number;
-  /** US dollars for a million tokens, by name of the model. */
-  prices: Readonly<Record<string, number>>;
   maxAttempts: number;
   log: Logger;
-  /** Work threads, on which the embedded model is tried. */
-  workers: number;
-  /** Wall clock and monotonic, ms. */
+  /** Wall clock, ms. */
   now: () => number;
-  monotonic: () => number;
 }
 
 type ModelMessages = Extract<MessageName, `model.${string}`>;
@@ -58,26 +49,11 @@ type ModelMessages = Extract<MessageName, `model.${string}`>;
 const deletedAtOnce = 100;
 /** The embedded model is two hundred of its word vectors' dimensions or more, or those alone. */
 const wordDim = 100;
-const tokensPerPrice = 1_000_000;
-/** Pages looked at for the first ones that lack vectors, when the speed of the embedded model is tried. */
-const triedPages = 2000;
 
 export function modelsLogic(dependencies: ModelsDependencies) {
-  const {
-    ask,
-    reader,
-    embedder,
-    isKnownProvider,
-    hasLocalModel,
-    chunkBudget,
-    prices,
-    maxAttempts,
-    log,
-    now,
-    monotonic,
-    workers,
-  } = dependencies;
+  const { ask, reader, maxAttempts, log, now } = dependencies;
   const commit = commitThrough(ask);
+  const estimate = backfillEstimator(dependencies);
 
   const infoOf = ({ id, provider, model_name, dim, max_input_tokens, status }: EmbeddingModel): ModelInfo => {
     return { id, provider, model_name, dim, max_input_tokens, is_active: reader.models.activeId() === id, status };
@@ -90,7 +66,7 @@ export function modelsLogic(dependencies: ModelsDependencies) {
 
   const register = async (request: RegisterModelRequest): Promise<ModelInfo> => {
     const { provider, model_name, dim, max_input_tokens } = request;
-    const problem = problemOf(request);
+    const problem = problemOf(request, dependencies);
     if (problem !== null) throw new DomainError('invalid', problem);
     const id = request.id ?? modelIdOf(request);
     const model = await commit(
@@ -98,29 +74,6 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     );
     if (model === null) throw new DomainError('conflict', `the model ${id} is registered already`);
     return infoOf(model);
-  };
-
-  const problemOf = (request: RegisterModelRequest): string | null => {
-    const { provider, model_name, dim, max_input_tokens } = request;
-    if (request.id == null && modelIdOf(request).length > maxModelName) {
-      return `id: must be given, for one made of these names has more than ${maxModelName} characters`;
-    }
-    if (max_input_tokens < chunkBudget) {
-      return `max_input_tokens: ${max_input_tokens} is less than a chunk may have, ${chunkBudget} tokens`;
-    }
-    if (provider !== localProvider) {
-      const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
-      return isKnownProvider(provider)
-        ? null
-        : `provider: ${shown(provider)} is unknown; set its address as ${shown(variable)}`;
-    }
-    if (!hasLocalModel) {
-      return 'provider: the built-in model was not loaded, since embedder.provider is none; set it to local and start again';
-    }
-    if (model_name !== 'wink') return `model_name: the built-in model is called wink, not ${shown(model_name)}`;
-    if (dim !== wordDim && dim < 2 * wordDim)
-      return `dim: the built-in model takes ${wordDim}, or ${2 * wordDim} and more`;
-    return null;
   };
 
   const activate = async (id: string): Promise<ModelInfo> => {
@@ -146,81 +99,13 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     while (await commit(emptySpace(space, deletedAtOnce))) await new Promise(setImmediate);
   };
 
-  const backfillOf = (id: string): ModelBackfillResponse => {
-    const model = requireModel(id);
-    const row = reader.backfills.get(model.space);
-    if (row === undefined) {
-      const none = { cursor_page_id: null, started_at: null, updated_at: null, finished_at: null, last_error: null };
-      return { model_id: id, status: 'not_started', total_chunks: 0, embedded_chunks: 0, total_tokens: 0, ...none };
-    }
-    const refused = refusedIn(reader, model.space);
-    const counted = refused.chunks === 1 ? '1 chunk has' : `${refused.chunks} chunks have`;
-    const lacks = refused.reason === null ? null : `${counted} no vector: ${refused.reason}`;
-    return {
-      model_id: id,
-      status: row.status,
-      total_chunks: Math.max(row.total_chunks ?? 0, row.embedded_chunks + refused.chunks),
-      embedded_chunks: row.embedded_chunks,
-      total_tokens: row.total_tokens ?? 0,
-      cursor_page_id: row.cursor === 0 ? null : idOf('page', row.cursor),
-      started_at: isoOf(row.started_at),
-      updated_at: isoOf(row.updated_at),
-      finished_at: row.finished_at === null ? null : isoOf(row.finished_at),
-      last_error: row.last_error ?? lacks,
-    };
-  };
-
-  const estimate = async (id: string, signal: AbortSignal | undefined) => {
-    const model = requireModel(id);
-    const { chunks, tokens } = await countPages(reader, signal, model.space);
-    const speed = chunks === 0 ? null : await chunksPerMs(model, signal);
-    const runsHere = !isOutside(model) || model.provider === transformersProvider;
-    const price = runsHere ? 0 : prices[model.model_name];
-    return {
-      model_id: id,
-      n_chunks: chunks,
-      total_tokens: tokens,
-      est_cost_usd: price === undefined ? null : (tokens / tokensPerPrice) * price,
-      est_duration_s: chunks === 0 ? 0 : speed === null ? null : chunks / speed / 1000,
-      confirm_required: true,
-    };
-  };
-
-  /** As measured: in an earlier backfill of a model of this kind; else by trying, where that costs nothing. */
-  const chunksPerMs = async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<number | null> => {
-    const alike = reader.backfills.all().flatMap(({ model_id, made_chunks, busy_ms }) => {
-      const other = reader.models.get(model_id);
-      const same = other?.provider === model.provider && (other.dim === model.dim || isOutside(model));
-      return same && made_chunks > 0 && busy_ms > 0 ? [{ made_chunks, busy_ms }] : [];
-    });
-    if (alike.length > 0) return Math.max(...alike.map(({ made_chunks, busy_ms }) => made_chunks / busy_ms));
-    if (isOutside(model)) return null;
-    const slices: PageToEmbed[][] = [];
-    for (const { pages } of slicesFrom(reader, model.space, 0, triedPages)) {
-      if (pages.length > 0) slices.push(pages);
-      if (slices.length === 2 * workers) break;
-    }
-    if (slices.length === 0) return null;
-    // Not the asker's signal: a task that is given up ends its thread, on which other work waits.
-    const options = { signal: new AbortController().signal, tolerated: 0 };
-    const embed = (some: PageToEmbed[][]) => Promise.all(some.map((pages) => embedder.embed(model, pages, options)));
-    // First the threads may have to load the language model. Then other texts: words that have just come are quicker.
-    await embed(slices.slice(0, workers));
-    signal?.throwIfAborted();
-    const tried = slices.slice(-workers);
-    const count = tried.flat().reduce((sum, { chunks }) => sum + chunks.length, 0);
-    const began = monotonic();
-    await embed(tried);
-    return count / Math.max(0.1, monotonic() - began);
-  };
-
   const handlers: Handlers<ModelMessages> = {
     'model.list': () => ({ models: reader.models.all().map(infoOf) }),
     'model.register': register,
     'model.activate': ({ model_id }) => activate(model_id),
     'model.retire': ({ model_id }) => retire(model_id),
-    'model.backfill': ({ model_id }) => backfillOf(model_id),
-    'model.estimateBackfill': ({ model_id }, signal) => estimate(model_id, signal),
+    'model.backfill': ({ model_id }) => backfillOf(reader, requireModel(model_id)),
+    'model.estimateBackfill': ({ model_id }, signal) => estimate(requireModel(model_id), signal),
     'model.startBackfill': async ({ model_id }) => {
       const started = await commit(startBackfill(model_id, { at: now(), max_attempts: maxAttempts }));
       if (started === null) throw unknownId('model', model_id);
@@ -235,6 +120,57 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     }
     return { handlers };
   });
+}
+
+/** Why a model cannot be registered: the field, and what is wrong with it; null where it can. */
+function problemOf(
+  request: RegisterModelRequest,
+  { chunkBudget, hasLocalModel, isKnownProvider }: ModelsDependencies,
+): string | null {
+  const { provider, model_name, dim, max_input_tokens } = request;
+  if (request.id == null && modelIdOf(request).length > maxModelName) {
+    return `id: must be given, for one made of these names has more than ${maxModelName} characters`;
+  }
+  if (max_input_tokens < chunkBudget) {
+    return `max_input_tokens: ${max_input_tokens} is less than a chunk may have, ${chunkBudget} tokens`;
+  }
+  if (provider !== localProvider) {
+    const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
+    return isKnownProvider(provider)
+      ? null
+      : `provider: ${shown(provider)} is unknown; set its address as ${shown(variable)}`;
+  }
+  if (!hasLocalModel) {
+    return 'provider: the built-in model was not loaded, since embedder.provider is none; set it to local and start again';
+  }
+  if (model_name !== 'wink') return `model_name: the built-in model is called wink, not ${shown(model_name)}`;
+  if (dim !== wordDim && dim < 2 * wordDim)
+    return `dim: the built-in model takes ${wordDim}, or ${2 * wordDim} and more`;
+  return null;
+}
+
+/** How far a model's backfill is, with what its vectors lack for good. */
+function backfillOf(reader: StoreReader, { id, space }: EmbeddingModel): ModelBackfillResponse {
+  const row = reader.backfills.get(space);
+  if (row === undefined) {
+    const none = { cursor_page_id: null, started_at: null, updated_at: null, finished_at: null, last_error: null };
+    return { model_id: id, status: 'not_started', total_chunks: 0, embedded_chunks: 0, total_tokens: 0, ...none };
+  }
+  const refused = refusedIn(reader, space);
+  const counted = refused.chunks === 1 ? '1 chunk has' : `${refused.chunks} chunks have`;
+  const lacks = refused.reason === null ? null : `${counted} no vector: ${refused.reason}`;
+  return {
+    model_id: id,
+    status: row.status,
+    total_chunks: Math.max(row.total_chunks ?? 0, row.embedded_chunks + refused.chunks),
+    embedded_chunks: row.embedded_chunks,
+    total_tokens: row.total_tokens ?? 0,
+    cursor_page_id: row.cursor === 0 ? null : idOf('page', row.cursor),
+    started_at: isoOf(row.started_at),
+    updated_at: isoOf(row.updated_at),
+    finished_at: row.finished_at === null ? null : isoOf(row.finished_at),
+    last_error: row.last_error ?? lacks,
+  };
 }
 
 function shown(text: string): string {
