@@ -9,7 +9,7 @@ import type { JobHandler } from './actors/jobs/job-actor.ts';
 import type { Breakers } from './actors/system/breakers.ts';
 import { CommitFeed } from './actors/system/commit-feed.ts';
 import { type Supervisor, startSupervisor } from './actors/system/supervisor.ts';
-import { activeModel, embeddedVectors, renewModels } from './composition/first-model.ts';
+import { embeddedVectors, ensureActiveModel, renewModels } from './composition/first-model.ts';
 import { type Outside, openOutside } from './composition/open-outside.ts';
 import { openThreads } from './composition/open-threads.ts';
 import type { Surroundings } from './composition/parts.ts';
@@ -59,7 +59,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const store = Store.open(path, randomUUID);
     undo.push(() => store.close());
     await renewModels(store, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
-    const model = await activeModel(store, settings, { now, log });
+    const model = await ensureActiveModel(store, settings, { now, log });
     const { onModelProgress } = options;
     const wordVectors = await embeddedVectors(store, model, { settings, onModelProgress });
     const threads = openThreads(settings, wordVectors);

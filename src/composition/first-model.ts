@@ -4,13 +4,13 @@ import { installModel } from '../commands/install-model.ts';
 import type { JobPolicy } from '../commands/move-job.ts';
 import { renewOutdatedModels } from '../commands/renew-models.ts';
 import { traitsOf } from '../compute/embedding/local-model.ts';
-import { type EmbeddingModel, localProvider, modelIdOf } from '../domain/model.ts';
+import { type EmbeddingModel, localModelName, localProvider, modelIdOf } from '../domain/model.ts';
 import { loadWordVectors, type WordVectorsProgress } from '../providers/word-vectors-cache.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Store } from '../store/store.ts';
 
-/** The store's active model; where it has none, as at the first start, the one that the settings name. */
-export async function activeModel(
+/** The store's active model; where it has none, as at the first start, the one that the settings name is made it. */
+export async function ensureActiveModel(
   store: Store,
   { embedder, jobs }: Settings,
   { now, log }: { now: () => number; log: Logger },
@@ -18,7 +18,7 @@ export async function activeModel(
   const active = store.reader.models.activeModel();
   if (active !== undefined) return active;
   if (embedder.provider === 'none') return null;
-  if (embedder.provider !== localProvider && embedder.model === 'wink') {
+  if (embedder.provider !== localProvider && embedder.model === localModelName) {
     log.warn(
       { provider: embedder.provider },
       'embedder.model is not set: the provider is asked for a model called wink',

@@ -1,4 +1,4 @@
-/** What does the work of each kind of job. A new kind is a line here, one in src/domain/job.ts and, for a lane of its own, one in src/domain/lane.ts. */
+/** What does the work of each kind of job. What else a new kind takes: CONTRIBUTING.md. */
 import { clusterPagesHandler } from '../actors/clusters/cluster-pages.ts';
 import { labelClustersHandler } from '../actors/clusters/label-clusters.ts';
 import { canonicalizeEntitiesHandler } from '../actors/entities/canonicalize-entities.ts';

@@ -1,7 +1,4 @@
-/**
- * Every child of the supervisor, with what it depends on. A new service is an entry here and one in src/machines/supervisor.ts; which
- * messages it answers is in src/actors/system/supervisor.ts.
- */
+/** Every child of the supervisor, with what it depends on. What else a new service takes: CONTRIBUTING.md. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { clustersLogic } from '../actors/clusters/clusters.ts';

@@ -1,4 +1,5 @@
 /** The demo: puts the sample pages in over HTTP as any client would, waits until they are indexed, and shows a search. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { IngestBatchResult } from '../domain/page.ts';
 import { samplePages, sampleQuery } from './sample-pages.ts';
 
@@ -43,7 +44,7 @@ export async function runDemo({ baseUrl, token, say }: DemoOptions): Promise<voi
     if (states.results.every(({ status }) => status === 'indexed')) break;
     if (states.results.some(({ status }) => status === 'dead')) throw new Error('a sample page could not be indexed');
     if (Date.now() > deadline) throw new Error('the sample pages were not indexed in time');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await delay(100);
   }
 
   const found = await call<{ results: FoundPage[]; timing_ms: { total: number } }>('POST', '/v1/search', {

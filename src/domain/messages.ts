@@ -80,6 +80,7 @@ export interface Readiness {
   store: boolean;
   /** Why the last write was refused; null where it was not. */
   trouble: string | null;
+  /** Its id. */
   activeModel: string | null;
 }
 

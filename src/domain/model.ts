@@ -5,8 +5,18 @@ import { datetime } from './ids.ts';
 export const modelStatuses = ['registered', 'backfilling', 'ready', 'failed'] as const;
 export type ModelStatus = (typeof modelStatuses)[number];
 
-/** The provider whose models are embedded in the service. */
+/** The provider whose models are embedded in the service, and what it calls all of them. */
 export const localProvider = 'local';
+export const localModelName = 'wink';
+
+/** Dimensions of the word vectors that the embedded models are made of. */
+const wordDim = 100;
+/** The numbers of dimensions that an embedded model may have, in words: those of the word vectors alone, or as many hashed ones besides. */
+export const localDims = `${wordDim}, or ${2 * wordDim} and more`;
+
+export function isLocalDim(dim: number): boolean {
+  return dim === wordDim || dim >= 2 * wordDim;
+}
 
 export interface EmbeddingModel {
   id: string;

@@ -1,6 +1,8 @@
 /** The `fsck` command: proves a data folder, and with `--repair` mends the store and builds faulty index files again. */
+
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startApp } from '../app.ts';
 import { repairStore } from '../commands/repair-store.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -66,7 +68,7 @@ async function rebuild(settings: Settings, say: (line: string) => void): Promise
   const app = await startApp({ settings, log, metrics: createMetrics() });
   try {
     await app.ask('index.settled', {});
-    while (await hasIndexJobs(app.ask)) await new Promise((resolve) => setTimeout(resolve, pollMs));
+    while (await hasIndexJobs(app.ask)) await delay(pollMs);
   } finally {
     await app.close();
   }

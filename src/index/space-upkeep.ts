@@ -3,7 +3,7 @@
  * searches and to indexing: a slice is short, waits for searches that are under way, and leaves most of the time to others. Asked for
  * after each change; it ends by itself when nothing is left to do.
  */
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Length of a slice, ms. */
 export const SLICE_MS = 2;
@@ -71,8 +71,8 @@ export class SpaceUpkeep {
       await this.#tasks.saveIfDue().catch(this.#tasks.onError);
       if (!this.#asked) return;
       let pausedMs = this.#tasks.busy() ? PAUSE_WHILE_BUSY_MS : PAUSE_MS;
-      await setTimeout(pausedMs);
-      for (; this.#searching > 0 && pausedMs < PATIENCE_MS; pausedMs += PAUSE_MS) await setTimeout(PAUSE_MS);
+      await delay(pausedMs);
+      for (; this.#searching > 0 && pausedMs < PATIENCE_MS; pausedMs += PAUSE_MS) await delay(PAUSE_MS);
     }
   }
 }

@@ -22,6 +22,7 @@ import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/seg
 import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
 import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
+import { type PublishTask, SearcherSnapshots } from './searcher-snapshots.ts';
 import { SegmentFiles, type SegmentTasks } from './segment-files.ts';
 import {
   carryDeletions,
@@ -32,9 +33,6 @@ import {
   holdsLabel,
   type SegmentMember,
 } from './segment-members.ts';
-
-/** The task of the searchers that the index needs; the pools may have others. */
-export type PublishTask = Pick<typeof import('../threads/search-thread.ts'), 'publish'>;
 
 export interface SparseIndexOptions {
   dir: string;
@@ -89,7 +87,7 @@ interface WaitingAdd {
 export class SparseIndex {
   readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary'>>;
   readonly #files: SegmentFiles;
-  readonly #held = new Map<ThreadPool<PublishTask>, ReadonlySet<number>>();
+  readonly #snapshots: SearcherSnapshots;
   #members: SegmentMember[] = [];
   #retiring: SegmentMember[] = [];
   #waiting: WaitingAdd[] = [];
@@ -107,6 +105,7 @@ export class SparseIndex {
   private constructor(options: SparseIndexOptions) {
     this.#options = { maxWaiting: 1024, maxSegments: 64, saveEveryDocs: 20_000, ...options };
     this.#files = new SegmentFiles(options);
+    this.#snapshots = new SearcherSnapshots(options.searchers);
   }
 
   /**
@@ -263,30 +262,12 @@ export class SparseIndex {
   /** Bring every searcher to the members of now; what was retired before then is read by nobody. */
   #publish(): Promise<void> {
     const published = this.#publications.then(async () => {
-      const members = [...this.#members];
       const retired = new Set(this.#retiring);
-      await Promise.all(this.#options.searchers.map((searcher) => this.#publishTo(searcher, members)));
+      await this.#snapshots.publish([...this.#members]);
       this.#retiring = this.#retiring.filter((member) => !retired.has(member));
     });
     this.#publications = published.catch(() => undefined);
     return published;
-  }
-
-  async #publishTo(searcher: ThreadPool<PublishTask>, members: readonly SegmentMember[]): Promise<void> {
-    const ids = members.map(({ id }) => id);
-    const send = (chosen: readonly SegmentMember[]) =>
-      searcher.run('publish', {
-        ids,
-        added: chosen.map(({ id, segment, deletions }) => ({
-          id,
-          segment: segment.buffer,
-          deletions: deletions.buffer,
-        })),
-      });
-    const held = this.#held.get(searcher);
-    const lacking = await send(members.filter(({ id }) => !held?.has(id)));
-    if (lacking.length > 0) await send(members.filter(({ id }) => lacking.includes(id)));
-    this.#held.set(searcher, new Set(ids));
   }
 
   /** Merge in the background until the policy asks for nothing. */

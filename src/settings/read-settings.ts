@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { presetKeepParams } from '../compute/web/canonical-url.ts';
+import { isLocalDim, localDims, localModelName, localProvider } from '../domain/model.ts';
 import { readText, type Variable, variableName, variablesOf } from './environment.ts';
 import { innerFaults } from './inner-faults.ts';
 import { metaOf, ruleOf } from './rule.ts';
@@ -89,18 +90,18 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${target}=${chunking.target_tokens}: must not be above ${max}, which is ${chunking.hard_max_tokens}`;
     conflicts.push({ about: [target, max], problem });
   }
-  if (embedder.provider === 'local' && embedder.model !== 'wink') {
+  if (embedder.provider === localProvider && embedder.model !== localModelName) {
     const model = variableName(['embedder', 'model']);
-    const problem = `${model}=${embedder.model}: must be wink, the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
+    const problem = `${model}=${embedder.model}: must be ${localModelName}, the only built-in model; or set ${variableName(['embedder', 'provider'])}`;
     conflicts.push({ about: [model], problem });
   }
-  if (embedder.provider === 'local' && embedder.dim !== 100 && embedder.dim < 200) {
+  if (embedder.provider === localProvider && !isLocalDim(embedder.dim)) {
     const dim = variableName(['embedder', 'dim']);
-    const problem = `${dim}=${embedder.dim}: must be 100, or 200 and more, for the built-in model`;
+    const problem = `${dim}=${embedder.dim}: must be ${localDims}, for the built-in model`;
     conflicts.push({ about: [dim], problem });
   }
   if (
-    !['local', 'none', 'transformers'].includes(embedder.provider) &&
+    ![localProvider, 'none', 'transformers'].includes(embedder.provider) &&
     !reachable(embedder.base_url, embedder.provider)
   ) {
     const own = variableName(['embedder', 'base_url']);

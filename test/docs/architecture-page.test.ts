@@ -12,14 +12,35 @@ const sources = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
   name.replaceAll('\\', '/'),
 );
 
+/** `a/{b,c}.ts` stands for `a/b.ts` and `a/c.ts`. */
+function spelledOut(path: string): string[] {
+  const braces = /\{([^{}]*)\}/.exec(path);
+  if (braces === null) return [path];
+  return braces[1].split(',').flatMap((name) => spelledOut(path.replace(braces[0], name)));
+}
+
+/** Pages may leave out the ending of a test. */
+const isThere = (path: string) => [path, `${path}.test.ts`].some((each) => existsSync(root + each));
+
+const pages = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+test('the paths that the pages name are there', () => {
+  const missing = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md', ...pages.map((name) => `docs/${name}`)].flatMap(
+    (name) => {
+      const text = readFileSync(`${root}${name}`, 'utf8');
+      const named = Array.from(
+        text.matchAll(/\b(?:src|docs|test|scripts|bench)\/[\w./{},*-]*[\w}*]/g),
+        ([path]) => path,
+      );
+      const paths = named.filter((path) => !path.includes('*')).flatMap(spelledOut);
+      return paths.filter((path) => !isThere(path)).map((path) => `${name}: ${path}`);
+    },
+  );
+  assert.deepEqual(missing, []);
+});
+
 for (const name of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
-  test(`what ${name} names is there`, () => {
+  test(`the files that ${name} names are there`, () => {
     const text = readFileSync(`${root}${name}`, 'utf8');
-    const paths = Array.from(text.matchAll(/\b(?:src|docs|test|scripts)\/[\w./-]*\w/g), ([path]) => path);
-    assert.deepEqual(
-      paths.filter((path) => !existsSync(root + path)),
-      [],
-    );
     const tests = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' });
     const files = new Set([...[...sources, ...tests].map((path) => basename(path)), ...readdirSync(`${root}scripts`)]);
     const named = Array.from(text.matchAll(/(?<![\w.-])[\w-]+\.ts\b/g), ([file]) => file);

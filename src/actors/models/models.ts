@@ -16,6 +16,9 @@ import { idOf, isoOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import {
   type EmbeddingModel,
+  isLocalDim,
+  localDims,
+  localModelName,
   localProvider,
   type ModelBackfillResponse,
   type ModelInfo,
@@ -47,8 +50,6 @@ type ModelMessages = Extract<MessageName, `model.${string}`>;
 
 /** Pages whose vectors are deleted in one transaction: some ms. */
 const deletedAtOnce = 100;
-/** The embedded model is two hundred of its word vectors' dimensions or more, or those alone. */
-const wordDim = 100;
 
 export function modelsLogic(dependencies: ModelsDependencies) {
   const { ask, reader, maxAttempts, log, now } = dependencies;
@@ -143,10 +144,9 @@ function problemOf(
   if (!hasLocalModel) {
     return 'provider: the built-in model was not loaded, since embedder.provider is none; set it to local and start again';
   }
-  if (model_name !== 'wink') return `model_name: the built-in model is called wink, not ${shown(model_name)}`;
-  if (dim !== wordDim && dim < 2 * wordDim)
-    return `dim: the built-in model takes ${wordDim}, or ${2 * wordDim} and more`;
-  return null;
+  if (model_name !== localModelName)
+    return `model_name: the built-in model is called ${localModelName}, not ${shown(model_name)}`;
+  return isLocalDim(dim) ? null : `dim: the built-in model takes ${localDims}`;
 }
 
 /** How far a model's backfill is, with what its vectors lack for good. */

@@ -1,0 +1,114 @@
+/** A data folder to check and to damage: pages, models, entities, topics and logged searches, written by the service's own commands. */
+import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { finishRun, startRun, storeDraft, storePoints } from '../../src/commands/cluster-runs.ts';
+import { commitContent } from '../../src/commands/commit-content.ts';
+import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { installModel } from '../../src/commands/install-model.ts';
+import { appendRuns, giveFeedback } from '../../src/commands/log-queries.ts';
+import { mergeEntities, undoMerge } from '../../src/commands/merge-entities.ts';
+import { completeJob } from '../../src/commands/settle-job.ts';
+import { idOf } from '../../src/domain/ids.ts';
+import type { QueryRun } from '../../src/domain/query-log.ts';
+import { Store } from '../../src/store/store.ts';
+import { mentioning } from '../commands/mentioning.ts';
+
+export const dim = 4;
+const free = { suspect: 1, index: 100, fetch: 1, poll: 1, purge: 0, background: 1, backfill: 1, entities: 1 };
+
+/** A folder with three indexed pages of two chunks each, written by the service's own commands; no index files. */
+export async function makeFolder(dir: string): Promise<void> {
+  const store = Store.open(dir, () => 'store-1');
+  await store.commit(
+    installModel(
+      { id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null },
+      { at: 0, max_attempts: 1 },
+    ),
+  );
+  for (const name of ['a', 'b', 'c']) {
+    const submission = {
+      canonical_url: `https://${name}.example/`,
+      original_url: `https://${name}.example/`,
+      domain: `${name}.example`,
+      title: `Title ${name}`,
+      body: 'first half. second half.',
+      content_hash: name,
+      sections: [],
+      source: null,
+      metadata: null,
+      seen_at: 1,
+      at: 1,
+      max_attempts: 5,
+    };
+    await store.commit(ingestPage(submission));
+  }
+  const claimed = await store.commit(claimJobs({ at: 2, incarnation: 'i', leaseMs: 1000, free, running: 0 }));
+  for (const job of claimed.jobs) {
+    const attempt = { job_no: job.no, claim: job.claim };
+    const chunk = { token_count: 2, section_title: null, section_start_s: null };
+    const chunks = [
+      { char_start: 0, char_end: 11, ...chunk },
+      { char_start: 12, char_end: 24, ...chunk },
+    ];
+    const vectors = new Map([[1, new Float32Array(2 * dim).fill(0.5)]]);
+    await store.commit(commitContent(attempt, { page_no: job.page_no ?? 0, chunks, vectors }));
+    await store.commit(completeJob(attempt, 3));
+  }
+  await addEntities(store);
+  await addClusters(store);
+  await store.commit(appendRuns([loggedRun('q1', null), loggedRun('q2', 'c1')]));
+  await store.commit(giveFeedback({ query_id: 'q1', page_id: idOf('page', 1), relevant: true }));
+  await store.close();
+}
+
+/** Entities 1 Acme over 3 Acme Corp, 2 Oslo, and 4 Bergen beside 5 Bergen City, whose merge was undone. */
+async function addEntities(store: Store): Promise<void> {
+  await store.commit(mentioning(1, 'organization: Acme', 'organization: ACME', 'place: Oslo'));
+  await store.commit(mentioning(2, 'organization: Acme Corp', 'place: Oslo'));
+  await store.commit(mentioning(3, 'place: Bergen', 'place: Bergen City'));
+  const [, undone] = [await store.commit(mergeEntities(1, 3, 4)), await store.commit(mergeEntities(4, 5, 4))];
+  await store.commit(undoMerge(undone?.no ?? 0, 5));
+}
+
+/** Two runs: in the first pages 1 and 2 are in cluster 1 and page 3 in cluster 2, in the second page 3 is in cluster 3. */
+async function addClusters(store: Store): Promise<void> {
+  for (const [round, third] of [2, 3].entries()) {
+    const begun = await store.commit(startRun({ trigger: 'manual', params: {}, at: 6, max_attempts: 5 }));
+    const claim = { at: 7, incarnation: 'i', leaseMs: 1000, free, running: 0 };
+    const job = (await store.commit(claimJobs(claim))).jobs.find(({ kind }) => kind === 'cluster');
+    const attempt = { job_no: job?.no ?? 0, claim: job?.claim ?? 0 };
+    const point = { probability: 1, x: 1, y: 2, since: false };
+    const points = [1, 1, third].map((cluster_no, at) => ({ page_no: at + 1, cluster_no, ...point }));
+    const drafts = [
+      { no: 1, size: 2, x: 1, y: 2 },
+      { no: third, size: 1, x: 1, y: 2 },
+    ];
+    const runNo = begun?.no ?? 0;
+    await store.commit(({ counters }) => counters.take('cluster', round === 0 ? 2 : 1));
+    await store.commit(storePoints(attempt, runNo, points));
+    await store.commit(storeDraft(attempt, runNo, drafts, {}));
+    const keywords = new Map([1, third].map((no) => [no, [`word ${no}`]]));
+    await store.commit((transaction) => {
+      finishRun(transaction, runNo, { keywords, at: 8, keepFrom: 0 });
+      completeJob(attempt, 8)(transaction);
+    });
+  }
+}
+
+function loggedRun(query_id: string, compare_id: string | null): QueryRun {
+  const hits = { labels: Uint32Array.of(1, 3), page_nos: Uint32Array.of(1, 2), scores: Float64Array.of(0.9, 0.5) };
+  return {
+    query_id,
+    ts: 5,
+    kind: compare_id === null ? 'search' : 'compare_arm',
+    compare_id,
+    query_text: 'half',
+    params: {},
+    active_model: 'm',
+    reranker_model: null,
+    candidate_set: hits,
+    dense_hits: hits,
+    sparse_hits: hits,
+    final_pages: [{ page_no: 1, score: 0.9, rank: 1 }],
+    timing_ms: {},
+  };
+}

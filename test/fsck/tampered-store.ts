@@ -1,0 +1,87 @@
+/** The databases of a store as they are on the disk, to plant faults in that the service never makes. */
+import { join } from 'node:path';
+import { type Database, type Key, open, type RootDatabase } from 'lmdb';
+import type { Cluster, ClusterRun } from '../../src/domain/cluster.ts';
+import type { Entity, EntityMerge, PageEntity } from '../../src/domain/entity.ts';
+import type { Job } from '../../src/domain/job.ts';
+import type { Backfill, EmbeddingModel, RefusedTexts } from '../../src/domain/model.ts';
+import type { Chunk, Page } from '../../src/domain/page.ts';
+
+/** By its name: a fault that a store could have, and what the check says of it. */
+export type Faults = Record<string, { plant: (tables: Tables) => unknown; finding: RegExp }>;
+
+export interface Tables {
+  pages: Database<Page, number>;
+  bodies: Database<string, number>;
+  chunks: Database<Chunk[], number>;
+  vectors: Database<Buffer, [number, number]>;
+  jobs: Database<Job, number>;
+  byStatus: Database<number, Key>;
+  due: Database<number, Key>;
+  byUrl: Database<number, Buffer>;
+  byTitle: Database<number, Key>;
+  counters: Database<number, string>;
+  queries: Database<Record<string, unknown>, number>;
+  queriesByTime: Database<number, Key>;
+  queriesById: Database<number, Key>;
+  feedback: Database<boolean, Key>;
+  models: Database<EmbeddingModel, string>;
+  backfills: Database<Backfill, number>;
+  backfillByJob: Database<number, number>;
+  gaps: Database<number, [number, number]>;
+  refused: Database<RefusedTexts, [number, number]>;
+  dropped: Database<number, number>;
+  entities: Database<Entity, number>;
+  pageEntities: Database<PageEntity[], number>;
+  entityPages: Database<number, [number, number]>;
+  entityNames: Database<number, Key>;
+  merges: Database<EntityMerge, number>;
+  mergesOfEntity: Database<number, [number, number]>;
+  splits: Database<number, [number, number]>;
+  clusters: Database<Cluster, number>;
+  clusterRuns: Database<ClusterRun, number>;
+  clusterPoints: Database<Buffer, [number, number]>;
+  clusterState: Database<number, string>;
+}
+
+export async function tamper(dir: string, change: (tables: Tables) => unknown): Promise<void> {
+  const root: RootDatabase = open({ path: join(dir, 'store'), maxDbs: 64 });
+  const plain = { encoder: { useRecords: false } };
+  await change({
+    pages: root.openDB({ name: 'pages', keyEncoding: 'uint32', ...plain }),
+    bodies: root.openDB({ name: 'bodies', keyEncoding: 'uint32', encoding: 'string' }),
+    chunks: root.openDB({ name: 'chunks', keyEncoding: 'uint32', ...plain }),
+    vectors: root.openDB({ name: 'vectors', encoding: 'binary' }),
+    jobs: root.openDB({ name: 'jobs', keyEncoding: 'uint32', ...plain }),
+    byStatus: root.openDB({ name: 'jobs_by_status', ...plain }),
+    due: root.openDB({ name: 'jobs_due', ...plain }),
+    byUrl: root.openDB({ name: 'page_by_url', keyEncoding: 'binary', ...plain }),
+    byTitle: root.openDB({ name: 'page_by_title', ...plain }),
+    counters: root.openDB({ name: 'counters', ...plain }),
+    queries: root.openDB({ name: 'query_log', keyEncoding: 'uint32', ...plain }),
+    queriesByTime: root.openDB({ name: 'query_log_by_time', ...plain }),
+    queriesById: root.openDB({ name: 'query_log_by_id', ...plain }),
+    feedback: root.openDB({ name: 'query_feedback', ...plain }),
+    models: root.openDB({ name: 'models', ...plain }),
+    backfills: root.openDB({ name: 'backfills', keyEncoding: 'uint32', ...plain }),
+    backfillByJob: root.openDB({ name: 'backfill_by_job', keyEncoding: 'uint32', ...plain }),
+    gaps: root.openDB({ name: 'vector_gaps', ...plain }),
+    refused: root.openDB({ name: 'refused_texts', ...plain }),
+    dropped: root.openDB({ name: 'dropped_spaces', keyEncoding: 'uint32', ...plain }),
+    entities: root.openDB({ name: 'entities', keyEncoding: 'uint32', ...plain }),
+    pageEntities: root.openDB({ name: 'page_entities', keyEncoding: 'uint32', ...plain }),
+    entityPages: root.openDB({ name: 'entity_pages', ...plain }),
+    entityNames: root.openDB({ name: 'entity_names', ...plain }),
+    merges: root.openDB({ name: 'entity_merges', keyEncoding: 'uint32', ...plain }),
+    mergesOfEntity: root.openDB({ name: 'merges_of_entity', ...plain }),
+    splits: root.openDB({ name: 'entity_splits', ...plain }),
+    clusters: root.openDB({ name: 'clusters', keyEncoding: 'uint32', ...plain }),
+    clusterRuns: root.openDB({ name: 'cluster_runs', keyEncoding: 'uint32', ...plain }),
+    clusterPoints: root.openDB({ name: 'cluster_points', encoding: 'binary' }),
+    clusterState: root.openDB({ name: 'cluster_state', ...plain }),
+  } as unknown as Tables);
+  await root.close();
+}
+
+export const edit = <Row>(table: Database<Row, number>, no: number, changes: Partial<Row>) =>
+  table.put(no, { ...(table.get(no) as Row), ...changes });
