@@ -9,7 +9,7 @@ import { watchConfig, watchKind } from './watch.ts';
 
 export const exportVersion = 1;
 
-export const exportHead = z.object({
+const exportHead = z.object({
   kind: z.literal('readback_export'),
   version: z.literal(exportVersion),
   exported_at: datetime,

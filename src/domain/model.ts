@@ -57,7 +57,7 @@ export function takesPages({ status }: Pick<EmbeddingModel, 'status'>): boolean 
   return status === 'backfilling' || status === 'ready';
 }
 
-export const backfillStatuses = ['running', 'complete', 'failed'] as const;
+const backfillStatuses = ['running', 'complete', 'failed'] as const;
 
 /** How far the vectors of a model are: one row a model, kept from its first backfill on. */
 export interface Backfill {

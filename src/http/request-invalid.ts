@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { cutName, schemaFaults } from '../domain/schema-fault.ts';
 
-export const validationError = z.strictObject({
+const validationError = z.strictObject({
   loc: z.array(z.union([z.string(), z.int()])),
   msg: z.string(),
   type: z.string(),

@@ -10,7 +10,7 @@
 import type { Database } from 'lmdb';
 import type { Environment } from './environment.ts';
 
-export const tombstoneStates = ['pending', 'deleted', 'verified'] as const;
+const tombstoneStates = ['pending', 'deleted', 'verified'] as const;
 export type TombstoneState = (typeof tombstoneStates)[number];
 
 export interface Tombstone {

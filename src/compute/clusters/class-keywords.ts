@@ -19,7 +19,7 @@ interface ScoredTerm {
   score: number;
 }
 
-export const keywordsPerCluster = 10;
+const keywordsPerCluster = 10;
 /** A keyword is on at least so many pages of its cluster, and on this share: nothing that one page alone says. */
 const leastPages = 2;
 const leastShare = 0.04;

@@ -29,9 +29,9 @@ export interface RecognizedEntity {
 }
 
 /** Longer texts are read so far, UTF-16 units: some 80,000 words. */
-export const maxReadLength = 500_000;
+const maxReadLength = 500_000;
 /** Entities of one page; of more, the most mentioned are kept. */
-export const maxEntities = 500;
+const maxEntities = 500;
 /** Longer ones are no names. */
 const maxNameLength = 200;
 

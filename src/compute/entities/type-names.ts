@@ -34,7 +34,7 @@ const designation = /^\p{Lu}{1,3}-?\d/u;
 const innerCapital = /^(?!(?:Mc|Mac|De|Di|Du|La|Le|Van|Fitz)\p{Lu}\p{Ll}{2,}(?!\p{L})).*\p{Ll}\p{Lu}/u;
 const quote = /^["“”‘’']$/;
 
-export function noScores(): TypeScores {
+function noScores(): TypeScores {
   return { person: 0, organization: 0, place: 0, work: 0, event: 0, group: 0 };
 }
 

@@ -10,7 +10,7 @@ import type { WordVectors } from '../embedding/word-vectors.ts';
 import { lookupTerm } from '../structures/term-table.ts';
 import { fitDiscriminant } from './linear-discriminant.ts';
 
-export const nameKinds = ['given', 'family', 'place', 'organization', 'group', 'common'] as const;
+const nameKinds = ['given', 'family', 'place', 'organization', 'group', 'common'] as const;
 export type NameKind = (typeof nameKinds)[number];
 /** How likely each kind is; sums to 1, or all 0 for a word that nothing is known of. */
 export type KindShares = Readonly<Record<NameKind, number>>;

@@ -37,6 +37,16 @@ const contentNames = new Set([
   'body',
   'fullitem',
 ]);
+const authorNames = ['itunes:author', 'dc:creator'];
+const titleNames = ['title', 'dc:title'];
+/** Names of the elements of an entry whose text is wanted. */
+export const entryTexts: ReadonlySet<string> = new Set([
+  ...titleNames,
+  ...['feedburner:origlink', 'link', 'guid', 'id'],
+  ...['itunes:duration', ...authorNames],
+  ...contentNames,
+  ...dateNames,
+]);
 const webAddress = /^\s*https?:\/\//i;
 
 export class EntryBuilder {
@@ -64,14 +74,14 @@ export class EntryBuilder {
 
   text(name: string, attributes: Readonly<Record<string, string>>, captured: Captured, base: string | null): void {
     const text = captured.text.trim();
-    if (name === 'title' || name === 'dc:title') this.#title ??= titleOf(attributes, captured, this.#isAtom);
+    if (titleNames.includes(name)) this.#title ??= titleOf(attributes, captured, this.#isAtom);
     else if (name === 'feedburner:origlink') this.#offer(0, { href: text, base });
     else if (name === 'link') this.#offer(1, { href: text, base });
     else if (name === 'guid' && attributes.ispermalink?.toLowerCase() !== 'false' && webAddress.test(text))
       this.#offer(4, { href: text, base });
     else if (name === 'id' && webAddress.test(text)) this.#offer(4, { href: text, base });
     else if (name === 'itunes:duration') this.episode.duration(text);
-    else if (name === 'itunes:author' || name === 'dc:creator') this.episode.by(text);
+    else if (authorNames.includes(name)) this.episode.by(text);
     else if (contentNames.has(name)) this.#offerContent(attributes, captured);
     else if (dateNames.includes(name) && !this.#dates.has(name)) this.#dates.set(name, text);
   }

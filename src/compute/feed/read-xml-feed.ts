@@ -5,7 +5,7 @@
  */
 import { decodeHTMLStrict } from 'entities';
 import { Parser } from 'htmlparser2';
-import { EntryBuilder } from './entry-builder.ts';
+import { EntryBuilder, entryTexts } from './entry-builder.ts';
 import { type Bases, tagOf } from './episode.ts';
 import { type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
 import { escapeAttribute, escapeHtml, textOfTitle } from './feed-html.ts';
@@ -32,35 +32,6 @@ const prefixes: readonly (readonly [string, string])[] = [
   ['https://github.com/podcastindex-org/podcast-namespace', 'podcast'],
 ];
 
-/** Elements of an entry whose text is kept. */
-const entryTexts = new Set([
-  'title',
-  'link',
-  'guid',
-  'id',
-  'description',
-  'content',
-  'content:encoded',
-  'summary',
-  'xhtml:body',
-  'body',
-  'fullitem',
-  'pubdate',
-  'published',
-  'issued',
-  'created',
-  'updated',
-  'modified',
-  'dc:date',
-  'dcterms:issued',
-  'dcterms:created',
-  'dcterms:modified',
-  'feedburner:origlink',
-  'dc:title',
-  'dc:creator',
-  'itunes:author',
-  'itunes:duration',
-]);
 /** Elements of the feed itself whose text is kept. */
 const feedTexts = new Set(['title', 'link', 'language']);
 const feedTypes = /^application\/(?:rss\+xml|atom\+xml|feed\+json|rdf\+xml)\b/i;
