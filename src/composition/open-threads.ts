@@ -1,6 +1,6 @@
 /** The thread pools of work that keeps no state; those of the index are the index's own (src/actors/indexes/index-threads.ts). */
 import { availableParallelism } from 'node:os';
-import type { ClusterPool } from '../actors/clusters/cluster-pages.ts';
+import type { ClusterPool } from '../actors/clusters/hand-over-pages.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
 import { openPdfReader, type PdfReader } from '../actors/fetching/read-pdf.ts';
 import type { WorkPool } from '../actors/indexes/index-threads.ts';

@@ -1,5 +1,6 @@
 /** Which pages the current run of the clustering knows, and which came since. */
 import type { StoreReader } from '../../store/store.ts';
+import { pointBlocks } from './read-points.ts';
 
 export interface ClusterCensus {
   /** Pages that have vectors. */
@@ -10,33 +11,28 @@ export interface ClusterCensus {
   newPages: number;
 }
 
-/** Pages, and blocks of points, that are read before others get their turn: some ms. */
-export const sliceNumbers = 1000;
-export const blocksPerTurn = 16;
-
-export const turn = () => new Promise(setImmediate);
+/** Page numbers that are read before others get their turn: some ms. */
+const sliceNumbers = 1000;
 
 /** `space`: of the active model; null where there is none. */
-export async function clusterCensus({ clusters, vectors }: StoreReader, space: number | null): Promise<ClusterCensus> {
-  const run = clusters.currentRun();
+export async function clusterCensus(reader: StoreReader, space: number | null): Promise<ClusterCensus> {
   const known = new Set<number>();
   let since = 0;
-  for (const [i, block] of clusters.blockNumbers(run).entries()) {
-    for (const point of clusters.pointsOfBlock(run, block)) {
+  for await (const points of pointBlocks(reader, reader.clusters.currentRun())) {
+    for (const point of points) {
       known.add(point.page_no);
       if (point.since) since++;
     }
-    if (i % blocksPerTurn === 0) await turn();
   }
   const unknown: number[] = [];
   let pages = 0;
   for (let after = 0; space !== null; ) {
-    const slice = vectors.pageNumbersAfter(space, after, sliceNumbers);
+    const slice = reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
     if (slice.length === 0) break;
     pages += slice.length;
     for (const no of slice) if (!known.has(no)) unknown.push(no);
     after = slice[slice.length - 1];
-    await turn();
+    await new Promise(setImmediate);
   }
   return { pages, unknown, newPages: unknown.length + since };
 }

@@ -1,7 +1,7 @@
 /** Hands texts of clustered pages to the clustering thread and gives the keywords that it finds. */
 import type { StoreReader } from '../../store/store.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
-import type { ClusterPool } from './cluster-pages.ts';
+import type { ClusterPool } from './hand-over-pages.ts';
 
 export interface ClusteredText {
   page_no: number;

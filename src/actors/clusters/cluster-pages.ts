@@ -8,19 +8,15 @@
  */
 import { finishRun, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
 import { queueNaming } from '../../commands/name-clusters.ts';
-import { sampledPages } from '../../compute/clusters/cluster-pages.ts';
-import type { ChunkRows } from '../../compute/clusters/page-table.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { JobError } from '../../domain/errors.ts';
-import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { ThreadPool } from '../../threads/thread-pool.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { type ClusteredText, findKeywords } from './cluster-keywords.ts';
-
-export type ClusterPool = ThreadPool<typeof import('../../threads/cluster-thread.ts')>;
+import { type ClusterPool, handOverPages } from './hand-over-pages.ts';
+import { pointBlocks } from './read-points.ts';
 
 export interface ClusterPagesDependencies {
   reader: StoreReader;
@@ -34,85 +30,17 @@ export interface ClusterPagesDependencies {
   now: () => number;
 }
 
-/** Bytes of vectors, and pages, read before others get their turn: a millisecond or two. */
-const batchBytes = 2 * 1024 * 1024;
-const batchPages = 64;
-/** Chunks of a sampled page: its beginning will do. */
-const sampledChunks = 4;
-/** Page numbers listed, and points stored, at a time. */
-const sliceNumbers = 2000;
+/** Points stored at a time. */
 const slicePoints = 1024;
-/** Blocks of points, 256 each, read before others get their turn: a millisecond or two. */
-const blocksPerTurn = 16;
 
 export function clusterPagesHandler(dependencies: ClusterPagesDependencies): JobHandler {
   const { reader, commit, pool, resolution, keepDays, labels, maxAttempts, now } = dependencies;
 
-  const pagesWithVectors = async (space: number, signal: AbortSignal): Promise<number[]> => {
-    const pageNos: number[] = [];
-    for (;;) {
-      signal.throwIfAborted();
-      const slice = reader.vectors.pageNumbersAfter(space, pageNos.at(-1) ?? 0, sliceNumbers);
-      if (slice.length === 0) return pageNos;
-      for (const no of slice) pageNos.push(no);
-      await new Promise(setImmediate);
-    }
-  };
-
-  /** Vectors of pages in batches; those that are gone meanwhile have no chunks. */
-  async function* batches(space: number, dim: number, pageNos: readonly number[], maxChunks: number) {
-    for (let at = 0; at < pageNos.length; ) {
-      const taken: Float32Array[] = [];
-      let length = 0;
-      while (at < pageNos.length && taken.length < batchPages && length * 4 < batchBytes) {
-        const rows = reader.vectors.get(space, pageNos[at++]) ?? new Float32Array(0);
-        taken.push(rows.subarray(0, Math.min(rows.length, maxChunks * dim)));
-        length += taken[taken.length - 1].length;
-      }
-      const rows = new Float32Array(length);
-      let offset = 0;
-      for (const each of taken) {
-        rows.set(each, offset);
-        offset += each.length;
-      }
-      const batch: ChunkRows = { counts: taken.map((each) => each.length / dim), rows };
-      yield { pageNos: pageNos.slice(at - taken.length, at), batch };
-      await new Promise(setImmediate);
-    }
-  }
-
-  const handOver = async (
-    run: string,
-    { space, dim }: EmbeddingModel,
-    pageNos: number[],
-    { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
-  ) => {
-    const step = Math.max(1, Math.ceil(pageNos.length / sampledPages));
-    const sample: ChunkRows[] = [];
-    const sampled = pageNos.filter((_, i) => i % step === 0);
-    for await (const { batch } of batches(space, dim, sampled, sampledChunks)) {
-      signal.throwIfAborted();
-      await goOn();
-      sample.push(batch);
-    }
-    await pool.run('learn', { run, sample, dim }, { signal });
-    const taken: number[] = [];
-    for await (const { pageNos: some, batch } of batches(space, dim, pageNos, Number.POSITIVE_INFINITY)) {
-      const transfer = [batch.rows.buffer as ArrayBuffer];
-      const added = await pool.run('addPages', { run, pages: batch }, { signal, transfer });
-      for (const [i, isIn] of added.entries()) if (isIn) taken.push(some[i]);
-      await goOn();
-    }
-    return taken;
-  };
-
-  /** The cluster of each page in a run, 0 for none. Block by block: page by page would take a fifth of a second for 50,000. */
+  /** The cluster of each page in a run, 0 for none. */
   const clustersOf = async (pageNos: readonly number[], run: number): Promise<Uint32Array> => {
     const clusters = new Map<number, number>();
-    for (const [i, block] of reader.clusters.blockNumbers(run).entries()) {
-      for (const { page_no, cluster_no } of reader.clusters.pointsOfBlock(run, block))
-        clusters.set(page_no, cluster_no);
-      if (i % blocksPerTurn === 0) await new Promise(setImmediate);
+    for await (const points of pointBlocks(reader, run)) {
+      for (const { page_no, cluster_no } of points) clusters.set(page_no, cluster_no);
     }
     return Uint32Array.from(pageNos, (no) => clusters.get(no) ?? 0);
   };
@@ -126,7 +54,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const model = reader.models.activeModel();
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
     const token = `${attempt.job_no}.${attempt.claim}`;
-    const pageNos = await handOver(token, model, await pagesWithVectors(model.space, signal), { signal, goOn });
+    const pageNos = await handOverPages({ reader, pool }, token, model, { signal, goOn });
     const current = reader.clusters.currentRun();
     const earlier = await clustersOf(pageNos, current);
     const scale = reader.clusters.run(current)?.params.tried_resolution;
@@ -170,11 +98,10 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     if (run.draft === null) await cluster(run, { attempt, signal, goOn });
     const token = `${attempt.job_no}.${attempt.claim}`;
     const clustered: ClusteredText[] = [];
-    for (const block of reader.clusters.blockNumbers(run.no)) {
-      for (const { page_no, cluster_no } of reader.clusters.pointsOfBlock(run.no, block)) {
+    for await (const points of pointBlocks(reader, run.no)) {
+      for (const { page_no, cluster_no } of points) {
         clustered.push({ page_no, cluster: cluster_no === 0 ? -1 : cluster_no });
       }
-      if (block % blocksPerTurn === 0) await new Promise(setImmediate);
     }
     const keywords = await findKeywords({ reader, pool }, token, clustered, { signal, goOn });
     return (transaction) => {

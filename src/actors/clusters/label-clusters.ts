@@ -11,7 +11,8 @@ import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { findKeywords } from './cluster-keywords.ts';
-import type { ClusterPool } from './cluster-pages.ts';
+import type { ClusterPool } from './hand-over-pages.ts';
+import { pointBlocks } from './read-points.ts';
 
 export interface LabelClustersDependencies {
   reader: StoreReader;
@@ -38,8 +39,8 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     const mine: { page_no: number; cluster: number }[] = [];
     const others: { page_no: number; cluster: number }[] = [];
     const run = reader.clusters.currentRun();
-    for (const block of reader.clusters.blockNumbers(run)) {
-      for (const { page_no, cluster_no } of reader.clusters.pointsOfBlock(run, block)) {
+    for await (const points of pointBlocks(reader, run)) {
+      for (const { page_no, cluster_no } of points) {
         if (numbers.has(cluster_no)) mine.push({ page_no, cluster: cluster_no });
         else others.push({ page_no, cluster: -1 });
       }

@@ -4,7 +4,10 @@ import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Handlers } from '../system/service.ts';
-import { blocksPerTurn, sliceNumbers, turn } from './cluster-census.ts';
+import { pointBlocks } from './read-points.ts';
+
+/** Pages of a topic that are read before others get their turn: some ms. */
+const slicePages = 1000;
 
 export function showClusters(
   reader: StoreReader,
@@ -27,7 +30,7 @@ export function showClusters(
       const pages: { page_id: string; canonical_url: string; title: string | null; probability: number | null }[] = [];
       const members = cluster.tombstoned ? [] : reader.clusters.pagesOf(cluster.no);
       for (const [i, no] of members.entries()) {
-        if (i % sliceNumbers === sliceNumbers - 1) await turn();
+        if (i % slicePages === slicePages - 1) await new Promise(setImmediate);
         const page = reader.pages.get(no);
         const point = reader.clusters.point(run, no);
         if (page === undefined || point?.cluster_no !== cluster.no) continue;
@@ -43,13 +46,12 @@ export function showClusters(
         throw new DomainError('not_found', `unknown or unfinished run: ${run_id.slice(0, 64)}`);
       }
       const points: { page_id: string; x: number; y: number; cluster_id: string | null }[] = [];
-      for (const [i, block] of reader.clusters.blockNumbers(no).entries()) {
-        for (const { page_no, cluster_no, x, y } of reader.clusters.pointsOfBlock(no, block)) {
+      for await (const block of pointBlocks(reader, no)) {
+        for (const { page_no, cluster_no, x, y } of block) {
           if (Number.isNaN(x)) continue; // nothing near it is on the map
           const cluster_id = cluster_no === 0 ? null : idOf('cluster', cluster_no);
           points.push({ page_id: idOf('page', page_no), x: rounded(x), y: rounded(y), cluster_id });
         }
-        if (i % blocksPerTurn === 0) await turn();
       }
       return { run_id, points };
     },

@@ -1,0 +1,87 @@
+/** The first step of a run of topics: page vectors go from the store to the clustering thread, some at a time. */
+import { sampledPages } from '../../compute/clusters/cluster-pages.ts';
+import type { ChunkRows } from '../../compute/clusters/page-table.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { ThreadPool } from '../../threads/thread-pool.ts';
+import type { JobContext } from '../jobs/job-actor.ts';
+
+export type ClusterPool = ThreadPool<typeof import('../../threads/cluster-thread.ts')>;
+
+/** Bytes of vectors, and pages, read before others get their turn: a millisecond or two. */
+const batchBytes = 2 * 1024 * 1024;
+const batchPages = 64;
+/** Chunks of a sampled page: its beginning will do. */
+const sampledChunks = 4;
+/** Page numbers listed at a time. */
+const sliceNumbers = 2000;
+
+/**
+ * Hand the vectors of a model's pages over to the clustering thread, as the run that it calls `run`: a sample first, which it learns
+ * from. Gives the pages that it took, in the order in which it knows them.
+ * Errors: those of the thread and of the signal.
+ */
+export async function handOverPages(
+  { reader, pool }: { reader: StoreReader; pool: ClusterPool },
+  run: string,
+  model: EmbeddingModel,
+  { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
+): Promise<number[]> {
+  const pageNos = await pagesWithVectors(reader, model.space, signal);
+  const step = Math.max(1, Math.ceil(pageNos.length / sampledPages));
+  const sample: ChunkRows[] = [];
+  const sampled = pageNos.filter((_, i) => i % step === 0);
+  for await (const { batch } of batches(reader, model, sampled, sampledChunks)) {
+    signal.throwIfAborted();
+    await goOn();
+    sample.push(batch);
+  }
+  await pool.run('learn', { run, sample, dim: model.dim }, { signal });
+  const taken: number[] = [];
+  for await (const { pageNos: some, batch } of batches(reader, model, pageNos, Number.POSITIVE_INFINITY)) {
+    const transfer = [batch.rows.buffer as ArrayBuffer];
+    const added = await pool.run('addPages', { run, pages: batch }, { signal, transfer });
+    for (const [i, isIn] of added.entries()) if (isIn) taken.push(some[i]);
+    await goOn();
+  }
+  return taken;
+}
+
+/** Numbers of the pages that have vectors in a space, ascending. */
+async function pagesWithVectors(reader: StoreReader, space: number, signal: AbortSignal): Promise<number[]> {
+  const pageNos: number[] = [];
+  for (;;) {
+    signal.throwIfAborted();
+    const slice = reader.vectors.pageNumbersAfter(space, pageNos.at(-1) ?? 0, sliceNumbers);
+    if (slice.length === 0) return pageNos;
+    for (const no of slice) pageNos.push(no);
+    await new Promise(setImmediate);
+  }
+}
+
+/** Vectors of pages in batches; those that are gone meanwhile have no chunks. */
+async function* batches(
+  reader: StoreReader,
+  { space, dim }: EmbeddingModel,
+  pageNos: readonly number[],
+  maxChunks: number,
+) {
+  for (let at = 0; at < pageNos.length; ) {
+    const taken: Float32Array[] = [];
+    let length = 0;
+    while (at < pageNos.length && taken.length < batchPages && length * 4 < batchBytes) {
+      const rows = reader.vectors.get(space, pageNos[at++]) ?? new Float32Array(0);
+      taken.push(rows.subarray(0, Math.min(rows.length, maxChunks * dim)));
+      length += taken[taken.length - 1].length;
+    }
+    const rows = new Float32Array(length);
+    let offset = 0;
+    for (const each of taken) {
+      rows.set(each, offset);
+      offset += each.length;
+    }
+    const batch: ChunkRows = { counts: taken.map((each) => each.length / dim), rows };
+    yield { pageNos: pageNos.slice(at - taken.length, at), batch };
+    await new Promise(setImmediate);
+  }
+}
