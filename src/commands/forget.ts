@@ -9,7 +9,8 @@ import type { BlacklistRule } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { forgetOldNames } from './cluster-runs.ts';
 import { erasePage, purgeErased } from './erase-page.ts';
-import { createJob } from './move-job.ts';
+import { createJob, type JobPolicy } from './move-job.ts';
+import { queueNamingOfStale } from './name-clusters.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
 /** Pages of one purge job: design, "forget of a known target". */
@@ -95,12 +96,16 @@ export function orphanPurges(): Command<number> {
   };
 }
 
-/** All pages of the rule are gone. */
-export function endForget(ruleNo: number): Command<void> {
+/**
+ * All pages of the rule are gone. Topics that lost some are named anew, by a job that is there before anybody asks whether the files
+ * may be rewritten.
+ */
+export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Command<void> {
   return (transaction) => {
     const { blacklist } = transaction;
     const rule = blacklist.get(ruleNo);
     forgetOldNames(transaction);
+    queueNamingOfStale(at, max_attempts)(transaction);
     if (rule !== undefined) blacklist.put({ ...rule, purging: false });
   };
 }

@@ -12,6 +12,11 @@ export function queueNaming(at: number, max_attempts: number): Command<Job | nul
   };
 }
 
+/** As `queueNaming`, where a cluster lost pages since it was named. */
+export function queueNamingOfStale(at: number, max_attempts: number): Command<Job | null> {
+  return (transaction) => (transaction.clusters.anyStale() ? queueNaming(at, max_attempts)(transaction) : null);
+}
+
 /**
  * Give a cluster new keywords, found in these pages; a label of the language model goes with the old ones, for it may say what was
  * forgotten. Where one of the pages is forgotten meanwhile the cluster stays stale.

@@ -71,6 +71,11 @@ export class ClusterReader {
     return cluster === undefined || point === undefined ? undefined : { cluster, probability: point.probability };
   }
 
+  /** Whether a cluster still is called by words of pages that it has lost. */
+  anyStale(): boolean {
+    return this.all().some(({ stale, tombstoned }) => stale && !tombstoned);
+  }
+
   /** The points of a run by page, 256 pages at a time. */
   *points(run: number): Generator<ClusterPoint[]> {
     for (const { key, value } of this.blocks.getRange(pairsOf(run))) {

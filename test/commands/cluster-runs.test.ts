@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { clusterPagesHandler } from '../../src/actors/clusters/cluster-pages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { finishRun, startRun, storeDraft, storePoints, takeClusterNumbers } from '../../src/commands/cluster-runs.ts';
-import { erasePages } from '../../src/commands/forget.ts';
+import { endForget, erasePages } from '../../src/commands/forget.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { renameCluster } from '../../src/commands/name-clusters.ts';
 import { completeJob, failJob } from '../../src/commands/settle-job.ts';
@@ -58,6 +58,19 @@ test('an attempt begins without the points of the one before it, whose pages it 
   assert.equal([...temporary.store.reader.clusters.points(run.no)].flat().length, 2, 'not by who does not own the job');
   assert.equal(await temporary.commit(takeClusterNumbers(attempt, run.no, 1)), 3);
   assert.deepEqual([...temporary.store.reader.clusters.points(run.no)].flat(), []);
+});
+
+test('the end of a forget queues one job that names clusters which lost pages, and none where none did', async () => {
+  await using temporary = await library();
+  await finish(temporary, [1, 2, 3]);
+  const namings = async () => {
+    await temporary.commit(endForget(1, { at: 6, max_attempts: 3 }));
+    return temporary.store.reader.jobs.list({ kind: 'label_clusters', limit: 9 }).map(({ status }) => status);
+  };
+  assert.deepEqual(await namings(), []);
+  await temporary.commit(erasePages([1], 5));
+  assert.deepEqual(await namings(), ['pending']);
+  assert.deepEqual(await namings(), ['pending']);
 });
 
 test('a cluster keeps being stale where a page is forgotten while its words are counted, whatever else comes to it', async () => {

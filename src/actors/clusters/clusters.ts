@@ -5,7 +5,7 @@
  */
 import type { Logger } from 'pino';
 import { assignPages, isRunInFlight, startRun } from '../../commands/cluster-runs.ts';
-import { queueNaming } from '../../commands/name-clusters.ts';
+import { queueNamingOfStale } from '../../commands/name-clusters.ts';
 import type { ClusterPoint, ClusterRun, ClusterTrigger } from '../../domain/cluster.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { MessageName } from '../../domain/messages.ts';
@@ -97,9 +97,7 @@ export function clustersLogic(dependencies: ClustersDependencies) {
       await assignWaiting();
     };
     const nameStale = async () => {
-      if (reader.clusters.all().some(({ stale, tombstoned }) => stale && !tombstoned)) {
-        await commit(queueNaming(now(), maxAttempts));
-      }
+      if (reader.clusters.anyStale()) await commit(queueNamingOfStale(now(), maxAttempts));
     };
 
     const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {

@@ -97,7 +97,7 @@ export class FileRewrite {
   #namesWait(): boolean {
     const { clusters, jobs } = this.#dependencies.reader;
     return (
-      clusters.all().some(({ stale, tombstoned }) => stale && !tombstoned) &&
+      clusters.anyStale() &&
       inFlightStatuses.some((status) => jobs.list({ status, kind: 'label_clusters', limit: 1 }).length > 0)
     );
   }

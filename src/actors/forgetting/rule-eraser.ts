@@ -61,7 +61,8 @@ export class RuleEraser {
     const pages = await this.#erasePages(await this.#pagesOf(rule), onSlice);
     await this.#eraseFailures();
     const jobs = await this.#queuePurges();
-    await this.#dependencies.commit(endForget(rule.no));
+    const { commit, now, maxAttempts } = this.#dependencies;
+    await commit(endForget(rule.no, { at: now(), max_attempts: maxAttempts }));
     return { pages, jobs };
   }
 
