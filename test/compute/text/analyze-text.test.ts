@@ -161,6 +161,19 @@ test('words are lower-cased, stems are folded and stemmed, parts of compounds ar
   });
 });
 
+test('a query has the terms of the text, whether its words are new or known', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const asNew = analyzer.terms(text);
+      const { terms, words, stems } = analyzer.analyze(text);
+      const isWord = (_: string, at: number) => terms[at] !== 0;
+      const inText = { words: words.filter(isWord), stems: stems.filter(isWord) };
+      assert.deepEqual(asNew, inText);
+      assert.deepEqual(analyzer.terms(text), inText);
+    }),
+  );
+});
+
 test('spellings of one word have one stem', () => {
   for (const group of [
     ['café', 'cafe', 'cafe\u0301', 'CAFÉ'],
