@@ -48,6 +48,8 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
     const overdue = new Set<Write[]>();
     /** Why the last write was refused. */
     let trouble: string | null = null;
+    /** Batches that failed: one that was begun before does not show that the disk works again. */
+    let failures = 0;
 
     const refuse = (writes: Iterable<Write>, error: unknown) => {
       const refused = [...writes];
@@ -57,7 +59,13 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       if (error instanceof FatalError) crash(error);
     };
 
+    const fail = (batch: Write[], error: unknown) => {
+      failures++;
+      refuse(batch, error);
+    };
+
     const flush = async (batch: Write[]) => {
+      const failuresBefore = failures;
       const late = setTimeout(() => {
         overdue.add(batch);
         refuse(waiting, new Error(`the disk has not answered for ${flushTimeoutMs} ms`));
@@ -69,13 +77,13 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       try {
         const commit = await store.transact(batch.map(({ command }) => command));
         publish('visible', commit);
-        const answered = answerFlushed(commit, batch, toldUpTo).finally(settled);
+        const answered = answerFlushed(commit, { batch, failuresBefore, before: toldUpTo }).finally(settled);
         toldUpTo = answered;
         flushes.add(answered);
         void answered.finally(() => flushes.delete(answered));
       } catch (error) {
         settled();
-        refuse(batch, error);
+        fail(batch, error);
       }
     };
 
@@ -87,7 +95,10 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       }
     };
 
-    const answerFlushed = async (commit: Commit, batch: Write[], before: Promise<void>) => {
+    const answerFlushed = async (
+      commit: Commit,
+      { batch, failuresBefore, before }: { batch: Write[]; failuresBefore: number; before: Promise<void> },
+    ) => {
       const failure = await commit.flushed.then(
         () => null,
         (error: unknown) => ({ error }),
@@ -95,8 +106,8 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       // Each flush has a thread of its own, and a later one, which covers the earlier, may be heard of first.
       await before;
       publish('durable', commit); // also where the flush failed: readers see the rows, so the projections have to as well
-      if (failure !== null) return refuse(batch, failure.error);
-      trouble = null;
+      if (failure !== null) return fail(batch, failure.error);
+      if (failures === failuresBefore) trouble = null;
       commit.results.forEach((result, index) => {
         if (result.ok) batch[index].resolve(result.reply);
         else batch[index].reject(result.error);

@@ -272,6 +272,19 @@ test('while there is trouble, asking for it tries a write, so that it is known w
   }
 });
 
+test('that an earlier batch reaches the disk does not mean that a refused one could', async () => {
+  await using temporary = await TemporaryStore.open();
+  const disk = new SlowDisk(temporary.store);
+  const { commit, trouble } = await startWriter(disk);
+  const earlier = commit(page('a'));
+  await until(() => disk.flush.length === 1);
+  disk.transact = () => Promise.reject(new Error('no space'));
+  await assert.rejects(commit(page('b')), unavailable);
+  disk.flush[0]();
+  await earlier;
+  assert.equal(await trouble(), 'no space');
+});
+
 test('a failed flush is the end of the writer: it says so once, and the system has to stop', async () => {
   const failure = new FatalError('not on the disk', new Error('I/O error'));
   const { hosted, commit } = await startWriter({
