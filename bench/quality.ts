@@ -3,19 +3,20 @@
  * and time per query of BM25 alone, dense alone, their fusion, and fusion with the local reranker, which is what the service
  * answers with; paired randomisation tests against BM25 alone. In process and exact (no graph), deterministic but for times.
  * With --leave-one-out also: the reranker's four numbers chosen on all collections but one and measured on that one, for each.
- * Usage: npm run bench:quality [-- --leave-one-out] [collection …]
+ * With --short the queries are cut to their three heaviest terms, as people search who type keywords.
+ * Usage: npm run bench:quality [-- --leave-one-out] [--short] [collection …]
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
-import { WEIGHTS } from '../src/compute/rerank/rerank.ts';
+import { type RerankWeights, WEIGHTS } from '../src/compute/rerank/rerank.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 import { describeMachine } from './machine.ts';
 import { collectionNames, prepareCollection } from './quality/collections.ts';
 import { mean, ndcg, pairedTest, quantile, recall } from './quality/measures.ts';
-import { ARMS, type Arm, createQueryTools, type QueryRun, runQuery } from './quality/run-query.ts';
+import { ARMS, type Arm, createQueryTools, type QueryRun, runQuery, shortened } from './quality/run-query.ts';
 
 /** The published references were measured on the first 300 queries of each collection. */
 const MAX_QUERIES = 300;
@@ -34,18 +35,20 @@ const REFERENCES: Readonly<Record<string, number>> = {
 
 const root = join(import.meta.dirname, '../../shared/data/ir');
 const { values, positionals } = parseArgs({
-  options: { 'leave-one-out': { type: 'boolean', default: false } },
+  options: { 'leave-one-out': { type: 'boolean', default: false }, short: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 const names = collectionNames(root).filter((name) => positionals.length === 0 || positionals.includes(name));
-/** The grids that the reranker's weights were chosen from (docs/ranking.md), one after the other. */
+/** What the reranker's weights were chosen from (docs/ranking.md), and both weights of the support as one. */
+const GRIDS: Readonly<Record<string, readonly RerankWeights[]>> = {
+  feedback: [1, 1.5, 2, 3].flatMap((steepness) => [0.5, 0.75, 1].map((beta) => ({ ...WEIGHTS, steepness, beta }))),
+  support: [0, 0.15, 0.25, 0.4].flatMap((cosine) =>
+    [0, 0.15, 0.3, 0.5].map((neighbours) => ({ ...WEIGHTS, cosine, neighbours })),
+  ),
+  one_weight: [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5].map((part) => ({ ...WEIGHTS, cosine: part, neighbours: part })),
+};
 const settings = values['leave-one-out']
-  ? [
-      ...[1, 1.5, 2, 3].flatMap((steepness) => [0.5, 0.75, 1].map((beta) => ({ ...WEIGHTS, steepness, beta }))),
-      ...[0, 0.15, 0.25, 0.4].flatMap((cosine) =>
-        [0, 0.15, 0.3, 0.5].map((neighbours) => ({ ...WEIGHTS, cosine, neighbours })),
-      ),
-    ]
+  ? Object.entries(GRIDS).flatMap(([grid, weights]) => weights.map((weight) => ({ grid, ...weight })))
   : [];
 const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
 const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));
@@ -55,10 +58,12 @@ const tools = createQueryTools(wordVectors, DIM);
 const measured = names.map((name) => {
   const collection = prepareCollection(root, name, MAX_QUERIES, tools);
   const { starts, wordStems } = collection.forward.index;
-  const runs = collection.queries.map(({ text }) => runQuery(collection, text, tools, settings));
-  const values = (arm: Arm) => runs.map(({ ranked }, q) => ndcg(ranked[arm], collection.queries[q].grades, 10));
+  const runs = collection.queries.map(({ text }) =>
+    runQuery(collection, values.short ? shortened(collection, text, tools) : text, tools, settings),
+  );
+  const ndcgs = (arm: Arm) => runs.map(({ ranked }, q) => ndcg(ranked[arm], collection.queries[q].grades, 10));
   const found = (arm: Arm) => runs.map(({ ranked }, q) => recall(ranked[arm], collection.queries[q].grades, 100));
-  const perQuery = Object.fromEntries(ARMS.map((arm) => [arm, values(arm)])) as Record<Arm, number[]>;
+  const perQuery = Object.fromEntries(ARMS.map((arm) => [arm, ndcgs(arm)])) as Record<Arm, number[]>;
   return {
     name,
     documents: collection.documents,
@@ -69,7 +74,7 @@ const measured = names.map((name) => {
     perSetting: settings.map((_, at) =>
       mean(runs.map(({ rankedBy }, q) => ndcg(rankedBy[at], collection.queries[q].grades, 10))),
     ),
-    ndcg_10: { reference: REFERENCES[name], ...byArm((arm) => round(mean(perQuery[arm]))) },
+    ndcg_10: { reference: values.short ? undefined : REFERENCES[name], ...byArm((arm) => round(mean(perQuery[arm]))) },
     recall_100: byArm((arm) => round(mean(found(arm)))),
     default_against_bm25: roundAll(pairedTest(perQuery.bm25, perQuery.default, SEED)),
     candidates: round(mean(runs.map(({ candidates }) => candidates))),
@@ -106,25 +111,35 @@ function byArm(value: (arm: Arm) => number): Record<Arm, number> {
   return { bm25: value('bm25'), dense: value('dense'), rrf: value('rrf'), default: value('default') };
 }
 
-/** What the setting that is best for all other collections gives on each. */
+/** Every setting on all collections, and what choosing carries over: from each grid by itself, and from all of them. */
 function leaveOneOut() {
-  const folds = measured.map(({ name, perSetting }) => {
-    const others = measured.filter((other) => other.name !== name);
-    const onOthers = settings.map((_, at) => mean(others.map((other) => other.perSetting[at])));
-    const chosen = onOthers.indexOf(Math.max(...onOthers));
-    return { name, ...settings[chosen], ndcg_10: round(perSetting[chosen]) };
-  });
-  const left = mean(folds.map(({ ndcg_10 }) => ndcg_10));
   const means = settings.map((setting, at) => ({
     ...setting,
     mean_ndcg_10: round(mean(measured.map(({ perSetting }) => perSetting[at]))),
   }));
+  const places = [...settings.keys()];
+  const chosenFrom = Object.keys(GRIDS).map((grid) => [
+    grid,
+    foldsOf(places.filter((at) => settings[at].grid === grid)),
+  ]);
+  return { settings: means, chosen_from: { ...Object.fromEntries(chosenFrom), all: foldsOf(places) } };
+}
+
+/** What the setting that is best for all other collections gives on each. `places`: the settings to choose from. */
+function foldsOf(places: readonly number[]) {
+  const folds = measured.map(({ name, perSetting }) => {
+    const others = measured.filter((other) => other.name !== name);
+    const onOthers = places.map((at) => mean(others.map((other) => other.perSetting[at])));
+    const chosen = places[onOthers.indexOf(Math.max(...onOthers))];
+    return { name, ...settings[chosen], ndcg_10: round(perSetting[chosen]) };
+  });
+  const left = mean(folds.map(({ ndcg_10 }) => ndcg_10));
   return {
-    settings: means,
     folds,
     mean_ndcg_10: round(left),
     relative_to_best_bm25: round(left / mean(bar) - 1),
     relative_to_own_bm25: round(left / meanOf('bm25') - 1),
+    below_best_bm25: folds.filter(({ ndcg_10 }, i) => ndcg_10 <= bar[i]).map(({ name }) => name),
   };
 }
 

@@ -67,6 +67,20 @@ export interface QueryRun {
   times_ms: { analyse: number; sparse: number; gather: number; rerank: number };
 }
 
+/** Terms that a short query keeps. */
+const SHORT_TERMS = 3;
+
+/** A query cut to the words of its heaviest terms; the query itself where the collection holds none of its words. */
+export function shortened({ corpus }: PreparedCollection, text: string, { analyzer }: QueryTools): string {
+  const { words, stems } = contentTerms(analyzer.terms(text));
+  const kept = new Set(
+    planQuery(corpus, stems)
+      .terms.map(({ term }) => term)
+      .slice(0, SHORT_TERMS),
+  );
+  return words.filter((_, place) => kept.has(stems[place])).join(' ') || text;
+}
+
 /** `settings`: weights that the query is ranked by beside the default. */
 export function runQuery(
   collection: PreparedCollection,
