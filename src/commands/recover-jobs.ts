@@ -1,5 +1,6 @@
-/** Jobs whose owner is gone: orphans of an earlier process at start, and expired leases while running. */
+/** Jobs that would stay where they are: orphans of an earlier process, expired leases, and waits for a time that the clock went back behind. */
 import type { Job } from '../domain/job.ts';
+import { lanes } from '../domain/lane.ts';
 import type { Command } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
@@ -21,4 +22,22 @@ export function expireLeases(at: number): Command<Job[]> {
       .filter((job) => job.lease_until <= at)
       .map((job) => moveJob(transaction, job, { type: 'leaseExpired', at }))
       .filter((moved) => moved !== null);
+}
+
+/**
+ * After the wall clock was set back: have jobs whose waits were reckoned by the clock as it was before wait from `at`, so that nothing
+ * waits until the clock has caught up. Gives how many moved, `limit` at most; fewer: none is left.
+ */
+export function drawInWaits(at: number, limit: number): Command<number> {
+  return (transaction) => {
+    const found: Job[] = [];
+    for (const lane of lanes) {
+      for (const job of transaction.jobs.dueAfter(lane, at)) {
+        if (found.length === limit) break;
+        if (job.updated_at > at) found.push(job);
+      }
+    }
+    for (const job of found) moveJob(transaction, job, { type: 'clockSet', at });
+    return found.length;
+  };
 }

@@ -27,6 +27,8 @@ export type JobEvent =
   | { type: 'orphaned'; at: number; alone: boolean }
   | { type: 'due'; at: number }
   | { type: 'retry'; at: number }
+  /** The wall clock was found set back. */
+  | { type: 'clockSet'; at: number }
   | { type: 'cancel'; at: number; reason: string };
 
 type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
@@ -46,6 +48,8 @@ export const jobMachine = setup({
       ownsClaim(args) &&
       ((args.event as EventOf<'fail'>).permanent || args.context.attempts >= args.context.max_attempts),
     isDue: ({ context, event }) => context.run_at <= event.at,
+    /** What it waits for was reckoned by the clock as it was before. */
+    isFromLater: ({ context, event }) => context.updated_at > event.at,
     leaseIsOver: ({ context, event }) => context.lease_until <= event.at,
     leaseIsOverForGood: ({ context, event }) =>
       context.lease_until <= event.at && context.attempts >= context.max_attempts,
@@ -94,6 +98,11 @@ export const jobMachine = setup({
       last_error: 'the process ended each time this job ran alone',
     })),
     touch: assign(({ event }) => ({ updated_at: event.at })),
+    /** Wait as long from now as was meant. */
+    drawIn: assign(({ context, event }) => ({
+      run_at: event.at + Math.max(0, context.run_at - context.updated_at),
+      updated_at: event.at,
+    })),
     startAfresh: assign(({ event }) => ({ attempts: 0, last_error: null, run_at: event.at, updated_at: event.at })),
     cancel: assign(({ event }) => ({ ...released(event.at), last_error: (event as EventOf<'cancel'>).reason })),
   },
@@ -105,6 +114,7 @@ export const jobMachine = setup({
     pending: {
       on: {
         claim: { guard: 'isDue', target: 'running', actions: 'claim' },
+        clockSet: { guard: 'isFromLater', actions: 'drawIn' },
         cancel: { target: 'done', actions: 'cancel' },
       },
     },
@@ -132,6 +142,7 @@ export const jobMachine = setup({
     failed: {
       on: {
         due: { guard: 'isDue', target: 'pending', actions: 'touch' },
+        clockSet: { guard: 'isFromLater', actions: 'drawIn' },
         cancel: { target: 'done', actions: 'cancel' },
       },
     },

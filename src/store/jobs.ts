@@ -17,6 +17,7 @@ export interface JobListing {
 }
 
 const end = Number.MAX_SAFE_INTEGER;
+type DueKey = [lane: Lane, runAt: number, no: number];
 /** Jobs of other kinds that are read in a row: as dear as looking the next one of the kind up. */
 const maxPassed = 16;
 
@@ -24,7 +25,7 @@ export class JobReader {
   protected readonly rows: Database<Job, number>;
   protected readonly byStatus: Database<number, [JobStatus, number]>;
   protected readonly byKind: Database<number, [JobKind, number]>;
-  protected readonly due: Database<number, [Lane, number, number]>;
+  protected readonly due: Database<number, DueKey>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('jobs', { keyEncoding: 'uint32' });
@@ -89,7 +90,16 @@ export class JobReader {
 
   /** Jobs of a lane that may be claimed at `now`, first due first. */
   *dueAt(lane: Lane, now: number): Generator<Job> {
-    for (const [, , no] of this.due.getKeys({ start: [lane, 0, 0], end: [lane, now, end] })) {
+    yield* this.#jobsDue([lane, 0, 0], [lane, now, end]);
+  }
+
+  /** Jobs of a lane that wait for a time after `now`, first due first. */
+  *dueAfter(lane: Lane, now: number): Generator<Job> {
+    yield* this.#jobsDue([lane, now, end], [lane, end, end]);
+  }
+
+  *#jobsDue(start: DueKey, stop: DueKey): Generator<Job> {
+    for (const [, , no] of this.due.getKeys({ start, end: stop })) {
       const job = this.rows.get(no);
       if (job !== undefined) yield job;
     }

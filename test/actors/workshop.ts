@@ -56,8 +56,11 @@ export class Workshop implements AsyncDisposable {
     return new Workshop(await TemporaryStore.open());
   }
 
+  /** Milliseconds by which the wall clock was set, ahead or back. */
+  clockSetBy = 0;
+
   get now(): number {
-    return began + this.clock.now();
+    return began + this.clockSetBy + this.clock.now();
   }
 
   get hosted(): Hosted {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
+import { drawInWaits, expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
 import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
@@ -102,4 +102,28 @@ test('what an attempt reports of a job that does not exist is refused', async ()
   assert.equal(await temporary.commit(completeJob(attempt, 1)), null);
   assert.equal(await temporary.commit(failJob(attempt, 1, { message: 'x', permanent: false, delayMs: 0 })), null);
   assert.equal(await temporary.commit(releaseJob(attempt, 1, 1)), null);
+});
+
+test('waits are drawn in some at a time, and those of the present clock stay', async () => {
+  await using temporary = await TemporaryStore.open();
+  await working(temporary, 1);
+  const claim = temporary.store.reader.jobs.get(1)?.claim ?? 0;
+  await temporary.commit(failJob({ job_no: 1, claim }, 1100, { message: 'no luck', permanent: false, delayMs: 9000 }));
+  for (let i = 1; i < 4; i++) {
+    await temporary.commit(ingestPage(submission({ canonical_url: `https://example.com/${i}`, at: 8000 + i })));
+  }
+  const drawn = [];
+  for (let i = 0; i < 3; i++) drawn.push(await temporary.commit(drawInWaits(2000, 2)));
+  assert.deepEqual(drawn, [2, 1, 0]);
+  assert.deepEqual(
+    [1, 2, 3, 4].map((no) => temporary.store.reader.jobs.get(no)?.run_at),
+    [10_100, 2000, 2000, 2000],
+  );
+  const { jobs } = await temporary.commit(
+    claimJobs({ at: 2000, incarnation: 'life 1', leaseMs: 600, free, running: 0 }),
+  );
+  assert.deepEqual(
+    jobs.map(({ no }) => no),
+    [2, 3, 4],
+  );
 });

@@ -45,6 +45,7 @@ const events: { [Type in EventType]: Extract<JobEvent, { type: Type }> } = {
   orphaned: { type: 'orphaned', at, alone: false },
   due: { type: 'due', at },
   retry: { type: 'retry', at },
+  clockSet: { type: 'clockSet', at },
   cancel: { type: 'cancel', at, reason: 'cancelled: page forgotten' },
 };
 
@@ -53,6 +54,23 @@ const anotherClaim = { when: 'of another claim', event: { claim: 39 }, next: nul
 const cancelled: Case[] = [
   { when: 'in any case', next: 'done', row: { ...released, last_error: 'cancelled: page forgotten' } },
 ];
+
+const clockSet: Case[] = [
+  {
+    when: 'it was moved by a clock that was ahead: it waits as long as it was to',
+    job: { updated_at: at + 9000, run_at: at + 9250 },
+    next: 'pending',
+    row: { run_at: at + 250, updated_at: at },
+  },
+  {
+    when: 'it was due by a clock that was ahead',
+    job: { updated_at: at + 9000, run_at: at + 8000 },
+    next: 'pending',
+    row: { run_at: at, updated_at: at },
+  },
+  { when: 'it was moved before', job: { updated_at: at, run_at: at + 9250 }, next: null },
+];
+const clockSetOf = (state: JobStatus) => clockSet.map((each) => (each.next === null ? each : { ...each, next: state }));
 
 const table: Record<JobStatus, Record<EventType, Case[]>> = {
   pending: {
@@ -80,6 +98,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     orphaned: refused,
     due: refused,
     retry: refused,
+    clockSet: clockSetOf('pending'),
     cancel: cancelled,
   },
   running: {
@@ -192,6 +211,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     ],
     due: refused,
     retry: refused,
+    clockSet: refused,
     cancel: cancelled,
   },
   failed: {
@@ -208,6 +228,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
       { when: 'its time is ahead', job: { run_at: at + 1 }, next: null },
     ],
     retry: refused,
+    clockSet: clockSetOf('failed'),
     cancel: cancelled,
   },
   done: {
@@ -221,6 +242,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     orphaned: refused,
     due: refused,
     retry: refused,
+    clockSet: refused,
     cancel: refused,
   },
   dead: {
@@ -236,6 +258,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     retry: [
       { when: 'in any case', next: 'pending', row: { attempts: 0, last_error: null, run_at: at, updated_at: at } },
     ],
+    clockSet: refused,
     cancel: cancelled,
   },
 };

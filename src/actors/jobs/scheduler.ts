@@ -12,7 +12,7 @@
 import type { Logger } from 'pino';
 import { type ActorRefFrom, assign, fromCallback, fromPromise, sendParent, setup, stateIn, stopChild } from 'xstate';
 import { type Claimed, claimJobs } from '../../commands/claim-jobs.ts';
-import { expireLeases, recoverOrphans } from '../../commands/recover-jobs.ts';
+import { drawInWaits, expireLeases, recoverOrphans } from '../../commands/recover-jobs.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { JobKind } from '../../domain/job.ts';
 import { type Lane, laneOf } from '../../domain/lane.ts';
@@ -56,6 +56,8 @@ type Event =
 const sweepMs = 1000;
 /** The same while none runs: how late a change of the wall clock is noticed, or a lease whose claim was never answered. */
 const quietMs = 60_000;
+/** Jobs drawn in by one look after the clock was set back. */
+const drawnAtOnce = 1000;
 
 export function schedulerLogic(dependencies: SchedulerDependencies) {
   const { commit, feed, handlers, limits, capacity, incarnation, now, random, log } = dependencies;
@@ -65,6 +67,9 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
     for (const { lane } of running.values()) free[lane]--;
     return free;
   };
+
+  /** When the clock was last looked at. The first look finds it set back: nobody saw that while no process ran. */
+  let lastLook = Number.POSITIVE_INFINITY;
 
   return setup({
     types: { context: {} as Context, events: {} as Event },
@@ -81,10 +86,15 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {
         const at = now();
         const request = { at, incarnation, leaseMs: limits.leaseMs, free: places(running), running: running.size };
-        const { expired, claimed } = await commit((transaction) => ({
+        const { drawn, expired, claimed } = await commit((transaction) => ({
+          drawn: at < lastLook ? drawInWaits(at, drawnAtOnce)(transaction) : 0,
           expired: expireLeases(at)(transaction).length,
           claimed: claimJobs(request)(transaction),
         }));
+        // Where more are left, the next look finds the clock set back again.
+        if (drawn < drawnAtOnce) lastLook = at;
+        if (drawn > 0)
+          log.warn({ jobs: drawn }, 'the clock was set back: jobs that waited for a later time are drawn in');
         if (expired > 0) log.warn({ jobs: expired }, 'jobs whose lease was over go back');
         return claimed;
       }),

@@ -202,3 +202,21 @@ test('orphans that cannot be given back for another reason are a crash', async (
   workshop.start();
   assert.deepEqual(await workshop.hosted.told('crashed.scheduler'), { type: 'crashed.scheduler', error });
 });
+
+test('jobs that wait for a time which the clock was set back behind do not wait for it', async () => {
+  const day = 86_400_000;
+  await using workshop = await Workshop.open();
+  const before = await workshop.enqueue('cluster');
+  workshop.clockSetBy -= day;
+  workshop.start();
+  await workshop.settle();
+  assert.equal(workshop.job(before).status, 'running', 'set back while no process ran');
+  const numbers = [];
+  for (let i = 0; i < 3; i++) numbers.push(await workshop.enqueue());
+  await workshop.settle();
+  assert.deepEqual(statuses(workshop, numbers), ['running', 'running', 'pending']);
+  workshop.clockSetBy -= day;
+  workshop.work(numbers[0]).done();
+  await workshop.settle();
+  assert.deepEqual(statuses(workshop, numbers), ['done', 'running', 'running']);
+});
