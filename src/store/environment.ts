@@ -10,6 +10,7 @@
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
+import { isBegun } from './inspect-file.ts';
 import { copyInto, putInPlace, roomFor, settleInPlace } from './replace-file.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
@@ -130,11 +131,15 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
 export function openReadOnlyEnvironment(path: string): Environment {
   const dataFile = join(path, 'data.mdb');
   if (!existsSync(dataFile)) throw new StoreFormatError(`there is no store in ${path}`);
+  // A file that LMDB refuses to open for reading only ends the process.
+  if (!isBegun(dataFile)) throw new StoreFormatError(`${dataFile} is no store, or is just being made`);
   const root = openReadOnlyRoot(path);
   const stamp = openForReading<string | number, string>(root, 'stamp', {});
-  if (stamp.get('format') !== storeFormat) {
+  const format = stamp.get('format');
+  if (format !== storeFormat) {
+    void root.close();
     throw new StoreFormatError(
-      `the store in ${path} has format ${stamp.get('format')}, this version of readback reads format ${storeFormat}`,
+      `the store in ${path} has format ${format}, this version of readback reads format ${storeFormat}`,
     );
   }
   return {

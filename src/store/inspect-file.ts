@@ -34,6 +34,17 @@ export function faultOfStoreFile(path: string, indexDir: string): string | null 
   }
 }
 
+/** Whether the file has begun to be a store: one that another process is just making is empty at first. */
+export function isBegun(dataFile: string): boolean {
+  const file = openSync(dataFile, 'r');
+  try {
+    const first = stateAt(file, 0);
+    return first !== null && stateAt(file, first.readUInt32LE(at.pageSize)) !== null;
+  } finally {
+    closeSync(file);
+  }
+}
+
 function faultOfStates(file: number): string | null {
   const first = stateAt(file, 0);
   if (first === null) return 'it is no store, or its beginning is damaged';

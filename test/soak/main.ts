@@ -42,6 +42,8 @@ const { values } = parseArgs({
 interface EntryReport {
   name: string;
   result: 'passed' | 'failed' | 'over_time' | 'not_run';
+  /** How its process ended: an exit code, or the signal that ended it, such as SIGSEGV. */
+  ended: number | string | null;
   seconds: number;
   seed: number;
   /** What the entry sets in its environment, as it was in this run: the environment of the run goes before it. */
@@ -95,6 +97,7 @@ async function run(entry: SoakEntry, seed: number, limitMs: number, dir: string)
   return {
     name: entry.name,
     result: overTime ? 'over_time' : child.exitCode === 0 ? 'passed' : 'failed',
+    ended: child.exitCode ?? child.signalCode,
     seconds: Math.round((performance.now() - began) / 100) / 10,
     seed,
     env,
@@ -156,7 +159,7 @@ async function main(): Promise<number> {
     const seed = firstSeed + at;
     const left = deadline - performance.now();
     if (left <= 0) {
-      const nothing = { seconds: 0, seed, env: {}, counts: {}, rare_states: {}, log: null };
+      const nothing = { ended: null, seconds: 0, seed, env: {}, counts: {}, rare_states: {}, log: null };
       entries.push({ name: entry.name, result: 'not_run', ...nothing });
       continue;
     }

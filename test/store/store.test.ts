@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
 import { StoreFormatError, storeFormat } from '../../src/store/environment.ts';
-import { type Command, Store } from '../../src/store/store.ts';
+import { type Command, Store, StoreView } from '../../src/store/store.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
 const nothing: Command<undefined> = () => undefined;
@@ -70,6 +70,30 @@ test('a store of another format is refused in one line and left as it is', async
   await root.close();
   temporary.store = Store.open(temporary.path, () => 'x');
   assert.equal(temporary.store.reader.counters.peek('label'), 6);
+});
+
+test('a file that is not a store yet is refused by those who only read, whose process LMDB would end', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.store.close();
+  const whole = await readFile(join(temporary.path, 'store', 'data.mdb'));
+  const path = await mkdtemp(join(tmpdir(), 'readback-begun-'));
+  try {
+    await mkdir(join(path, 'store'));
+    for (const begun of [Buffer.alloc(0), Buffer.alloc(4096), Buffer.alloc(16_384), whole.subarray(0, 4096)]) {
+      await writeFile(join(path, 'store', 'data.mdb'), begun);
+      assert.throws(
+        () => StoreView.open(path),
+        (error) => error instanceof StoreFormatError && /is no store, or is just being made$/.test(error.message),
+      );
+    }
+    await writeFile(join(path, 'store', 'data.mdb'), whole);
+    const view = StoreView.open(path);
+    assert.equal(view.storeId, 'store 1');
+    await view.close();
+  } finally {
+    await rm(path, { recursive: true });
+  }
+  temporary.store = Store.open(temporary.path, () => 'x');
 });
 
 test('the store is for its owner alone, whatever the umask', async () => {
