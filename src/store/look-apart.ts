@@ -11,8 +11,8 @@ import { z } from 'zod';
 import { ruleKind } from '../domain/blacklist.ts';
 import { faultOfStoreFile } from './inspect-file.ts';
 
-/** `prove` opens the store as the service does, `prove-beside` for reading only, while another process may write. */
-export type LookTask = 'prove' | 'prove-beside' | 'rules';
+/** `prove` opens the store as the service does, `prove-beside` for reading only, while another process may write; `open` only does that. */
+export type LookTask = 'prove' | 'prove-beside' | 'rules' | 'open';
 
 const storedRule = z.object({
   kind: ruleKind,
@@ -101,6 +101,11 @@ export async function readRulesApart(storeDir: string): Promise<{ rules: Carried
   const { lines } = await look('rules', storeDir);
   const rules = lines.flatMap((line) => ('rule' in line ? [line.rule] : []));
   return { rules, complete: lines.some((line) => 'done' in line) };
+}
+
+/** Have another process open the store in `storeDir`, while nothing is written: it says then which commit is the last (`Store.transact`). */
+export async function openApart(storeDir: string): Promise<void> {
+  await look('open', storeDir);
 }
 
 /** What the process said, and how it ended. */

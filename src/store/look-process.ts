@@ -49,6 +49,7 @@ function tellRules(path: string): void {
 
 function run(task: LookTask, path: string): void {
   if (task === 'rules') tellRules(path);
+  else if (task === 'open') openReadOnlyRoot(path);
   else prove(task === 'prove' ? openRoot(path) : openReadOnlyRoot(path), path);
 }
 

@@ -4,7 +4,7 @@
  * callback throws; a command that throws is taken out by running the batch again command by command, so that it fails alone.
  */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DomainError, FatalError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
@@ -16,6 +16,7 @@ import { EntityReader, EntityTransactor } from './entities.ts';
 import { type Environment, openEnvironment, openReadOnlyEnvironment } from './environment.ts';
 import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
+import { openApart } from './look-apart.ts';
 import { MetricReader, MetricTransactor } from './metric-snapshots.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
@@ -102,6 +103,15 @@ export interface Commit {
   flushed: Promise<unknown>;
 }
 
+/**
+ * The transaction begins behind the last commit. LMDB keeps the number of that in memory that all processes share, and one that opens the
+ * store writes there what it has read of the file, which is too old where a commit came in between: the next would take that commit's place.
+ */
+class SetBackError extends Error {}
+
+/** How often another process that opens the store may get in the way of one batch. */
+const maxSetBacks = 5;
+
 export class Store {
   readonly storeId: string;
   readonly reader: StoreReader;
@@ -109,6 +119,8 @@ export class Store {
   readonly #transaction: Transaction;
   /** A commit that readers see did not reach the disk, or LMDB cannot go on: nothing is written or closed any more. */
   #failure: FatalError | null = null;
+  /** LMDB's number of the last commit; null until there is one in this file. */
+  #lastCommit: number | null = null;
   /** Ends when whatever uses the one right to write has ended, which after a failure may be never. */
   #writing: Promise<unknown> = Promise.resolve();
   #tellFailure!: () => void;
@@ -171,7 +183,11 @@ export class Store {
     return this.#alone(async () => {
       if (this.#failure !== null) throw this.#failure;
       const bytesBefore = this.usedBytes();
-      await this.#environment.rewrite();
+      try {
+        await this.#environment.rewrite();
+      } finally {
+        this.#lastCommit = null; // it may be another file also where that failed
+      }
       return { bytesBefore, bytesAfter: this.usedBytes() };
     });
   }
@@ -183,13 +199,29 @@ export class Store {
   }
 
   async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {
+    for (let setBacks = 0; ; setBacks++) {
+      try {
+        return await this.#transactOnce(commands);
+      } catch (error) {
+        if (!(error instanceof SetBackError) || setBacks === maxSetBacks) throw error;
+        await openApart(dirname(this.#environment.dataFile));
+      }
+    }
+  }
+
+  async #transactOnce(commands: readonly Command<unknown>[]): Promise<Commit> {
     if (this.#failure !== null) throw this.#failure;
     const { root } = this.#environment;
+    let number = 0;
     const results: CommandResult[] = [];
     let opstamp = 0;
     let aCommandFailed = false;
     const changes = noChanges();
     const runAll = () => {
+      number = root.getWriteTxnId();
+      if (this.#lastCommit !== null && number !== this.#lastCommit + 1) {
+        throw new SetBackError(`the store is at transaction ${number} after commit ${this.#lastCommit}`);
+      }
       const { counters } = this.#transaction;
       this.#transaction.jobs.changed = changes.jobs;
       this.#transaction.pages.changed = changes.pages;
@@ -216,6 +248,7 @@ export class Store {
         flushed: Promise.resolve(),
       };
     }
+    this.#lastCommit = number;
     // Asked for now: later it would be the flush of a later commit, which never comes where that fails.
     const flushed = root.flushed.then(() => this.#assertMarked());
     return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed };
