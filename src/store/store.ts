@@ -119,8 +119,8 @@ export class Store {
   readonly #transaction: Transaction;
   /** A commit that readers see did not reach the disk, or LMDB cannot go on: nothing is written or closed any more. */
   #failure: FatalError | null = null;
-  /** LMDB's number of the last commit; null until there is one in this file. */
-  #lastCommit: number | null = null;
+  /** LMDB's number of the last commit. */
+  #lastCommit: number;
   /** Ends when whatever uses the one right to write has ended, which after a failure may be never. */
   #writing: Promise<unknown> = Promise.resolve();
   #tellFailure!: () => void;
@@ -151,6 +151,7 @@ export class Store {
       entities: new EntityTransactor(environment),
       counters,
     };
+    this.#lastCommit = lastCommitOf(environment); // databases that were lacking are made by now
   }
 
   /** Open or create the store below `dataDir`. Errors: StoreFormatError. */
@@ -186,7 +187,7 @@ export class Store {
       try {
         await this.#environment.rewrite();
       } finally {
-        this.#lastCommit = null; // it may be another file also where that failed
+        this.#lastCommit = lastCommitOf(this.#environment); // it may be another file also where that failed
       }
       return { bytesBefore, bytesAfter: this.usedBytes() };
     });
@@ -205,6 +206,8 @@ export class Store {
       } catch (error) {
         if (!(error instanceof SetBackError) || setBacks === maxSetBacks) throw error;
         await openApart(dirname(this.#environment.dataFile));
+        // Where a process that opened the store was in the way already as this one did, the last commit is a later one than was thought.
+        this.#lastCommit = Math.max(this.#lastCommit, lastCommitOf(this.#environment));
       }
     }
   }
@@ -219,7 +222,7 @@ export class Store {
     const changes = noChanges();
     const runAll = () => {
       number = root.getWriteTxnId();
-      if (this.#lastCommit !== null && number !== this.#lastCommit + 1) {
+      if (number !== this.#lastCommit + 1) {
         throw new SetBackError(`the store is at transaction ${number} after commit ${this.#lastCommit}`);
       }
       const { counters } = this.#transaction;
@@ -326,6 +329,10 @@ export class Store {
     await Promise.race([this.#writing, this.#failed]);
     if (this.#failure === null) await this.#environment.close();
   }
+}
+
+function lastCommitOf({ root }: Environment): number {
+  return (root.getStats() as { lastTxnId: number }).lastTxnId;
 }
 
 /** The readers of an environment; a record kind adds its line here. */
