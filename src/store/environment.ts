@@ -8,6 +8,7 @@
  * replaced (`rewrite`) under readers that go on reading.
  */
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
 import { isBegun } from './inspect-file.ts';
@@ -35,6 +36,11 @@ export interface Environment {
    * then goes on with the old file, or with the new one where only bringing its place to the disk failed.
    */
   rewrite(): Promise<void>;
+  /**
+   * Errors: where the file that is open is not the one at its path any more (the folder was deleted, its disk taken away), so that what is
+   * written would be lost with this process.
+   */
+  assertInPlace(): Promise<void>;
   /** Not after a failed flush: it would note as flushed what is not. What is open then stays open until the process ends. */
   close(): Promise<void>;
 }
@@ -77,6 +83,16 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   const storeId = String(stamp.get('store_id'));
   const dataFile = join(path, 'data.mdb');
   let closed: Promise<void> | undefined;
+  let opened = fileIdentity(statSync(dataFile));
+
+  const assertInPlace = async () => {
+    const found = await stat(dataFile).then(fileIdentity, (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (found === null) throw new Error('the file of the store is gone from the data folder');
+    if (found !== opened) throw new Error('another file is in the place of the store');
+  };
 
   const rewrite = async () => {
     const copyDir = join(path, COPY);
@@ -90,6 +106,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       putInPlace(copyDir, path);
       // No await between the renaming and this: whoever reads, reads the one or the other, and both say the same.
       root = copy;
+      opened = fileIdentity(statSync(dataFile));
       for (const [place, slot] of slots.entries()) slot.database = databases[place];
     } catch (error) {
       await copy?.close();
@@ -116,6 +133,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       return steadyHandle(slot) as Database<Value, StoredKey>;
     },
     rewrite,
+    assertInPlace,
     close: () => {
       closed ??= closeRoot(root);
       return closed;
@@ -148,8 +166,13 @@ export function openReadOnlyEnvironment(path: string): Environment {
     storeId: String(stamp.get('store_id')),
     openDatabase: (name, options) => openForReading(root, name, options),
     rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
+    assertInPlace: () => Promise.resolve(),
     close: () => root.close(),
   };
+}
+
+function fileIdentity({ dev, ino }: { dev: number; ino: number }): string {
+  return `${dev}:${ino}`;
 }
 
 /** Give the closed store in `path` an identity of its own, so that index files of another history are set aside. */

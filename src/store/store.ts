@@ -161,7 +161,7 @@ export class Store {
 
   /**
    * Commit a batch of commands; a command's own error is its result. Errors: the environment's, with nothing changed (disk full, the
-   * pages could not be written); FatalError when the flush failed, from then on for every call.
+   * pages could not be written, the file is not in its place); FatalError when the flush failed, from then on for every call.
    */
   transact(commands: readonly Command<unknown>[]): Promise<Commit> {
     return this.#alone(() => this.#transact(commands));
@@ -214,6 +214,7 @@ export class Store {
 
   async #transactOnce(commands: readonly Command<unknown>[]): Promise<Commit> {
     if (this.#failure !== null) throw this.#failure;
+    await this.#environment.assertInPlace();
     const { root } = this.#environment;
     let number = 0;
     const results: CommandResult[] = [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -112,4 +112,22 @@ test('the store is for its owner alone, whatever the umask', async () => {
     process.umask(umask);
     await rm(path, { recursive: true, force: true });
   }
+});
+
+test('nothing is written to a file that is not in its place, and reads go on', async () => {
+  await using temporary = await TemporaryStore.open();
+  const take: Command<number> = (transaction) => transaction.counters.take('label');
+  await temporary.commit(take);
+  const folder = join(temporary.path, 'store');
+  const elsewhere = `${folder}.away`;
+  await rename(folder, elsewhere);
+  await assert.rejects(temporary.commit(take), { message: 'the file of the store is gone from the data folder' });
+  await cp(elsewhere, folder, { recursive: true });
+  await assert.rejects(temporary.commit(take), { message: 'another file is in the place of the store' });
+  assert.equal(temporary.store.reader.counters.peek('label'), 2);
+  await rm(folder, { recursive: true });
+  await rename(elsewhere, folder);
+  await temporary.commit(take);
+  await temporary.store.compact();
+  assert.equal(await temporary.commit(take), 3, 'a rewrite puts a new file in place');
 });
