@@ -25,6 +25,7 @@ export interface DomNode {
 export interface DomDocument {
   readonly documentElement: DomNode | null;
   querySelector(selector: string): DomNode | null;
+  createElement(name: string): DomNode;
 }
 
 export const elementNode = 1;

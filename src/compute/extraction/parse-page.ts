@@ -7,73 +7,91 @@ import { parseHTML } from 'linkedom';
 import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { ExtractionLimitError } from './extraction-limit.ts';
 
+/** Names in capitals that count of one element: for each the parser's tree walks over all attributes of the element. */
+const maxLowered = 64;
+/** What has its place in a head; anything else that stands there is shown. */
+const headElements = new Set('base bgsound link meta noscript script style template title'.split(' '));
+const hasCapital = /[A-Z]/;
+
 /** Parse a document or a fragment. `url` serves messages. Errors: ExtractionLimitError. Linear in the length. */
 export function parsePage(html: string, url: string): DomDocument {
-  const text = html.replace(/\r\n?/g, '\n');
-  // An `<html` may also stand in a comment or a script of a fragment.
-  const whole = /<html[\s>]/i.test(text) ? parse(text, url) : null;
-  const isDocument = whole?.documentElement?.localName === 'html';
-  const page = isDocument ? whole : parse(`<!doctype html><html><head></head><body>${text}</body></html>`, url);
-  const root = page.documentElement;
-  if (root !== null) {
-    lowerAttributeNames(root);
-    gatherStrays(root);
-    openShadowTrees(root);
-  }
-  return page;
-}
-
-function parse(html: string, url: string): DomDocument {
   try {
-    return parseHTML(html).document;
+    const page = parseWhole(html.replace(/\r\n?/g, '\n'));
+    const root = page.documentElement;
+    if (root !== null) {
+      gatherStrays(page, root);
+      lowerAttributeNames(root);
+      openShadowTrees(root);
+    }
+    return page;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new ExtractionLimitError(`page has an element with too many class names: ${url}`, { cause: error });
   }
 }
 
-/** `<DIV STYLE="display:none">` has the attribute `style`. Of two that differ in case the first counts. */
+function parseWhole(text: string): DomDocument {
+  // An `<html` may also stand in a comment or a script of a fragment.
+  const whole: DomDocument | null = /<html[\s>]/i.test(text) ? parseHTML(text).document : null;
+  if (whole?.documentElement?.localName === 'html') return whole;
+  return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
+}
+
+/** `<DIV STYLE="display:none">` has the attribute `style`. Of those that differ in case only, the first counts. */
 function lowerAttributeNames(root: DomNode): void {
-  const lower = (element: DomNode): void => {
-    for (const name of element.getAttributeNames()) {
-      const lowered = name.toLowerCase();
-      if (lowered !== name && !element.hasAttribute(lowered)) {
-        element.setAttribute(lowered, element.getAttribute(name) ?? '');
-      }
-    }
-  };
-  lower(root);
+  lowerNamesOf(root);
   walkTree(
     root,
     (node) => {
       if (node.nodeType !== elementNode) return false;
-      lower(node);
+      lowerNamesOf(node);
       return true;
     },
     () => {},
   );
 }
 
-/** What stands before `<body>` or behind `</body>` and `</html>` is in the body, and so is a second document. */
-function gatherStrays(root: DomNode): void {
-  const body = siblingsFrom(root.firstChild).find(({ localName }) => localName === 'body');
-  const home = body ?? root;
-  const first = home.firstChild;
+function lowerNamesOf(element: DomNode): void {
+  const names = element.getAttributeNames();
+  if (!names.some((name) => hasCapital.test(name))) return;
+  const seen = new Set<string>();
+  let lowered = 0;
+  for (const name of names) {
+    const lower = name.toLowerCase();
+    if (seen.has(lower)) continue;
+    seen.add(lower);
+    if (lower === name) continue;
+    if (++lowered > maxLowered) return;
+    element.setAttribute(lower, element.getAttribute(name) ?? '');
+  }
+}
+
+/**
+ * What stands before `<body>` or behind `</body>` and `</html>` is in the body, and so is a second document. A document that leaves
+ * the tags of its body out has one all the same, and where it leaves out `</head>`, too, what is to be read is not in the head.
+ */
+function gatherStrays(page: DomDocument, root: DomNode): void {
+  const own = siblingsFrom(root.firstChild);
+  const found = own.find(({ localName }) => localName === 'body');
+  const body = found ?? page.createElement('body');
+  const first = body.firstChild;
   let isBehind = false;
   const take = (node: DomNode): void => {
     if (node.nodeType === elementNode || (node.nodeType === textNode && node.data.trim() !== '')) {
-      home.insertBefore(node, isBehind ? null : first);
+      body.insertBefore(node, isBehind ? null : first);
     }
   };
   const others = siblingsFrom(root.parentNode?.firstChild ?? null);
   const place = others.indexOf(root);
   for (const node of others.slice(0, place)) take(node);
-  if (body !== undefined) {
-    for (const node of siblingsFrom(root.firstChild)) {
-      if (node === body) isBehind = true;
-      else if (node.localName !== 'head') take(node);
+  for (const node of own) {
+    if (node === body) isBehind = true;
+    else if (node.localName !== 'head') take(node);
+    else if (found === undefined) {
+      for (const inHead of siblingsFrom(node.firstChild)) if (!headElements.has(inHead.localName)) take(inHead);
     }
   }
+  if (found === undefined) root.insertBefore(body, null);
   isBehind = true;
   for (const node of others.slice(place + 1)) take(node);
 }

@@ -147,6 +147,7 @@ test('hostile pages are refused or read in bounded time', () => {
     `${'<div>'.repeat(600)}x${'</div>'.repeat(600)}`,
     '<i></i>'.repeat(400_001),
     `<p class="${'name '.repeat(300_000)}">x</p>`,
+    `<p CLASS="${'name '.repeat(300_000)}">x</p>`,
   ]) {
     assert.throws(
       () => extractHtml(html, url),
@@ -157,6 +158,13 @@ test('hostile pages are refused or read in bounded time', () => {
   assert.equal(extractHtml(`<p>${'&nbsp;'.repeat(100)}${'\u00a0'.repeat(500_000)}x</p>`, url).text, 'x');
   const comb = `${'<div>'.repeat(300)}text${'</div>'.repeat(300)}`;
   assert.equal(extractHtml(comb.repeat(100), url).text.length, 100 * 'text\n\n'.length - 2);
+});
+
+test('an element with very many attributes in capitals is read in linear time', () => {
+  const attributes = Array.from({ length: 50_000 }, (_, no) => `A${no}`).join(' ');
+  const element = `<p HIDDEN ${attributes}>Unseen.</p>`;
+  // With a walk over all attributes for each of them this takes minutes.
+  assert.equal(extractHtml(`<body>${element}<p>${filler}</p></body>`, url).text, filler);
 });
 
 test('titles of saved web pages are found', (t) => {
@@ -203,6 +211,37 @@ test('names of attributes count in capitals, too', () => {
     url,
   );
   assert.deepEqual([page.text, page.lang, page.author], [`${filler}\n\n${stray}`, 'de', 'Ada Example']);
+});
+
+test('of attributes that differ in case only the first counts', () => {
+  const html = (first: string, second: string) => `<p>${filler}</p><p ${first} ${second}>${stray}</p>`;
+  const [hides, shows] = ['STYLE="display:none"', 'style="color:red"'];
+  assert.equal(extractHtml(html(hides, shows), url).text, filler);
+  assert.equal(extractHtml(html(shows, hides), url).text, `${filler}\n\n${stray}`);
+});
+
+test('what is hidden outside of the body is not read', () => {
+  const hidden =
+    '<DIV STYLE="display:none"><p>Unseen by everybody who opens the page in a browser.</p></DIV><template>x</template>';
+  for (const html of [
+    `<html><body><p>${filler}</p></body></html>${hidden}`,
+    `<html>${hidden}<body><p>${filler}</p></body></html>`,
+    `<html><head><title>T</title>${hidden}<p>${filler}</p>`,
+  ]) {
+    assert.equal(extractHtml(html, url).text, filler);
+  }
+});
+
+test('a document may leave out the tags of its head and its body', () => {
+  const text = `<h1>Heading</h1><p>${filler}</p><p>${stray}</p><div><p>${filler}</p></div>`;
+  for (const head of [
+    '<head><title>T</title><style>p {}</style><script>var page;</script>',
+    '<head><title>T</title></head>',
+    '<title>T</title>',
+  ]) {
+    const page = extractHtml(`<!doctype html><html>${head}${text}`, url);
+    assert.deepEqual([page.title, page.text], ['T', `Heading\n\n${filler}\n\n${stray}\n\n${filler}`], head);
+  }
 });
 
 test('a declared shadow tree is read, another template is not', () => {
