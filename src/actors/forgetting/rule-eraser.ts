@@ -142,8 +142,11 @@ export class RuleEraser {
       const some: ReturnType<StoreReader['imports']['allFailures']> = reader.imports.allFailures(after, sliceFailures);
       const keys = some.filter(({ value }) => this.#isForgotten(value.url)).map(({ key }) => key);
       if (keys.length > 0) {
-        await commit(forgetFailures(keys));
-        onUntracked();
+        try {
+          await commit(forgetFailures(keys));
+        } finally {
+          onUntracked(); // also where it was refused: it may be carried out all the same, and a second try finds nothing then
+        }
       }
       after = some.at(-1)?.key ?? null;
       if (some.length < sliceFailures) return;

@@ -7,7 +7,7 @@ import { progressMs } from '../../../src/actors/system/tell-progress.ts';
 import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { NoRoomError } from '../../../src/store/replace-file.ts';
-import type { Command } from '../../../src/store/store.ts';
+import { type Command, storeUnavailable } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { until } from '../../process/service.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
@@ -180,6 +180,31 @@ test('a long start says how many pages are left', async (t) => {
   await hosted.told('ready.forgetting');
   t.mock.timers.tick(progressMs);
   assert.equal(lines.filter(({ msg }) => msg === 'erasing what was being forgotten').length, 1);
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.forgetting');
+});
+
+test('an address out of an import whose removal was refused and carried out all the same is rewritten out of the files', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.commit(({ imports }) => imports.putFailure('i1', { place: 0, url, reason: 'too large' }));
+  const failures = () => temporary.store.reader.imports.failures('i1').length;
+  let rewrites = 0;
+  const { hosted, run } = forgettingOn(temporary, {
+    'store.commit': async ({ command }: { command: Command<unknown> }) => {
+      const before = failures();
+      const reply = await run(command);
+      if (failures() < before) throw storeUnavailable(new Error('the disk has not answered'));
+      return reply;
+    },
+    'store.compact': () => {
+      rewrites++;
+      return temporary.store.compact();
+    },
+  });
+  await hosted.told('ready.forgetting');
+  await assert.rejects(hosted.ask('page.forget', { url }), /the store cannot be written/);
+  assert.equal(failures(), 0);
+  await until(() => rewrites === 1, 'the files are rewritten');
   hosted.send({ type: 'stop' });
   await hosted.told('stopped.forgetting');
 });
