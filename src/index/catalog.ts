@@ -29,6 +29,7 @@ export class Catalog {
   #pages = 0;
   #labels = 0;
   #liveLabels = 0;
+  #flushedEnd = 0;
   /** Domains whose pages are being forgotten: none of them has labels here. */
   #hidden: readonly string[] = [];
 
@@ -40,6 +41,19 @@ export class Catalog {
   /** One past the highest label seen. */
   get labelEnd(): number {
     return this.#labels;
+  }
+
+  /** The disk has every label below this one. */
+  noteFlushed(labelEnd: number): void {
+    this.#flushedEnd = Math.max(this.#flushedEnd, labelEnd);
+  }
+
+  /**
+   * Whether the store cannot lose these labels any more. Index files may not have others: a start after a crash goes back to what the disk
+   * had, and gives labels that were lost so to other texts.
+   */
+  isFlushed({ first, count }: LabelRange): boolean {
+    return first + count <= this.#flushedEnd;
   }
 
   /** Note a page's row as it is now; rows of one page in commit order. */

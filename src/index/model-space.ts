@@ -94,7 +94,9 @@ export class ModelSpace {
       const recoverPage = async (no: number) => {
         const page = reader.pages.get(no);
         const rows = reader.vectors.get(model.space, no);
-        if (page !== undefined && rows !== undefined) await addRows(chunks, [labelsOfPage(page)], rows);
+        if (page === undefined || rows === undefined) return;
+        const labels = labelsOfPage(page);
+        if (catalog.isFlushed(labels)) await addRows(chunks, [labels], rows);
       };
       return new IndexRecovery({ reader, catalog, side: model.id, recoverPage, log });
     });
@@ -160,12 +162,12 @@ export class ModelSpace {
   }
 }
 
-/** The labels of pages that have vectors in the space. */
+/** The labels of pages that have vectors in the space. Those that the disk does not have yet come with `index.add`, from their job. */
 function embeddedLabels(reader: StoreReader, catalog: Catalog, space: number): LabelSet {
   const labels = createLabelSet(catalog.labelEnd);
   for (const no of reader.vectors.pageNumbers(space)) {
-    const { first, count } = catalog.labelsOf(no);
-    addLabelRange(labels, first, count);
+    const range = catalog.labelsOf(no);
+    if (catalog.isFlushed(range)) addLabelRange(labels, range.first, range.count);
   }
   return labels;
 }

@@ -56,8 +56,8 @@ export class PageSpace {
     const { reader, catalog, vectors, ...spaceOptions } = options;
     const live = createLabelSet(catalog.labelEnd);
     for (const no of reader.vectors.pageNumbers(vectors)) {
-      const { first, count } = catalog.labelsOf(no);
-      if (count > 0) addLabel(live, first);
+      const range = catalog.labelsOf(no);
+      if (range.count > 0 && catalog.isFlushed(range)) addLabel(live, range.first);
     }
     let lost: (labels: Uint32Array) => void = () => {};
     const opened = await VectorSpace.open({ ...spaceOptions, onMissing: (labels) => lost(labels) }, live);

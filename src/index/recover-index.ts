@@ -94,16 +94,17 @@ export class IndexRecovery {
 
 export interface SparseRecovery {
   reader: StoreReader;
+  catalog: Catalog;
   /** Models the chunks of a text on a work thread. */
   model: (text: ChunkedText) => Promise<SharedArrayBuffer>;
   addSegment: (first: number, count: number, segment: SharedArrayBuffer) => Promise<void>;
 }
 
 /** Brings a page back to the sparse side. */
-export function recoverText({ reader, model, addSegment }: SparseRecovery): (no: number) => Promise<void> {
+export function recoverText({ reader, catalog, model, addSegment }: SparseRecovery): (no: number) => Promise<void> {
   return async (no) => {
     const page = reader.pages.get(no);
-    if (page === undefined) return;
+    if (page === undefined || !catalog.isFlushed({ first: page.first_label, count: page.chunk_count })) return;
     const chunks: Chunk[] = reader.pages.chunks(no);
     const text = reader.pages.body(no) ?? '';
     const segment = await model({ title: page.title, text, chunks });

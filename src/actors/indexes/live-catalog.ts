@@ -1,4 +1,7 @@
-/** The catalog in step with the store: filled at the start, then told what each commit changed as soon as readers see it. */
+/**
+ * The catalog in step with the store: filled at the start, then told what each commit changed as soon as readers see it, and which labels
+ * are safe when the disk has them.
+ */
 import { Catalog } from '../../index/catalog.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
@@ -10,10 +13,18 @@ export function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalo
     catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
   hideForgotten();
   for (const page of reader.pages.all()) catalog.apply(page);
-  const close = feed.subscribe('visible', ({ pages, removedPages, rules }) => {
+  catalog.noteFlushed(catalog.labelEnd);
+  const stopApplying = feed.subscribe('visible', ({ pages, removedPages, rules }) => {
     if (rules.length > 0) hideForgotten();
     for (const page of pages) catalog.apply(page);
     for (const no of removedPages) catalog.remove(no);
   });
+  const stopNoting = feed.subscribe('durable', ({ pages }) => {
+    for (const { first_label, chunk_count } of pages) catalog.noteFlushed(first_label + chunk_count);
+  });
+  const close = () => {
+    stopApplying();
+    stopNoting();
+  };
   return { catalog, close };
 }

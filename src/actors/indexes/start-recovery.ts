@@ -44,6 +44,7 @@ export class StartRecovery {
       side: 'sparse',
       recoverPage: recoverText({
         reader,
+        catalog,
         model: (text) => work.run('modelChunkedText', text),
         addSegment: (start, count, segment) => sparse.index.add(segment, labelsOf([{ first: start, count }])),
       }),

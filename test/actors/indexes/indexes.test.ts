@@ -41,7 +41,7 @@ async function readyIndexes(shelf: Shelf, feed = new CommitFeed()): Promise<{ ho
     reader: shelf.reader,
     feed,
     work,
-    askQueryVector: async () => ({ vector: null, degraded: false }),
+    askQueryVector: async () => ({ vector: Float32Array.of(1, 0), degraded: false }),
     searchData: { wordVectors: null },
     searchers: 1,
     shards: 1,
@@ -58,16 +58,14 @@ async function stop(hosted: Hosted): Promise<void> {
   await hosted.told('stopped.indexes');
 }
 
+const filters = { domain: null, after: null, before: null, pages: null };
+
+function retrieve(hosted: Hosted, query: string, model: string) {
+  return hosted.ask('index.retrieve', { query, candidates: 10_000, filters, model, rerank: false, rrf_k: 60 });
+}
+
 async function find(hosted: Hosted, query: string) {
-  const filters = { domain: null, after: null, before: null, pages: null };
-  const { sparse, timing_ms } = await hosted.ask('index.retrieve', {
-    query,
-    candidates: 10_000,
-    filters,
-    model: 'm1',
-    rerank: false,
-    rrf_k: 60,
-  });
+  const { sparse, timing_ms } = await retrieve(hosted, query, 'm1');
   return { found: sparse.labels.length, rebuilding: timing_ms.rebuilding };
 }
 
@@ -89,6 +87,34 @@ test('what readers of the store see is in the catalog before the disk has it', a
   assert.deepEqual(await hosted.ask('index.pagesUnder', { domain: 'slow.example' }), [7]);
   feed.publish('visible', { ...noChanges(), opstamp: 2, removedPages: [7] });
   assert.deepEqual(await hosted.ask('index.pagesUnder', { domain: 'slow.example' }), []);
+  await stop(hosted);
+});
+
+test('a model that is opened takes in no labels that the disk lacks, which a crash takes back; their job brings them', async () => {
+  await using shelf = await Shelf.open();
+  const model = await shelf.install('m2');
+  const { space } = model;
+  await shelf.temporary.commit(({ models }) => models.put({ ...model, provider: 'outside' }));
+  const known = await shelf.add({ text: 'oak', vectors: { [space]: [[1, 2]] } });
+  const feed = new CommitFeed();
+  const { hosted } = await readyIndexes(shelf, feed);
+  const first = await shelf.add({ text: 'elm', vectors: { [space]: [[1, 2]] } });
+  const page = shelf.reader.pages.get(2);
+  assert.ok(page !== undefined);
+  const changes = { ...noChanges(), opstamp: 1, pages: [page] };
+  const held = async () => {
+    const near = await hosted.ask('index.nearPages', { model: 'm2', page_nos: [1], k: 5, except: [], filters });
+    const { dense } = await retrieve(hosted, 'oak', 'm2');
+    return { near: near.map(({ page_no }) => page_no), chunks: [...dense.labels].sort() };
+  };
+  feed.publish('visible', changes);
+  assert.deepEqual(await held(), { near: [], chunks: [known] });
+  feed.publish('durable', changes);
+  const chunks = [{ char_start: 0, char_end: 3, token_count: 1, section_title: null, section_start_s: null }];
+  const segment = await work.run('modelChunkedText', { title: null, text: 'elm', chunks });
+  const vectors = new Map([[space, Float32Array.of(1, 2)]]);
+  await hosted.ask('index.add', { segment, vectors, pages: [{ first, count: 1 }], obsolete: [] });
+  assert.deepEqual(await held(), { near: [2], chunks: [known, first] });
   await stop(hosted);
 });
 
