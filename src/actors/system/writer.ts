@@ -105,8 +105,8 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       );
       // Each flush has a thread of its own, and a later one, which covers the earlier, may be heard of first.
       await before;
-      publish('durable', commit); // also where the flush failed: readers see the rows, so the projections have to as well
       if (failure !== null) return fail(batch, failure.error);
+      publish('durable', commit);
       if (failures === failuresBefore) trouble = null;
       commit.results.forEach((result, index) => {
         if (result.ok) batch[index].resolve(result.reply);

@@ -172,18 +172,18 @@ test('a store that cannot be written refuses, is logged, and is tried again with
   assert.deepEqual(hosted.events, [{ type: 'ready.writer' }]);
 });
 
-test('a commit that does not reach the disk is refused; the projections are told, for readers see it', async () => {
+test('a commit that does not reach the disk is refused, and told as seen by readers, and not as on the disk', async () => {
   await using temporary = await TemporaryStore.open();
   const disk = new SlowDisk(temporary.store);
   const { feed, commit } = await startWriter(disk);
-  let told = 0;
-  feed.subscribe('durable', () => told++);
+  const told: string[] = [];
+  for (const moment of ['visible', 'durable'] as const) feed.subscribe(moment, () => told.push(moment));
   const asked = commit(page('a'));
   asked.catch(() => {});
   await until(() => disk.break.length === 1);
   disk.break[0]();
   await assert.rejects(asked, unavailable);
-  assert.equal(told, 1);
+  assert.deepEqual(told, ['visible']);
   assert.equal(temporary.store.reader.pages.count(), 1);
 });
 
