@@ -84,14 +84,13 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
 
 /**
  * Join what the tokenizer made of `C++` or `C#` to one part, which costs as much: else a question about one of these languages
- * would be one about all whose names begin alike. `parts` are those of a stretch of text, in order.
+ * would be one about all whose names begin alike. `parts` are those of a stretch of text, in order and covering it; a name of which
+ * one holds more (`U.S#`, the first) is none.
  */
 export function joinSignedLetters(surface: string, parts: readonly WordPart[]): readonly WordPart[] {
-  const names = [...surface.matchAll(signedLetter)].map(({ 0: name, index }) => ({
-    start: index,
-    end: index + name.length,
-    word: name.toLowerCase(),
-  }));
+  const names = [...surface.matchAll(signedLetter)]
+    .map(({ 0: name, index }) => ({ start: index, end: index + name.length, word: name.toLowerCase() }))
+    .filter((name) => parts.some(({ start }) => start === name.start) && parts.some(({ end }) => end === name.end));
   if (names.length === 0) return parts;
   const joined: WordPart[] = [];
   for (const part of parts) {

@@ -338,4 +338,11 @@ test('a letter with signs is a name of its own', () => {
   assert.deepEqual(analyzer.terms('C c#part C+++ a+b #tag').stems, ['c', 'c', 'part', 'c', 'a', 'b', 'tag']);
   const { costs } = analyzer.analyze('Learn C++ now');
   assert.deepEqual([...costs], [1, 3, 1], 'it counts as the tokens it was joined from');
+  for (const text of ['U.S#', 'a.U.S++', "Ct't#", 'c#\u00ad/', '.t#']) {
+    const { starts, ends } = analyzer.analyze(text);
+    assert.ok(
+      starts.every((start, i) => start >= (ends[i - 1] ?? 0)),
+      `tokens of ${text} overlap`,
+    );
+  }
 });
