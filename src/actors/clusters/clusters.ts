@@ -116,15 +116,24 @@ export function clustersLogic(dependencies: ClustersDependencies) {
     });
 
     const lastCron = reader.clusters.runs(Number.MAX_SAFE_INTEGER).find(({ trigger }) => trigger === 'cron');
-    let cronAt = settings.cron === null ? null : nextCronTime(settings.cron, lastCron?.started_at ?? now());
+    const cronTimeAfter = (from: number) => (settings.cron === null ? null : nextCronTime(settings.cron, from));
+    let lastTickAt = now();
+    let cronAt = cronTimeAfter(Math.min(lastCron?.started_at ?? lastTickAt, lastTickAt));
     const tick = async () => {
-      if (isRunInFlight(reader)) return;
       const at = now();
+      if (at < lastTickAt) {
+        // The clock was set back: nothing waits until it has caught up.
+        activeAt = Math.min(activeAt, at);
+        cronAt = cronTimeAfter(at);
+      }
+      lastTickAt = at;
+      if (isRunInFlight(reader)) return;
       const isCronDue = cronAt !== null && at >= cronAt;
-      if (isCronDue && settings.cron !== null) cronAt = nextCronTime(settings.cron, at);
+      if (isCronDue) cronAt = cronTimeAfter(at);
       const idleMinutes = settings.idle_default_minutes;
       // What a run since then has not put anywhere has no vector, or the run failed for good: neither is a reason for another one.
-      const isSettled = (reader.clusters.latestRun()?.started_at ?? 0) >= activeAt;
+      const ranAt = reader.clusters.latestRun()?.started_at ?? 0;
+      const isSettled = ranAt >= activeAt && ranAt <= at;
       if (!isCronDue && (isSettled || at - activeAt < idleMinutes * tickMs)) return;
       const { pages, newPages } = await clusterCensus(reader, activeSpace());
       const { min_pages: minPages, min_new_pages: minNewPages } = settings;

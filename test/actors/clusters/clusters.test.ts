@@ -170,6 +170,22 @@ test('a run that fails for good is not begun again every minute, but when pages 
   assert.deepEqual(await library.after(15), ['idle', 'idle']);
 });
 
+test('runs do not wait for a clock that was set back to catch up', async () => {
+  await using library = await Library.open();
+  await library.comes(5);
+  assert.deepEqual(await library.after(15), ['idle']);
+  await library.finish();
+  await library.comes(3);
+  assert.deepEqual(await library.after(-24 * 60), ['idle'], 'a quiet time counts from now on');
+  assert.deepEqual(await library.after(15), ['idle', 'idle']);
+  await library.finish();
+  assert.deepEqual(await library.after(60), ['idle', 'idle'], 'nothing new');
+  await using hourly = await Library.open('30 * * * *');
+  await hourly.comes(5);
+  assert.deepEqual(await hourly.after(-24 * 60), []);
+  assert.deepEqual(await hourly.after(30), ['cron']);
+});
+
 test('cron starts a run at its times, also while pages come and with nothing new', async () => {
   await using library = await Library.open('*/30 * * * *');
   await library.comes(5);
