@@ -11,6 +11,7 @@ export interface DomNode {
   readonly textContent: string | null;
   readonly firstChild: DomNode | null;
   readonly nextSibling: DomNode | null;
+  readonly previousSibling: DomNode | null;
   readonly parentNode: DomNode | null;
   getAttribute(name: string): string | null;
   hasAttribute(name: string): boolean;

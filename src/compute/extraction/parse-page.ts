@@ -68,7 +68,7 @@ function lowerNamesOf(element: DomNode): void {
 
 /**
  * What stands before `<body>` or behind `</body>` and `</html>` is in the body, and so is a second document. A document that leaves
- * the tags of its body out has one all the same, and where it leaves out `</head>`, too, what is to be read is not in the head.
+ * the tags of its body out has one all the same. What is to be read ends the head, also where `</head>` is left out.
  */
 function gatherStrays(page: DomDocument, root: DomNode): void {
   const own = siblingsFrom(root.firstChild);
@@ -81,19 +81,23 @@ function gatherStrays(page: DomDocument, root: DomNode): void {
       body.insertBefore(node, isBehind ? null : first);
     }
   };
-  const others = siblingsFrom(root.parentNode?.firstChild ?? null);
-  const place = others.indexOf(root);
-  for (const node of others.slice(0, place)) take(node);
+  // The siblings of the root are not found from their parent: where there is a doctype, that has no further ones.
+  for (const node of siblingsBefore(root)) take(node);
+  const behind = siblingsFrom(root.nextSibling);
   for (const node of own) {
     if (node === body) isBehind = true;
     else if (node.localName !== 'head') take(node);
-    else if (found === undefined) {
-      for (const inHead of siblingsFrom(node.firstChild)) if (!headElements.has(inHead.localName)) take(inHead);
-    }
+    else for (const inHead of siblingsFrom(node.firstChild)) if (!headElements.has(inHead.localName)) take(inHead);
   }
   if (found === undefined) root.insertBefore(body, null);
   isBehind = true;
-  for (const node of others.slice(place + 1)) take(node);
+  for (const node of behind) take(node);
+}
+
+function siblingsBefore(last: DomNode): DomNode[] {
+  const nodes: DomNode[] = [];
+  for (let node = last.previousSibling; node !== null; node = node.previousSibling) nodes.push(node);
+  return nodes.reverse();
 }
 
 function siblingsFrom(first: DomNode | null): DomNode[] {

@@ -188,6 +188,10 @@ test('text outside of the body is read in its place', () => {
   const pages = {
     'behind the body': `<html><body>${before}</body><p>${stray}</p></html>`,
     'behind the document': `<html><body>${before}</body></html>\n<p>${stray}</p>`,
+    'in a second head': `<html><body>${before}</body><head><p>${stray}</p></head></html>`,
+    'behind a document with a doctype': `<!DOCTYPE html>\n<html><body>${before}</body></html>\n<p>${stray}</p>`,
+    'behind the end of a document that has none': `<body>${before}</html><p>${stray}</p>`,
+    'in a fragment that ends as a document does, and goes on': `${before}</html><html><p>${stray}</p>`,
     'in a second document': `<html><body>${before}</body></html><html><body><p>${stray}</p></body></html>`,
     'behind an element that is in front of the document': `${before}<html><head></head><body><p>${stray}</p></body></html>`,
   };
