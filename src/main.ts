@@ -127,8 +127,6 @@ async function main(): Promise<void> {
       throw error;
     });
     const baseUrl = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-    log.info({ url: baseUrl, data_dir: settings.data_dir, version }, 'readback is ready');
-    if (generatedAt !== null) log.info({ token_file: generatedAt }, 'no token is configured: using the generated one');
 
     let stopping = false;
     const stop = async (signal: string) => {
@@ -143,6 +141,9 @@ async function main(): Promise<void> {
       process.exit(0);
     };
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+
+    if (generatedAt !== null) log.info({ token_file: generatedAt }, 'no token is configured: using the generated one');
+    log.info({ url: baseUrl, data_dir: settings.data_dir, version }, 'readback is ready');
     void app.ended.then(async ({ failure }) => {
       if (failure === null) return;
       log.fatal({ err: failure }, 'the system gave up');

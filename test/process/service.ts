@@ -72,6 +72,8 @@ export class RunningService {
   #refusedByQuota = 0;
   #child: ChildProcess | undefined;
   #url: string | undefined;
+  /** The present process has ended, and all that it said is read. */
+  #closed: Promise<unknown> = Promise.resolve();
   /** Where the present process's output begins. */
   #outputFrom = 0;
 
@@ -124,6 +126,7 @@ export class RunningService {
     assert.ok(this.#child === undefined, 'the service is running');
     const child = launch({ ...this.#environment(), ...env });
     this.#child = child;
+    this.#closed = new Promise((resolve) => child.once('close', resolve));
     this.#outputFrom = this.output.length;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -169,7 +172,7 @@ export class RunningService {
   /** Wait for the process's end and its last words. */
   async ended(): Promise<Exit> {
     const child = this.#running();
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+    await this.#closed;
     this.#child = undefined;
     this.#url = undefined;
     return { code: child.exitCode, signal: child.signalCode };
