@@ -41,7 +41,6 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
   const start = async ({ crash }: ServiceHooks) => {
     /** Those who wait for an answer. */
     const waiting = new Set<Write>();
-    const flushes = new Set<Promise<void>>();
     /** The latest batch's way to the disk and to the projections, and with it that of all before. */
     let toldUpTo: Promise<void> = Promise.resolve();
     /** Batches that the disk has had for too long. */
@@ -77,10 +76,7 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       try {
         const commit = await store.transact(batch.map(({ command }) => command));
         publish('visible', commit);
-        const answered = answerFlushed(commit, { batch, failuresBefore, before: toldUpTo }).finally(settled);
-        toldUpTo = answered;
-        flushes.add(answered);
-        void answered.finally(() => flushes.delete(answered));
+        toldUpTo = answerFlushed(commit, { batch, failuresBefore, before: toldUpTo }).finally(settled);
       } catch (error) {
         settled();
         fail(batch, error);
@@ -156,7 +152,7 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
         },
       },
       stop: async () => {
-        await Promise.all(flushes);
+        await toldUpTo;
         actor.stop();
         await store.close();
       },
