@@ -20,8 +20,7 @@ export function parsePage(html: string, url: string): DomDocument {
     const root = page.documentElement;
     if (root !== null) {
       gatherStrays(page, root);
-      lowerAttributeNames(root);
-      openShadowTrees(root);
+      mendElements(root);
     }
     return page;
   } catch (error) {
@@ -37,20 +36,27 @@ function parseWhole(text: string): DomDocument {
   return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
 }
 
-/** `<DIV STYLE="display:none">` has the attribute `style`. Of those that differ in case only, the first counts. */
-function lowerAttributeNames(root: DomNode): void {
+/** Lower the names of attributes, and show shadow trees that are declared: templates that do so are shown at once, others never. */
+function mendElements(root: DomNode): void {
+  const shadows: DomNode[] = [];
   lowerNamesOf(root);
   walkTree(
     root,
     (node) => {
       if (node.nodeType !== elementNode) return false;
       lowerNamesOf(node);
+      if (node.localName === 'template' && node.hasAttribute('shadowrootmode')) shadows.push(node);
       return true;
     },
     () => {},
   );
+  for (const template of shadows) {
+    for (const node of siblingsFrom(template.firstChild)) template.parentNode?.insertBefore(node, template);
+    template.remove();
+  }
 }
 
+/** `<DIV STYLE="display:none">` has the attribute `style`. Of those that differ in case only, the first counts. */
 function lowerNamesOf(element: DomNode): void {
   const names = element.getAttributeNames();
   if (!names.some((name) => hasCapital.test(name))) return;
@@ -104,21 +110,4 @@ function siblingsFrom(first: DomNode | null): DomNode[] {
   const nodes: DomNode[] = [];
   for (let node = first; node !== null; node = node.nextSibling) nodes.push(node);
   return nodes;
-}
-
-/** A template that declares a shadow tree is shown at once; other templates are never. */
-function openShadowTrees(root: DomNode): void {
-  const templates: DomNode[] = [];
-  walkTree(
-    root,
-    (node) => {
-      if (node.localName === 'template' && node.hasAttribute('shadowrootmode')) templates.push(node);
-      return node.nodeType === elementNode;
-    },
-    () => {},
-  );
-  for (const template of templates) {
-    for (const node of siblingsFrom(template.firstChild)) template.parentNode?.insertBefore(node, template);
-    template.remove();
-  }
 }
