@@ -3,7 +3,7 @@
  * folder FAULT_DIR:
  *   sync   fsync and fdatasync fail with EIO, and bring nothing to the disk
  *   stall  fsync and fdatasync do not return
- *   write  writes fail with EIO
+ *   write  writes fail with EIO but to the first two pages, so that a flush of what was written before ends well
  *   meta   writes to the first two pages, which name the valid state, fail with EIO
  *   mark   of these only the mark of the state that was flushed, in the second half of the first page, cannot be written
  * Every other file of the process is left alone.
@@ -66,7 +66,7 @@ static int fails_to_write(int fd, off64_t offset) {
   int kept = errno;
   int is_meta = offset < META_BYTES;
   int is_mark = offset >= MARK_FROM && offset < MARK_END;
-  int fails = is_store(fd) && (is_asked("write") || (is_meta && is_asked("meta")) || (is_mark && is_asked("mark")));
+  int fails = is_store(fd) && (is_asked(is_meta ? "meta" : "write") || (is_mark && is_asked("mark")));
   errno = kept;
   return fails;
 }

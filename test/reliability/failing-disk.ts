@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { compilePreload, type PreloadLibrary } from './preload-library.ts';
 
 /**
- * `sync`: a flush fails; `stall`: it does not end; `write`: pages, `meta`: only the two first ones, `mark`: only where these say what was
- * flushed, cannot be written; `kill`: the process is killed when it comes to its `killPoint`.
+ * `sync`: a flush fails; `stall`: it does not end; `write`: all pages but the two first ones, `meta`: only these, `mark`: only
+ * where these say what was flushed, cannot be written; `kill`: the process is killed when it comes to its `killPoint`.
  */
 export type DiskFault = 'sync' | 'stall' | 'write' | 'meta' | 'mark' | 'kill';
 
