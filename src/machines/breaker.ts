@@ -1,7 +1,7 @@
 /**
  * The breaker machine: whether calls to one outside provider are let through. Pure: an event carries the monotonic time and
- * the generation that the call was admitted in; `nextBreaker` gives the state after it, or null where it changes nothing. An
- * `attempt` that is not accepted is a call refused. `docs/providers.md` says what counts as a failure.
+ * the generation that the call was admitted in. An `attempt` that is not accepted is a call refused. `docs/providers.md` says
+ * what counts as a failure.
  *
  * closed     every call goes through; `failures` counts those in a row, in the order in which calls end
  * open       no call goes through before `openUntil`; the first attempt after it is the probe
@@ -11,8 +11,7 @@
  * Each change of state begins a generation. What a call of an older generation reports is ignored: of fifty calls that fail
  * together the fifth opens the breaker and the others neither lengthen the cooldown nor close or open it later.
  */
-import { assign, setup, transition } from 'xstate';
-import type { BreakerState } from '../domain/breaker-state.ts';
+import { assign, setup } from 'xstate';
 
 export interface BreakerPolicy {
   /** Failures in a row that open the breaker, at least 1. */
@@ -83,15 +82,3 @@ export const breakerMachine = setup({
     },
   },
 });
-
-export interface Breaker extends BreakerContext {
-  state: BreakerState;
-}
-
-/** The breaker after an event, or null where its state does not accept the event or the event changes nothing. */
-export function nextBreaker({ state, ...context }: Breaker, event: BreakerEvent): Breaker | null {
-  const before = breakerMachine.resolveState({ value: state, context });
-  if (!before.can(event)) return null;
-  const [after] = transition(breakerMachine, before, event);
-  return { ...after.context, state: after.value };
-}

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { randomStream } from '../../bench/workload.ts';
 import { encodeWordVectors, openWordVectors, quantizeRow } from '../../src/compute/embedding/word-vectors.ts';
-import { createWordSimilarity, type WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
+import type { WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
 import { createWordCosines } from '../../src/threads/word-cosines.ts';
+import { plainWordSimilarity } from '../compute/rerank/plain-word-similarity.ts';
 
 /** More rows than the first memory and than one block hold. */
 const COUNT = 17_000;
@@ -32,7 +33,7 @@ function pairsOf(similarity: WordSimilarity, rows: Int32Array, others: Int32Arra
 }
 
 const vectors = randomVectors();
-const plain = createWordSimilarity(vectors);
+const plain = plainWordSimilarity(vectors);
 const fast = createWordCosines(vectors);
 
 test('the kernel gives the numbers of the plain loop, whatever was compared before', () => {

@@ -1,7 +1,6 @@
 /**
  * How near in meaning two words are: the cosine of their vectors after the mean of running text is taken away (with it all
- * words are alike). The vectors are int8; the searcher threads have a faster form of this (src/threads/word-cosines.ts), which
- * gives the same numbers.
+ * words are alike). Here are the parts of it that are made once a word, from int8 vectors; src/threads/word-cosines.ts compares.
  */
 import type { WordVectors } from '../embedding/word-vectors.ts';
 
@@ -44,26 +43,4 @@ export function inverseNorm({ dim, rows, scales, mean }: WordVectors, row: numbe
   let sum = 0;
   for (let k = 0; k < dim; k++) sum += (scales[row] * rows[row * dim + k] - mean[k]) ** 2;
   return sum > 0 ? Math.fround(1 / Math.sqrt(sum)) : 1;
-}
-
-/** By the definition, in plain JavaScript: the reference. */
-export function createWordSimilarity(vectors: WordVectors): WordSimilarity {
-  const { dim, rows, scales } = vectors;
-  const components = new Int16Array(dim);
-  return {
-    pairs(of, others, least, found) {
-      of.forEach((row, place) => {
-        if (row < 0) return;
-        const { quantum, withMean } = centreRow(vectors, row, components);
-        const norm = inverseNorm(vectors, row);
-        others.forEach((other, otherPlace) => {
-          if (other < 0) return;
-          let sum = 0;
-          for (let k = 0; k < dim; k++) sum += rows[other * dim + k] * components[k];
-          const cosine = (quantum * scales[other] * sum - withMean) * norm * inverseNorm(vectors, other);
-          if (cosine >= least) found(place, otherPlace, cosine);
-        });
-      });
-    },
-  };
 }

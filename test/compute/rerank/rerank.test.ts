@@ -6,11 +6,12 @@ import { rerank, WEIGHTS } from '../../../src/compute/rerank/rerank.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from '../../../src/compute/rerank/rerank-input.ts';
 import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
 import { queryTerms, wordEvidence } from '../../../src/compute/rerank/word-evidence.ts';
-import { createWordSimilarity, type WordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
+import type { WordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
 import { Workspace } from '../../../src/compute/rerank/workspace.ts';
 import { fixtureVectors } from '../embedding/word-vectors-fixture.ts';
+import { plainWordSimilarity } from './plain-word-similarity.ts';
 
-const similarity = createWordSimilarity(fixtureVectors());
+const similarity = plainWordSimilarity(fixtureVectors());
 
 /** [word, times in the text, times in the title] of each candidate. */
 type Bag = [word: number, body: number, title: number][];
