@@ -14,7 +14,7 @@ import {
   request as requestHttp,
   type ServerResponse,
 } from 'node:http';
-import { type AddressInfo, connect, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { type AddressInfo, connect, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { FetchError, transportError } from './fetch-error.ts';
@@ -49,97 +49,28 @@ const hopHeaders = new Set(
 );
 
 export async function openFilteringProxy(options: FilteringProxyOptions): Promise<FilteringProxy> {
-  const { maxBytes } = options;
   const resolve = hostResolver(addressPolicy(options.allowPrivateHosts), options.lookup);
   const credentials = `readback:${randomBytes(24).toString('base64url')}`;
   const expected = Buffer.from(`Basic ${Buffer.from(credentials).toString('base64')}`);
-  const sockets = new Set<Duplex>();
-  let passed = 0;
-  let refused: FetchError | null = null;
+  const traffic = new Traffic(options.maxBytes);
 
-  const keep = (socket: Duplex): void => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => socket.destroy()); // either end may leave at any time
-  };
-  const breakOff = (): void => {
-    for (const socket of sockets) socket.destroy();
-  };
-  const count = (source: NodeJS.ReadableStream): void => {
-    source.on('data', (chunk: Buffer) => {
-      passed += chunk.length;
-      if (passed <= maxBytes) return;
-      refused = new FetchError('too_large', `larger than ${maxBytes} bytes`);
-      breakOff();
-    });
-  };
-  /** Something was given. That the limit is reached stays so. */
-  const given = (): void => {
-    if (passed <= maxBytes) refused = null;
-  };
   const isKnown = ({ headers }: IncomingMessage): boolean => {
     const sent = Buffer.from(headers['proxy-authorization'] ?? '');
     return sent.length === expected.length && timingSafeEqual(sent, expected);
   };
   /** The target, once its host is allowed. Errors: FetchError. */
-  const admitted = async (address: string) => {
-    if (passed > maxBytes) throw new FetchError('too_large', `larger than ${maxBytes} bytes`);
+  const admitted = async (address: string): Promise<Target> => {
+    traffic.refuseUsedUp();
     if (!URL.canParse(address)) throw new FetchError('bad_address', 'not an address');
-    const target = new URL(address);
-    if (target.protocol !== 'http:') throw new FetchError('unsupported_scheme', 'unsupported scheme');
-    return { target, lookup: answering(await resolve(target.hostname)) };
+    const url = new URL(address);
+    if (url.protocol !== 'http:') throw new FetchError('unsupported_scheme', 'unsupported scheme');
+    return { url, lookup: answering(await resolve(url.hostname)) };
   };
   /** The status that the program is told. */
   const statusOf = (error: unknown): number => {
     const fault = error instanceof FetchError ? error : transportError(error, false);
-    refused = fault;
+    traffic.refusal = fault;
     return fault.permanent ? 403 : 502;
-  };
-
-  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { target, lookup } = await admitted(request.url ?? '');
-    const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
-      method: request.method ?? 'GET',
-      headers: { ...withoutHops(request.headers), host: target.host },
-      agent: false,
-      maxHeaderSize,
-      lookup,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-    };
-    const onward = requestHttp(target, options);
-    onward.once('socket', keep);
-    response.once('close', () => onward.destroy());
-    count(request);
-    request.pipe(onward);
-    const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-    given();
-    onward.on('error', () => response.destroy());
-    answer.on('error', () => response.destroy());
-    count(answer);
-    response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
-    answer.pipe(response);
-  };
-
-  const tunnel = async (request: IncomingMessage, near: Duplex, first: Buffer): Promise<void> => {
-    const { target, lookup } = await admitted(`http://${request.url ?? ''}`);
-    const far = connect({
-      host: target.hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: Number(target.port || 80),
-      lookup,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-    });
-    keep(far);
-    await once(far, 'connect');
-    given();
-    near.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    count(near);
-    count(far);
-    if (first.length > 0) far.write(first);
-    near.pipe(far).pipe(near);
-    near.once('close', () => far.destroy());
-    far.once('close', () => near.destroy());
   };
 
   const server = createServer({ maxHeaderSize }, (request, response) => {
@@ -147,20 +78,22 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
       response.writeHead(407, { 'proxy-authenticate': 'Basic realm="readback"' }).end();
       return;
     }
-    forward(request, response).catch((error: unknown) => {
+    const forwarding = admitted(request.url ?? '').then((target) => forward(target, request, response, traffic));
+    forwarding.catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else response.writeHead(statusOf(error), { connection: 'close' }).end();
     });
   });
   server.maxConnections = maxConnections;
-  server.on('connection', keep);
+  server.on('connection', (socket) => traffic.keep(socket));
   server.on('connect', (request: IncomingMessage, near: Socket, first: Buffer) => {
     const answer = (status: string) => near.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`);
     if (!isKnown(request)) {
       answer('407 Proxy Authentication Required\r\nproxy-authenticate: Basic realm="readback"');
       return;
     }
-    tunnel(request, near, first).catch((error: unknown) => answer(`${statusOf(error)} Refused`));
+    const tunnelling = admitted(`http://${request.url ?? ''}`).then((target) => tunnel(target, near, first, traffic));
+    tunnelling.catch((error: unknown) => answer(`${statusOf(error)} Refused`));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -168,14 +101,122 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
   return {
     url: `http://${credentials}@127.0.0.1:${port}`,
     port,
-    refusal: () => refused,
+    refusal: () => traffic.refusal,
     close: async () => {
       const closed = once(server, 'close');
       server.close();
-      breakOff();
+      traffic.breakOff();
       await closed;
     },
   };
+}
+
+/** Where a connection may go: `lookup` answers with the addresses that were allowed. */
+interface Target {
+  url: URL;
+  lookup: LookupFunction;
+}
+
+/** What goes through one proxy: the sockets that are open, and the bytes of all that were. */
+class Traffic {
+  /** Why the last thing that was asked for was not given; null where it was. */
+  refusal: FetchError | null = null;
+  readonly #maxBytes: number;
+  readonly #sockets = new Set<Duplex>();
+  #passed = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  keep(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => socket.destroy()); // either end may leave at any time
+  }
+
+  /** Count what comes out of `source`; past the limit everything is broken off. */
+  count(source: NodeJS.ReadableStream): void {
+    source.on('data', (chunk: Buffer) => {
+      this.#passed += chunk.length;
+      if (!this.#isUsedUp()) return;
+      this.refusal = this.#tooLarge();
+      this.breakOff();
+    });
+  }
+
+  /** Something was given. That the limit is reached stays so. */
+  given(): void {
+    if (!this.#isUsedUp()) this.refusal = null;
+  }
+
+  /** Errors: FetchError `too_large` once more has passed than may. */
+  refuseUsedUp(): void {
+    if (this.#isUsedUp()) throw this.#tooLarge();
+  }
+
+  breakOff(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #isUsedUp(): boolean {
+    return this.#passed > this.#maxBytes;
+  }
+
+  #tooLarge(): FetchError {
+    return new FetchError('too_large', `larger than ${this.#maxBytes} bytes`);
+  }
+}
+
+/** A request with an absolute address: ask the target the same, and hand its answer back. */
+async function forward(
+  { url, lookup }: Target,
+  request: IncomingMessage,
+  response: ServerResponse,
+  traffic: Traffic,
+): Promise<void> {
+  const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
+    method: request.method ?? 'GET',
+    headers: { ...withoutHops(request.headers), host: url.host },
+    agent: false,
+    maxHeaderSize,
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+  };
+  const onward = requestHttp(url, options);
+  onward.once('socket', (socket) => traffic.keep(socket));
+  response.once('close', () => onward.destroy());
+  traffic.count(request);
+  request.pipe(onward);
+  const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+  traffic.given();
+  onward.on('error', () => response.destroy());
+  answer.on('error', () => response.destroy());
+  traffic.count(answer);
+  response.writeHead(answer.statusCode ?? 502, withoutHops(answer.headers));
+  answer.pipe(response);
+}
+
+/** `CONNECT`: the bytes of both ends, unread; `first` are those that came with the request. */
+async function tunnel({ url, lookup }: Target, near: Socket, first: Buffer, traffic: Traffic): Promise<void> {
+  const far = connect({
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port || 80),
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+  });
+  traffic.keep(far);
+  await once(far, 'connect');
+  traffic.given();
+  near.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  traffic.count(near);
+  traffic.count(far);
+  if (first.length > 0) far.write(first);
+  near.pipe(far).pipe(near);
+  near.once('close', () => far.destroy());
+  far.once('close', () => near.destroy());
 }
 
 function withoutHops(headers: IncomingMessage['headers']): OutgoingHttpHeaders {
