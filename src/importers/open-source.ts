@@ -10,7 +10,7 @@ import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { ImportError } from './import-error.ts';
 import { jsonElements } from './json-elements.ts';
 import { readBookmarks } from './read-bookmarks.ts';
-import { readInstapaper, readPocket } from './read-csv.ts';
+import { csvHead, readInstapaper, readPocket } from './read-csv.ts';
 import { historyKind, readChromium, readFirefox } from './read-history.ts';
 import { readKarakeep, readLinkding, readLinkwarden, readOmnivore } from './read-json.ts';
 import { readUrls } from './read-urls.ts';
@@ -28,6 +28,8 @@ const headBytes = 64 * 1024;
 /** Errors: ImportError for what cannot be read or told. */
 export async function openSource(path: string, format: ImportFormat | null): Promise<ImportSource> {
   const files = filesOf(path);
+  if ((await headOf(files[0])).startsWith('PK\x03\x04'))
+    throw new ImportError(`${path} is a ZIP archive: unpack it first`);
   const detected = format ?? (await detectFormat(files[0]));
   const hash = createHash('sha256').update(`${detected}\n`);
   for (const file of files)
@@ -58,6 +60,7 @@ async function* readFiles(files: readonly string[], format: ImportFormat): Async
   for (const file of files) {
     const text = () => createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 18 }) as AsyncIterable<string>;
     const entries = () => jsonElements(text(), file);
+    const csv = async () => ({ pieces: text(), delimiter: csvHead(await headOf(file)).delimiter, name: file });
     switch (format) {
       case 'bookmarks':
         yield* readBookmarks(text());
@@ -69,10 +72,10 @@ async function* readFiles(files: readonly string[], format: ImportFormat): Async
         yield* readFirefox(file);
         break;
       case 'pocket':
-        yield* readPocket(text());
+        yield* readPocket(await csv());
         break;
       case 'instapaper':
-        yield* readInstapaper(text());
+        yield* readInstapaper(await csv());
         break;
       case 'omnivore':
         yield* readOmnivore(entries(), contentBeside(file));
@@ -132,12 +135,10 @@ function jsonFormat(head: string): ImportFormat | null {
 }
 
 function csvFormat(head: string): ImportFormat | null {
-  const columns = (head.split(/\r?\n/, 1)[0] ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim());
-  if (columns.includes('url') && columns.includes('time_added')) return 'pocket';
-  return columns.includes('url') && columns.includes('folder') ? 'instapaper' : null;
+  const { columns } = csvHead(head);
+  const has = (...names: string[]) => names.every((name) => columns.includes(name));
+  if (has('url', 'time_added')) return 'pocket';
+  return has('url', 'selection', 'folder') ? 'instapaper' : null;
 }
 
 function urlsFormat(head: string): ImportFormat | null {

@@ -172,6 +172,52 @@ test('linkding: pages of its API', async (t) => {
   assert.deepEqual([items[0].title, items[0].at, items[0].metadata], ['L', 1601113583006, { tags: ['x'], note: 'n' }]);
 });
 
+test('a CSV that a spreadsheet saved again: names in quotes, semicolons or tabs between the fields, a byte order mark', async (t) => {
+  const rows = [
+    ['title', 'url', 'time_added', 'tags', 'status'],
+    ['One; two, three', 'https://a.example/', '1600000000', 'x|y', 'unread'],
+  ];
+  for (const delimiter of [',', ';', '\t']) {
+    const quoted = rows.map((row) => row.map((field) => `"${field}"`).join(delimiter)).join('\r\n');
+    const { format, items } = await read(file(t, 'saved.csv', `\ufeff${quoted}\r\n`));
+    assert.equal(format, 'pocket');
+    assert.deepEqual(
+      items.map(({ url, title, at, metadata }) => ({ url, title, at, metadata })),
+      [
+        {
+          url: 'https://a.example/',
+          title: 'One; two, three',
+          at: 1_600_000_000_000,
+          metadata: { tags: ['x', 'y'], status: 'unread' },
+        },
+      ],
+    );
+  }
+  const plain = file(t, 'plain.csv', 'URL;Title;Selection;Folder\nhttps://b.example/?a=1,2;B, two;;Unread\n');
+  assert.deepEqual((await read(plain)).items[0]?.url, 'https://b.example/?a=1,2');
+});
+
+test('a CSV of another service is not taken for one of Instapaper, which would lose its dates', async (t) => {
+  const raindrop =
+    'id,title,note,excerpt,url,folder,tags,created\n1,A,,,https://a.example/,Unsorted,,2023-01-01T10:00:00.000Z\n';
+  await assert.rejects(read(file(t, 'raindrop.csv', raindrop)), { code: 'import', message: /not recognised/ });
+});
+
+test('a quotation mark that is not closed is told in a line, with the record before it', async (t) => {
+  const open =
+    'title,url,time_added\n5" disks,https://a.example/,1\n"Open,https://b.example/,2\nc,https://c.example/,3\n';
+  await assert.rejects(read(file(t, 'open.csv', open)), {
+    code: 'import',
+    message: /open\.csv is no CSV: a quotation mark after record 1 is not closed$/,
+  });
+});
+
+test('an archive is to be unpacked, whatever format it is said to hold', async (t) => {
+  const path = file(t, 'export.zip', 'PK\x03\x04\x14\0');
+  await assert.rejects(read(path), { code: 'import', message: /ZIP archive: unpack it first/ });
+  await assert.rejects(read(path, 'omnivore'), { code: 'import', message: /ZIP archive/ });
+});
+
 test('a list of addresses, with comments, a byte order mark and Windows line ends', async (t) => {
   const { format, items } = await read(
     file(t, 'list', '\ufeffhttps://one.example/\r\n# two is gone\r\n\r\nhttps://three.example/'),
