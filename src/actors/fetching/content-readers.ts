@@ -51,9 +51,18 @@ export function textReaders(read: ReadFetchedText): ContentReaders {
   return Object.fromEntries(Object.entries(textKinds).map(([type, kind]) => [type, readerOf(kind)]));
 }
 
-/** Content type and charset of an answer's head. `type` is '' where the head does not say. */
+/**
+ * Content type and charset of an answer's head. `type` is '' where the head does not say. Of several that a
+ * proxy joined with commas the last one holds, with the charset that was said of that type: as in browsers.
+ */
 export function contentTypeOf(header: string | undefined): { type: string; charset: string | null } {
-  const [type = '', ...parameters] = (header ?? '').split(';');
+  const said = (header ?? '').split(',').map(oneContentType);
+  const type = said.findLast((each) => each.type !== '')?.type ?? '';
+  return { type, charset: said.findLast((each) => each.type === type && each.charset !== null)?.charset ?? null };
+}
+
+function oneContentType(text: string): { type: string; charset: string | null } {
+  const [type = '', ...parameters] = text.split(';');
   const charset = /^\s*charset\s*=\s*"?([^"\s]+)/i;
   const said = parameters.map((parameter) => charset.exec(parameter)?.[1]).find((name) => name !== undefined);
   return { type: type.trim().toLowerCase(), charset: said ?? null };

@@ -158,6 +158,18 @@ test('a redirect to a known page leaves the submitted page a page of its own', a
   assert.deepEqual(indexed, [1]);
 });
 
+test('of content types that a proxy joined with commas the last one holds, with the charset that was said of it', async (t) => {
+  const type = 'text/plain, text/html; charset=windows-1251, text/html';
+  const page = Buffer.from(`<title>\xcc\xee\xf1\xf2</title><p>${words}</p>`, 'latin1');
+  const site = await Site.open(t, {
+    '/joined': (_request, response) => response.writeHead(200, { 'content-type': type }).end(page),
+  });
+  const { temporary, run } = await setUp(t, site, '/joined');
+  await run();
+  assert.equal(temporary.store.reader.pages.get(1)?.title, 'Мост');
+  assert.equal(temporary.store.reader.pages.body(1), words);
+});
+
 test('a type that nobody reads is refused before its body is sent', async (t) => {
   const site = await Site.open(t, {
     '/film': (_request, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders(),
