@@ -1,12 +1,11 @@
 /**
  * The adapter of yt-dlp, a program that knows how the sites of videos work (docs/video.md). It is asked what a video or a list of
- * videos is, as JSON, and loads none of them; or to load the sound of one video into a file. Each run has a folder of its own that goes with it, an environment that holds nothing of
- * this process, and a proxy of its own that the address policy holds for; a guard in Python's start-up keeps it from going past that.
+ * videos is, as JSON, and loads none of them; or to load the sound of one video into a file. Each run has a proxy of its own that the
+ * address policy holds for; how a run is kept to it is in yt-dlp-run.ts.
  *
  * One run of a host at a time, a gap between two. What the JSON means is read elsewhere (src/compute/video).
  */
-import { mkdirSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -14,8 +13,9 @@ import { FetchError } from './fetch-error.ts';
 import { openFilteringProxy } from './filtering-proxy.ts';
 import { HostTurns } from './host-turns.ts';
 import type { Lookup } from './resolve-host.ts';
-import { findProgram, ProgramError, type ProgramResult, runProgram } from './run-program.ts';
+import type { ProgramResult } from './run-program.ts';
 import { ytDlpFault } from './yt-dlp-faults.ts';
+import { wasGuarded, type YtDlpRun, YtDlpRunner } from './yt-dlp-run.ts';
 
 export interface YtDlpOptions {
   /** Where it is looked for, as in PATH. */
@@ -65,19 +65,8 @@ export interface YtDlp {
   loadSound(url: string, request: SoundRequest): Promise<void>;
 }
 
-interface RunInput {
-  args: readonly string[];
-  proxy: { url: string; port: number };
-  limits: { maxBytes: number; timeoutMs: number };
-  signal: AbortSignal;
-}
-
-const ytDlpProgram = 'yt-dlp';
-/** The JSON of a video with automatic captions in 150 languages is about 1 MB. */
-const maxOutputBytes = 16_000_000;
 /** A page of a large site is 1 to 2 MB, and one video takes a few requests. */
 const maxTrafficBytes = 100_000_000;
-const versionLimits = { maxBytes: maxOutputBytes, timeoutMs: 30_000 };
 /** A site that says that it has had enough is left alone, by everybody. */
 const enough: ReadonlySet<string> = new Set(['challenge', 'http_status']);
 
@@ -115,91 +104,19 @@ const soundArgs = [
 const versionArgs = ['--ignore-config', '--version'];
 /** To say its version it needs no network; nothing listens at this port of loopback. */
 const nowhere = { url: 'http://127.0.0.1:9', port: 9 };
-/** The file that tells that the guard was loaded. */
-const guardMark = 'guarded';
-
-/**
- * Python runs a module called `sitecustomize` at its start. Its audit hook sees every connection, datagram and lookup that Python code makes, and
- * an exception out of it prevents them (PEP 578). No file may grow larger than what may be loaded, whatever is unpacked into it. That is no prison for hostile code: it holds a program that means well to its proxy.
- */
-const guard = `import os, resource, sys
-_most = int(os.environ['READBACK_MAX_FILE_BYTES'])
-resource.setrlimit(resource.RLIMIT_FSIZE, (_most, _most))
-_port = int(os.environ['READBACK_PROXY_PORT'])
-def _only_the_proxy(event, args):
-    if event == 'socket.connect':
-        allowed = isinstance(args[1], tuple) and tuple(args[1][:2]) == ('127.0.0.1', _port)
-    elif event in ('socket.sendto', 'socket.sendmsg'):
-        allowed = args[1] is None
-    elif event in ('socket.getaddrinfo', 'socket.gethostbyname'):
-        allowed = args[0] in (None, '127.0.0.1', b'127.0.0.1')
-    else:
-        return
-    if not allowed:
-        raise PermissionError('only the proxy may be connected to')
-sys.addaudithook(_only_the_proxy)
-open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '${guardMark}'), 'w').close()
-`;
+/** What it writes are Python's caches at most. */
+const versionLimits = { maxBytes: 16_000_000, timeoutMs: 30_000 };
 
 export function openYtDlp(options: YtDlpOptions): YtDlp {
   const { searchPath, tempDir, allowPrivateHosts, perHostGapMs, timeoutMs, lookup, clock = systemClock } = options;
-  // What a process that was killed has left.
-  rmSync(tempDir, { recursive: true, force: true });
+  const runner = new YtDlpRunner({ searchPath, tempDir, clock });
   const policy = addressPolicy(allowPrivateHosts);
   const turns = new HostTurns(perHostGapMs, clock);
-  const missing = () =>
-    findProgram(ytDlpProgram, searchPath) === null ? `${ytDlpProgram} is not installed (see docs/video.md)` : null;
-
-  /** Run it in a folder of its own. Errors: FetchError; the signal's reason. */
-  const runIn = async <T>(
-    { args, proxy, limits, signal }: RunInput,
-    use: (result: ProgramResult, dir: string) => Promise<T> | T,
-  ): Promise<T> => {
-    const program = findProgram(ytDlpProgram, searchPath);
-    if (program === null) throw new FetchError('program_missing', missing() ?? '');
-    mkdirSync(tempDir, { recursive: true, mode: 0o700 });
-    const dir = await mkdtemp(join(tempDir, 'run-'));
-    const late = new FetchError('timeout', `timed out after ${limits.timeoutMs / 1000} s`);
-    const stop = new AbortController();
-    const cancel = clock.after(limits.timeoutMs, () => stop.abort(late));
-    try {
-      await writeFile(join(dir, 'sitecustomize.py'), guard);
-      const result = await runProgram({
-        program,
-        args,
-        env: {
-          PATH: searchPath,
-          HOME: dir,
-          TMPDIR: dir,
-          LANG: 'C.UTF-8',
-          PYTHONPATH: dir,
-          PYTHONDONTWRITEBYTECODE: '1',
-          YTDLP_NO_PLUGINS: '1',
-          READBACK_PROXY_PORT: String(proxy.port),
-          READBACK_MAX_FILE_BYTES: String(limits.maxBytes),
-        },
-        cwd: dir,
-        input: `--proxy ${proxy.url}\n`, // not among the arguments, which everybody on the machine may see
-        maxOutputBytes,
-        signal: AbortSignal.any([signal, stop.signal]),
-      });
-      return await use(result, dir);
-    } catch (error) {
-      if (!(error instanceof ProgramError)) throw error;
-      throw new FetchError('program_failed', `yt-dlp ${error.message}`, {
-        cause: error,
-        permanent: error.code === 'too_much_output',
-      });
-    } finally {
-      cancel();
-      await rm(dir, { recursive: true, force: true });
-    }
-  };
 
   /** Errors: FetchError; the signal's reason. */
   const run = async <T>(
     url: string,
-    { args, limits, signal, maxAhead }: YtDlpRequest & Pick<RunInput, 'args' | 'limits'>,
+    { args, limits, signal, maxAhead }: YtDlpRequest & Pick<YtDlpRun, 'args' | 'limits'>,
     use: (result: ProgramResult, dir: string) => Promise<T> | T,
   ): Promise<T> => {
     const { hostname, protocol, href } = new URL(url);
@@ -214,12 +131,16 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
         ...(lookup === undefined ? {} : { lookup }),
       });
       try {
-        return await runIn({ args: [...commonArgs, ...args, '--', href], proxy, limits, signal }, (result, dir) => {
-          if (result.ended === 0) return use(result, dir);
-          const fault = ytDlpFault(result.complaint, proxy.refusal());
-          if (enough.has(fault.code) && fault.retryAfterMs !== undefined) turns.postpone(hostname, fault.retryAfterMs);
-          throw fault;
-        });
+        return await runner.run(
+          { args: [...commonArgs, ...args, '--', href], proxy, limits, signal },
+          (result, dir) => {
+            if (result.ended === 0) return use(result, dir);
+            const fault = ytDlpFault(result.complaint, proxy.refusal());
+            if (enough.has(fault.code) && fault.retryAfterMs !== undefined)
+              turns.postpone(hostname, fault.retryAfterMs);
+            throw fault;
+          },
+        );
       } finally {
         await proxy.close();
       }
@@ -233,19 +154,19 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
   };
 
   const askVersion = (signal: AbortSignal): Promise<YtDlpVersion> =>
-    runIn({ args: versionArgs, proxy: nowhere, limits: versionLimits, signal }, async ({ output, ended }, dir) => {
+    runner.run({ args: versionArgs, proxy: nowhere, limits: versionLimits, signal }, async ({ output, ended }, dir) => {
       const version = /^[\w.+-]{1,40}$/.exec(Buffer.from(output.subarray(0, 100)).toString().trim())?.[0];
       if (ended !== 0 || version === undefined)
         throw new FetchError('program_failed', 'yt-dlp does not say its version');
-      return { version, guarded: (await readdir(dir)).includes(guardMark) };
+      return { version, guarded: await wasGuarded(dir) };
     });
   /** By the file: one that is installed meanwhile is asked. */
   const versions = new Map<string, Promise<YtDlpVersion>>();
 
   return {
-    missing,
+    missing: () => runner.missing(),
     version: (signal) => {
-      const program = findProgram(ytDlpProgram, searchPath);
+      const program = runner.program();
       if (program === null) return Promise.resolve(null);
       const asked = versions.get(program) ?? askVersion(signal);
       versions.set(program, asked);

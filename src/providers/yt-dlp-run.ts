@@ -1,0 +1,134 @@
+/**
+ * One run of yt-dlp: in a folder of its own that goes with it, with an environment that holds nothing of this process, and a guard in
+ * Python's start-up that keeps it from going past the proxy that it was given.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from './clock.ts';
+import { FetchError } from './fetch-error.ts';
+import { findProgram, ProgramError, type ProgramResult, runProgram } from './run-program.ts';
+
+export interface YtDlpRunnerOptions {
+  /** Where it is looked for, as in PATH. */
+  searchPath: string;
+  /** Holds the folders of runs; emptied by the constructor, so nobody else may use it. */
+  tempDir: string;
+  clock: Clock;
+}
+
+export interface YtDlpRun {
+  args: readonly string[];
+  /** `url` with user and password. */
+  proxy: { url: string; port: number };
+  /** `maxBytes`: of one file that it writes. */
+  limits: { maxBytes: number; timeoutMs: number };
+  signal: AbortSignal;
+}
+
+const programName = 'yt-dlp';
+/** The JSON of a video with automatic captions in 150 languages is about 1 MB. */
+const maxOutputBytes = 16_000_000;
+
+/** The file that tells that the guard was loaded. */
+const guardMark = 'guarded';
+
+/**
+ * Python runs a module called `sitecustomize` at its start. Its audit hook sees every connection, datagram and lookup that Python code makes, and
+ * an exception out of it prevents them (PEP 578). No file may grow larger than what may be loaded, whatever is unpacked into it. That is no prison for hostile code: it holds a program that means well to its proxy.
+ */
+const guard = `import os, resource, sys
+_most = int(os.environ['READBACK_MAX_FILE_BYTES'])
+resource.setrlimit(resource.RLIMIT_FSIZE, (_most, _most))
+_port = int(os.environ['READBACK_PROXY_PORT'])
+def _only_the_proxy(event, args):
+    if event == 'socket.connect':
+        allowed = isinstance(args[1], tuple) and tuple(args[1][:2]) == ('127.0.0.1', _port)
+    elif event in ('socket.sendto', 'socket.sendmsg'):
+        allowed = args[1] is None
+    elif event in ('socket.getaddrinfo', 'socket.gethostbyname'):
+        allowed = args[0] in (None, '127.0.0.1', b'127.0.0.1')
+    else:
+        return
+    if not allowed:
+        raise PermissionError('only the proxy may be connected to')
+sys.addaudithook(_only_the_proxy)
+open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '${guardMark}'), 'w').close()
+`;
+
+const notInstalled = `${programName} is not installed (see docs/video.md)`;
+
+export class YtDlpRunner {
+  readonly #options: YtDlpRunnerOptions;
+
+  constructor(options: YtDlpRunnerOptions) {
+    this.#options = options;
+    // What a process that was killed has left.
+    rmSync(options.tempDir, { recursive: true, force: true });
+  }
+
+  /** Its file, or null where it is not installed. Looks again each time. */
+  program(): string | null {
+    return findProgram(programName, this.#options.searchPath);
+  }
+
+  /** Why it cannot be used, in a sentence, or null. Looks again each time. */
+  missing(): string | null {
+    return this.program() === null ? notInstalled : null;
+  }
+
+  /**
+   * Run it, and give what `use` makes of its output and of the folder that it ran in, which is removed then.
+   * Errors: FetchError; the signal's reason; those of `use`.
+   */
+  async run<T>(
+    { args, proxy, limits, signal }: YtDlpRun,
+    use: (result: ProgramResult, dir: string) => Promise<T> | T,
+  ): Promise<T> {
+    const { searchPath, tempDir, clock } = this.#options;
+    const program = this.program();
+    if (program === null) throw new FetchError('program_missing', notInstalled);
+    mkdirSync(tempDir, { recursive: true, mode: 0o700 });
+    const dir = await mkdtemp(join(tempDir, 'run-'));
+    const late = new FetchError('timeout', `timed out after ${limits.timeoutMs / 1000} s`);
+    const stop = new AbortController();
+    const cancel = clock.after(limits.timeoutMs, () => stop.abort(late));
+    try {
+      await writeFile(join(dir, 'sitecustomize.py'), guard);
+      const result = await runProgram({
+        program,
+        args,
+        env: {
+          PATH: searchPath,
+          HOME: dir,
+          TMPDIR: dir,
+          LANG: 'C.UTF-8',
+          PYTHONPATH: dir,
+          PYTHONDONTWRITEBYTECODE: '1',
+          YTDLP_NO_PLUGINS: '1',
+          READBACK_PROXY_PORT: String(proxy.port),
+          READBACK_MAX_FILE_BYTES: String(limits.maxBytes),
+        },
+        cwd: dir,
+        input: `--proxy ${proxy.url}\n`, // not among the arguments, which everybody on the machine may see
+        maxOutputBytes,
+        signal: AbortSignal.any([signal, stop.signal]),
+      });
+      return await use(result, dir);
+    } catch (error) {
+      if (!(error instanceof ProgramError)) throw error;
+      throw new FetchError('program_failed', `yt-dlp ${error.message}`, {
+        cause: error,
+        permanent: error.code === 'too_much_output',
+      });
+    } finally {
+      cancel();
+      await rm(dir, { recursive: true, force: true });
+    }
+  }
+}
+
+/** Whether the guard was loaded, by the folder of the run. */
+export async function wasGuarded(dir: string): Promise<boolean> {
+  return (await readdir(dir)).includes(guardMark);
+}
