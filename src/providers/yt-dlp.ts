@@ -104,7 +104,7 @@ const soundArgs = [
 const versionArgs = ['--ignore-config', '--version'];
 /** To say its version it needs no network; nothing listens at this port of loopback. */
 const nowhere = { url: 'http://127.0.0.1:9', port: 9 };
-/** What it writes are Python's caches at most. */
+/** There is nothing to load, nor a file to write. */
 const versionLimits = { maxBytes: 16_000_000, timeoutMs: 30_000 };
 
 export function openYtDlp(options: YtDlpOptions): YtDlp {

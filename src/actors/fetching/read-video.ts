@@ -8,18 +8,16 @@ import type { TranscriptText } from '../../compute/transcript/transcript-text.ts
 import { type CaptionWishes, type ChosenCaptions, chooseCaptions } from '../../compute/video/choose-captions.ts';
 import type { VideoInfo, VideoList } from '../../compute/video/video-info.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
-import { JobError } from '../../domain/errors.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
 import { videoWishesOf } from '../../domain/video-config.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { statusError, type WebFetch } from '../../providers/web-fetch.ts';
 import type { YtDlp } from '../../providers/yt-dlp.ts';
-import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/thread-pool.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
-import { ranOutOfMemory } from '../system/thread-faults.ts';
 import { contentTypeOf } from './content-readers.ts';
 import type { RecordingReader } from './read-recording.ts';
+import { openVideoParser } from './video-parser.ts';
 
 export interface VideoReaderDependencies {
   ytDlp: YtDlp;
@@ -67,34 +65,16 @@ const maxCaptionsBytes = 10_000_000;
 /** Machines take hours to write down what was said in a new video; for about a day it is looked at again, ms. */
 const freshForMs = 86_400_000;
 const againAfterMs = 6 * 3_600_000;
-/** Longest that reading may take, ms, the start of the thread included: megabytes take a second. */
-const timeoutMs = 60_000;
-const maxHeapMb = 512;
-const maxQueue = 64;
 
 export function openVideoReader(dependencies: VideoReaderDependencies): VideoReader {
   const { ytDlp, fetch, hosts, readsCaptions, wishes, now } = dependencies;
-  const pool = openThreadPool<typeof import('../../threads/video-thread.ts')>({
-    entry: new URL('../../threads/video-thread', import.meta.url),
-    name: 'videos',
-    threads: 1,
-    lazy: true,
-    maxQueue,
-    maxHeapMb,
-    nice: 10,
-  });
+  const parser = openVideoParser();
 
   const unavailable = () =>
     readsCaptions ? ytDlp.missing() : 'captions of videos are not read: fetch.video_captions is off';
   const refuseUnavailable = () => {
     const reason = unavailable();
     if (reason !== null) throw new FetchError('program_missing', reason);
-  };
-
-  const infoOf = async (bytes: Uint8Array, signal: AbortSignal): Promise<VideoInfo | VideoList> => {
-    const info = await pool.run('readInfo', { bytes }, { timeoutMs, signal }).catch(asFailure);
-    if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
-    return info;
   };
 
   /** Null where no video is at the address. */
@@ -106,16 +86,10 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
       if (error instanceof FetchError && error.code === 'no_video') return null;
       throw error;
     }
-    const info = await infoOf(described, signal);
+    const info = await parser.readInfo(described, signal);
     if (info.kind === 'video') return info;
     if (info.only !== null) return info.only;
     throw new FetchError('no_video', 'the address is that of a list of videos: a watch of kind video reads those');
-  };
-
-  const refuseUnfinished = ({ state }: VideoInfo) => {
-    if (state === 'there') return;
-    const message = state === 'live' ? 'the video is live' : 'the video has not been shown yet';
-    throw new FetchError('video_unfinished', message, { retryAfterMs: againAfterMs });
   };
 
   /** For a video without the captions that are wanted. Errors: FetchError where they are all that is read, or may come yet. */
@@ -150,11 +124,7 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
       file.bytes = Buffer.from(answer.body);
       file.charset = contentTypeOf(answer.headers['content-type']).charset;
     }
-    const read = await pool
-      .run('readCaptions', { ...file, chapters: info.chapters }, { timeoutMs, signal })
-      .catch(asFailure);
-    if (read.text === '') throw new FetchError('unreadable', 'the captions of the video cannot be read');
-    return read;
+    return parser.readCaptions({ ...file, chapters: info.chapters }, signal);
   };
 
   return {
@@ -171,48 +141,35 @@ export function openVideoReader(dependencies: VideoReaderDependencies): VideoRea
         return null;
       }
       refuseUnfinished(info);
-      const about = {
-        title: info.title,
-        author: info.uploader,
-        published_at: info.published_at,
-        site_name: info.site,
-        duration_s: info.duration_s,
-      };
       const finalUrl = info.url ?? canonical_url;
       attempt.admit(finalUrl);
       const chosen = chooseCaptions(info.captions, info.lang, { ...wishes, langs: langs ?? wishes.langs });
       if (chosen === null) {
         refuseSilent(info, attempt);
         const said = await transcriptOf(canonical_url, info, attempt);
-        return { finalUrl, page: { ...about, ...said, lang: info.lang, transcript: 'local' } };
+        return { finalUrl, page: { ...factsOf(info), ...said, lang: info.lang, transcript: 'local' } };
       }
       const said = await captionsOf(chosen, info, signal);
       const captions = chosen.automatic ? 'automatic' : 'manual';
-      return { finalUrl, page: { ...about, ...said, lang: chosen.lang, captions } };
+      return { finalUrl, page: { ...factsOf(info), ...said, lang: chosen.lang, captions } };
     },
     async list(url, { max, from }, signal) {
       refuseUnavailable();
-      const info = await infoOf(
-        await ytDlp.list(url, { max, from, signal, maxAhead: Number.POSITIVE_INFINITY }),
-        signal,
-      );
+      const listed = await ytDlp.list(url, { max, from, signal, maxAhead: Number.POSITIVE_INFINITY });
+      const info = await parser.readInfo(listed, signal);
       if (info.kind === 'list') return info;
       throw new FetchError('no_video', 'the address is that of one video, not of a list');
     },
-    close: () => pool.close(),
+    close: () => parser.close(),
   };
 }
 
-function asFailure(error: unknown): never {
-  if (error instanceof QueueFullError) {
-    throw new JobError('too many captions are waiting to be read', { retryAfterMs: 1000, cause: error });
-  }
-  if (error instanceof TaskTimeoutError) {
-    // Sizes are bounded: the machine is busy.
-    throw new JobError(`the captions took longer than ${timeoutMs / 1000} s to read`, { cause: error });
-  }
-  if (ranOutOfMemory(error)) {
-    throw new FetchError('unreadable', 'the captions take too much memory to read', { cause: error });
-  }
-  throw error;
+function refuseUnfinished({ state }: VideoInfo): void {
+  if (state === 'there') return;
+  const message = state === 'live' ? 'the video is live' : 'the video has not been shown yet';
+  throw new FetchError('video_unfinished', message, { retryAfterMs: againAfterMs });
+}
+
+function factsOf({ title, uploader, published_at, site, duration_s }: VideoInfo) {
+  return { title, author: uploader, published_at, site_name: site, duration_s };
 }
