@@ -5,7 +5,8 @@
  * Of each hop, in this order: the scheme is http or https; the name is resolved here, and only addresses that the policy allows
  * are kept (a literal is checked the same way); the host's turn is waited for; the socket connects to one of the addresses that
  * were checked, whatever the name says by then; a redirect is a new hop. Names and passwords in an address are sent to its origin,
- * never on to another. One deadline covers all hops; only the wait for a turn does not count.
+ * never on to another. One deadline covers all hops; what does not count is the wait for a turn, and what a
+ * caller does with an answer before it says `follow`.
  *
  * Node's own HTTP client is all that is needed (docs/decisions/fetching-with-node-http.md).
  */
@@ -77,6 +78,11 @@ export interface WebAnswer extends AnswerHead {
   body: Uint8Array;
   /** Addresses that redirected, in order, without names and passwords. */
   redirects: string[];
+  /**
+   * Go on to an address that this answer's content forwards to. It is a redirect of the same fetch: one of its five, in what is
+   * left of its time, with all checks. Errors: as of the fetch.
+   */
+  follow(address: string): Promise<WebAnswer>;
 }
 
 /**
@@ -119,7 +125,8 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
       try {
         const status = answer.statusCode ?? 0;
         if (redirectStatuses.has(status) && answer.headers.location !== undefined) {
-          return redirectTarget(answer.headers.location, url);
+          // Node reads headers as Latin-1; addresses in them are sent as UTF-8.
+          return redirectTarget(Buffer.from(answer.headers.location, 'latin1').toString(), url);
         }
         const isPage = status >= 200 && status < 300;
         const retryAfterMs = retryAfterOf(status, answer.headers['retry-after'], clock.wall());
@@ -133,35 +140,48 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         if (sink !== undefined && isPage) {
           deadline.extend(sink.timeoutMs - timeoutMs, tooLate(sink.timeoutMs));
           await writeBody(answer, sink.maxBytes, { write: sink.write, takeRoom });
-          return { ...head, finalUrl: shown(url), body: new Uint8Array(), redirects };
+          return { ...head, finalUrl: shown(url), body: new Uint8Array(), redirects, follow };
         }
         const maxRead = isPage ? maxBytes : Math.min(maxBytes, maxErrorBytes);
         const body = await readBody(answer, maxRead, { cut: !isPage, takeRoom });
-        return { ...head, finalUrl: shown(url), body, redirects };
+        return { ...head, finalUrl: shown(url), body, redirects, follow };
       } finally {
         answer.destroy();
         share.leave();
       }
     };
 
-    for (;;) {
-      const addresses = await deadline.run(() => resolve(url.hostname));
-      const isPolite = !policy.lists(url.hostname);
-      const endTurn = isPolite ? await turns.take(url.hostname, signal, request.maxAhead ?? Infinity) : () => {};
-      let result: WebAnswer | URL;
-      try {
-        result = await traced('fetch', { hop: redirects.length + 1 }, () =>
-          deadline.run((limited) => hop(limited, addresses)),
-        );
-      } finally {
-        endTurn();
-      }
-      if (!(result instanceof URL)) return result;
+    const turnTo = (target: URL) => {
       redirects.push(shown(url));
       if (redirects.length > maxRedirects) throw new FetchError('too_many_redirects', 'too many redirects');
-      if (result.origin !== url.origin) sent = withoutCredentials(sent);
-      url = result;
-    }
+      if (target.origin !== url.origin) sent = withoutCredentials(sent);
+      url = target;
+    };
+
+    const fetchOn = async (): Promise<WebAnswer> => {
+      for (;;) {
+        const addresses = await deadline.run(() => resolve(url.hostname));
+        const isPolite = !policy.lists(url.hostname);
+        const endTurn = isPolite ? await turns.take(url.hostname, signal, request.maxAhead ?? Infinity) : () => {};
+        let result: WebAnswer | URL;
+        try {
+          result = await traced('fetch', { hop: redirects.length + 1 }, () =>
+            deadline.run((limited) => hop(limited, addresses)),
+          );
+        } finally {
+          endTurn();
+        }
+        if (!(result instanceof URL)) return result;
+        turnTo(result);
+      }
+    };
+
+    const follow = async (address: string): Promise<WebAnswer> => {
+      turnTo(redirectTarget(address, url));
+      return fetchOn();
+    };
+
+    return fetchOn();
   };
 }
 
@@ -232,8 +252,7 @@ function webUrl(text: string, base?: URL): URL {
 
 /** A fragment is kept across a redirect that names none (Fetch standard, "location URL"). A redirect brings no name and password. */
 function redirectTarget(location: string, from: URL): URL {
-  // Node reads headers as Latin-1; addresses in them are sent as UTF-8.
-  const target = webUrl(Buffer.from(location, 'latin1').toString(), from);
+  const target = webUrl(location, from);
   if (target.hash === '') target.hash = from.hash;
   if (target.origin === from.origin) {
     target.username = from.username;

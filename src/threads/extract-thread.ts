@@ -2,6 +2,7 @@
 import { decodeText } from '../compute/extraction/decode-text.ts';
 import { type ExtractedPage, ExtractionLimitError, extractHtml } from '../compute/extraction/extract-html.ts';
 import { readMarkdown, readPlainText } from '../compute/extraction/markdown-text.ts';
+import { forwardOf } from '../compute/extraction/page-forward.ts';
 import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
@@ -14,10 +15,12 @@ export interface FetchedText {
   bytes: Uint8Array;
   /** As the header names it. */
   charset: string | null;
+  /** Where it came from; without it nothing forwards. */
+  address?: string;
 }
 
-/** `wall`: what was answered is no page but something in front of it. */
-export type ReadText = { wall: Wall } | { wall: null; page: ExtractedPage };
+/** `wall`: what was answered is no page but something in front of it; `forward`: nor is this, the page is at that address. */
+export type ReadText = { wall: Wall } | { forward: string } | { page: ExtractedPage };
 
 /**
  * Errors: an Error with the message of ExtractionLimitError and `cause: {code: 'extraction_limit'}`. An error that crosses
@@ -33,15 +36,17 @@ export function extract({ html, url }: { html: string; url: string }): Extracted
 }
 
 /** Errors: as `extract`; `cause: {code: 'binary'}` for what is no text. */
-export function readFetched({ kind, bytes, charset }: FetchedText): ReadText {
+export function readFetched({ kind, bytes, charset, address }: FetchedText): ReadText {
   const isMarkup = kind === 'html' || kind === 'xhtml';
   const { text } = decodeText(bytes, charset, isMarkup);
   if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
-  if (!isMarkup) return { wall: null, page: kind === 'markdown' ? readMarkdown(text) : readPlainText(text) };
+  if (!isMarkup) return { page: kind === 'markdown' ? readMarkdown(text) : readPlainText(text) };
   const html = kind === 'xhtml' ? withEndTags(text) : text;
   const page = extract({ html, url: '' });
   const wall = recognizeWall({ ...page, html });
-  return wall === null ? { wall, page } : { wall };
+  const forward = address === undefined ? null : forwardOf({ html, text: page.text, address, wall });
+  if (forward !== null) return { forward };
+  return wall === null ? { page } : { wall };
 }
 
 export interface FetchedTranscript {

@@ -72,6 +72,10 @@ test('a page that is being fetched, one that a feed lists, and one that a redire
   pages['/secret'] = after({ url: urls[0] }, say(article));
   pages['/feed'] = after({ url: urls[1] }, say(feed));
   pages['/hop'] = after({ domain: '127.0.0.2' }, redirectTo(elsewhere.url('/target', '127.0.0.2')));
+  const other = elsewhere.url('/other', '127.0.0.2');
+  const forward = say(`<meta http-equiv="refresh" content="0; url=${other}"><p>Moved.</p>`);
+  pages['/forward'] = after({ url: other }, forward);
+  pages['/forward-there'] = forward;
   const ended = async (kind: JobKind, ends: JobStatus) => {
     await until(async () => (await newest(system, kind))?.status === ends, `${kind} is ${ends}`);
     return (await newest(system, kind)).last_error;
@@ -90,9 +94,11 @@ test('a page that is being fetched, one that a feed lists, and one that a redire
   assert.equal(jobs.length, 2, 'of the four items one was taken in');
   await assertGone(system, [], urls);
 
-  const moved = await handIn(system, { url: site.url('/hop') });
-  assert.equal(await ended('fetch_and_index', 'dead'), 'redirected to a blacklisted page');
-  assert.equal((await system.ask('page.get', { page_id: moved })).body_text, null);
+  for (const path of ['/forward', '/hop', '/forward-there']) {
+    const moved = await handIn(system, { url: site.url(path) });
+    assert.equal(await ended('fetch_and_index', 'dead'), 'redirected to a blacklisted page');
+    assert.equal((await system.ask('page.get', { page_id: moved })).body_text, null);
+  }
   await assertGone(
     system,
     [],

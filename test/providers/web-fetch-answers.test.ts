@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { statusError, type WebFetchOptions } from '../../src/providers/web-fetch.ts';
 import { HandClock } from './hand-clock.ts';
-import { Site, say } from './small-web.ts';
+import { type Page, Site, say } from './small-web.ts';
 import { failure, fetcher, loopback, never } from './test-fetch.ts';
 
 test('one deadline ends a drip, a silence and a chain of slow redirects', async (t) => {
@@ -144,4 +144,50 @@ test('the time for a body that goes elsewhere counts from the beginning of the f
   assert.equal(isOver, false);
   await clock.advance(1);
   assert.equal((await failed).message, 'timed out after 0.7 s');
+});
+
+test('what an answer forwards to is a redirect of the same fetch: its address, its credentials, what is left of its time', async (t) => {
+  const waiting: (() => void)[] = [];
+  const seen: unknown[] = [];
+  const hold: Page = (request, response) => {
+    seen.push([request.url, request.headers.authorization]);
+    waiting.push(() => response.end('held'));
+  };
+  const pages = { '/a': hold, '/b': hold, '/plain': say('plain') };
+  const site = await Site.open(t, pages);
+  const other = await Site.open(t, { '/b': hold });
+  const asked = async (count: number) => {
+    while (waiting.length < count) await setImmediate();
+  };
+  const clock = new HandClock();
+  const request = { signal: never, headers: { authorization: 'secret' } };
+  const fetching = fetcher({ clock, timeoutMs: 1000 })(site.url('/a'), request);
+  await asked(1);
+  await clock.advance(600);
+  waiting[0]?.();
+  const answer = await fetching;
+  await clock.advance(5000); // what the caller does does not count
+  let isOver = false;
+  const failed = failure(answer.follow(other.url('/b'))).finally(() => {
+    isOver = true;
+  });
+  await asked(2);
+  await clock.advance(399);
+  assert.equal(isOver, false);
+  await clock.advance(1);
+  assert.equal((await failed).message, 'timed out after 1 s');
+  assert.deepEqual(seen, [
+    ['/a', 'secret'],
+    ['/b', undefined],
+  ]);
+  const first = await fetcher()(site.url('/plain'), { signal: never });
+  const second = await first.follow('/plain?again');
+  assert.deepEqual([second.finalUrl, second.redirects], [site.url('/plain?again'), [site.url('/plain')]]);
+  for (const [address, message] of [
+    ['http://10.0.0.1/', 'blocked address'],
+    ['file:///etc/passwd', 'unsupported scheme file'],
+    ['http://[', 'redirected to what is no address'],
+  ] as const) {
+    assert.equal((await failure(second.follow(address))).message, message);
+  }
 });

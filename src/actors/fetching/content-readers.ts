@@ -10,16 +10,26 @@ export interface FetchedContent {
   bytes: Uint8Array;
   /** As the header names it. */
   charset: string | null;
+  /** Where it came from; without it nothing forwards. */
+  address?: string;
+}
+
+/** Content that is no page, only the way to one at this address: absolute, http or https. */
+export interface Forward {
+  forward: string;
 }
 
 /**
  * Bytes to a page; they are given away.
  * Errors: FetchError for what cannot be read or is no page; JobError when it may work later.
  */
-export type ContentReader = (content: FetchedContent, signal: AbortSignal) => Promise<ExtractedPage>;
+export type ContentReader<Read = ExtractedPage | Forward> = (
+  content: FetchedContent,
+  signal: AbortSignal,
+) => Promise<Read>;
 
 /** By content type, in lower case, without parameters. */
-export type ContentReaders = Readonly<Record<string, ContentReader>>;
+export type ContentReaders<Read = ExtractedPage | Forward> = Readonly<Record<string, ContentReader<Read>>>;
 
 /** Reads a fetched text on a thread. */
 export type ReadFetchedText = (content: FetchedContent & { kind: TextKind }, signal: AbortSignal) => Promise<ReadText>;
@@ -44,8 +54,8 @@ export function textReaders(read: ReadFetchedText): ContentReaders {
   const readerOf = (kind: TextKind): ContentReader => {
     return async (content, signal) => {
       const result = await read({ ...content, kind }, signal);
-      if (result.wall !== null) throw new FetchError(result.wall, wallMessages[result.wall]);
-      return result.page;
+      if ('wall' in result) throw new FetchError(result.wall, wallMessages[result.wall]);
+      return 'page' in result ? result.page : result;
     };
   };
   return Object.fromEntries(Object.entries(textKinds).map(([type, kind]) => [type, readerOf(kind)]));

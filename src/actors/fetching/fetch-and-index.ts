@@ -3,7 +3,8 @@
  * Safe to run again at any point. A page that is a video gets what is said in it, an episode of a podcast the transcript that was
  * published with it; of any other:
  *
- * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business
+ * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business; what only forwards
+ *    by its content is a redirect
  * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
  * 3. read it on a thread; a sound recording goes to a temporary file and is transcribed
  * 4. store the text, unless the place that it came from is blacklisted; an attempt that finds it stored begins here
@@ -71,7 +72,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     if (isRecordingAddress(page.canonical_url)) recordings.refuse(page);
     const opened: { recording: OpenRecording | null } = { recording: null };
     try {
-      const answer = await fetch(page.canonical_url, {
+      let answer = await fetch(page.canonical_url, {
         signal,
         maxAhead,
         headers: { accept },
@@ -82,16 +83,20 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
           return opened.recording.sink;
         },
       });
-      const refusal = await refusalOf(answer, readers, signal);
-      if (refusal !== null) throw refusal;
-      const final = finalOf(answer.finalUrl);
-      if (opened.recording !== null) {
-        const text = await opened.recording.read(await episodes.chapters(page, signal), context);
-        return { final, read: ofRecording(text, 'local') };
+      for (;;) {
+        const refusal = await refusalOf(answer, readers, signal);
+        if (refusal !== null) throw refusal;
+        const final = finalOf(answer.finalUrl);
+        if (opened.recording !== null) {
+          const text = await opened.recording.read(await episodes.chapters(page, signal), context);
+          return { final, read: ofRecording(text, 'local') };
+        }
+        const { charset } = contentTypeOf(answer.headers['content-type']);
+        const content = { bytes: answer.body, charset, address: answer.finalUrl };
+        const read = await readerOf(readers, typeOf(answer))(content, signal);
+        if (!('forward' in read)) return { final, read };
+        answer = await answer.follow(read.forward);
       }
-      const type = typeOf(answer);
-      const { charset } = contentTypeOf(answer.headers['content-type']);
-      return { final, read: await readerOf(readers, type)({ bytes: answer.body, charset }, signal) };
     } finally {
       await opened.recording?.close();
     }

@@ -3,6 +3,7 @@
  * gigabytes of memory at worst, and nobody waits for it.
  */
 import pLimit from 'p-limit';
+import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
 import { JobError } from '../../domain/errors.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
@@ -20,7 +21,7 @@ const retryAfterMs = 5000;
 
 export interface PdfReader {
   /** Errors: FetchError `unreadable` or `no_text`; JobError when too many wait; the signal's reason. */
-  readers: ContentReaders;
+  readers: ContentReaders<ExtractedPage>;
   close(): Promise<void>;
 }
 
@@ -36,7 +37,7 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
   });
   // A PDF's time begins when its turn has come.
   const limit = pLimit(1);
-  const read: ContentReader = async ({ bytes }, signal) => {
+  const read: ContentReader<ExtractedPage> = async ({ bytes }, signal) => {
     if (!isPdf(bytes)) throw new FetchError('unsupported_content', 'is not a PDF, although it says so');
     if (limit.pendingCount >= maxWaiting) throw tooManyWait();
     try {
@@ -52,7 +53,7 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
     }
   };
   /** Many servers do not know what they send. */
-  const readUnnamed: ContentReader = async (content, signal) => {
+  const readUnnamed: ContentReader<ExtractedPage> = async (content, signal) => {
     if (isPdf(content.bytes)) return read(content, signal);
     throw new FetchError('unsupported_content', 'unsupported content type application/octet-stream');
   };
