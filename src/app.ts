@@ -18,6 +18,7 @@ import type { WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
 import { openDataFolder } from './store/data-folder.ts';
 import { proveStore } from './store/look-apart.ts';
+import { requireRoomToOpen } from './store/room-to-open.ts';
 import { Store } from './store/store.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
@@ -55,6 +56,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const folder = openDataFolder(settings.data_dir, randomUUID());
     undo.push(() => folder.release());
     const { path } = folder;
+    requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
     const store = Store.open(path, randomUUID);
     undo.push(() => store.close());

@@ -20,6 +20,7 @@ import { shownSettings } from './settings/shown-settings.ts';
 import { DataFolderError } from './store/data-folder.ts';
 import { StoreFormatError } from './store/environment.ts';
 import { damagedExitCode, StoreDamagedError } from './store/look-apart.ts';
+import { DiskFullError } from './store/room-to-open.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { version } from './version.ts';
@@ -71,6 +72,7 @@ function drop(message: string): never {
 function plainReason(error: unknown): string | null {
   const isPlain =
     error instanceof DataFolderError ||
+    error instanceof DiskFullError ||
     error instanceof StoreFormatError ||
     error instanceof ListenError ||
     error instanceof EntityCapabilityError ||

@@ -12,19 +12,28 @@ import { type JobPolicy, moveJob } from './move-job.ts';
 /** What rows say that were written before versions were noted. */
 const firstVersion = 1;
 
+/** Whether what made the model's stored vectors is another version than the present one. */
+export function isOutdated(model: EmbeddingModel): boolean {
+  return !isOutside(model) && (model.version ?? firstVersion) !== traitsOf(model).version;
+}
+
 /** Gives the ids of the models that are filled again. */
 export function renewOutdatedModels(policy: JobPolicy): Command<string[]> {
   return (transaction) => {
     const { models, backfills, jobs, counters } = transaction;
     return models.all().flatMap((model) => {
-      const traits = traitsOf(model);
-      if (isOutside(model) || (model.version ?? firstVersion) === traits.version) return [];
+      if (!isOutdated(model)) return [];
       const backfill = backfills.get(model.space);
       const job = backfill && jobs.get(backfill.job_no);
       if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at: policy.at, reason: 'cancelled: renewed' });
       backfills.remove(model.space);
       models.abandonSpace(model.space);
-      const renewed: EmbeddingModel = { ...model, ...traits, space: counters.take('space'), status: 'registered' };
+      const renewed: EmbeddingModel = {
+        ...model,
+        ...traitsOf(model),
+        space: counters.take('space'),
+        status: 'registered',
+      };
       models.put(renewed);
       if (model.status !== 'registered') startBackfill(model.id, policy)(transaction);
       return [model.id];

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { installModel } from '../commands/install-model.ts';
 import type { JobPolicy } from '../commands/move-job.ts';
-import { renewOutdatedModels } from '../commands/renew-models.ts';
+import { isOutdated, renewOutdatedModels } from '../commands/renew-models.ts';
 import { traitsOf } from '../compute/embedding/local-model.ts';
 import { type EmbeddingModel, localModelName, localProvider, modelIdOf } from '../domain/model.ts';
 import { loadWordVectors, type WordVectorsProgress } from '../providers/word-vectors-cache.ts';
@@ -38,10 +38,11 @@ export async function ensureActiveModel(
   );
 }
 
-/** Models whose stored vectors another version of the embedded model made are filled again. */
+/** Models whose stored vectors another version of the embedded model made are filled again. Writes only then: the disk may be full. */
 export async function renewModels(store: Store, policy: JobPolicy, log: Logger): Promise<void> {
+  if (!store.reader.models.all().some(isOutdated)) return;
   const models = await store.commit(renewOutdatedModels(policy));
-  if (models.length > 0) log.warn({ models }, 'vectors of another version of the embedded model are made anew');
+  log.warn({ models }, 'vectors of another version of the embedded model are made anew');
 }
 
 export interface EmbeddedVectorsOptions {

@@ -11,3 +11,9 @@ export function shownCode(error: unknown): string {
   const code = errorCode(error);
   return typeof code === 'string' ? code : 'unknown';
 }
+
+/** Whether it says that nothing more fits: the disk is full, or the user's share of it is. */
+export function isDiskFull(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}

@@ -3,8 +3,9 @@
  * owner only, and gone with it. What a killed process left behind is removed at the next start.
  */
 import { mkdirSync, rmSync } from 'node:fs';
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../domain/error-code.ts';
 
 /** A recording that is loaded and read. */
 export interface RecordingFile {
@@ -25,9 +26,14 @@ export interface RecordingFolder {
 /** `root`: a folder of this process alone; what is in it is removed. Errors: those of the file system. */
 export function openRecordingFolder(root: string): RecordingFolder {
   rmSync(root, { recursive: true, force: true });
-  mkdirSync(root, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (!isDiskFull(error)) throw error; // when there is room, it is made with the first recording
+  }
   return {
     async create() {
+      await mkdir(root, { recursive: true, mode: 0o700 });
       const dir = await mkdtemp(join(root, 'r-'));
       const path = join(dir, 'recording');
       let file: FileHandle | null = await open(path, 'wx', 0o600);

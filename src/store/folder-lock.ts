@@ -6,10 +6,22 @@
  * followed: whoever finds it stale links the next generation, which appears with its whole content or not at all, and never
  * over another. A released lock is the newest one marked as released. So the newest never goes away, and two can never both
  * follow it.
+ *
+ * A full disk has no block for a file's content. A generation is a symbolic link then, whose target says the same: a target this short
+ * needs none (ext4, with the least room, keeps up to 59 bytes in the inode).
  */
-import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode, isDiskFull } from '../domain/error-code.ts';
 
 export interface FolderLock {
   /** Whether somebody had it before and let go of it in order. */
@@ -32,8 +44,8 @@ const maxAttempts = 10;
 export function takeFolderLock(folder: string, nonce: string): FolderLock | { heldBy: number } {
   const self: Holder = { pid: process.pid, started: startOf(process.pid), nonce, released: false };
   const own = join(folder, `lock.${self.pid}.${nonce}`);
-  writeFileSync(own, JSON.stringify(self), { mode: 0o600 });
   try {
+    const isFile = writeIfRoom(own, self);
     let holder: Holder | 'gone' | 'unreadable' = 'gone';
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const newest = newestGeneration(folder);
@@ -43,7 +55,7 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
         if (holder !== 'unreadable' && isHeld(holder)) return { heldBy: holder.pid };
       }
       const next = generationPath(folder, newest + 1);
-      if (!linkIfFree(own, next)) continue;
+      if (!ifFree(() => (isFile ? linkSync(own, next) : symlinkSync(targetOf(self), next)))) continue;
       if (newestGeneration(folder) > newest + 1) {
         rmSync(next, { force: true }); // an old number that had been tidied away: the lock is further on
         continue;
@@ -61,14 +73,38 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
 function releaseLock(path: string, self: Holder, own: string): void {
   const holder = readHolder(path);
   if (typeof holder !== 'object' || holder.nonce !== self.nonce) return;
+  const released = { ...self, released: true };
   try {
-    writeFileSync(own, JSON.stringify({ ...self, released: true }), { mode: 0o600 });
+    if (!writeIfRoom(own, released)) symlinkSync(targetOf(released), own);
     renameSync(own, path);
   } catch (error) {
     rmSync(own, { force: true });
-    // On a full disk the lock stays as it is; when this process has ended, it is stale and is followed.
-    if (errorCode(error) !== 'ENOSPC') throw error;
+    // Where not even that fits the lock stays as it is; when this process has ended, it is stale and is followed.
+    if (!isDiskFull(error)) throw error;
   }
+}
+
+/** Whether there was room for the holder's file; where there was not, none is left. */
+function writeIfRoom(path: string, holder: Holder): boolean {
+  try {
+    writeFileSync(path, JSON.stringify(holder), { mode: 0o600 });
+    return true;
+  } catch (error) {
+    rmSync(path, { force: true });
+    if (!isDiskFull(error)) throw error;
+    return false;
+  }
+}
+
+/** The holder as the target of a link that leads nowhere. */
+function targetOf({ pid, started, nonce, released }: Holder): string {
+  return [pid, started ?? '', released ? 'r' : '', nonce].join(':');
+}
+
+function holderOfTarget(target: string): Holder | 'unreadable' {
+  const [, pid, started, released, nonce] = /^(\d+):(\d*):(r?):(.+)$/.exec(target) ?? [];
+  if (nonce === undefined) return 'unreadable';
+  return { pid: Number(pid), started: started === '' ? null : started, nonce, released: released === 'r' };
 }
 
 function generationPath(folder: string, generation: number): string {
@@ -86,9 +122,10 @@ function newestGeneration(folder: string): number {
   return Math.max(0, ...generations(folder));
 }
 
-function linkIfFree(own: string, path: string): boolean {
+/** False where something has the name already. */
+function ifFree(place: () => void): boolean {
   try {
-    linkSync(own, path);
+    place();
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
@@ -101,8 +138,18 @@ function readHolder(path: string): Holder | 'gone' | 'unreadable' {
     const holder = JSON.parse(readFileSync(path, 'utf8'));
     return Number.isInteger(holder?.pid) && typeof holder.nonce === 'string' ? holder : 'unreadable';
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 'gone';
+    if (errorCode(error) === 'ENOENT') return readLinkedHolder(path);
     if (error instanceof SyntaxError) return 'unreadable';
+    throw error;
+  }
+}
+
+function readLinkedHolder(path: string): Holder | 'gone' | 'unreadable' {
+  try {
+    return holderOfTarget(readlinkSync(path));
+  } catch (error) {
+    // EINVAL: it is no link, so that a file was put here since.
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EINVAL') return 'gone';
     throw error;
   }
 }

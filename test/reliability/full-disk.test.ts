@@ -57,16 +57,26 @@ test('a full disk refuses writes in so many words, and nothing else; with space 
     assert.ok(Number(retryAfter) > 0);
   }
   assert.equal((await find()).length, 5);
-  assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
-  assert.equal((await service.call('GET', '/healthz')).status, 200);
 
-  // A stop cannot save the index then, and is a stop all the same; a start has room for its lock and nothing else.
-  await service.stop();
-  disk.clear();
-  disk.fill(64 * 1024);
-  await service.start();
-  disk.fill();
-  assert.equal((await find()).length, 5);
+  let refusedNo = 5000;
+  // A stop cannot save the index then, and is a stop all the same; a start needs no room, whichever way the process before ended.
+  for (const end of ['stop', 'kill'] as const) {
+    await service[end]();
+    disk.fill();
+    await service.start();
+    assert.equal((await find()).length, 5);
+    assert.equal((await service.call('GET', `/v1/pages/${ids[0]}`)).status, 200);
+    assert.equal((await service.call('GET', '/healthz')).status, 200);
+    await until(async () => {
+      const { status } = await ingest(refusedNo);
+      if (status < 300) refusedNo++;
+      return status === 503;
+    }, 'a write is refused');
+    await until(async () => {
+      const { status, body } = await service.call<{ reason?: string }>('GET', '/readyz');
+      return status === 503 && /metadata store unavailable/.test(body.reason ?? '');
+    }, 'it says why it is not ready');
+  }
 
   disk.clear();
   await until(async () => (await ingest(2000)).status < 300, 'writes are taken again');

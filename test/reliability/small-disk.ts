@@ -1,8 +1,22 @@
-/** A disk of a few megabytes for a test: a tmpfs of its own. Where one cannot be mounted the test says so and is skipped. */
+/**
+ * A disk of a few megabytes for a test: a tmpfs of its own, or an ext4 in a file. Where one cannot be mounted the test says so and is
+ * skipped.
+ */
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDiskFull } from '../../src/domain/error-code.ts';
 
 export class SmallDisk {
   readonly path: string;
@@ -14,13 +28,15 @@ export class SmallDisk {
   }
 
   /** A disk, or why there is none. The caller unmounts it. */
-  static mount(megabytes: number): SmallDisk | string {
+  static mount(megabytes: number, kind: 'tmpfs' | 'ext4' = 'tmpfs'): SmallDisk | string {
     const path = mkdtempSync(join(tmpdir(), 'readback-disk-'));
-    const args = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', path];
-    const { status, error, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
-    if (status === 0) return new SmallDisk(path);
+    const fault =
+      kind === 'ext4'
+        ? mountImage(path, megabytes)
+        : run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'tmpfs', path);
+    if (fault === null) return new SmallDisk(path);
     rmdirSync(path);
-    return `a small disk cannot be mounted here: ${error?.message ?? stderr.trim()}`;
+    return `a small disk cannot be mounted here: ${fault}`;
   }
 
   /** Take all space but `leave` bytes. */
@@ -30,7 +46,7 @@ export class SmallDisk {
     try {
       while (this.free() > leave) writeSync(file, block);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      if (!isDiskFull(error)) throw error;
     } finally {
       closeSync(file);
     }
@@ -49,5 +65,23 @@ export class SmallDisk {
   unmount(): void {
     spawnSync('umount', ['-l', this.path]);
     rmdirSync(this.path);
+  }
+}
+
+/** Null, or why it failed. */
+function run(command: string, ...args: string[]): string | null {
+  const { status, error, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  return status === 0 ? null : (error?.message ?? stderr.trim());
+}
+
+/** The mount holds the image's file, whose name is not needed any more. */
+function mountImage(path: string, megabytes: number): string | null {
+  const image = `${path}.ext4`;
+  try {
+    writeFileSync(image, '');
+    truncateSync(image, megabytes * 2 ** 20);
+    return run('mkfs.ext4', '-q', '-m', '0', image) ?? run('mount', '-o', 'loop', image, path);
+  } finally {
+    rmSync(image, { force: true });
   }
 }

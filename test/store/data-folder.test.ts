@@ -100,8 +100,8 @@ test('of many processes that come at once, after one was killed, exactly one get
   for (const { said } of others) if (said !== 'open') assert.match(said, refused);
 });
 
-/** Run `work`; before its file system call number n, `others[n]` runs. Tells how many calls there were. */
-function interleaved(work: () => void, others: Record<number, () => void>): number {
+/** Run `work`; before its file system call number n, `others[n]` runs. Tells how many calls there were. On a full disk no file can be written. */
+function interleaved(work: () => void, others: Record<number, () => void>, isDiskFull: boolean): number {
   const names = [
     'linkSync',
     'renameSync',
@@ -110,6 +110,8 @@ function interleaved(work: () => void, others: Record<number, () => void>): numb
     'writeFileSync',
     'readdirSync',
     'lstatSync',
+    'symlinkSync',
+    'readlinkSync',
   ] as const;
   const originals = Object.fromEntries(names.map((name) => [name, fs[name]]));
   let calls = 0;
@@ -122,6 +124,7 @@ function interleaved(work: () => void, others: Record<number, () => void>): numb
         others[++calls]?.();
         inside = false;
       }
+      if (isDiskFull && name === 'writeFileSync') throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       return original(...args);
     };
     Object.assign(fs, { [name]: wrapped });
@@ -136,27 +139,28 @@ function interleaved(work: () => void, others: Record<number, () => void>): numb
   return calls;
 }
 
-test('however three starts interleave over a lock left behind, at most one gets the folder', async () => {
-  for (let first = 1, calls = Infinity; first <= calls; first++) {
-    for (let second = first + 1; second <= calls + 1; second++) {
-      await using temporary = await temporaryFolder();
-      openDataFolder(temporary.path, 'dead');
-      const [lock] = await readdir(temporary.path);
-      await writeFile(join(temporary.path, lock), '{"pid":1,"started":"never","nonce":"dead"}');
-      const winners: string[] = [];
-      const start = (name: string) => () => {
-        try {
-          openDataFolder(temporary.path, name);
-          winners.push(name);
-        } catch (error) {
-          assert.ok(error instanceof DataFolderError, String(error));
-        }
-      };
-      calls = interleaved(start('slow'), { [first]: start('one'), [second]: start('two') });
-      assert.equal(winners.length, 1, `${winners.join(' and ')}, at calls ${first} and ${second}`);
+for (const isDiskFull of [false, true])
+  test(`however three starts interleave over a lock left behind${isDiskFull ? ' on a full disk' : ''}, one gets the folder`, async () => {
+    for (let first = 1, calls = Infinity; first <= calls; first++) {
+      for (let second = first + 1; second <= calls + 1; second++) {
+        await using temporary = await temporaryFolder();
+        openDataFolder(temporary.path, 'dead');
+        const [lock] = await readdir(temporary.path);
+        await writeFile(join(temporary.path, lock), '{"pid":1,"started":"never","nonce":"dead"}');
+        const winners: string[] = [];
+        const start = (name: string) => () => {
+          try {
+            openDataFolder(temporary.path, name);
+            winners.push(name);
+          } catch (error) {
+            assert.ok(error instanceof DataFolderError, String(error));
+          }
+        };
+        calls = interleaved(start('slow'), { [first]: start('one'), [second]: start('two') }, isDiskFull);
+        assert.equal(winners.length, 1, `${winners.join(' and ')}, at calls ${first} and ${second}`);
+      }
     }
-  }
-});
+  });
 
 test('a lock that nobody can have written whole is taken over', async () => {
   await using temporary = await temporaryFolder();

@@ -1,0 +1,47 @@
+/**
+ * Room on the disk for what LMDB makes when it opens a store. It maps its lock file, which it makes without taking the disk's space for it,
+ * and a process that touches a mapped page for which there is no room is ended (SIGBUS); a data file that it could not write whole ends
+ * the next one. Both are there for good once they were written, so that a store that was open before needs no room.
+ */
+import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDiskFull } from '../domain/error-code.ts';
+
+/** A new store with its databases and its first commits, rounded up generously: 176 KiB with ten pages. */
+const newStoreBytes = 2 ** 20;
+/** LMDB's lock file for the readers that a store may have: 4304 bytes. */
+const lockFileBytes = 8192;
+
+/** The disk has no room for what a start cannot do without. */
+export class DiskFullError extends Error {
+  readonly code = 'disk_full';
+}
+
+/** Errors: DiskFullError, before anything is made, where the store below `dataDir` has files still to be made that do not fit. */
+export function requireRoomToOpen(dataDir: string): void {
+  if (isUnwritten(join(dataDir, 'store', 'data.mdb'))) requireRoom(dataDir, newStoreBytes, 'make a new store');
+  else if (isUnwritten(join(dataDir, 'store', 'lock.mdb'))) requireRoom(dataDir, lockFileBytes, 'open the store');
+}
+
+/** Missing, empty, or all hole. */
+function isUnwritten(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.blocks ?? 0) === 0;
+}
+
+/** What a file system says of its free space leaves quotas out, so that it is tried. */
+function requireRoom(dataDir: string, bytes: number, what: string): void {
+  const trial = join(dataDir, 'room');
+  try {
+    writeFileSync(trial, Buffer.alloc(bytes), { mode: 0o600 });
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    rmSync(trial, { force: true });
+    const { bavail, bsize } = statfsSync(dataDir);
+    const free = bavail * bsize;
+    throw new DiskFullError(`the disk of ${dataDir} is full: ${bytes} bytes are needed to ${what}, ${free} are free`, {
+      cause: error,
+    });
+  } finally {
+    rmSync(trial, { force: true });
+  }
+}
