@@ -5,7 +5,8 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileToLoad } from '../threads/shard-files.ts';
+import { graphPathOf } from '../threads/graph-path.ts';
+import type { FileToLoad, GraphToLoad } from '../threads/shard-files.ts';
 import type { LoadReport, SaveReport } from '../threads/shard-thread.ts';
 import type { IndexLog } from './index-log.ts';
 import {
@@ -86,25 +87,25 @@ export class SpaceGenerations {
   }
 
   /** The valid files of a shard. */
-  filesOf(shard: number): { rows: FileToLoad | null; graph: (FileToLoad & { covered: number }) | null } {
+  filesOf(shard: number): { rows: FileToLoad | null; graphs: GraphToLoad[] } {
     const { dir } = this.#options;
-    const { rows, graph } = this.#manifest.shards[shard];
+    const { rows, graphs } = this.#manifest.shards[shard];
     return {
       rows: rows && { ...rows, path: join(dir, rows.name) },
-      graph: graph && { ...graph, path: join(dir, graph.name) },
+      graphs: graphs.map((graph) => ({ ...graph, path: join(dir, graph.name) })),
     };
   }
 
   /** Take note of how loading went: files that were refused are set aside. */
   async loaded(shard: number, { rowsFault, graphFault, dropped }: LoadReport): Promise<void> {
     const { dir, modelId, log } = this.#options;
-    const { rows, graph } = this.#manifest.shards[shard];
+    const { rows, graphs } = this.#manifest.shards[shard];
     this.changed(shard, dropped);
     if (rowsFault === null && graphFault === null) return;
     log.warn({ model: modelId, shard, rowsFault, graphFault }, 'vector space: file set aside');
     if (rows !== null && rowsFault !== null) await setAside(dir, rows.name);
-    if (graph !== null) await setAside(dir, graph.name);
-    this.#manifest.shards[shard] = { rows: rowsFault === null ? rows : null, graph: null };
+    for (const graph of graphs) await setAside(dir, graph.name);
+    this.#manifest.shards[shard] = { rows: rowsFault === null ? rows : null, graphs: [] };
     this.changed(shard);
     if (rowsFault !== null) this.#rowsLost = true;
   }
@@ -151,21 +152,15 @@ export class SpaceGenerations {
     const stale = [...changes.keys()].filter((shard) => first || changes[shard] !== this.#saved[shard]);
     if (stale.length === 0) return;
     const shards = [...this.#manifest.shards];
-    const names: string[] = [];
     try {
       for (const shard of stale) {
-        const stem = `shard-${shard}.${generation}`;
-        names.push(`${stem}.rows`, `${stem}.graph`);
-        shards[shard] = await this.#writeShard(shard, stem, write);
+        shards[shard] = await this.#writeShard(shard, `shard-${shard}.${generation}`, write);
       }
       const manifest = { ...this.#manifest, generation, shards };
       await writeManifest(dir, manifest);
       this.#manifest = manifest;
     } catch (error) {
-      for (const name of names) {
-        await rm(join(dir, name), { force: true });
-        await rm(temporaryPath(dir, name), { force: true });
-      }
+      await sweep(dir, this.#manifest);
       throw error;
     }
     changes.forEach((count, shard) => {
@@ -177,11 +172,15 @@ export class SpaceGenerations {
   async #writeShard(shard: number, stem: string, write: WriteShard): Promise<ShardFiles> {
     const { dir } = this.#options;
     const [rowsName, graphName] = [`${stem}.rows`, `${stem}.graph`];
-    const saved = await write(shard, temporaryPath(dir, rowsName), temporaryPath(dir, graphName));
-    const rows = await keepFile(dir, rowsName, saved.rowsSha256);
-    if (saved.graph === null) return { rows, graph: null };
-    const graph = await keepFile(dir, graphName, saved.graph.sha256);
-    return { rows, graph: { ...graph, covered: saved.graph.covered } };
+    const [rowsPath, graphPath] = [temporaryPath(dir, rowsName), temporaryPath(dir, graphName)];
+    const saved = await write(shard, rowsPath, graphPath);
+    const rows = await keepFile(dir, rowsPath, rowsName, saved.rowsSha256);
+    const graphs: ShardFiles['graphs'] = [];
+    for (const [number, { sha256, covered }] of saved.graphs.entries()) {
+      const [temporary, name] = [graphPathOf(graphPath, number), graphPathOf(graphName, number)];
+      graphs.push({ ...(await keepFile(dir, temporary, name, sha256)), covered });
+    }
+    return { rows, graphs };
   }
 }
 
@@ -197,12 +196,12 @@ function foreignness(found: SpaceManifest, options: GenerationsOptions): string 
 
 function emptyManifest({ storeId, modelId, dim, shards }: GenerationsOptions): SpaceManifest {
   return {
-    format: 1,
+    format: 2,
     generation: 0,
     store_id: storeId,
     model_id: modelId,
     dim,
     space: 'cosine',
-    shards: Array.from({ length: shards }, () => ({ rows: null, graph: null })),
+    shards: Array.from({ length: shards }, () => ({ rows: null, graphs: [] })),
   };
 }

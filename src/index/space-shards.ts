@@ -23,6 +23,7 @@ export interface SpaceShardsOptions {
   modelId: string;
   dim: number;
   graphFromRows: number;
+  rowsPerGraph: number;
   files: SpaceGenerations;
   /** The labels that the space is meant to have. */
   held: HeldLabels;
@@ -105,11 +106,12 @@ export class SpaceShards {
   }
 
   async #load(shard: number, keep: LabelSet): Promise<LoadReport> {
-    const { pools, modelId, dim, graphFromRows, files } = this.#options;
+    const { pools, modelId, dim, graphFromRows, rowsPerGraph, files } = this.#options;
     const report = await pools[shard].run('open', {
       space: modelId,
       dim,
       graphFromRows,
+      rowsPerGraph,
       keep: { labels: keep, shard, shards: this.count },
       ...files.filesOf(shard),
     });

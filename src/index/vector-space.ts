@@ -25,6 +25,7 @@ import {
   isSaveDue,
   isSavedOnClosing,
   isWorthSaving,
+  ROWS_PER_GRAPH,
 } from './space-policy.ts';
 import { type ShardPool, SpaceShards } from './space-shards.ts';
 import { SLICE_MS, SpaceUpkeep } from './space-upkeep.ts';
@@ -46,6 +47,8 @@ export interface VectorSpaceOptions {
   onMissing: (labels: Uint32Array) => void;
   /** A shard has a graph from so many live rows on. */
   graphFromRows?: number;
+  /** Rows that one graph covers, before a shard begins the next. */
+  rowsPerGraph?: number;
   /** Labels added or removed between two saves in the background. */
   saveEvery?: number;
   /** Whether the processor is wanted for indexing: graphs then grow slowly. */
@@ -103,11 +106,12 @@ export class VectorSpace {
 
   private constructor(options: VectorSpaceOptions, files: SpaceGenerations) {
     const { modelId, dim, graphFromRows = defaultGraphFromRows(dim), shards: pools, onMissing, log } = options;
-    const { busy = () => false } = options;
+    const { rowsPerGraph = ROWS_PER_GRAPH, busy = () => false } = options;
     this.#options = options;
     this.#graphFromRows = graphFromRows;
     this.#files = files;
-    this.#shards = new SpaceShards({ pools, modelId, dim, graphFromRows, files, held: this.#held, onMissing, log });
+    const held = this.#held;
+    this.#shards = new SpaceShards({ pools, modelId, dim, graphFromRows, rowsPerGraph, files, held, onMissing, log });
     this.#upkeep = new SpaceUpkeep({
       slice: () => this.#sliceIfNeeded(),
       saveIfDue: () => this.#saveIfDue(),

@@ -14,8 +14,8 @@ const ENTRY_AT = 52;
 const MAX_LEVEL = 64;
 const LINKS_AT = { upper: 56, base: 64, m: 72 } as const;
 
-/** Why the bytes are no graph of `dim` dimensions whose labels are below `rows`; undefined if they are one. */
-export function faultOfHnswFile(bytes: Uint8Array, dim: number, rows: number): string | undefined {
+/** Why the bytes are no graph of `dim` dimensions whose labels are from `first` on and below `rows`; undefined if they are one. */
+export function faultOfHnswFile(bytes: Uint8Array, dim: number, rows: number, first = 0): string | undefined {
   if (bytes.length < HEADER_BYTES) return 'shorter than its header';
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const long = (at: number): number => Number(view.getBigUint64(at, true));
@@ -29,7 +29,7 @@ export function faultOfHnswFile(bytes: Uint8Array, dim: number, rows: number): s
   const vectorAt = 4 + 4 * links;
   if (long(HEADER.vectorAt) !== vectorAt || long(HEADER.labelAt) !== vectorAt + 4 * dim) return 'another dimension';
   if (nodeBytes !== vectorAt + 4 * dim + 8) return 'another dimension';
-  if (long(HEADER.capacity) < count || count > rows) return 'impossible count';
+  if (long(HEADER.capacity) < count || count > rows - first) return 'impossible count';
   if (HEADER_BYTES + count * (nodeBytes + 4) > bytes.length) return 'cut short';
   if (count > 0 && view.getUint32(ENTRY_AT, true) >= count) return 'impossible entry point';
 
@@ -45,7 +45,8 @@ export function faultOfHnswFile(bytes: Uint8Array, dim: number, rows: number): s
   };
   for (let node = 0, at = HEADER_BYTES; node < count; node++, at += nodeBytes) {
     if (!linksAreSound(at, links, 0)) return 'a link out of range';
-    if (long(at + nodeBytes - 8) >= rows) return 'a label out of range';
+    const label = long(at + nodeBytes - 8);
+    if (label < first || label >= rows) return 'a label out of range';
   }
   const block = 4 + 4 * upper;
   const levelsAt = HEADER_BYTES + count * nodeBytes;

@@ -1,6 +1,6 @@
 /**
- * The HNSW graph of a shard: the one file that touches hnswlib-node. It finds candidates, which are then scored exactly from
- * the rows; it is never the only place of anything. Nodes are labelled by row number. Lives on its shard's thread.
+ * An HNSW graph over a run of a shard's rows: the one file that touches hnswlib-node. It finds candidates, which are then scored
+ * exactly from the rows; it is never the only place of anything. Nodes are labelled by row number. Lives on its shard's thread.
  * hnswlib aborts the process, or takes in silence, what it does not expect. So what comes here is already checked: finite
  * vectors of the right length, rows added once and deleted once; no filter callback is ever passed (one that throws aborts);
  * files are verified (hnsw-file.ts) and are loaded into new objects only (a failed load leaves a freed pointer behind).
@@ -15,27 +15,29 @@ const BUILD_WIDTH = 100;
 const SEED = 100;
 
 export class ShardGraph {
-  /** Rows below this are in the graph, unless they were holes when their turn came. */
+  /** Rows from `first` on and below `covered` are in the graph, unless they were holes when their turn came. */
+  readonly first: number;
   covered: number;
   #index: hnswlib.HierarchicalNSW;
 
-  private constructor(index: hnswlib.HierarchicalNSW, covered: number) {
+  private constructor(index: hnswlib.HierarchicalNSW, first: number, covered: number) {
     this.#index = index;
+    this.first = first;
     this.covered = covered;
   }
 
-  /** An empty graph with room for `capacity` rows; it grows by itself. */
-  static create(dim: number, capacity: number): ShardGraph {
+  /** An empty graph for the rows from `first` on with room for `capacity` of them; it grows by itself. */
+  static create(dim: number, capacity: number, first = 0): ShardGraph {
     const index = new hnswlib.HierarchicalNSW('ip', dim);
     index.initIndex({ maxElements: Math.max(capacity, 1), m: LINKS, efConstruction: BUILD_WIDTH, randomSeed: SEED });
-    return new ShardGraph(index, 0);
+    return new ShardGraph(index, first, first);
   }
 
   /** The graph of a verified file. Errors: what the library throws on a file that it cannot read. */
-  static load(path: string, dim: number, covered: number): ShardGraph {
+  static load(path: string, dim: number, covered: number, first = 0): ShardGraph {
     const index = new hnswlib.HierarchicalNSW('ip', dim);
     index.readIndexSync(path);
-    return new ShardGraph(index, covered);
+    return new ShardGraph(index, first, covered);
   }
 
   /** Nodes, deleted ones included. */
@@ -53,9 +55,9 @@ export class ShardGraph {
     this.covered++;
   }
 
-  /** A row, live until now, has been erased. Beyond `covered` there is nothing to do. */
+  /** A row, live until now, has been erased. Of rows that the graph does not cover there is nothing to do. */
   remove(row: number): void {
-    if (row < this.covered) this.#index.markDelete(row);
+    if (row >= this.first && row < this.covered) this.#index.markDelete(row);
   }
 
   /** The nearest `count` of the rows found by a search of that width, which is at least as large; best first. */
@@ -74,6 +76,6 @@ export class ShardGraph {
   /** Free the native memory; the graph is of no use afterwards. */
   dispose(): void {
     this.#index.initIndex({ maxElements: 1 });
-    this.covered = 0;
+    this.covered = this.first;
   }
 }

@@ -7,8 +7,10 @@
  */
 import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
 import { hasLabel, type LabelSet } from '../compute/structures/label-set.ts';
+import { GraphChain } from './graph-chain.ts';
+import { graphPathOf } from './graph-path.ts';
 import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
-import { type FileToLoad, loadGraph, loadRows, saveGraph, saveRows } from './shard-files.ts';
+import { type FileToLoad, type GraphToLoad, loadGraphs, loadRows, saveGraph, saveRows } from './shard-files.ts';
 import type { ScoredLabels } from './top-list.ts';
 import { MAX_DIM, NO_LABEL } from './vector-rows.ts';
 
@@ -48,25 +50,28 @@ export function open({
   space,
   dim,
   graphFromRows,
+  rowsPerGraph,
   keep,
   rows,
-  graph,
+  graphs,
 }: Space & {
   dim: number;
   graphFromRows: number;
+  rowsPerGraph: number;
   keep: KeptLabels;
   rows: FileToLoad | null;
-  graph: (FileToLoad & { covered: number }) | null;
+  graphs: readonly GraphToLoad[];
 }): LoadReport {
   if (!Number.isInteger(dim) || dim < 1 || dim > MAX_DIM) throw new RangeError(`a vector of ${dim} dimensions`);
   release({ space });
   const loadedRows = rows === null ? null : loadRows(dim, rows);
   const rowsFault = typeof loadedRows === 'string' ? loadedRows : null;
   const sound = loadedRows === null || typeof loadedRows === 'string' ? undefined : loadedRows;
-  const loadedGraph = sound === undefined || graph === null ? null : loadGraph(sound, graph.covered, graph);
-  const graphFault = typeof loadedGraph === 'string' ? loadedGraph : null;
-  const soundGraph = loadedGraph === null || typeof loadedGraph === 'string' ? undefined : loadedGraph;
-  const shard = new Shard({ dim, graphFromRows, now }, sound, soundGraph);
+  const loadedGraphs = sound === undefined ? [] : loadGraphs(sound, graphs);
+  const graphFault = typeof loadedGraphs === 'string' ? loadedGraphs : null;
+  const soundGraphs = typeof loadedGraphs === 'string' ? [] : loadedGraphs;
+  const chain = soundGraphs.length === 0 ? undefined : new GraphChain(dim, rowsPerGraph, soundGraphs);
+  const shard = new Shard({ dim, graphFromRows, rowsPerGraph, now }, sound, chain);
   const obsolete = shard.rows.liveLabels().filter((label) => !isKept(keep, label));
   const dropped = shard.remove(obsolete);
   shards.set(space, shard);
@@ -132,11 +137,11 @@ export function compact({ space }: Space): Reply<null> {
 /** What was written, with SHA-256 in hex. */
 export interface SaveReport {
   rowsSha256: string;
-  /** Null if there is no graph, and no second file. */
-  graph: { sha256: string; covered: number } | null;
+  /** In the order of their rows; none if there is no graph. */
+  graphs: { sha256: string; covered: number }[];
 }
 
-/** Write the shard's files to paths that do not exist. */
+/** Write the shard's files to paths that do not exist: of several graphs the path of the first (`graphPathOf`). */
 export function save({
   space,
   rowsPath,
@@ -144,8 +149,11 @@ export function save({
 }: Space & { rowsPath: string; graphPath: string }): Reply<SaveReport> {
   return withShard(space, ({ rows, graph }) => {
     const rowsSha256 = saveRows(rows, rowsPath);
-    if (graph === undefined) return { rowsSha256, graph: null };
-    return { rowsSha256, graph: { sha256: saveGraph(graph, rows, graphPath), covered: graph.covered } };
+    const graphs = (graph?.graphs ?? []).map((each, number) => ({
+      sha256: saveGraph(each, rows, graphPathOf(graphPath, number)),
+      covered: each.covered,
+    }));
+    return { rowsSha256, graphs };
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * One shard of a vector space, on its thread: rows that are searched exactly, and, once scanning them would cost more, a
- * graph that finds candidates among them.
+ * One shard of a vector space, on its thread: rows that are searched exactly, and, once scanning them would cost more,
+ * graphs that find candidates among them: one per `rowsPerGraph` rows, "the graph" in what follows.
  *
  *   state       rows                     graph                         a search
  *   scanned     any                      none                          scores all rows
@@ -12,8 +12,8 @@
  * made anew). Every answer is scored from the rows, whoever found the candidate; holes and repeated rows cannot come out.
  * Errors: none but those of memory. Arguments are checked by the caller (shard-thread.ts).
  */
+import { GraphChain } from './graph-chain.ts';
 import { offerNearest, offerNearestFrom } from './nearest-rows.ts';
-import { ShardGraph } from './shard-graph.ts';
 import { type ScoredLabels, TopList } from './top-list.ts';
 import { BLOCK_ROWS, VectorRows } from './vector-rows.ts';
 
@@ -21,6 +21,8 @@ export interface ShardOptions {
   dim: number;
   /** The shard has a graph from so many live rows on: so many are scanned as fast as the graph is searched. Infinity: never. */
   graphFromRows: number;
+  /** Rows that one graph covers, before the next is begun. */
+  rowsPerGraph: number;
   /** Milliseconds, monotonic. */
   now: () => number;
 }
@@ -65,13 +67,16 @@ const MIN_HOLES = 256;
 export class Shard {
   readonly dim: number;
   rows: VectorRows;
-  graph: ShardGraph | undefined;
+  graph: GraphChain | undefined;
   #graphFromRows: number;
+  #rowsPerGraph: number;
   #now: () => number;
 
-  constructor({ dim, graphFromRows, now }: ShardOptions, rows = new VectorRows(dim), graph?: ShardGraph) {
+  constructor(options: ShardOptions, rows = new VectorRows(options.dim), graph?: GraphChain) {
+    const { dim, graphFromRows, rowsPerGraph, now } = options;
     this.dim = dim;
     this.#graphFromRows = graphFromRows;
+    this.#rowsPerGraph = rowsPerGraph;
     this.#now = now;
     this.rows = rows;
     this.graph = graph;
@@ -138,9 +143,7 @@ export class Shard {
     const coveredBefore = graphBefore?.covered;
     const holes = this.rows.count - this.rows.live;
     if (holes > Math.max(MIN_HOLES, this.rows.count * MAX_HOLE_SHARE)) this.compact();
-    if (this.graph === undefined && this.#wantsGraph) {
-      this.graph = ShardGraph.create(this.dim, Math.ceil(this.rows.count * 1.25));
-    }
+    if (this.graph === undefined && this.#wantsGraph) this.graph = new GraphChain(this.dim, this.#rowsPerGraph);
     const { graph, rows } = this;
     while (graph !== undefined && graph.covered < rows.count && this.#now() < until) graph.coverNext(rows);
     const worked = rows !== rowsBefore || graph !== graphBefore || graph?.covered !== coveredBefore;
@@ -173,14 +176,14 @@ export class Shard {
   /**
    * Rows worth scoring of those that the graph covers, or undefined if all are to be looked at: there is no graph, that is
    * cheaper, or what the graph found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A
-   * search costs in proportion to its width and is as dear as looking at graphFromRows rows at MIN_WIDTH.
+   * search of one graph costs in proportion to its width and is as dear as looking at graphFromRows rows at MIN_WIDTH.
    */
   #nearByGraph(k: number, looked: number, allow?: Uint32Array): Uint32Array | undefined {
     const { graph, rows } = this;
     if (graph === undefined || looked === 0) return undefined;
     const share = allow === undefined ? 1 : looked / rows.live;
     const width = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
-    if (looked < this.#graphFromRows * (width / MIN_WIDTH)) return undefined;
+    if (looked < this.#graphFromRows * (width / MIN_WIDTH) * graph.graphs.length) return undefined;
     // The graph has the rows as they are kept, so its order is theirs but for rounding; each row handed over costs.
     const count = allow === undefined ? k + SPARE_HITS : width;
     const found = graph.near(rows.queryUnit(), Math.ceil(width), Math.ceil(count));

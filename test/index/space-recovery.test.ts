@@ -42,8 +42,10 @@ async function recoverFrom({ options }: SpaceFixture, missing: Uint32Array): Pro
   await again.space.close();
 }
 
-async function fileOf({ options }: SpaceFixture, shard: number, kind: 'rows' | 'graph'): Promise<string> {
-  const name = (await readdir(options.dir)).find((each) => each.startsWith(`shard-${shard}.`) && each.endsWith(kind));
+async function fileOf({ options }: SpaceFixture, shard: number, kind: 'rows' | 'graph' | 'graph.1'): Promise<string> {
+  const name = (await readdir(options.dir)).find(
+    (each) => each.startsWith(`shard-${shard}.`) && each.endsWith(`.${kind}`),
+  );
   assert.ok(name !== undefined);
   return join(options.dir, name);
 }
@@ -56,6 +58,47 @@ test('a space that was closed comes back as it was, graphs included', async () =
   const { live, nodes, behind, generation } = await space.stats();
   assert.deepEqual({ live, nodes, behind, generation }, { live: 400, nodes: 400, behind: 0, generation: 1 });
   assert.equal((await space.search(vectorOf(7), 1)).labels[0], 7);
+  await space.close();
+});
+
+test('a space whose shards have several graphs comes back as it was, and without one of them grows them again', async () => {
+  const several = { rowsPerGraph: 70 };
+  await using made = await savedSpace(pools, LABELS, several);
+  const files = (await readdir(made.options.dir)).filter((name) => name.startsWith('shard-1.')).sort();
+  assert.deepEqual(files, ['shard-1.1.graph', 'shard-1.1.graph.1', 'shard-1.1.graph.2', 'shard-1.1.rows']);
+  await recoverFrom(made, range(0, 0));
+  assert.deepEqual(made.warnings, []);
+
+  await truncate(await fileOf(made, 0, 'graph.1'), 1000);
+  await rm(await fileOf(made, 1, 'graph.1'));
+  const { space } = await VectorSpace.open(made.options, setOf(range(30, 400)));
+  assert.equal(made.warnings.length, 2);
+  assert.ok((await readdir(made.options.dir)).includes('shard-0.graph.1.bad'));
+  await space.add(range(0, 30), vectorsOf(range(0, 30)));
+  await catchUp(space);
+  const { live, nodes, behind } = await space.stats();
+  assert.deepEqual({ live, nodes, behind }, { live: 400, nodes: 400, behind: 0 });
+  await space.close();
+});
+
+test('files of a manifest from before there were several graphs are taken as they are', async () => {
+  await using made = await savedSpace(pools, LABELS);
+  const path = join(made.options.dir, 'manifest.json');
+  const { shards, ...manifest } = JSON.parse(await readFile(path, 'utf8'));
+  assert.equal(manifest.format, 2);
+  const earlier = shards.map(({ rows, graphs }: { rows: object; graphs: object[] }) => ({ rows, graph: graphs[0] }));
+  await writeFile(path, JSON.stringify({ ...manifest, format: 1, shards: earlier }));
+  const { space, missing } = await VectorSpace.open({ ...made.options, rowsPerGraph: 70 }, setOf(LABELS));
+  assert.equal(missing.length, 0);
+  const { nodes, behind } = await space.stats();
+  assert.deepEqual({ nodes, behind, warnings: made.warnings }, { nodes: 400, behind: 0, warnings: [] });
+  await space.add(range(400, 600), vectorsOf(range(400, 600)));
+  await catchUp(space);
+  await space.save();
+  assert.ok((await readdir(made.options.dir)).includes('shard-0.2.graph.1'));
+  const query = vectorOf(70_000);
+  const truth = nearest(query, range(0, 600), 50);
+  assert.ok(recall((await space.search(query, 50)).labels, truth) >= 0.96);
   await space.close();
 });
 
@@ -184,7 +227,13 @@ test('a whole folder of an older generation lacks what came later and loses what
 test('what a crash left beside the manifest is deleted', async () => {
   await using made = await savedSpace(pools, LABELS);
   const before = (await readdir(made.options.dir)).sort();
-  for (const name of ['shard-0.2.rows.new', 'shard-1.2.graph', 'manifest.json.new']) {
+  for (const name of [
+    'shard-0.2.rows.new',
+    'shard-1.2.graph',
+    'shard-1.2.graph.1',
+    'shard-1.2.graph.new.1',
+    'manifest.json.new',
+  ]) {
     await writeFile(join(made.options.dir, name), 'half');
   }
   const { space, missing } = await VectorSpace.open(made.options, setOf(LABELS));

@@ -46,6 +46,7 @@ test('a file that is cut, prolonged, of another dimension or with labels beyond 
   assert.equal(faultOfHnswFile(Buffer.concat([file, Buffer.alloc(4)]), 16, 300), 'longer than its content');
   assert.equal(faultOfHnswFile(file, 17, 300), 'another dimension');
   assert.equal(faultOfHnswFile(file, 16, 299), 'impossible count');
+  assert.equal(faultOfHnswFile(file, 16, 400, 1), 'a label out of range');
 });
 
 test('a file with a flipped bit has a fault or is loaded and searched without harm', () => {

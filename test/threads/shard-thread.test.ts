@@ -14,7 +14,7 @@ const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
 after(() => rmSync(dir, { recursive: true }));
 
 const keep = { labels: createLabelSet(1000).fill(0xffff_ffff), shard: 0, shards: 1 };
-const empty = { dim: 4, graphFromRows: 10, keep, rows: null, graph: null };
+const empty = { dim: 4, graphFromRows: 10, rowsPerGraph: 30, keep, rows: null, graphs: [] };
 const query = Float32Array.of(1, 2, 3, 4);
 
 function sha256Of(path: string): string {
@@ -92,7 +92,7 @@ test('a save whose path is taken or missing fails, and the shard goes on', () =>
   const graphPath = join(dir, 'graph');
   assert.deepEqual(save({ space, rowsPath, graphPath }), {
     lost: false,
-    value: { rowsSha256: sha256Of(rowsPath), graph: { sha256: sha256Of(graphPath), covered: 30 } },
+    value: { rowsSha256: sha256Of(rowsPath), graphs: [{ sha256: sha256Of(graphPath), covered: 30 }] },
   });
   assert.throws(() => save({ space, rowsPath, graphPath: join(dir, 'graph-2') }), { code: 'EEXIST' });
   const found = search({ space, vector: query, k: 3, minScore: -1 });
@@ -110,7 +110,10 @@ test('a graph that was not written whole is no success, though the library repor
   const wholePath = join(dir, 'whole.graph');
   saveGraph(graph, rows, wholePath);
   const whole = readFileSync(wholePath);
-  const onFullDevice = { save: (path: string) => writeFileSync(path, whole.subarray(0, whole.length / 2)) };
+  const onFullDevice = {
+    first: 0,
+    save: (path: string) => writeFileSync(path, whole.subarray(0, whole.length / 2)),
+  };
   assert.throws(() => saveGraph(onFullDevice, rows, join(dir, 'half.graph')), /cut short/);
   graph.dispose();
 });

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GraphChain } from '../../src/threads/graph-chain.ts';
+import { ShardGraph } from '../../src/threads/shard-graph.ts';
+import { VectorRows } from '../../src/threads/vector-rows.ts';
+import { DIM, nearest, range, recall, vectorOf } from '../index/space-harness.ts';
+
+/** Rows whose numbers are their labels. */
+function rowsOf(count: number): VectorRows {
+  const rows = new VectorRows(DIM);
+  for (let label = 0; label < count; label++) rows.append(label, vectorOf(label), 0);
+  return rows;
+}
+
+function cover(chain: GraphChain, rows: VectorRows): void {
+  while (chain.covered < rows.count) chain.coverNext(rows);
+}
+
+function unitOf(rows: VectorRows, label: number): number[] {
+  rows.setQuery(vectorOf(label));
+  return rows.queryUnit();
+}
+
+const runsOf = (chain: GraphChain) => chain.graphs.map(({ first, covered }) => [first, covered]);
+
+test('a new graph is begun when the last one has its rows, holes included', () => {
+  const rows = rowsOf(250);
+  const chain = new GraphChain(DIM, 100);
+  assert.equal(chain.covered, 0);
+  rows.erase(7);
+  rows.erase(120);
+  cover(chain, rows);
+  assert.deepEqual(runsOf(chain), [
+    [0, 100],
+    [100, 200],
+    [200, 250],
+  ]);
+  assert.equal(chain.nodes, 248);
+  chain.dispose();
+});
+
+test('the best rows of every graph are found, and no removed row of any of them', () => {
+  const rows = rowsOf(250);
+  const chain = new GraphChain(DIM, 100);
+  cover(chain, rows);
+  const gone = [3, 99, 100, 150, 199, 200, 249];
+  for (const label of gone) {
+    rows.erase(label);
+    chain.remove(label);
+  }
+  const live = range(0, 250).filter((label) => !gone.includes(label));
+  for (const query of [1000, 2000, 3000]) {
+    const found = chain.near(unitOf(rows, query), 250, 40);
+    assert.equal(new Set(found).size, 120);
+    assert.ok(found.every((row) => live.includes(row)));
+    assert.ok(recall(Uint32Array.from(found), nearest(vectorOf(query), live, 40)) >= 0.975);
+  }
+  assert.deepEqual(
+    chain.near(unitOf(rows, 1000), 500, 500).sort((a, b) => a - b),
+    [...live],
+  );
+  chain.dispose();
+});
+
+test('a graph that is larger than graphs are now stays, and the next begins after it', () => {
+  const rows = rowsOf(250);
+  const large = ShardGraph.create(DIM, 10);
+  while (large.covered < 180) large.coverNext(rows);
+  const chain = new GraphChain(DIM, 100, [large]);
+  assert.equal(chain.covered, 180);
+  cover(chain, rows);
+  assert.deepEqual(runsOf(chain), [
+    [0, 180],
+    [180, 250],
+  ]);
+  assert.equal(chain.near(unitOf(rows, 5), 250, 1)[0], 5);
+  assert.equal(chain.near(unitOf(rows, 245), 250, 1)[1], 245);
+  chain.dispose();
+});
