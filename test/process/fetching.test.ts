@@ -105,6 +105,11 @@ const readable: [path: string, answer: Page, phrase: string][] = [
     say(article('A server that knows no types.'), { 'content-type': 'application/octet-stream' }),
     'knows no types',
   ],
+  [
+    '/download',
+    say(article('A store of files that names none.'), { 'content-type': 'binary/octet-stream' }),
+    'that names none',
+  ],
   ['/redirected', redirectTo('/plain-html?moved'), 'Nets were mended'],
   ['/permanently', redirectTo('/redirected', 301), 'Nets were mended'],
   ['/about-captchas', say(realPages['an article about captchas'] ?? ''), 'I’m not a robot'],

@@ -15,6 +15,7 @@ import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { isRecording, isRecordingAddress } from '../../compute/web/audio-type.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { unnamedTypes } from '../../compute/web/unnamed-types.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
@@ -154,7 +155,7 @@ function typeOf({ headers, body, finalUrl }: WebAnswer): string {
   const sniffed = sniffedType(body);
   if (type === '') return sniffed;
   if (type.startsWith('text/') && sniffed === 'application/pdf') return sniffed;
-  if (type === 'application/octet-stream' && sniffed === 'text/html') return sniffed;
+  if (unnamedTypes.includes(type) && sniffed === 'text/html') return sniffed;
   return type === 'text/plain' && /\.(?:md|markdown)$/i.test(new URL(finalUrl).pathname) ? 'text/markdown' : type;
 }
 

@@ -5,6 +5,7 @@
 import pLimit from 'p-limit';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
+import { unnamedTypes } from '../../compute/web/unnamed-types.ts';
 import { JobError } from '../../domain/errors.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import type { PdfFault } from '../../threads/pdf-thread.ts';
@@ -53,12 +54,15 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
     }
   };
   /** Many servers do not know what they send. */
-  const readUnnamed: ContentReader<ExtractedPage> = async (content, signal) => {
-    if (isPdf(content.bytes)) return read(content, signal);
-    throw new FetchError('unsupported_content', 'unsupported content type application/octet-stream');
+  const unnamedReader = (type: string): ContentReader<ExtractedPage> => {
+    return async (content, signal) => {
+      if (isPdf(content.bytes)) return read(content, signal);
+      throw new FetchError('unsupported_content', `unsupported content type ${type}`);
+    };
   };
+  const unnamed = Object.fromEntries(unnamedTypes.map((type) => [type, unnamedReader(type)]));
   return {
-    readers: { 'application/pdf': read, 'application/x-pdf': read, 'application/octet-stream': readUnnamed },
+    readers: { 'application/pdf': read, 'application/x-pdf': read, ...unnamed },
     close: () => pool.close(),
   };
 }

@@ -1,20 +1,10 @@
 /** Which answers and enclosures are sound recordings. */
+import { unnamedTypes } from './unnamed-types.ts';
 
 /** Of the type `audio`, but lists of addresses and notes for instruments. */
 const noRecordings = /^audio\/(?:(?:x-)?mpegurl|(?:x-)?scpls|(?:x-|sp-)?midi)$/;
 /** Types that servers give recordings, too; the ending of the address tells. */
-const vagueTypes = new Set([
-  '',
-  'application/octet-stream',
-  'binary/octet-stream',
-  'application/force-download',
-  'application/x-download',
-  'application/download',
-  'text/plain',
-  'video/mp4',
-  'application/mp4',
-  'video/ogg',
-]);
+const vagueTypes = new Set(['', ...unnamedTypes, 'text/plain', 'video/mp4', 'application/mp4', 'video/ogg']);
 const recordingEnding = /\.(?:mp3|m4a|m4b|aac|ogg|oga|opus|flac|wav|weba)$/i;
 
 /** `type`: in lower case, without parameters. */

@@ -132,10 +132,10 @@ test('turned pages are read along their lines', async () => {
 
 test('an unnamed file is read by its mark only', async () => {
   const bytes = smallPdf({ pages: [block(72, 700, [sentence(1)])] });
-  assert.equal((await read(bytes, reader, 'application/octet-stream')).text, sentence(1));
-  await assert.rejects(read(Buffer.from('PK'), reader, 'application/octet-stream'), {
-    message: 'unsupported content type application/octet-stream',
-  });
+  for (const type of ['application/octet-stream', 'binary/octet-stream', 'application/force-download']) {
+    assert.equal((await read(bytes, reader, type)).text, sentence(1));
+    await assert.rejects(read(Buffer.from('PK'), reader, type), { message: `unsupported content type ${type}` });
+  }
   await assert.rejects(read(Buffer.from('<html>'), reader), { message: 'is not a PDF, although it says so' });
 });
 
