@@ -13,7 +13,7 @@ export interface FolderReport {
   store: string[];
   /** Faults of index files by folder below `index/`: the folder is to be built again. */
   index: { dir: string; findings: string[] }[];
-  /** Labels that no index file holds: a start brings them back. */
+  /** Entries that index files lack, over all files (a chunk has one in postings and one in each model's vectors): a start brings them back. */
   missing: number;
   /** Vectors of pages that a backfill is still to make: one runs, or has failed and may be started again. */
   waiting: number;

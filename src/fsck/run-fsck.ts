@@ -92,7 +92,8 @@ function tell(report: FolderReport, say: (line: string) => void): void {
     for (const finding of findings.slice(0, shownFindings)) say(`${where}: ${finding}`);
     if (findings.length > shownFindings) say(`${where}: and ${findings.length - shownFindings} more`);
   }
-  if (report.missing > 0) say(`${report.missing} chunks are not in the index files yet: the next start brings them in`);
+  if (report.missing > 0)
+    say(`${report.missing} entries are not in the index files yet: the next start brings them in`);
   if (report.waiting > 0) say(`${report.waiting} pages wait for vectors of a model: its backfill makes them`);
   if (report.refused > 0) say(`${report.refused} chunks have no vector of a model: its provider refuses them`);
   say(isClean(report) ? 'sound' : 'not sound');
