@@ -12,6 +12,7 @@ import { mergeReranked } from '../../compute/rerank/merge-reranked.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { foldTitle } from '../../domain/fold-title.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { SearchFilters, SearchRequest } from '../../domain/search.ts';
@@ -77,7 +78,10 @@ export function queryRanker(dependencies: RankDependencies) {
 
   /** Pages whose title or URL the query is, the filters not yet asked. */
   const exactPages = (query: string): number[] => {
-    const found = new Set(reader.pages.numbersByTitle(titleOfQuery(query), maxExactPages));
+    const title = titleOfQuery(query);
+    // An empty title names nothing, or a query of white space would be the title of each page that has one.
+    const titled = foldTitle(title) === '' ? [] : reader.pages.numbersByTitle(title, maxExactPages);
+    const found = new Set(titled);
     if (looksLikeUrl(query)) {
       const canonical = canonicalizeUrl(query.trim(), canonicalize);
       const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);

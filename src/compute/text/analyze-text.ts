@@ -18,7 +18,7 @@ import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
 import { createWinkTokenizer, type TokenizedStretches, winkStemmer } from './wink-tokenizer.ts';
 import { eachStretch } from './word-stretches.ts';
-import { createWordTerms, joinSignedLetters, type WordPart } from './word-terms.ts';
+import { createWordTerms, endsAroundNumbers, joinSignedLetters, type WordPart, withCostsOf } from './word-terms.ts';
 
 export interface AnalyzedText {
   text: string;
@@ -91,9 +91,8 @@ export function createTextAnalyzer(): TextAnalyzer {
     }
   }
 
-  /** The parts of a stretch whose tokens end at `ends`. */
-  function partsOf(surface: string, ends: readonly number[]): readonly WordPart[] {
-    const parts = ends.flatMap((end, token) => {
+  function partsBetween(surface: string, ends: readonly number[]): WordPart[] {
+    return ends.flatMap((end, token) => {
       const start = token === 0 ? 0 : ends[token - 1];
       return describe(surface.slice(start, end)).map((part) => ({
         ...part,
@@ -101,7 +100,13 @@ export function createTextAnalyzer(): TextAnalyzer {
         end: start + part.end,
       }));
     });
-    return joinSignedLetters(surface, parts);
+  }
+
+  /** The parts of a stretch whose tokens end at `ends`. They cost what the tokens do. */
+  function partsOf(surface: string, ends: readonly number[]): readonly WordPart[] {
+    const parts = partsBetween(surface, ends);
+    const moved = endsAroundNumbers(surface, ends);
+    return joinSignedLetters(surface, moved === ends ? parts : withCostsOf(parts, partsBetween(surface, moved)));
   }
 
   /** The number of a new stretch that needs no tokenizer, or UNKNOWN. */

@@ -20,7 +20,11 @@ const clitic = /^[\p{L}\p{M}]*'[\p{L}\p{M}]+$/u;
 const wholeForms = [oneWord, acronym, shortened, number, clitic];
 /** The tokenizer cuts these off a word only until it has seen the whole word in lower case; here they are always cut off. */
 const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
-const wordOrRest = /[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
+/** A number with dots is one term wherever it stands: else `v3.11.4` and `-4.5` were not found by `3.11.4` and `4.5`. */
+const dottedNumber = /\p{N}+(?:\.\p{N}+)+/gu;
+/** Such a number, a word, or what is neither. */
+const wordOrRest =
+  /\p{N}+(?:\.\p{N}+)+|(?:(?!\p{N}+\.\p{N})[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060])+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
 /** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
@@ -80,6 +84,29 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
     });
   };
   return describe;
+}
+
+/**
+ * The ends of a stretch's tokens, moved so that none cuts a number with dots and each such number is a token: the tokenizer takes
+ * `v3.11.4` for five. `ends` themselves where nothing is to be moved.
+ */
+export function endsAroundNumbers(surface: string, ends: readonly number[]): readonly number[] {
+  const cut = Array.from(surface.matchAll(dottedNumber), ({ 0: number, index }) => ({
+    start: index,
+    end: index + number.length,
+  })).filter(({ start, end }) => ends.some((at) => start < at && at < end));
+  if (cut.length === 0) return ends;
+  const whole = ends.filter((at) => !cut.some(({ start, end }) => start < at && at < end));
+  const borders = cut.flatMap(({ start, end }) => (start === 0 ? [end] : [start, end]));
+  return [...new Set([...whole, ...borders])].sort((a, b) => a - b);
+}
+
+/** `parts` with the costs of other parts of the same stretch: each of those adds to the part in which it begins. */
+export function withCostsOf(others: readonly WordPart[], parts: readonly WordPart[]): WordPart[] {
+  return parts.map((part) => {
+    const within = others.filter(({ start }) => part.start <= start && start < part.end);
+    return { ...part, cost: within.reduce((sum, { cost }) => sum + cost, 0) };
+  });
 }
 
 /**

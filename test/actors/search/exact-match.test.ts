@@ -64,6 +64,14 @@ test('pages whose title the query is come first, found or not; those that wait t
   }
 });
 
+test('a query of white space is not the title of a page with an empty one', async () => {
+  await using shelf = await Shelf.open();
+  await shelf.add({ title: ' ', text: 'nameless' });
+  shelf.finds = { m1: { sparse: [], dense: [] } };
+  for (const query of [' ', '\n', '\ufeff', '" "'])
+    assert.deepEqual(await results(shelf, { query }), [], JSON.stringify(query));
+});
+
 test('a page whose URL the query is comes first, tracking parameters or not', async () => {
   await using shelf = await shelfOfHerons();
   for (const query of ['https://example.com/4', ' HTTPS://EXAMPLE.com/4?utm_source=x#part ']) {

@@ -31,6 +31,8 @@ const anyText = fc.oneof(
           'e.g.',
           'foo.bar',
           'covid-19',
+          'v3.11.4',
+          '-1.5',
           '(a)',
           '3.14',
           'a/b',
@@ -138,6 +140,7 @@ test('a term of a word does not depend on what is around it', () => {
     'Straße',
     'naïve',
     'covid-19',
+    'v3.11.4',
     'node.js',
     "don't",
     'U.S.',
@@ -159,6 +162,33 @@ test('words are lower-cased, stems are folded and stemmed, parts of compounds ar
     words: ['cafés', 'in', 'the', 'u.s.', 'do', "n't", 'sell', 'e', 'mail', 'mr', 'smith', '3.14', 'mp3', 'x', 'ray'],
     stems: ['cafe', 'in', 'the', 'us', 'do', "n't", 'sell', 'e', 'mail', 'mr', 'smith', '3.14', 'mp3', 'x', 'ray'],
   });
+});
+
+test('a number with dots is one term, whatever it is written to', () => {
+  const cases: Record<string, string[]> = {
+    '3.11.4': ['3.11.4'],
+    'v3.11.4': ['v', '3.11.4'],
+    'V20.11.1,': ['v', '20.11.1'],
+    'python3.11.4': ['python', '3.11.4'],
+    'python-3.11.4': ['python', '3.11.4'],
+    '(v1.2.3-beta.1)': ['v', '1.2.3', 'beta', '1'],
+    'v3.11.4rc1': ['v', '3.11.4', 'rc1'],
+    '-195.8': ['195.8'],
+    '\u2212195.8': ['195.8'],
+    '+1.5': ['1.5'],
+    '1.2-1.5': ['1.2', '1.5'],
+    'GPT-3.5': ['gpt', '3.5'],
+    'iOS17.4.1': ['io', '17.4.1'],
+    'lodash@4.17.21': ['lodash', '4.17.21'],
+    '$1,000.50': ['1,000.50'],
+    '192.168.1.1:8080': ['192.168.1.1:8080'],
+    'x1.y2': ['x1', 'y2'],
+    '१.२-३': ['१.२', '३'],
+    mp3: ['mp3'],
+    'covid-19.': ['covid', '19'],
+    '2024-05-06': ['2024', '05', '06'],
+  };
+  for (const [text, stems] of Object.entries(cases)) assert.deepEqual(analyzer.terms(text).stems, stems, text);
 });
 
 test('a query has the terms of the text, whether its words are new or known', () => {
@@ -243,6 +273,7 @@ test('the cost is one a token, parts of one token share its cost, long runs cost
   const cost = (text: string) => analyzer.analyze(text).costs.reduce((sum, each) => sum + each, 0);
   assert.equal(cost('Four plain words here'), 4);
   assert.equal(cost('covid-19'), 1);
+  assert.equal(cost('v3.11.4'), 5, 'as the tokenizer counts it');
   assert.equal(cost('a'.repeat(32)), 1);
   assert.equal(cost('a'.repeat(33)), 9);
   assert.equal(cost(`https://example.com/${'x'.repeat(60)}`), 20);
