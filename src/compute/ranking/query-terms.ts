@@ -7,7 +7,7 @@ import type { TermSequence } from '../embedding/embed-local.ts';
 
 /**
  * The closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, and the clitics
- * that the analyzer cuts off. Left out of the list, as they are names or subjects as often: `us`, `may`, `will`, `can`, `mine`.
+ * that the analyzer cuts off, with the elided articles of French and Italian. Left out of the list, as they are names or subjects as often: `us`, `may`, `will`, `can`, `mine`.
  */
 const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   `a an the this that these those
@@ -21,7 +21,10 @@ const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   under upon within without toward towards among per via onto
   not no nor only own same too very just also such both each few more most other some any all every either neither
   there here again further once now ever
-  n't 's 're 've 'll 'd 'm nt ca wo`.split(/\s+/),
+  n't 's 're 've 'll 'd 'm nt ca wo
+  c' d' j' l' m' n' s' t' v' qu' jusqu' quoiqu' lorsqu' puisqu' un' all' dall' dell' nell' sull' coll' gl' agl' dagl' degl' negl' sugl'`.split(
+    /\s+/,
+  ),
 );
 
 /** The terms of a query without its function words; all of them where nothing else would remain. Aligned arrays. */

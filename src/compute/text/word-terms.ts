@@ -20,6 +20,11 @@ const clitic = /^[\p{L}\p{M}]*'[\p{L}\p{M}]+$/u;
 const wholeForms = [oneWord, acronym, shortened, number, clitic];
 /** The tokenizer cuts these off a word only until it has seen the whole word in lower case; here they are always cut off. */
 const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
+/** Articles, pronouns and conjunctions of French and Italian that lost their vowel before a word: `l'eau`, `dell'arte`, `qu'il`. */
+const elision =
+  /^(?:[cdjlmnstv]|qu|jusqu|quoiqu|lorsqu|puisqu|un|all|dall|dell|nell|sull|coll|gl|agl|dagl|degl|negl|sugl)'(?=[aeiouhy\u00e0-\u00ff\u0153]\p{M}*\p{L})/iu;
+/** Thousands set apart by commas: `1,299.99` and `1299.99` are one term. */
+const grouped = /^\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?$/u;
 /** A number with dots is one term wherever it stands: else `v3.11.4` and `-4.5` were not found by `3.11.4` and `4.5`. */
 const dottedNumber = /\p{N}+(?:\.\p{N}+)+/gu;
 /** Such a number, a word, or what is neither. */
@@ -50,6 +55,12 @@ function tokenCost(length: number): number {
   return length > longRun ? Math.ceil(length / charactersPerToken) : 1;
 }
 
+/** `U.S.` and `US`, `1,000` and `1000` are the same. */
+function withoutMarks(term: string): string {
+  if (acronym.test(term)) return term.replaceAll('.', '');
+  return grouped.test(term) ? term.replaceAll(',', '') : term;
+}
+
 /** Make the function that gives the parts of a token's surface, in order and covering it. */
 export function createWordTerms(stem: (word: string) => string): (surface: string) => WordPart[] {
   const stemOf = (word: string) => (stemmable.test(word) ? stem(word) : word);
@@ -63,8 +74,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
     const lower = surface.normalize('NFC').replace(joiners, '').replace(curlyApostrophes, "'").toLowerCase();
     const word = shortened.test(lower) ? lower.slice(0, -1) : lower;
     const folded = foldAccents(word);
-    const term = acronym.test(folded) ? folded.replaceAll('.', '') : folded;
-    return { start, end, word, stem: stemOf(term), cost };
+    return { start, end, word, stem: stemOf(withoutMarks(folded)), cost };
   };
   const describe = (given: string): WordPart[] => {
     const surface = ownCopy(given);
@@ -73,6 +83,14 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
     const host = bare.length === surface.length ? cliticEnd.exec(bare)?.[1].length : undefined;
     if (host !== undefined) {
       return [...describe(surface.slice(0, host)), part(surface.slice(host), host, 1)];
+    }
+    const elided = bare.length === surface.length ? elision.exec(bare)?.[0].length : undefined;
+    if (elided !== undefined) {
+      const rest = describe(surface.slice(elided));
+      return [
+        part(surface.slice(0, elided), 0, tokenCost(surface.length)),
+        ...rest.map((each) => ({ ...each, start: each.start + elided, end: each.end + elided, cost: 0 })),
+      ];
     }
     if (wholeForms.some((form) => form.test(bare)) || !searchable.test(surface))
       return [part(surface, 0, tokenCost(surface.length))];

@@ -15,6 +15,10 @@ test('a question is searched for by what it is about', () => {
   ]);
 });
 
+test('elided articles are left out', () => {
+  assert.deepEqual(termsOf("l'avenue d’Italie dell'arte"), ['avenu', 'itali', 'art']);
+});
+
 test('a query of function words alone keeps them all', () => {
   assert.deepEqual(termsOf('to be or not to be'), ['to', 'be', 'or', 'not', 'to', 'be']);
   assert.deepEqual(termsOf('the who'), ['the', 'who']);

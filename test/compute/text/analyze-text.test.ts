@@ -33,6 +33,7 @@ const anyText = fc.oneof(
           'covid-19',
           'v3.11.4',
           '-1.5',
+          "l'eau",
           '(a)',
           '3.14',
           'a/b',
@@ -180,7 +181,9 @@ test('a number with dots is one term, whatever it is written to', () => {
     'GPT-3.5': ['gpt', '3.5'],
     'iOS17.4.1': ['io', '17.4.1'],
     'lodash@4.17.21': ['lodash', '4.17.21'],
-    '$1,000.50': ['1,000.50'],
+    '$1,000.50': ['1000.50'],
+    '8,848': ['8848'],
+    '1,2': ['1,2'],
     '192.168.1.1:8080': ['192.168.1.1:8080'],
     'x1.y2': ['x1', 'y2'],
     '१.२-३': ['१.२', '३'],
@@ -189,6 +192,32 @@ test('a number with dots is one term, whatever it is written to', () => {
     '2024-05-06': ['2024', '05', '06'],
   };
   for (const [text, stems] of Object.entries(cases)) assert.deepEqual(analyzer.terms(text).stems, stems, text);
+});
+
+test('a word behind an elided article is a term of its own', () => {
+  const [stem] = analyzer.terms('etranger').stems;
+  for (const text of ["l'étranger", 'L’Étranger', "l'e\u0301tranger"]) {
+    assert.deepEqual(analyzer.terms(text).stems, ["l'", stem], text);
+  }
+  assert.deepEqual(analyzer.terms("dell'arte qu'il d'Artagnan’s").stems, [
+    'dell',
+    'art',
+    'qu',
+    'il',
+    "d'",
+    'artagnan',
+    "'s",
+  ]);
+  assert.deepEqual(analyzer.terms("O'Brien").stems, ["o'brien"]);
+  const { starts, ends, costs } = analyzer.analyze("Dans l'eau");
+  assert.deepEqual(
+    [starts, ends, costs].map((column) => [...column]),
+    [
+      [0, 5, 7],
+      [4, 7, 10],
+      [1, 1, 0],
+    ],
+  );
 });
 
 test('a query has the terms of the text, whether its words are new or known', () => {
