@@ -1,95 +1,30 @@
 /**
- * Watches: answers what is watched, changes it, and starts the polls that are due. Every minute, and when a change made a watch due, it
- * looks at the wall clock and the rows, never at how much time a timer says has passed: a machine that slept wakes to one poll a watch.
+ * Watches: answers what is watched, changes it, and starts a poll that is asked for. Those that are due are started by the poll clock,
+ * which is told of every change that may have made one due.
  */
-import type { Logger } from 'pino';
-import {
-  createWatch,
-  deleteWatch,
-  drawInSchedules,
-  editWatch,
-  runWatch,
-  startDuePolls,
-} from '../../commands/change-watches.ts';
+import { createWatch, deleteWatch, editWatch, runWatch } from '../../commands/change-watches.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../../domain/watch.ts';
-import type { StoreReader } from '../../store/store.ts';
-import { type Every, everyMs } from '../system/every.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import { type PollClockDependencies, startPollClock } from './poll-clock.ts';
 import type { Pollers } from './poll-watch.ts';
 
-export interface WatchesDependencies {
-  reader: StoreReader;
-  commit: CommitCommand;
+export interface WatchesDependencies extends PollClockDependencies {
   pollers: Pollers;
   canonicalize: Pick<CanonicalizeSettings, 'tracking_params'>;
   defaultIntervalHours: number;
-  /** `watch.poll_tick_enabled`; without it polls are started by `run` only. */
-  tickEnabled: boolean;
-  maxDuePerTick: number;
-  maxAttempts: number;
-  log: Logger;
-  /** Wall clock, ms. */
-  now: () => number;
-  /** Run something every so many ms; gives how to stop it. */
-  every?: Every;
 }
 
 type WatchMessages = Extract<MessageName, `watch.${string}`>;
 
-const tickMs = 60_000;
-/** Watches whose schedule is looked at in one commit after the clock was set: a few ms. */
-const drawnInPerCommit = 100;
-
 export function watchesLogic(dependencies: WatchesDependencies) {
-  const { reader, commit, pollers, canonicalize, tickEnabled, maxDuePerTick, maxAttempts, log, now } = dependencies;
-  const { defaultIntervalHours, every = everyMs } = dependencies;
+  const { reader, commit, pollers, canonicalize, defaultIntervalHours, maxAttempts, now } = dependencies;
 
   const start = async () => {
-    /** Polls that may still be started before the next tick. */
-    let allowance = maxDuePerTick;
-    /** The wall clock at the last tick; before the first, the clock may have been set while no process ran. */
-    let lastTickAt = Number.POSITIVE_INFINITY;
-    let stopping = false;
-
-    const startDue = async () => {
-      const at = now();
-      if (!tickEnabled || stopping || allowance === 0 || reader.watches.dueAt(at, 1).length === 0) return;
-      const limit = allowance;
-      allowance = 0;
-      try {
-        allowance = limit - (await commit(startDuePolls(limit, { at, max_attempts: maxAttempts })));
-      } catch (error) {
-        log.warn({ err: error }, 'due watches could not be polled');
-      }
-    };
-    const drawIn = async (at: number) => {
-      try {
-        for (let after: number | null = 0; after !== null && !stopping; ) {
-          after = await commit(drawInSchedules(at, after, drawnInPerCommit));
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'the schedules of watches could not be looked at');
-      }
-    };
-    /** One after the other, so that the allowance is right. */
-    let work: Promise<void> = Promise.resolve();
-    const soon = (step: () => Promise<void>) => {
-      work = work.then(step);
-    };
-    const tick = async () => {
-      allowance = maxDuePerTick;
-      const at = now();
-      if (tickEnabled && at < lastTickAt) await drawIn(at);
-      lastTickAt = at;
-      await startDue();
-    };
-    soon(tick);
-    const stopTicks = every(tickMs, () => soon(tick));
+    const polls = startPollClock(dependencies);
 
     const handlers: Handlers<WatchMessages> = {
       'watch.list': () => ({ watches: reader.watches.list().map(watchResponseOf) }),
@@ -111,7 +46,7 @@ export function watchesLogic(dependencies: WatchesDependencies) {
             at: now(),
           }),
         );
-        soon(startDue);
+        polls.lookSoon();
         return watchResponseOf(watch);
       },
       'watch.update': async ({ watch_id, enabled, interval_hours, title, config }) => {
@@ -126,7 +61,7 @@ export function watchesLogic(dependencies: WatchesDependencies) {
           ...(config === undefined ? {} : { config }),
         };
         const watch = await commit(editWatch(no, changes));
-        soon(startDue);
+        polls.lookSoon();
         return watch === null ? unknown(watch_id) : watchResponseOf(watch);
       },
       'watch.delete': async ({ watch_id }) => {
@@ -139,14 +74,7 @@ export function watchesLogic(dependencies: WatchesDependencies) {
         return jobNo === null ? unknown(watch_id) : { watch_id, job_id: idOf('job', jobNo) };
       },
     };
-    return {
-      handlers,
-      stop: async () => {
-        stopping = true;
-        stopTicks();
-        await work;
-      },
-    };
+    return { handlers, stop: polls.stop };
   };
 
   /** Errors: DomainError `invalid` for what cannot be watched. */
