@@ -1,31 +1,21 @@
 /**
- * Records: answers what is known of pages and jobs, moves dead jobs, and deletes old ones, at the start and once a day. Reads go straight
- * to the store's readers.
+ * Records: answers what is known of pages and jobs, moves dead jobs, and has old ones deleted (old-jobs.ts). Reads go straight to the
+ * store's readers.
  */
-import type { Logger } from 'pino';
-import { removeOldJobs } from '../../commands/remove-old-jobs.ts';
 import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
-import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { Job, JobListQuery, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from '../../domain/job.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import type { Page, PageStatusResponse } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Every, everyMs } from '../system/every.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
-import type { CommitCommand } from '../system/system-messages.ts';
+import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
 
-export interface RecordsDependencies {
+export interface RecordsDependencies extends OldJobsDependencies {
   reader: StoreReader;
-  commit: CommitCommand;
   /** Why the last write was refused; null where it was not. */
   writeTrouble: () => Promise<string | null>;
-  /** How long done jobs are kept. */
-  keepDays: number;
-  log: Logger;
-  now: () => number;
-  every?: Every;
 }
 
 type RecordsMessages =
@@ -37,7 +27,7 @@ type RecordsMessages =
   | 'system.readiness';
 
 export function recordsLogic(dependencies: RecordsDependencies) {
-  const { reader, commit, writeTrouble, keepDays, log, now, every = everyMs } = dependencies;
+  const { reader, commit, writeTrouble, log, now } = dependencies;
   const findPage = (page_id: string): Page | undefined => {
     const no = numberOf('page', page_id);
     return no === null ? undefined : reader.pages.get(no);
@@ -131,29 +121,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
     }
   };
 
-  const start = async () => {
-    let stopping = false;
-    const removeOld = async () => {
-      const before = now() - keepDays * dayMs;
-      try {
-        for (let from: number | null = 0; from !== null && !stopping; await new Promise(setImmediate)) {
-          from = await commit(removeOldJobs(from, before));
-        }
-      } catch (error) {
-        log.warn({ err: error }, 'old jobs could not be deleted');
-      }
-    };
-    let removing = removeOld();
-    const stopLooking = every(dayMs, () => {
-      removing = removing.then(removeOld);
-    });
-    const stop = async () => {
-      stopping = true;
-      stopLooking();
-      await removing;
-    };
-    return { handlers, stop };
-  };
+  const start = async () => ({ handlers, stop: removeOldJobsDaily(dependencies) });
   return serviceLogic<RecordsMessages>('records', start);
 }
 
