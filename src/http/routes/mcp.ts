@@ -51,6 +51,39 @@ function routeSchemas(app: Parameters<RouteGroup>[0]): ReadonlyMap<string, Route
   return known;
 }
 
+/** Asks routes of this server what a tool wants of them, in the name of the request that the tool call came with. */
+function routeCaller(app: Parameters<RouteGroup>[0]) {
+  // An injected request cannot be aborted once its body was read, so its answer is destroyed as if its client had gone.
+  const signals = new Map<string, AbortSignal>();
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    const signal = signals.get(String(headers[callHeader]));
+    signal?.addEventListener('abort', () => reply.raw.destroy(), { once: true });
+  });
+
+  return async (
+    caller: FastifyRequest,
+    { method, url, body }: RouteCall,
+    signal: AbortSignal,
+  ): Promise<RouteAnswer> => {
+    const { authorization, host = 'localhost' } = caller.headers;
+    const callId = randomUUID();
+    signal.throwIfAborted();
+    signals.set(callId, signal);
+    try {
+      const answer = await app.inject({
+        method,
+        url,
+        headers: { host, [callHeader]: callId, ...(authorization === undefined ? {} : { authorization }) },
+        ...(body === undefined ? {} : { payload: body }),
+      });
+      caller.log.debug({ status: answer.statusCode, call: answer.headers['x-request-id'] }, 'a tool was called');
+      return { status: answer.statusCode, body: parsed(answer.payload) };
+    } finally {
+      signals.delete(callId);
+    }
+  };
+}
+
 interface Message {
   id?: unknown;
   method?: unknown;
@@ -92,35 +125,12 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
   const route = ({ method, url }: Tool) => schemas.get(`${method} ${url}`);
   const underWay = new CallsUnderWay();
 
-  // An injected request cannot be aborted once its body was read, so its answer is destroyed as if its client had gone.
-  const signals = new Map<string, AbortSignal>();
-  app.addHook('onRequest', async ({ headers }, reply) => {
-    const signal = signals.get(String(headers[callHeader]));
-    signal?.addEventListener('abort', () => reply.raw.destroy(), { once: true });
-  });
-
+  const call = routeCaller(app);
   const hostFor = (request: FastifyRequest): ToolHost => ({
     version,
     listsMutating: listsMutatingTools,
     route,
-    call: async ({ method, url, body }: RouteCall, signal): Promise<RouteAnswer> => {
-      const { authorization, host = 'localhost' } = request.headers;
-      const callId = randomUUID();
-      signal.throwIfAborted();
-      signals.set(callId, signal);
-      try {
-        const answer = await app.inject({
-          method,
-          url,
-          headers: { host, [callHeader]: callId, ...(authorization === undefined ? {} : { authorization }) },
-          ...(body === undefined ? {} : { payload: body }),
-        });
-        request.log.debug({ status: answer.statusCode, call: answer.headers['x-request-id'] }, 'a tool was called');
-        return { status: answer.statusCode, body: parsed(answer.payload) };
-      } finally {
-        signals.delete(callId);
-      }
-    },
+    call: (routeCall, signal) => call(request, routeCall, signal),
   });
 
   app.post(
