@@ -29,7 +29,7 @@ import { JobError } from '../../domain/errors.ts';
 import type { Backfill, EmbeddingModel } from '../../domain/model.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { JobHandler } from '../jobs/job-actor.ts';
+import type { JobContext, JobHandler } from '../jobs/job-actor.ts';
 import { isOverloaded, type SystemAsk } from '../system/system-messages.ts';
 import { countPages, type PageSlice, refusedIn, sliceOf, slicesFrom } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';
@@ -60,117 +60,147 @@ const overloadWaitMs = 250;
 const overloadWaits = 240;
 
 export function backfillHandler(dependencies: BackfillDependencies): JobHandler {
-  const { ask, reader, embedder, width, now, monotonic } = dependencies;
+  const { reader, embedder, now } = dependencies;
 
-  return async (job, { signal, checkpoint }) => {
+  return async (job, context) => {
+    const { signal, checkpoint } = context;
     const found = reader.backfills.ofJob(job.no);
     const model = found && reader.models.get(found.model_id);
     if (found === undefined || model === undefined) throw new JobError('there is nothing to fill', { permanent: true });
-    const { space } = model;
-
-    const plan = async (counts: { chunks: number; tokens: number }) => {
-      await embedder.calibrate(model, signal);
-      if (!(await checkpoint(planBackfill(space, { at: now(), ...counts })))) throw gone();
-    };
-
-    /** Chunks that are refused: of the pages that are done, and of this attempt. Further ones will be asked about again. */
-    let refusals = refusedIn(reader, space, found.cursor < found.last_page ? found.cursor : undefined).chunks;
-    let chunksNow = 0;
-    const tolerated = () => Math.max(0, Math.max(fewRefusals, Math.floor(chunksNow * refusedShare)) - refusals);
-
-    const embedSlice = async (slice: PageSlice): Promise<EmbeddedSlice> => {
-      if (slice.pages.length === 0) return { slice, pages: [] };
-      const { rows, refused } = await embedder.embed(model, slice.pages, { signal, tolerated: tolerated() });
-      refusals += refused.size;
-      return { slice, pages: pagesOf(slice, model.dim, rows, refused) };
-    };
-
-    /** The clock of the speed: time between two stored slices, whatever ran beside. */
-    let lapAt = monotonic();
-    const store = async ({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredPage[]> => {
-      const busyMs = Math.round(monotonic() - lapAt);
-      lapAt = monotonic();
-      const { found, closed } = slice;
-      const stored = await checkpoint(saveSlice(space, { at: now(), cursor, found, closed, pages, busyMs }));
-      if (stored === null) throw gone();
-      return stored;
-    };
-
-    const sweep = async ({ cursor, last_page }: Backfill) => {
-      const slices = slicesFrom(reader, space, cursor, last_page);
-      const ahead: Promise<EmbeddedSlice>[] = [];
-      const embedAhead = async (count: number) => {
-        while (ahead.length < count) {
-          await new Promise(setImmediate); // searches that came meanwhile go first
-          signal.throwIfAborted();
-          const next = slices.next();
-          if (next.done === true) return;
-          ahead.push(toldLater(embedSlice(next.value)));
-        }
-      };
-      let adding = Promise.resolve();
-      try {
-        await embedAhead(width);
-        for (let first = ahead.shift(); first !== undefined; first = ahead.shift()) {
-          const embedded = await first;
-          await embedAhead(width); // no thread waits for the store
-          const stored = await store(embedded, embedded.slice.upTo);
-          await adding;
-          adding = toldLater(addToSpace(model, stored, signal));
-        }
-        await adding;
-      } finally {
-        await Promise.allSettled([...ahead, adding]);
-      }
-    };
-
-    const fillGaps = async () => {
-      for (;;) {
-        const numbers = reader.backfills.gaps(space, gapsAtOnce);
-        if (numbers.length === 0) return;
-        const stored = await store(await embedSlice(sliceOf(reader, space, numbers)), null);
-        await addToSpace(model, stored, signal);
-      }
-    };
-
-    const fill = async () => {
-      // Since the plan the collection may have grown by what was indexed with vectors of the model.
-      const counts = await countPages(reader, signal);
-      chunksNow = counts.chunks;
-      if (found.total_chunks === null) await plan(counts);
-      await ask('index.openSpace', { model_id: model.id, save: false });
-      lapAt = monotonic();
-      await sweep(found);
-      do {
-        await fillGaps();
-        await ask('index.openSpace', { model_id: model.id, save: true });
-      } while (!(await checkpoint(sealBackfill(space, now()))));
-    };
-
     if (found.status !== 'running') return undefined;
     try {
-      await fill();
+      await new BackfillAttempt(dependencies, found, model, context).fill();
     } catch (error) {
       const waitMs = error instanceof ProviderError && !error.permanent ? embedder.waitMs(model) : 0;
       if (!(error instanceof BreakerOpenError) && waitMs === 0) throw error;
       const { message } = error as Error;
-      if (!signal.aborted) await checkpoint(noteBackfillPause(space, now(), message));
+      if (!signal.aborted) await checkpoint(noteBackfillPause(model.space, now(), message));
       throw error instanceof BreakerOpenError ? error : new BreakerOpenError(model.provider, waitMs);
     }
     return undefined;
   };
+}
+
+/** One attempt at a backfill: what it has counted so far, and its steps. */
+class BackfillAttempt {
+  readonly #dependencies: BackfillDependencies;
+  readonly #found: Backfill;
+  readonly #model: EmbeddingModel;
+  readonly #context: JobContext;
+  /** Chunks that are refused: of the pages that are done, and of this attempt. Further ones will be asked about again. */
+  #refusals: number;
+  #chunks = 0;
+  /** The clock of the speed: time between two stored slices, whatever ran beside. */
+  #lapAt: number;
+
+  constructor(dependencies: BackfillDependencies, found: Backfill, model: EmbeddingModel, context: JobContext) {
+    this.#dependencies = dependencies;
+    this.#found = found;
+    this.#model = model;
+    this.#context = context;
+    const upTo = found.cursor < found.last_page ? found.cursor : undefined;
+    this.#refusals = refusedIn(dependencies.reader, model.space, upTo).chunks;
+    this.#lapAt = dependencies.monotonic();
+  }
+
+  /** Errors: as of the handler, before an open breaker is told apart. */
+  async fill(): Promise<void> {
+    const { ask, reader, monotonic, now } = this.#dependencies;
+    const { signal, checkpoint } = this.#context;
+    const { id, space } = this.#model;
+    // Since the plan the collection may have grown by what was indexed with vectors of the model.
+    const counts = await countPages(reader, signal);
+    this.#chunks = counts.chunks;
+    if (this.#found.total_chunks === null) await this.#plan(counts);
+    await ask('index.openSpace', { model_id: id, save: false });
+    this.#lapAt = monotonic();
+    await this.#sweep();
+    do {
+      await this.#fillGaps();
+      await ask('index.openSpace', { model_id: id, save: true });
+    } while (!(await checkpoint(sealBackfill(space, now()))));
+  }
+
+  async #plan(counts: { chunks: number; tokens: number }): Promise<void> {
+    const { embedder, now } = this.#dependencies;
+    const { signal, checkpoint } = this.#context;
+    await embedder.calibrate(this.#model, signal);
+    if (!(await checkpoint(planBackfill(this.#model.space, { at: now(), ...counts })))) throw gone();
+  }
+
+  async #sweep(): Promise<void> {
+    const { reader, width } = this.#dependencies;
+    const { signal } = this.#context;
+    const slices = slicesFrom(reader, this.#model.space, this.#found.cursor, this.#found.last_page);
+    const ahead: Promise<EmbeddedSlice>[] = [];
+    const embedAhead = async (count: number) => {
+      while (ahead.length < count) {
+        await new Promise(setImmediate); // searches that came meanwhile go first
+        signal.throwIfAborted();
+        const next = slices.next();
+        if (next.done === true) return;
+        ahead.push(toldLater(this.#embed(next.value)));
+      }
+    };
+    let adding = Promise.resolve();
+    try {
+      await embedAhead(width);
+      for (let first = ahead.shift(); first !== undefined; first = ahead.shift()) {
+        const embedded = await first;
+        await embedAhead(width); // no thread waits for the store
+        const stored = await this.#store(embedded, embedded.slice.upTo);
+        await adding;
+        adding = toldLater(this.#addToSpace(stored));
+      }
+      await adding;
+    } finally {
+      await Promise.allSettled([...ahead, adding]);
+    }
+  }
+
+  async #fillGaps(): Promise<void> {
+    const { reader } = this.#dependencies;
+    const { space } = this.#model;
+    for (;;) {
+      const numbers = reader.backfills.gaps(space, gapsAtOnce);
+      if (numbers.length === 0) return;
+      await this.#addToSpace(await this.#store(await this.#embed(sliceOf(reader, space, numbers)), null));
+    }
+  }
+
+  async #embed(slice: PageSlice): Promise<EmbeddedSlice> {
+    if (slice.pages.length === 0) return { slice, pages: [] };
+    const { signal } = this.#context;
+    const most = Math.max(fewRefusals, Math.floor(this.#chunks * refusedShare));
+    const tolerated = Math.max(0, most - this.#refusals);
+    const { rows, refused } = await this.#dependencies.embedder.embed(this.#model, slice.pages, { signal, tolerated });
+    this.#refusals += refused.size;
+    return { slice, pages: pagesOf(slice, this.#model.dim, rows, refused) };
+  }
+
+  async #store({ slice, pages }: EmbeddedSlice, cursor: number | null): Promise<StoredPage[]> {
+    const { monotonic, now } = this.#dependencies;
+    const busyMs = Math.round(monotonic() - this.#lapAt);
+    this.#lapAt = monotonic();
+    const { found, closed } = slice;
+    const save = saveSlice(this.#model.space, { at: now(), cursor, found, closed, pages, busyMs });
+    const stored = await this.#context.checkpoint(save);
+    if (stored === null) throw gone();
+    return stored;
+  }
 
   /** They are in the store: what does not come in now comes when the space is opened the next time. */
-  async function addToSpace(model: EmbeddingModel, pages: readonly StoredPage[], signal: AbortSignal): Promise<void> {
+  async #addToSpace(pages: readonly StoredPage[]): Promise<void> {
     if (pages.length === 0) return;
+    const { id, space } = this.#model;
     const rows = joined(pages);
     const labels = pages.map(({ first, count }) => ({ first, count }));
     for (let waits = 0; ; waits++) {
       try {
-        return await ask('index.addVectors', { model_id: model.id, space: model.space, pages: labels, rows });
+        return await this.#dependencies.ask('index.addVectors', { model_id: id, space, pages: labels, rows });
       } catch (error) {
         if (!isOverloaded(error) || waits === overloadWaits) throw error;
-        await delay(overloadWaitMs, undefined, { signal });
+        await delay(overloadWaitMs, undefined, { signal: this.#context.signal });
       }
     }
   }
