@@ -4,7 +4,7 @@
  * Runs older than `keepDays` are deleted, at the start and from time to time, in slices.
  */
 import type { Logger } from 'pino';
-import { appendRuns, giveFeedback, purgeRunsBefore } from '../../commands/log-queries.ts';
+import { giveFeedback, purgeRunsBefore } from '../../commands/log-queries.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { unknownId } from '../../domain/errors.ts';
 import { idOf, instantOf, isoOf } from '../../domain/ids.ts';
@@ -13,7 +13,8 @@ import { type NumberedRun, withoutPages } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { type EvaluationDependencies, evaluation } from './evaluation.ts';
-import { type QueryLogQueue, queryRunOf } from './query-log-queue.ts';
+import type { QueryLogQueue } from './query-log-queue.ts';
+import { openRunWriter } from './run-writer.ts';
 
 export interface JournalDependencies extends EvaluationDependencies {
   queue: QueryLogQueue;
@@ -29,10 +30,8 @@ type JournalMessages =
   | 'eval.startReplay'
   | 'eval.replay';
 
-/** A run waits this long for others to share its commit, ms. */
-const gatherMs = 100;
-/** Runs of one commit: a few ms of encoding. */
-const runsPerCommit = 32;
+/** Runs read before others have a turn: a few ms of decoding. */
+const runsPerTurn = 32;
 /** Between two looks for old runs, ms. */
 const purgeEveryMs = 3_600_000;
 
@@ -41,42 +40,9 @@ export function journalLogic(dependencies: JournalDependencies) {
   const { score, start: startReplay, result: replayResult } = evaluation(dependencies);
 
   const start = async () => {
-    /** Runs taken from the queue and written or given up. */
-    let settled = queue.offered - queue.waiting;
-    let writing: Promise<void> | undefined;
-    let gathering: NodeJS.Timeout | undefined;
+    const writer = openRunWriter({ queue, commit, log });
+    const { flush } = writer;
     let stopping = false;
-
-    const gather = () => {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        void flush();
-      }, gatherMs);
-    };
-    const writeSome = async () => {
-      const runs = queue.take(runsPerCommit);
-      try {
-        if (runs.length > 0) await commit(appendRuns(runs.map(queryRunOf)));
-      } catch (error) {
-        queue.drop(runs.length);
-        log.warn({ err: error, runs: runs.length }, 'runs could not be written to the query log');
-      }
-      settled += runs.length;
-    };
-    /** Resolves when everything offered so far is written or given up. */
-    const flush = async () => {
-      const upTo = queue.offered;
-      while (settled < upTo) {
-        writing ??= writeSome().finally(() => {
-          writing = undefined;
-        });
-        await writing;
-      }
-      // The queue tells of the first run that waits only: when it was never empty meanwhile, nobody else would come for these.
-      if (queue.waiting > 0 && !stopping) gather();
-    };
-    const unlisten = queue.listen(gather);
-
     const purge = async () => {
       try {
         while (!stopping && (await commit(purgeRunsBefore(now() - keepDays * dayMs)))) await new Promise(setImmediate);
@@ -99,7 +65,7 @@ export function journalLogic(dependencies: JournalDependencies) {
         });
         const runs: QueryLogRunResponse[] = [];
         for (const [i, no] of numbers.entries()) {
-          if (i % runsPerCommit === runsPerCommit - 1) await new Promise(setImmediate);
+          if (i % runsPerTurn === runsPerTurn - 1) await new Promise(setImmediate);
           const run = reader.queryLog.get(no);
           if (run !== undefined) runs.push(runResponseOf(run, reader));
         }
@@ -133,9 +99,7 @@ export function journalLogic(dependencies: JournalDependencies) {
       stop: async () => {
         stopping = true;
         clearInterval(purgeTimer);
-        unlisten();
-        clearTimeout(gathering);
-        await flush();
+        await writer.close();
         await purging;
       },
     };
