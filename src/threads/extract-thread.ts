@@ -6,11 +6,12 @@ import { forwardOf } from '../compute/extraction/page-forward.ts';
 import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
+import { beginTask, type Telling } from './thread-pool.ts';
 
 /** What a text that was fetched is written in. */
 export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
 
-export interface FetchedText {
+export interface FetchedText extends Telling {
   kind: TextKind;
   bytes: Uint8Array;
   /** As the header names it. */
@@ -26,9 +27,10 @@ export type ReadText = { wall: Wall } | { forward: string } | { page: ExtractedP
  * Errors: an Error with the message of ExtractionLimitError and `cause: {code: 'extraction_limit'}`. An error that crosses
  * threads keeps its message and its cause; its class and its own properties are lost.
  */
-export function extract({ html, url }: { html: string; url: string }): ExtractedPage {
+export function extract(page: { html: string; url: string } & Telling): ExtractedPage {
+  beginTask(page);
   try {
-    return extractHtml(html, url);
+    return extractHtml(page.html, page.url);
   } catch (error) {
     if (!(error instanceof ExtractionLimitError)) throw error;
     throw new Error(error.message, { cause: { code: error.code } });
@@ -36,7 +38,9 @@ export function extract({ html, url }: { html: string; url: string }): Extracted
 }
 
 /** Errors: as `extract`; `cause: {code: 'binary'}` for what is no text. */
-export function readFetched({ kind, bytes, charset, address }: FetchedText): ReadText {
+export function readFetched(fetched: FetchedText): ReadText {
+  beginTask(fetched);
+  const { kind, bytes, charset, address } = fetched;
   const isMarkup = kind === 'html' || kind === 'xhtml';
   const { text } = decodeText(bytes, charset, isMarkup);
   if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
@@ -49,7 +53,7 @@ export function readFetched({ kind, bytes, charset, address }: FetchedText): Rea
   return wall === null ? { page } : { wall };
 }
 
-export interface FetchedTranscript {
+export interface FetchedTranscript extends Telling {
   bytes: Uint8Array;
   charset: string | null;
   called: TranscriptFormat | null;
@@ -57,7 +61,9 @@ export interface FetchedTranscript {
 }
 
 /** A published transcript as a text with sections. Errors: as `readFetched`. */
-export function readPublishedTranscript({ bytes, charset, called, chapters }: FetchedTranscript): TranscriptText {
+export function readPublishedTranscript(transcript: FetchedTranscript): TranscriptText {
+  beginTask(transcript);
+  const { bytes, charset, called, chapters } = transcript;
   const { text } = decodeText(bytes, charset, called === 'html');
   if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
   const cues = readTranscript(text, called);

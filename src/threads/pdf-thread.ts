@@ -12,6 +12,7 @@ import { bodySize, type FlowedText, flowText, headingLetters } from '../compute/
 import { type Line, type PlacedText, pageLines } from '../compute/pdf/page-lines.ts';
 import { headingTitle, languageTag, pdfDate, saneAuthor, saneTitle } from '../compute/pdf/pdf-facts.ts';
 import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/pdf/repeated-lines.ts';
+import { beginTask, type Telling } from './thread-pool.ts';
 
 /** Pages, and characters of text, above which a PDF is refused; pieces of text on one page that are read. */
 export const maxPages = 5000;
@@ -26,7 +27,7 @@ const allArrays = 2 * 1024 * 1024 * 1024;
 
 export type PdfFault = 'pdf_password' | 'pdf_broken' | 'pdf_limit';
 
-export interface PdfBytes {
+export interface PdfBytes extends Telling {
   bytes: Uint8Array;
   settings: RepeatedLineSettings;
 }
@@ -41,7 +42,9 @@ const Decompression = globalThis.DecompressionStream;
 let loaded: Promise<{ pdfjs: PdfJs; root: string }> | undefined;
 
 /** Errors: an Error whose `cause` is `{code: PdfFault}`; its message names nothing of the PDF. */
-export async function readPdf({ bytes, settings }: PdfBytes): Promise<ExtractedPage> {
+export async function readPdf(pdf: PdfBytes): Promise<ExtractedPage> {
+  beginTask(pdf);
+  const { bytes, settings } = pdf;
   loaded ??= loadPdfJs();
   const { pdfjs, root } = await loaded;
   made = 0;

@@ -13,6 +13,7 @@ import { parentPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { traced } from '../tracing/span.ts';
 import { NoRoomError, Places } from './places.ts';
+import { markThread, ProcessorLimit, type ThreadMark } from './processor-limit.ts';
 
 /** The task was refused because `maxQueue` tasks wait already; it may be tried again. */
 export class QueueFullError extends Error {
@@ -56,6 +57,11 @@ export interface RunOptions {
   signal?: AbortSignal;
   /** Milliseconds from submission to result, the wait in the queue included. */
   timeoutMs?: number;
+  /**
+   * Milliseconds of processor time of a task that says when it begins (`beginTask`); a limit only where the kernel counts them, so
+   * there is a `timeoutMs`, too. The argument is an object then, and gets its `call`.
+   */
+  processorMs?: number;
   /** ArrayBuffers moved instead of copied. */
   transfer?: ArrayBuffer[];
   /** Hears what the task tells before it ends; the argument is an object then, and gets its `call`. */
@@ -68,10 +74,8 @@ export interface Telling {
   call?: number;
 }
 
-interface Told {
-  call: number;
-  message: unknown;
-}
+/** What a thread posts while a task runs. */
+type Told = { call: number; message: unknown } | { call: number; begun: ThreadMark };
 
 export interface ThreadPool<Tasks> {
   run<Name extends keyof Tasks & string>(
@@ -117,7 +121,12 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   /** By call who listens to it. */
   const listeners = new Map<number, (message: unknown) => void>();
   let calls = 0;
-  piscina.on('message', ({ call, message }: Told) => listeners.get(call)?.(message));
+  /** By call its limit of processor time. */
+  const processorLimits = new Map<number, ProcessorLimit>();
+  piscina.on('message', (told: Told) => {
+    if ('begun' in told) processorLimits.get(told.call)?.begin(told.begun);
+    else listeners.get(told.call)?.(told.message);
+  });
   let endedThreads = 0;
   piscina.on('workerDestroy', () => endedThreads++);
   let load = 0;
@@ -125,18 +134,23 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are; so all wait here.
   const places = new Places(options.threads, options.maxQueue);
   return {
-    async run(name, given, { signal, timeoutMs, transfer, told } = {}) {
+    async run(name, given, { signal, timeoutMs, processorMs, transfer, told } = {}) {
       load++;
       const call = ++calls;
-      const argument = told === undefined ? given : { ...(given as object), call };
+      const argument = told === undefined && processorMs === undefined ? given : { ...(given as object), call };
       if (told !== undefined) listeners.set(call, told);
+      const processorLimit = processorMs === undefined ? undefined : new ProcessorLimit(processorMs);
+      if (processorLimit !== undefined) processorLimits.set(call, processorLimit);
       const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-      const signals = [signal, timeout].filter((each) => each !== undefined);
+      const limits = [timeout, processorLimit?.signal].filter((each) => each !== undefined);
+      const signals = signal === undefined ? limits : [signal, ...limits];
       // Of a task that runs the pool ends the thread, of one that waits it does not: this listener is called before the pool's own.
       let endedBefore = 0;
-      timeout?.addEventListener('abort', () => {
-        endedBefore = endedThreads;
-      });
+      for (const limit of limits) {
+        limit.addEventListener('abort', () => {
+          endedBefore = endedThreads;
+        });
+      }
       try {
         const stop = signals.length === 0 ? undefined : AbortSignal.any(signals);
         await places.enter(stop);
@@ -154,15 +168,18 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         };
         return await (stop === undefined ? inThread() : unlessAborted(inThread(), stop));
       } catch (error) {
-        if (timeout?.aborted && !signal?.aborted) {
+        if (limits.some(({ aborted }) => aborted) && !signal?.aborted) {
           if (endedThreads > endedBefore)
             process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
-          throw new TaskTimeoutError(`${options.name}.${name} took longer than ${timeoutMs} ms`, { cause: error });
+          const took = timeout?.aborted ? `${timeoutMs} ms` : `${processorMs} ms of processor time`;
+          throw new TaskTimeoutError(`${options.name}.${name} took longer than ${took}`, { cause: error });
         }
         if (error instanceof NoRoomError) throw new QueueFullError(fullQueue, { cause: error });
         throw error;
       } finally {
         listeners.delete(call);
+        processorLimits.delete(call);
+        processorLimit?.end();
         load--;
       }
     },
@@ -199,6 +216,13 @@ function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Pr
  */
 export function tell({ call }: Telling, message: unknown): void {
   if (call !== undefined) parentPort?.postMessage({ call, message } satisfies Told);
+}
+
+/** In a task that may have a limit of processor time: it begins here. */
+export function beginTask({ call }: Telling): void {
+  if (call === undefined) return;
+  const begun = markThread();
+  if (begun !== null) parentPort?.postMessage({ call, begun } satisfies Told);
 }
 
 /** In a thread: a task's result whose `buffers`, which nobody there uses any more, are moved to the caller instead of copied. */

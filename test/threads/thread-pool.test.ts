@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { collectGarbage } from '../../src/threads/collect-garbage.ts';
+import { markThread } from '../../src/threads/processor-limit.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/threads/thread-pool.ts';
 import { until } from '../process/service.ts';
 
 const entry = new URL('./spinning-thread', import.meta.url);
 type Tasks = typeof import('./spinning-thread.ts');
+
+const notCounted = markThread() === null ? 'this kernel does not count the processor time of threads' : false;
 
 const open = (options: { threads?: number; maxQueue?: number; uninterrupted?: boolean } = {}) =>
   openThreadPool<Tasks>({ entry, name: 'spinning', threads: 1, maxQueue: 100, data: { base: 40 }, ...options });
@@ -214,6 +217,35 @@ test('a task over its time is stopped, and the pool goes on with another thread'
   const pool = open();
   try {
     await assert.rejects(pool.run('spin', 60_000, { timeoutMs: 200 }), TaskTimeoutError);
+    assert.equal(await pool.run('next', undefined), 41);
+  } finally {
+    await pool.close();
+  }
+});
+
+test('time that a thread waits is none of its processor time, and work is', { skip: notCounted }, async () => {
+  const pool = open();
+  const limits = { timeoutMs: 600_000, processorMs: 300 };
+  try {
+    assert.equal(await pool.run('beginAndSpin', { idleMs: 600, ms: 0 }, limits), 'done');
+    await assert.rejects(pool.run('beginAndSpin', { idleMs: 0, ms: 600_000 }, limits), {
+      name: 'Error',
+      code: 'task_timeout',
+      message: 'spinning.beginAndSpin took longer than 300 ms of processor time',
+    });
+    // A thread that has worked before begins anew.
+    await pool.run('spin', 600);
+    assert.equal(await pool.run('beginAndSpin', { idleMs: 0, ms: 0 }, limits), 'done');
+  } finally {
+    await pool.close();
+  }
+});
+
+test('a task that takes no processor time is ended by the clock', async () => {
+  const pool = open();
+  try {
+    const waiting = pool.run('beginAndSpin', { idleMs: 600_000, ms: 0 }, { timeoutMs: 300, processorMs: 60_000 });
+    await assert.rejects(waiting, { message: 'spinning.beginAndSpin took longer than 300 ms' });
     assert.equal(await pool.run('next', undefined), 41);
   } finally {
     await pool.close();

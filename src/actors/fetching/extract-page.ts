@@ -12,8 +12,10 @@ import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/
 import { givenAway, ranOutOfMemory, taskCode } from '../system/thread-faults.ts';
 import type { ReadFetchedText } from './content-readers.ts';
 
-/** Longest that HTML may take to become text, ms, the start of a thread included. */
-const timeoutMs = 15_000;
+/** Processor time that HTML may take to become text, ms. */
+const processorMs = 15_000;
+/** …and the time that may pass meanwhile, the start of a thread included: on a machine that is busy, or does not count. */
+const timeoutMs = 4 * processorMs;
 /** Bodies are up to 16 MB; a parsed document takes about thirty times its length. */
 const maxHeapMb = 1024;
 /** Pages that may wait here to be handed to a thread: ten full batches. */
@@ -47,13 +49,18 @@ export function openExtractor(threads: number): Extractor {
   const fetched = async <Result>(
     { bytes }: { bytes: Uint8Array },
     signal: AbortSignal,
-    read: (options: { timeoutMs: number; signal: AbortSignal; transfer: ArrayBuffer[] }) => Promise<Result>,
+    read: (options: {
+      timeoutMs: number;
+      processorMs: number;
+      signal: AbortSignal;
+      transfer: ArrayBuffer[];
+    }) => Promise<Result>,
   ): Promise<Result> => {
     if (limit.pendingCount >= maxWaiting) throw tooManyWait();
     try {
       return await limit(() => {
         signal.throwIfAborted();
-        return read({ timeoutMs, signal, transfer: givenAway(bytes) });
+        return read({ timeoutMs, processorMs, signal, transfer: givenAway(bytes) });
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -64,7 +71,7 @@ export function openExtractor(threads: number): Extractor {
     async extract(html, url) {
       if (limit.pendingCount >= maxWaiting) throw overloaded();
       try {
-        return await limit(() => pool.run('extract', { html, url }, { timeoutMs }));
+        return await limit(() => pool.run('extract', { html, url }, { timeoutMs, processorMs }));
       } catch (error) {
         throw asAnswer(error);
       }
@@ -79,7 +86,7 @@ export function openExtractor(threads: number): Extractor {
 function asAnswer(error: unknown): unknown {
   if (error instanceof QueueFullError) return overloaded(error);
   if (error instanceof TaskTimeoutError) {
-    return new DomainError('invalid', `body_html took longer than ${timeoutMs / 1000} s to read`, { cause: error });
+    return new DomainError('invalid', `body_html took longer than ${processorMs / 1000} s to read`, { cause: error });
   }
   if (!(error instanceof Error)) return error;
   if (ranOutOfMemory(error)) {
@@ -94,7 +101,7 @@ function asAnswer(error: unknown): unknown {
 function asFailure(error: unknown): unknown {
   const unreadable = (message: string) => new FetchError('unreadable', message, { cause: error });
   if (error instanceof QueueFullError) return tooManyWait(error);
-  if (error instanceof TaskTimeoutError) return unreadable(`took longer than ${timeoutMs / 1000} s to read`);
+  if (error instanceof TaskTimeoutError) return unreadable(`took longer than ${processorMs / 1000} s to read`);
   if (!(error instanceof Error)) return error;
   if (ranOutOfMemory(error)) return unreadable('takes too much memory to read');
   if (taskCode(error) === 'extraction_limit') return unreadable('has too many or too deeply nested elements');

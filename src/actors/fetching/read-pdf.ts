@@ -13,8 +13,10 @@ import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/
 import { givenAway, ranOutOfMemory, taskCode } from '../system/thread-faults.ts';
 import { type ContentReader, type ContentReaders, isPdf } from './content-readers.ts';
 
-/** Longest that a PDF may take, ms, from when its turn has come: 200 pages take 2 s. */
-const timeoutMs = 60_000;
+/** Processor time that a PDF may take, ms: 200 pages take 2 s. */
+const processorMs = 60_000;
+/** …and the time that may pass meanwhile, from when its turn has come: on a machine that is busy, or does not count. */
+const timeoutMs = 5 * processorMs;
 const maxHeapMb = 1024;
 /** PDFs, of up to `fetch.max_bytes`, that may wait. */
 const maxWaiting = 16;
@@ -44,7 +46,16 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
     try {
       const page = await limit(() => {
         signal.throwIfAborted();
-        return pool.run('readPdf', { bytes, settings }, { timeoutMs, signal, transfer: givenAway(bytes) });
+        return pool.run(
+          'readPdf',
+          { bytes, settings },
+          {
+            timeoutMs,
+            processorMs,
+            signal,
+            transfer: givenAway(bytes),
+          },
+        );
       });
       if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
       return page;
@@ -76,7 +87,7 @@ const sentences: Record<PdfFault, string> = {
 function asFailure(error: unknown): unknown {
   const unreadable = (message: string) => new FetchError('unreadable', message, { cause: error });
   if (error instanceof QueueFullError) return tooManyWait(error);
-  if (error instanceof TaskTimeoutError) return unreadable(`the PDF took longer than ${timeoutMs / 1000} s to read`);
+  if (error instanceof TaskTimeoutError) return unreadable(`the PDF took longer than ${processorMs / 1000} s to read`);
   if (!(error instanceof Error) || error instanceof JobError) return error;
   if (ranOutOfMemory(error)) return unreadable('the PDF takes too much memory to read');
   const code = taskCode(error);

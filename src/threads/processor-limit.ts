@@ -1,0 +1,79 @@
+/**
+ * A limit of the processor time that a thread takes for a task. On a busy machine a thread waits for most of the time that passes, so
+ * the clock says little about the work that was done. Linux counts what each thread has had; elsewhere nothing is known, the limit
+ * never fires, and a limit of passing time has to end the task (docs/decisions/processor-time-of-threads.md).
+ */
+import { readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+
+/** A thread as the kernel knows it, at one moment. */
+export interface ThreadMark {
+  tid: string;
+  usedMs: number;
+}
+
+/** Time is not asked for more often than this, ms. */
+const shortestMs = 10;
+
+/** In a thread: what it is and has used so far; null where the kernel does not tell. */
+export function markThread(): ThreadMark | null {
+  const link = orUnknown(() => readlinkSync('/proc/thread-self'));
+  const tid = link === null ? null : basename(link);
+  const usedMs = tid === null ? null : readUsedMs(tid);
+  return tid === null || usedMs === null ? null : { tid, usedMs };
+}
+
+/**
+ * Processor time that a thread of this process has had, ms; null where that is not known. A kernel that does not count says 0.
+ * Source: Linux, "Scheduler Statistics": the first number of a task's schedstat, ns.
+ */
+function readUsedMs(tid: string): number | null {
+  const text = orUnknown(() => readFileSync(`/proc/self/task/${tid}/schedstat`, 'latin1'));
+  const ns = Number.parseInt(text ?? '', 10);
+  return ns > 0 ? ns / 1e6 : null;
+}
+
+/**
+ * Null for a file that cannot be read: another system, one that hides it, a thread that has ended, no handle left. That is not
+ * worth a word: passing time ends the task then.
+ */
+function orUnknown(read: () => string): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+export class ProcessorLimit {
+  readonly #limitMs: number;
+  readonly #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
+
+  /** Fires when the time is used up. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The task has begun on this thread. */
+  begin({ tid, usedMs }: ThreadMark): void {
+    this.#check(tid, usedMs + this.#limitMs);
+  }
+
+  /** The task is over. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** A thread takes no more processor time than time passes, so before as much has passed as is left there is nothing to ask. */
+  #check(tid: string, endMs: number): void {
+    const usedMs = readUsedMs(tid);
+    if (usedMs === null) return;
+    if (usedMs >= endMs) this.#stop.abort();
+    else this.#timer = setTimeout(() => this.#check(tid, endMs), Math.max(endMs - usedMs, shortestMs));
+  }
+}
