@@ -35,7 +35,7 @@ export interface RuleEraserDependencies {
   monotonic: () => number;
 }
 
-/** Pages erased in one transaction at most, and how long that goes on, ms: pages differ a hundredfold in what they own. */
+/** Pages looked at at once, or erased in one transaction at most, and how long that goes on, ms: pages differ a hundredfold in what they own. */
 const slicePages = 100;
 const sliceMs = 4;
 /** Labels that the index is asked to let go of at once: some ms, and a round trip to every shard. */
@@ -82,7 +82,36 @@ export class RuleEraser {
     const { ask, reader } = this.#dependencies;
     if (kind === 'domain') return ask('index.pagesUnder', { domain: pattern });
     const no = reader.pages.numberByUrl(pattern);
-    return no === undefined ? [] : [no];
+    const older = await this.#pagesOfOlderForms(pattern);
+    return no === undefined ? older : [no, ...older.filter((other) => other !== no)];
+  }
+
+  /**
+   * Pages of the address that were stored when the settings made another canonical URL of it. Those settings are about the query alone, so
+   * that only pages whose URLs are the same but for that are compared.
+   */
+  async #pagesOfOlderForms(pattern: string): Promise<number[]> {
+    const { ask, reader, canonicalize } = this.#dependencies;
+    const address = canonicalizeUrl(pattern, canonicalize);
+    if ('invalid' in address) return [];
+    const inDomain = await ask('index.pagesUnder', { domain: address.domain });
+    const found: number[] = [];
+    const place = withoutQuery(pattern);
+    for (let at = 0; at < inDomain.length; at += slicePages) {
+      if (at > 0) await new Promise(setImmediate);
+      for (const no of inDomain.slice(at, at + slicePages)) {
+        const page = reader.pages.get(no);
+        if (page === undefined || withoutQuery(page.canonical_url) !== place) continue;
+        if (this.#isNow(page.canonical_url, pattern) || this.#isNow(page.original_url, pattern)) found.push(no);
+      }
+    }
+    return found;
+  }
+
+  /** Whether the URL's canonical form under the present settings is this one. */
+  #isNow(url: string, canonicalUrl: string): boolean {
+    const now = canonicalizeUrl(url, this.#dependencies.canonicalize);
+    return !('invalid' in now) && now.canonical_url === canonicalUrl;
   }
 
   async #erasePages(pageNos: readonly number[], onSlice: (left: number) => void): Promise<number> {
@@ -166,4 +195,9 @@ export class RuleEraser {
     while ((await commit(queuePurge(now(), maxAttempts), wholeBatch)) !== null) jobs++;
     return jobs;
   }
+}
+
+/** A fragment that is kept is a part of the address (`#!`, `#/`), and stays. */
+function withoutQuery(url: string): string {
+  return url.replace(/\?[^#]*/, '');
 }

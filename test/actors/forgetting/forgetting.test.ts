@@ -6,6 +6,7 @@ import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { progressMs } from '../../../src/actors/system/tell-progress.ts';
 import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
+import type { CanonicalizeSettings } from '../../../src/compute/web/canonical-url.ts';
 import { NoRoomError } from '../../../src/store/replace-file.ts';
 import { type Command, storeUnavailable } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
@@ -17,7 +18,11 @@ import { keptLog } from '../quiet-log.ts';
 const url = 'https://example.com/a';
 
 /** Forgetting on a real store, with an index that has nothing; `replies` stand in for those of the other parts. */
-function forgettingOn(temporary: TemporaryStore, replies: Record<string, (request: never) => unknown> = {}) {
+function forgettingOn(
+  temporary: TemporaryStore,
+  replies: Record<string, (request: never) => unknown> = {},
+  canonicalize: CanonicalizeSettings = { tracking_params: [], keep_params: {} },
+) {
   const feed = new CommitFeed();
   const { log, lines } = keptLog();
   const run = async (command: Command<unknown>) => {
@@ -32,6 +37,8 @@ function forgettingOn(temporary: TemporaryStore, replies: Record<string, (reques
     'store.commit': ({ command }: { command: Command<unknown> }) => run(command),
     'index.heldAtStart': () => ({ dropped: 0, setAside: false }),
     'index.purge': () => ({ clean: true }),
+    'index.pagesUnder': ({ domain }: { domain: string }) =>
+      [...temporary.store.reader.pages.all()].filter((page) => page.domain === domain).map(({ no }) => no),
     ...replies,
   };
   const hosted = new Hosted(
@@ -39,7 +46,7 @@ function forgettingOn(temporary: TemporaryStore, replies: Record<string, (reques
       ask: (async (name: string, request: never) => answers[name](request)) as SystemAsk,
       reader: temporary.store.reader,
       feed,
-      canonicalize: { tracking_params: [], keep_params: {} },
+      canonicalize,
       maxAttempts: 3,
       compactAfterMs: 20,
       log,
@@ -205,6 +212,33 @@ test('an address out of an import whose removal was refused and carried out all 
   await assert.rejects(hosted.ask('page.forget', { url }), /the store cannot be written/);
   assert.equal(failures(), 0);
   await until(() => rewrites === 1, 'the files are rewritten');
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.forgetting');
+});
+
+test('an address is forgotten with the pages that were stored when the settings made other canonical URLs of it', async () => {
+  await using temporary = await TemporaryStore.open();
+  const pages = [
+    { canonical_url: 'https://example.com/a?ref=1', original_url: 'https://example.com/a?ref=1' }, // `ref` was kept then
+    { canonical_url: 'https://example.com/a?ref=2', original_url: 'https://example.com/a?ref=2#top' },
+    { canonical_url: 'https://example.com/a', original_url: 'https://example.com/a' },
+    { canonical_url: 'https://example.com/a?id=1', original_url: 'https://example.com/a?id=1' },
+    { canonical_url: 'https://example.com/a/b?ref=1', original_url: 'https://example.com/a' }, // taken in with an export
+    { canonical_url: 'https://example.com/a?ref=1#!/x', original_url: 'https://example.com/a?ref=1#!/x' },
+    { canonical_url: 'http://example.com/a?ref=1', original_url: 'http://example.com/a?ref=1' },
+    { canonical_url: 'https://example.com/c', original_url: 'https://example.com/c?id=1' }, // `id` was dropped then
+  ];
+  for (const page of pages) await temporary.commit(ingestPage(submission(page)));
+  const { hosted } = forgettingOn(temporary, {}, { tracking_params: ['ref'], keep_params: {} });
+  const left = () => [...temporary.store.reader.pages.all()].map(({ no }) => no);
+
+  const other = await hosted.ask('page.forget', { url: 'https://example.com/c?id=2' });
+  assert.deepEqual([other.pages_purged, left()], [0, [1, 2, 3, 4, 5, 6, 7, 8]]);
+  const asSent = await hosted.ask('page.forget', { url: 'https://example.com/c?ref=9&id=1' });
+  assert.deepEqual([asSent.pattern, asSent.pages_purged], ['https://example.com/c?id=1', 1]);
+  const older = await hosted.ask('page.forget', { url: 'https://example.com/a?ref=3' });
+  assert.deepEqual([older.pattern, older.pages_purged], ['https://example.com/a', 3]);
+  assert.deepEqual(left(), [4, 5, 6, 7]);
   hosted.send({ type: 'stop' });
   await hosted.told('stopped.forgetting');
 });
