@@ -12,7 +12,6 @@ import {
 } from '../../compute/ranking/reasons.ts';
 import { unknownId } from '../../domain/errors.ts';
 import { idOf, numberOf } from '../../domain/ids.ts';
-import type { PageFilters } from '../../domain/page-filters.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { pagesSharing } from '../entities/shared-entities.ts';
@@ -28,97 +27,24 @@ export interface MediationDependencies {
   reader: StoreReader;
 }
 
-export function mediation({ ask, reader }: MediationDependencies) {
-  const suggestSharing = (
-    page_nos: readonly number[],
-    except: readonly number[],
-    k: number,
-    filters: PageFilters,
-  ): Suggestion[] => {
-    const ranked = new Set(except);
-    const passes = (no: number) => {
-      const page = ranked.has(no) ? undefined : reader.pages.get(no);
-      return page?.status === 'indexed' && passesFilters(page, filters);
-    };
-    return pagesSharing(reader.entities, page_nos, { k, passes }).map(({ page_no, shared }) => ({
-      page_id: idOf('page', page_no),
-      title: reader.pages.get(page_no)?.title ?? null,
-      reason: sharedResultsReason(shared),
-    }));
-  };
+type Mediation = SearchRequest['mediation'];
+type SimilarResult = SimilarResponse['results'][number];
+/** What a page is suggested beside: `model` that found the results, their first pages, and all that are not wanted again. */
+type Beside = Pick<NearPagesRequest, 'model' | 'page_nos' | 'k' | 'except' | 'filters'>;
 
-  const similarSharing = (pageNo: number, k: number): SimilarResponse['results'] => {
-    const passes = (no: number) => reader.pages.get(no)?.status === 'indexed';
-    return pagesSharing(reader.entities, [pageNo], { k, passes }).flatMap(({ page_no, score, shared }) => {
-      const each = reader.pages.get(page_no);
-      if (each === undefined) return [];
-      const { canonical_url, title } = each;
-      return [{ page_id: idOf('page', page_no), canonical_url, title, score, reason: sharedReason(shared) }];
-    });
-  };
+/** One way in which pages are related. */
+interface Mediator {
+  suggest(beside: Beside, signal: AbortSignal | undefined): Promise<Suggestion[]>;
+  similar(pageNo: number, k: number, signal: AbortSignal | undefined): Promise<SimilarResult[]>;
+}
 
-  /** The topics of some pages, each once, in their order. */
-  const topicsOf = (pageNos: readonly number[]) => {
-    const topics = new Map<number, string | null>();
-    for (const no of pageNos) {
-      const cluster = reader.clusters.ofPage(no)?.cluster;
-      if (cluster !== undefined) topics.set(cluster.no, cluster.label);
-    }
-    return topics;
+export function mediation(dependencies: MediationDependencies) {
+  const { reader } = dependencies;
+  const mediators: Record<Mediation, Mediator> = {
+    vector: byVectors(dependencies),
+    cluster: byTopics(dependencies),
+    entity: byNames(dependencies),
   };
-
-  /** Pages of the same topics, nearest first, however far they are; a filter narrows them further. */
-  const nearInTopics = async (
-    topics: ReadonlyMap<number, string | null>,
-    { filters, ...request }: Omit<NearPagesRequest, 'anyScore'>,
-    signal: AbortSignal | undefined,
-  ) => {
-    const members = [...topics.keys()].flatMap((no) => reader.clusters.pagesOf(no));
-    const pages = new Set(members.filter((no) => filters.pages === null || filters.pages.has(no)));
-    return pages.size === 0
-      ? []
-      : ask('index.nearPages', { ...request, filters: { ...filters, pages }, anyScore: true }, { signal });
-  };
-
-  const suggestOfTopics = async (
-    page_nos: readonly number[],
-    except: readonly number[],
-    request: Pick<NearPagesRequest, 'k' | 'model' | 'filters'>,
-    signal: AbortSignal | undefined,
-  ): Promise<Suggestion[]> => {
-    const topics = topicsOf(page_nos);
-    const near = await nearInTopics(topics, { ...request, page_nos, except }, signal);
-    return near.flatMap(({ page_no }) => {
-      const page = reader.pages.get(page_no);
-      const cluster = reader.clusters.ofPage(page_no)?.cluster;
-      if (page === undefined || cluster === undefined) return [];
-      return [{ page_id: idOf('page', page_no), title: page.title, reason: topicReason(cluster.label) }];
-    });
-  };
-
-  const similarOfTopic = async (
-    pageNo: number,
-    k: number,
-    signal: AbortSignal | undefined,
-  ): Promise<SimilarResponse['results']> => {
-    const topics = topicsOf([pageNo]);
-    const filters = pageFiltersOf(null, reader);
-    const near = await nearInTopics(topics, { model: null, page_nos: [pageNo], k, except: [], filters }, signal);
-    const [label = null] = topics.values();
-    return near.flatMap(({ page_no, score }) => {
-      const each = reader.pages.get(page_no);
-      if (each === undefined) return [];
-      const { canonical_url, title } = each;
-      const reason = `${topicReason(label)}; ${nearnessReason(score)}`;
-      return [{ page_id: idOf('page', page_no), canonical_url, title, score, reason }];
-    });
-  };
-
-  const namesOf = (pageNos: readonly number[]): string[] =>
-    pageNos.flatMap((no) => {
-      const page = reader.pages.get(no);
-      return page === undefined ? [] : [page.title ?? page.canonical_url];
-    });
 
   /** Pages beside the results, by the model that these were found with; `ranked` are those answered or before them, best first. */
   const suggest = async (
@@ -129,20 +55,8 @@ export function mediation({ ask, reader }: MediationDependencies) {
   ): Promise<Suggestion[]> => {
     if (k === 0 || ranked.length === 0) return [];
     const except = ranked.map(({ page_no }) => page_no);
-    const page_nos = except.slice(0, topResults);
-    if (mediation === 'entity') return suggestSharing(page_nos, except, k, pageFiltersOf(filters, reader));
-    if (mediation === 'cluster')
-      return suggestOfTopics(page_nos, except, { k, model, filters: pageFiltersOf(filters, reader) }, signal);
-    const request = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
-    const [near, names] = await Promise.all([
-      ask('index.nearPages', request, { signal }),
-      onceAsked(() => namesOf(page_nos)),
-    ]);
-    return near.flatMap(({ page_no }) => {
-      const page = reader.pages.get(page_no);
-      if (page === undefined) return [];
-      return [{ page_id: idOf('page', page_no), title: page.title, reason: nearResultsReason(names) }];
-    });
+    const beside = { model, page_nos: except.slice(0, topResults), k, except, filters: pageFiltersOf(filters, reader) };
+    return mediators[mediation].suggest(beside, signal);
   };
 
   /** Errors: DomainError `not_found` for an unknown page. A page that is not indexed is similar to none. */
@@ -154,18 +68,110 @@ export function mediation({ ask, reader }: MediationDependencies) {
     const page = no === null ? undefined : reader.pages.get(no);
     if (page === undefined) throw unknownId('page', page_id);
     if (page.status !== 'indexed') return { page_id, mediation, results: [] };
-    if (mediation === 'entity') return { page_id, mediation, results: similarSharing(page.no, k) };
-    if (mediation === 'cluster') return { page_id, mediation, results: await similarOfTopic(page.no, k, signal) };
-    const request = { model: null, page_nos: [page.no], k, except: [], filters: pageFiltersOf(null, reader) };
-    const near = await ask('index.nearPages', request, { signal });
-    const results = near.flatMap(({ page_no, score }) => {
-      const each = reader.pages.get(page_no);
-      if (each === undefined) return [];
-      const { canonical_url, title } = each;
-      return [{ page_id: idOf('page', page_no), canonical_url, title, score, reason: nearnessReason(score) }];
-    });
-    return { page_id, mediation, results };
+    return { page_id, mediation, results: await mediators[mediation].similar(page.no, k, signal) };
   };
 
   return { suggest, similar };
+}
+
+/** Nearness of the pages' vectors. */
+function byVectors({ ask, reader }: MediationDependencies): Mediator {
+  const titlesOf = (pageNos: readonly number[]): string[] =>
+    pageNos.flatMap((no) => {
+      const page = reader.pages.get(no);
+      return page === undefined ? [] : [page.title ?? page.canonical_url];
+    });
+  return {
+    async suggest(beside, signal) {
+      const [near, titles] = await Promise.all([
+        ask('index.nearPages', beside, { signal }),
+        onceAsked(() => titlesOf(beside.page_nos)),
+      ]);
+      return near.flatMap(({ page_no }) => suggestion(reader, page_no, nearResultsReason(titles)));
+    },
+    async similar(pageNo, k, signal) {
+      const request = { model: null, page_nos: [pageNo], k, except: [], filters: pageFiltersOf(null, reader) };
+      const near = await ask('index.nearPages', request, { signal });
+      return near.flatMap(({ page_no, score }) => similarResult(reader, page_no, score, nearnessReason(score)));
+    },
+  };
+}
+
+/** The cluster that pages share, nearest first. */
+function byTopics({ ask, reader }: MediationDependencies): Mediator {
+  /** The topics of some pages, each once, in their order. */
+  const topicsOf = (pageNos: readonly number[]) => {
+    const topics = new Map<number, string | null>();
+    for (const no of pageNos) {
+      const cluster = reader.clusters.ofPage(no)?.cluster;
+      if (cluster !== undefined) topics.set(cluster.no, cluster.label);
+    }
+    return topics;
+  };
+  /** Pages of the topics, however far they are; a filter narrows them further. */
+  const nearIn = async (
+    topics: ReadonlyMap<number, string | null>,
+    { filters, ...request }: Beside,
+    signal: AbortSignal | undefined,
+  ) => {
+    const members = [...topics.keys()].flatMap((no) => reader.clusters.pagesOf(no));
+    const pages = new Set(members.filter((no) => filters.pages === null || filters.pages.has(no)));
+    return pages.size === 0
+      ? []
+      : ask('index.nearPages', { ...request, filters: { ...filters, pages }, anyScore: true }, { signal });
+  };
+  return {
+    async suggest(beside, signal) {
+      const near = await nearIn(topicsOf(beside.page_nos), beside, signal);
+      return near.flatMap(({ page_no }) => {
+        const cluster = reader.clusters.ofPage(page_no)?.cluster;
+        return cluster === undefined ? [] : suggestion(reader, page_no, topicReason(cluster.label));
+      });
+    },
+    async similar(pageNo, k, signal) {
+      const topics = topicsOf([pageNo]);
+      const filters = pageFiltersOf(null, reader);
+      const near = await nearIn(topics, { model: null, page_nos: [pageNo], k, except: [], filters }, signal);
+      const [label = null] = topics.values();
+      return near.flatMap(({ page_no, score }) =>
+        similarResult(reader, page_no, score, `${topicReason(label)}; ${nearnessReason(score)}`),
+      );
+    },
+  };
+}
+
+/** The entities that both mention. */
+function byNames({ reader }: MediationDependencies): Mediator {
+  return {
+    async suggest({ page_nos, except, k, filters }) {
+      const ranked = new Set(except);
+      const passes = (no: number) => {
+        const page = ranked.has(no) ? undefined : reader.pages.get(no);
+        return page?.status === 'indexed' && passesFilters(page, filters);
+      };
+      return pagesSharing(reader.entities, page_nos, { k, passes }).flatMap(({ page_no, shared }) =>
+        suggestion(reader, page_no, sharedResultsReason(shared)),
+      );
+    },
+    async similar(pageNo, k) {
+      const passes = (no: number) => reader.pages.get(no)?.status === 'indexed';
+      return pagesSharing(reader.entities, [pageNo], { k, passes }).flatMap(({ page_no, score, shared }) =>
+        similarResult(reader, page_no, score, sharedReason(shared)),
+      );
+    },
+  };
+}
+
+/** None for a page that is gone meanwhile. */
+function suggestion(reader: StoreReader, pageNo: number, reason: string): Suggestion[] {
+  const page = reader.pages.get(pageNo);
+  return page === undefined ? [] : [{ page_id: idOf('page', pageNo), title: page.title, reason }];
+}
+
+/** None for a page that is gone meanwhile. */
+function similarResult(reader: StoreReader, pageNo: number, score: number, reason: string): SimilarResult[] {
+  const page = reader.pages.get(pageNo);
+  if (page === undefined) return [];
+  const { canonical_url, title } = page;
+  return [{ page_id: idOf('page', pageNo), canonical_url, title, score, reason }];
 }
