@@ -58,6 +58,8 @@ export interface Upkeep {
 /** Width of a graph search, at least, and per hit asked for: recall@100 in docs/vector-spaces.md. */
 const MIN_WIDTH = 300;
 const WIDTH_PER_HIT = 2;
+/** Each of several graphs is searched less widely than one alone: they share the hits. */
+const WIDTH_SHARE_OF_SEVERAL = 2 / 3;
 /** Rows beyond k that are taken from the graph, whose sums are rounded otherwise than the rows'. */
 const SPARE_HITS = 16;
 /** Holes are dropped when they are more than this share of the rows, and more than a few. */
@@ -182,7 +184,8 @@ export class Shard {
     const { graph, rows } = this;
     if (graph === undefined || looked === 0) return undefined;
     const share = allow === undefined ? 1 : looked / rows.live;
-    const width = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
+    const alone = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
+    const width = graph.graphs.length === 1 ? alone : alone * WIDTH_SHARE_OF_SEVERAL;
     if (looked < this.#graphFromRows * (width / MIN_WIDTH) * graph.graphs.length) return undefined;
     // The graph has the rows as they are kept, so its order is theirs but for rounding; each row handed over costs.
     const count = allow === undefined ? k + SPARE_HITS : width;
