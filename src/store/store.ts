@@ -123,6 +123,8 @@ export class Store {
   #lastCommit: number;
   /** Ends when whatever uses the one right to write has ended, which after a failure may be never. */
   #writing: Promise<unknown> = Promise.resolve();
+  /** Ends when all commits are on the disk and seen to be, or known not to be. */
+  #flushing: Promise<void> = Promise.resolve();
   #tellFailure!: () => void;
   readonly #failed = new Promise<void>((resolve) => {
     this.#tellFailure = resolve;
@@ -255,6 +257,11 @@ export class Store {
     this.#lastCommit = number;
     // Asked for now: later it would be the flush of a later commit, which never comes where that fails.
     const flushed = root.flushed.then(() => this.#assertMarked());
+    const before = this.#flushing;
+    this.#flushing = flushed.then(
+      () => before,
+      () => before,
+    );
     return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed };
   }
 
@@ -327,7 +334,8 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    await Promise.race([this.#writing, this.#failed]);
+    const settled = this.#writing.then(() => this.#flushing);
+    await Promise.race([settled, this.#failed]);
     if (this.#failure === null) await this.#environment.close();
   }
 }

@@ -42,6 +42,26 @@ test('readers see a commit as soon as it is made', async () => {
   assert.equal(reader.counters.peek('label'), 6);
 });
 
+test('a store that is closed right after commits waits until each of them is on the disk', async () => {
+  await using temporary = await TemporaryStore.open();
+  const told: string[] = [];
+  for (let round = 0; round < 5; round++) {
+    for (let no = 0; no < 4; no++) {
+      const { flushed } = await temporary.store.transact([(transaction) => transaction.counters.take('label')]);
+      void flushed.then(
+        () => told.push('flushed'),
+        (error) => told.push(String(error)),
+      );
+    }
+    await temporary.store.close();
+    told.push('closed');
+    await temporary.reopen();
+  }
+  const round = ['flushed', 'flushed', 'flushed', 'flushed', 'closed'];
+  assert.deepEqual(told, [...round, ...round, ...round, ...round, ...round]);
+  assert.equal(temporary.store.reader.counters.peek('label'), 21);
+});
+
 test('a store keeps its identity', async () => {
   await using temporary = await TemporaryStore.open();
   assert.equal(temporary.store.storeId, 'store 1');
