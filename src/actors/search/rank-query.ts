@@ -4,7 +4,7 @@
  * (exact title or URL first, then score). What a search, a comparison and a replay have in common; it presents nothing.
  */
 import { pagesOfTree } from '../../commands/entity-trees.ts';
-import { looksLikeUrl, titleOfQuery } from '../../compute/ranking/exact-query.ts';
+import { looksLikeUrl, titleOfQuery, titleSpellings } from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import { recencyFactor } from '../../compute/ranking/recency.ts';
 import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
@@ -80,8 +80,9 @@ export function queryRanker(dependencies: RankDependencies) {
   const exactPages = (query: string): number[] => {
     const title = titleOfQuery(query);
     // An empty title names nothing, or a query of white space would be the title of each page that has one.
-    const titled = foldTitle(title) === '' ? [] : reader.pages.numbersByTitle(title, maxExactPages);
-    const found = new Set(titled);
+    const spellings = foldTitle(title) === '' ? [] : titleSpellings(title);
+    const titled = spellings.flatMap((spelling) => reader.pages.numbersByTitle(spelling, maxExactPages));
+    const found = new Set(titled.slice(0, maxExactPages));
     if (looksLikeUrl(query)) {
       const canonical = canonicalizeUrl(query.trim(), canonicalize);
       const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);

@@ -1,6 +1,11 @@
 /** What a query asks for literally: a title, a URL, or quoted phrases. Pure; called by the retriever. */
 import { foldTitle } from '../../domain/fold-title.ts';
+import { curlyApostrophes } from '../text/word-terms.ts';
 
+const curlyQuotes = /[“”]/g;
+/** Marks that open a quotation: at the beginning, behind a space, bracket, dash or another mark. */
+const openingApostrophe = /(?<=^|[\s([{"“–—-])'/gu;
+const openingQuote = /(?<=^|[\s([{'‘–—-])"/gu;
 const quoted = /["“”«»„]([^"“”«»„]+)["“”«»„]/gu;
 
 /** The query without quotation marks around the whole of it. */
@@ -14,14 +19,36 @@ export function looksLikeUrl(query: string): boolean {
   return /^\s*[a-z][a-z0-9+.-]*:\/\/\S+\s*$/i.test(query);
 }
 
-/** Phrases in quotation marks, folded as titles are; empty ones are none. */
-export function quotedPhrases(query: string): string[] {
-  return Array.from(query.matchAll(quoted), ([, phrase]) => foldTitle(phrase)).filter((phrase) => phrase !== '');
+/**
+ * The ways in which a title may be written that has apostrophes or quotation marks: as given, with straight marks, with curly
+ * ones, with letter apostrophes (`ʼ`). Stored titles keep their marks, so each is to be looked for; one that mixes marks is found as given only.
+ */
+export function titleSpellings(title: string): string[] {
+  const straight = withStraightMarks(title);
+  const curly = straight
+    .replace(openingApostrophe, '‘')
+    .replaceAll("'", '’')
+    .replace(openingQuote, '“')
+    .replaceAll('"', '”');
+  return [...new Set([title, straight, curly, straight.replaceAll("'", 'ʼ')])];
 }
 
-/** Whether every phrase stands in the text, case and white space folded. */
+/** Phrases in quotation marks, folded as titles are, curly marks straight; empty ones are none. */
+export function quotedPhrases(query: string): string[] {
+  return Array.from(query.matchAll(quoted), ([, phrase]) => foldPhrase(phrase)).filter((phrase) => phrase !== '');
+}
+
+function foldPhrase(phrase: string): string {
+  return withStraightMarks(foldTitle(phrase));
+}
+
+function withStraightMarks(text: string): string {
+  return text.replace(curlyApostrophes, "'").replace(curlyQuotes, '"');
+}
+
+/** Whether every phrase stands in the text; case, white space and the shape of apostrophes and quotation marks folded. */
 export function holdsPhrases(text: string, phrases: readonly string[]): boolean {
   if (phrases.length === 0) return false;
-  const folded = foldTitle(text);
+  const folded = foldPhrase(text);
   return phrases.every((phrase) => folded.includes(phrase));
 }

@@ -83,6 +83,53 @@ test('a page whose URL the query is comes first, tracking parameters or not', as
   );
 });
 
+test('a title is found however its apostrophes and quotation marks are shaped', async () => {
+  await using shelf = await Shelf.open();
+  const titles = [
+    "It's the “journey”",
+    'It’s the “journey”',
+    'It\'s the "journey"',
+    'Комп’ютер',
+    'Компʼютер',
+    '‘Hush’',
+  ];
+  for (const title of titles) await shelf.add({ title, text: 'nothing of the kind' });
+  shelf.finds = {};
+  const found = async (query: string) => (await results(shelf, { query })).map(([id]) => id);
+  const curly = [page(2), page(3)];
+  assert.deepEqual(await found('it\'s the "journey"'), curly);
+  assert.deepEqual(await found('IT’S THE “journey”'), curly);
+  assert.deepEqual(await found("it's the “journey”"), [page(1), ...curly], 'mixed marks as they are written');
+  assert.deepEqual(await found("комп'ютер"), [page(4), page(5)]);
+  assert.deepEqual(await found('компʼютер'), [page(4), page(5)]);
+  assert.deepEqual(await found('"\'hush\'"'), [page(6)]);
+});
+
+test('a quoted phrase is found however its apostrophes and quotation marks are shaped', async () => {
+  await using shelf = await Shelf.open();
+  const curly = await shelf.add({ title: 'A road', text: 'They say it’s the journey, ‘not’ the inn.' });
+  const straight = await shelf.add({ title: 'Another', text: "They say it's the journey, 'not' the inn." });
+  const letter = await shelf.add({ title: 'It\u02bcs the journey that counts', text: 'and nothing else' });
+  const other = await shelf.add({ title: 'Its the journey', text: 'its the journey' });
+  shelf.finds = { m1: { sparse: [curly, straight, letter, other], dense: [] } };
+  for (const query of ['"it\'s the journey"', '“it’s the journey”', '«it‘s the  Journey»', '"it＇s the journey"']) {
+    assert.deepEqual(
+      await results(shelf, { query }),
+      [
+        [page(1), true],
+        [page(2), true],
+        [page(3), true],
+        [page(4), false],
+      ],
+      query,
+    );
+  }
+  assert.deepEqual(
+    (await results(shelf, { query: '"journey, \'not\' the"' })).map(([, exact]) => exact),
+    [true, true, false, false],
+  );
+});
+
 test('a quoted phrase marks the pages that hold every phrase of the query, and moves none', async () => {
   await using shelf = await shelfOfHerons();
   assert.deepEqual(await results(shelf, { query: 'birds that are "Ardea  CINEREA"' }), [
