@@ -5,6 +5,7 @@ import { contentTerms } from '../compute/ranking/query-terms.ts';
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
+import { isIdeograph } from '../compute/text/unspaced-scripts.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {
@@ -38,7 +39,9 @@ export function createQueryAnalyzer(vectors: WordVectors | null): QueryAnalyzer 
     if (vectors === null || embedders === null || dim === null || stems.length === 0) {
       return { forms, vector: null, wordPart: null, knownWords: 0 };
     }
-    const { vector, known } = embedders(dim).embedQuery(words, stems);
+    // Passages are embedded by pairs of ideographs: to a query of single ones their stems' part of the vectors would be chance.
+    const embedded = content.stems.every(isIdeograph) ? stems.map(() => '') : stems;
+    const { vector, known } = embedders(dim).embedQuery(words, embedded);
     // The model of word vectors alone knows nothing of a query without known words.
     if (vector.every((component) => component === 0)) return { forms, vector: null, wordPart: null, knownWords: 0 };
     const hasWords = vector.subarray(0, vectors.dim).some((component) => component !== 0);

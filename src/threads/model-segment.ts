@@ -11,6 +11,7 @@ import { allocateSegment, fillForward, type Segment, sealSegment } from '../comp
 import { buildForwardIndex, type ForwardIndex } from '../compute/rerank/forward-index.ts';
 import { buildTermTable, lookupTerm, type TermTable } from '../compute/structures/term-table.ts';
 import type { Lexicon } from '../compute/text/lexicon.ts';
+import { ideographTerm } from '../compute/text/unspaced-scripts.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
@@ -31,8 +32,11 @@ interface ForwardMaker {
   readonly vocabulary: number;
   readonly make: (terms: TermTable) => ForwardIndex;
 }
-/** The same as numbers that count the batch's stems in the order of their first occurrence. */
-type NumberedDocument = Readonly<Record<Field, readonly number[]>>;
+/** The same as numbers that count the batch's terms in the order of their first occurrence. */
+interface NumberedDocument extends Readonly<Record<Field, readonly number[]>> {
+  /** Single ideographs among them that stand beside their pairs, weighted: found, but no part of the length. */
+  readonly uncounted: number;
+}
 
 /**
  * Model a batch of documents as a segment whose ordinals are their places in the batch, and so are its labels until the
@@ -54,40 +58,65 @@ export function modelSegment(documents: readonly SparseDocument[]): Segment {
     title: numberAll(title),
     section: numberAll(section),
     body: numberAll(body),
+    uncounted: 0,
   }));
   return modelNumbered(numbered, [...numbers.keys()]);
 }
 
-/** The same for documents whose terms are a lexicon's: nothing is hashed. With a vocabulary the segment has a forward index. */
+/** The same for documents whose terms are a lexicon's: no stem is hashed. With a vocabulary the segment has a forward index. */
 export function modelTerms(
   lexicon: Lexicon,
   documents: readonly SparseTermDocument[],
   vocabulary: ForwardVocabulary | null = null,
 ): Segment {
-  const { stemOf, stems } = lexicon;
-  const numbers = new Int32Array(stems.length).fill(-1);
-  const terms: string[] = [];
-  const numberAll = (field: Uint32Array): number[] => {
-    const numbered: number[] = [];
-    for (const term of field) {
-      const stem = stemOf[term];
-      if (stem === 0) continue;
-      if (numbers[stem] < 0) numbers[stem] = terms.push(stems[stem]) - 1;
-      numbered.push(numbers[stem]);
-    }
-    return numbered;
-  };
-  const numbered = documents.map(({ title, section, body }) => ({
-    title: numberAll(title),
-    section: numberAll(section),
-    body: numberAll(body),
-  }));
+  const { numbered, terms } = numberTerms(lexicon, documents);
   if (vocabulary === null) return modelNumbered(numbered, terms);
   const { fingerprint, rowOf } = vocabulary;
   return modelNumbered(numbered, terms, {
     vocabulary: fingerprint,
     make: (table) => buildForwardIndex(lexicon, documents, (stem) => lookupTerm(table, stem), rowOf),
   });
+}
+
+/**
+ * Number the terms of documents: their stems and, beside its pairs, each ideograph, so that a query of a single one finds it. Only
+ * postings have these, as pairs tell more: lengths, forward index and vectors go by pairs alone, and a query of pairs scores as
+ * it would without.
+ */
+function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly SparseTermDocument[]) {
+  const terms: string[] = [];
+  const numbers = new Int32Array(stems.length).fill(-1);
+  /** Those of single ideographs, which are stems, too, where they stand alone. */
+  const ideographs = new Map<string, number>();
+  const numberOfIdeograph = (term: string): number => {
+    const number = ideographs.get(term) ?? terms.push(term) - 1;
+    ideographs.set(term, number);
+    return number;
+  };
+  const numberOfStem = (stem: number): number => {
+    if (numbers[stem] < 0) {
+      const alone = ideographTerm(stems[stem]);
+      numbers[stem] = alone === '' ? terms.push(stems[stem]) - 1 : numberOfIdeograph(alone);
+    }
+    return numbers[stem];
+  };
+  const numberDocument = (document: SparseTermDocument): NumberedDocument => {
+    let uncounted = 0;
+    const numberAll = (field: Field): number[] => {
+      const numbered: number[] = [];
+      for (const term of document[field]) {
+        const stem = stemOf[term];
+        if (stem !== 0) numbered.push(numberOfStem(stem));
+        const single = ideographTerm(words[term]);
+        if (single === '' || single === stems[stem]) continue;
+        numbered.push(numberOfIdeograph(single));
+        uncounted += FIELD_WEIGHTS[field];
+      }
+      return numbered;
+    };
+    return { title: numberAll('title'), section: numberAll('section'), body: numberAll('body'), uncounted };
+  };
+  return { numbered: documents.map(numberDocument), terms };
 }
 
 function modelNumbered(
@@ -97,15 +126,16 @@ function modelNumbered(
 ): Segment {
   const modeller = createModeller();
   modeller.defineConfig({ fldWeights: FIELD_WEIGHTS });
-  for (const [ordinal, document] of documents.entries()) modeller.addDoc(document, ordinal);
-  const numbered = documents.map(({ title, section, body }) => [...title, ...section, ...body]);
-  return layOut(modeller, numbered, terms, forward);
+  for (const [ordinal, { title, section, body }] of documents.entries()) {
+    modeller.addDoc({ title, section, body }, ordinal);
+  }
+  return layOut(modeller, documents, terms, forward);
 }
 
 /** Lay the model out as postings: count each term's list, then fill the lists in ordinal order. */
 function layOut(
   modeller: Modeller,
-  numbered: readonly number[][],
+  numbered: readonly NumberedDocument[],
   terms: readonly string[],
   forward: ForwardMaker | null,
 ): Segment {
@@ -132,7 +162,7 @@ function layOut(
   occurrences.forEach((distinct, ordinal) => {
     const { freq, length } = documents[ordinal];
     segment.labels[ordinal] = ordinal;
-    segment.lengths[ordinal] = Math.round(length * UNITS);
+    segment.lengths[ordinal] = Math.round((length - numbered[ordinal].uncounted) * UNITS);
     for (const number of distinct) {
       const frequency = Math.min(Math.round(freq[tokens[number]] * UNITS), MAX_FREQUENCY);
       segment.postings[next[number]++] = (ordinal << 16) | frequency;
@@ -143,11 +173,11 @@ function layOut(
 }
 
 /** Where each term's list starts, and each document's distinct terms. */
-function countPostings(numbered: readonly number[][], terms: number) {
+function countPostings(documents: readonly NumberedDocument[], terms: number) {
   const starts = new Uint32Array(terms + 1);
   const lastSeenIn = new Int32Array(terms).fill(-1);
-  const occurrences = numbered.map((numbers, ordinal) =>
-    numbers.filter((number) => {
+  const occurrences = documents.map(({ title, section, body }, ordinal) =>
+    [...title, ...section, ...body].filter((number) => {
       if (lastSeenIn[number] === ordinal) return false;
       lastSeenIn[number] = ordinal;
       starts[number + 1]++;

@@ -9,9 +9,10 @@ import { ordinalOf, type Segment } from '../compute/bm25/segment.ts';
 import type { WordVectors } from '../compute/embedding/word-vectors.ts';
 import type { ForwardIndex } from '../compute/rerank/forward-index.ts';
 import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '../compute/rerank/gather-candidates.ts';
-import { rerank, WEIGHTS } from '../compute/rerank/rerank.ts';
+import { rerank, rerankIdeographs, WEIGHTS } from '../compute/rerank/rerank.ts';
 import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
 import { Workspace } from '../compute/rerank/workspace.ts';
+import { isIdeograph } from '../compute/text/unspaced-scripts.ts';
 import { createWordCosines } from './word-cosines.ts';
 
 /** More words than this and the numbering starts anew: about 25 MB, and more than most corpora have. */
@@ -74,11 +75,13 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
     const places = found.map(({ part, chunk }) => ({ part: numbers.get(part) ?? 0, chunk }));
     if (numbering.numbers.size > MAX_NUMBERED_WORDS) numbering = startNumbering();
     const { gather, frequencies } = numbering;
-    const { query, words, stemNumbers } = gather(used, labels, places, forms);
     const plan = planQuery(
       corpus,
       forms.map(({ stem }) => stem),
     );
+    const bm25f = scoreLabels(corpus, plan, labels);
+    if (isOfIdeographs(forms)) return rerankIdeographs({ labels, ...scores, bm25f });
+    const { query, words, stemNumbers } = gather(used, labels, places, forms);
     frequencies.of(corpus, totals.docs);
     const statistics = {
       docs: totals.docs,
@@ -86,7 +89,6 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
       meanTitleLength: totals.meanTitleLength,
       documentFrequency: (stem: number) => frequencies.get(stemNumbers[stem]),
     };
-    const bm25f = scoreLabels(corpus, plan, labels);
     return rerank(query, { ...words, ...scores, bm25f }, statistics, similarity, WEIGHTS, room);
   };
 
@@ -112,6 +114,10 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
   };
 
   return { score, learn };
+}
+
+function isOfIdeographs(forms: readonly QueryForm[]): boolean {
+  return forms.length > 0 && forms.every(({ stem }) => isIdeograph(stem));
 }
 
 /** Where each label is, live ones first; null if one is nowhere. */

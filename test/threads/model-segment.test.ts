@@ -7,6 +7,7 @@ import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
 import { createDeletions } from '../../src/compute/bm25/deletions.ts';
 import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
 import { termOf } from '../../src/compute/structures/term-table.ts';
+import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { Lexicon } from '../../src/compute/text/lexicon.ts';
 import { modelSegment, modelTerms, type SparseDocument } from '../../src/threads/model-segment.ts';
 
@@ -74,6 +75,70 @@ test('documents of terms give the segment that the same documents of strings giv
         new Uint8Array(modelSegment(documents).buffer),
       );
     }),
+  );
+});
+
+const analyzer = createTextAnalyzer();
+const noTerms = new Uint32Array(0);
+
+/** The same passages with single ideographs as the analyzer's terms are modelled, and with pairs only. */
+function bothWays(passages: readonly { title: string; body: string }[]) {
+  const analyzed = passages.map(({ title, body }) => [analyzer.analyze(title), analyzer.analyze(body)]);
+  const segments = [
+    modelTerms(
+      analyzer.lexicon,
+      analyzed.map(([title, body]) => ({ title: title.terms, section: noTerms, body: body.terms })),
+    ),
+    modelSegment(analyzed.map(([title, body]) => ({ title: title.stems, section: [], body: body.stems }))),
+  ];
+  return segments.map((segment) => [corpusSegment(1, segment, createDeletions(segment.docs))]);
+}
+
+test('ideographs are terms beside their pairs, and no part of the length', () => {
+  const [[{ segment }], [{ segment: pairs }]] = bothWays([{ title: '猫', body: '東京で猫、犬 cafe 한국어' }]);
+  const frequencies = Array.from(segment.postings, (posting, term) => [termOf(segment.terms, term), posting & 0xffff]);
+  assert.deepEqual(Object.fromEntries(frequencies), {
+    猫: 4 * (2 + 1),
+    東京: 4,
+    東: 4,
+    京で: 4,
+    京: 4,
+    で猫: 4,
+    犬: 4,
+    cafe: 4,
+    한국: 4,
+    국어: 4,
+  });
+  assert.deepEqual([...segment.lengths], [4 * (2 + 7)]);
+  assert.deepEqual(segment.lengths, pairs.lengths);
+});
+
+test('a query of two characters or more ranks as over pairs alone; one ideograph finds every passage that has it', () => {
+  const scratch = createScratch();
+  const someText = fc
+    .array(fc.constantFrom('猫', '犬', '本', 'が', 'の', 'ネ', '물', 'ก', '。', ' ', ' tea '), { maxLength: 20 })
+    .map((parts) => parts.join(''));
+  const somePassages = fc.array(fc.record({ title: someText, body: someText }), { minLength: 1, maxLength: 12 });
+  const someQuery = fc
+    .array(fc.constantFrom('猫', '犬', '本', 'が', 'の', 'ネ'), { minLength: 2, maxLength: 3 })
+    .map((characters) => characters.join(''));
+  fc.assert(
+    fc.property(somePassages, someQuery, (passages, query) => {
+      const [both, pairs] = bothWays(passages);
+      const { stems } = analyzer.terms(query);
+      const search = (corpus: typeof both, terms: readonly string[]) =>
+        searchSegments(corpus, planQuery(corpus, terms), passages.length, scratch);
+      const asked = stems.filter((stem) => stem !== '');
+      assert.deepEqual(search(both, asked), search(pairs, asked));
+      for (const single of ['猫', '犬', '本']) {
+        const holders = passages.flatMap(({ title, body }, at) => (`${title}${body}`.includes(single) ? [at] : []));
+        assert.deepEqual(
+          [...search(both, analyzer.terms(single).stems).labels].sort((a, b) => a - b),
+          holders,
+        );
+      }
+    }),
+    { numRuns: 200 },
   );
 });
 

@@ -74,6 +74,33 @@ test('the scores do not depend on how the chunks are spread over segments, nor o
   );
 });
 
+test('a query of single ideographs is ordered by BM25F, with the cosine of an outside model', () => {
+  const pair = (word: string, stem: string) => lexicon.term(word, stem);
+  const document = (...body: number[]) => ({
+    title: Uint32Array.of(),
+    section: Uint32Array.of(),
+    body: Uint32Array.from(body),
+  });
+  const corpus = [
+    segmentOf(
+      1,
+      new Map([
+        [1, document(pair('猫', '猫が'), pair('が', 'が好'), pair('好', ''))],
+        [2, document(pair('猫', '猫と'), pair('と', 'と猫'), pair('猫', '猫が'), pair('が', ''))],
+        [3, document(pair('犬', '犬が'), pair('が', ''))],
+      ]),
+    ),
+  ];
+  const cosine = Float32Array.of(0.5, 0, 0.25);
+  const score = (outsideModel: boolean) =>
+    rerank(corpus, formsOf('猫'), { labels: Uint32Array.of(1, 2, 3), cosine, wordCosine: null, outsideModel }) ?? [];
+  const [one, two, none] = score(false);
+  assert.ok(one > 0.5 && one < two);
+  assert.deepEqual([two, none], [1, 0]);
+  const peak = (one + 1) / 2;
+  assert.deepEqual([...score(true)], [1, 0.5 / peak, 0.25 / peak]);
+});
+
 test('nothing is scored when a candidate is in no segment, or one has no forward entry', () => {
   const document = { title: Uint32Array.of(), section: Uint32Array.of(), body: Uint32Array.of(lexicon.term('x', 'x')) };
   const whole = segmentOf(1, new Map([[7, document]]));

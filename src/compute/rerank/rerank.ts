@@ -61,6 +61,19 @@ export function rerank(
   return byPeak(smoothScores(bags, fused, weights.neighbours, room));
 }
 
+/**
+ * Score the candidates of a query whose terms are all single ideographs. The words and vectors of passages have pairs in place of
+ * these, so that of the views there are BM25F and an outside model's cosine alone. Otherwise as `rerank`.
+ */
+export function rerankIdeographs({
+  labels,
+  bm25f,
+  cosine,
+  outsideModel,
+}: Pick<Candidates, 'labels' | 'bm25f' | 'cosine' | 'outsideModel'>): Float64Array {
+  return byPeak(meanOfViews(labels.length, [bm25f, outsideModel ? cosine : null]));
+}
+
 /** Divided by the maximum; all 0 where that is not above 0. */
 function byPeak(values: ArrayLike<number>): Float64Array {
   let peak = 0;

@@ -1,7 +1,8 @@
 /**
  * Scripts written without spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar), and Hangul, whose
  * words change their endings: their unit is the character, their search terms are overlapping pairs of characters, so that
- * any part of a run is found by a query of two characters or more. Knows nothing of the tokenizer.
+ * any part of a run is found by a query of two characters or more. An ideograph is often a word by itself (猫, 本): texts are
+ * found by each of theirs, too, as a query of one has it (`ideographTerm`). Knows nothing of the tokenizer.
  */
 
 /** Cheap first look, on UTF-16 code units: false for nearly every text that has none of these scripts. */
@@ -17,6 +18,9 @@ const unspacedRun =
 const character = /[^\p{M}]\p{M}{0,8}|\p{M}/gu;
 const letterOrDigit = /[\p{L}\p{N}]/u;
 const sentenceEnd = /[。｡．！？]/;
+const ideograph = /^\p{Script=Han}\p{M}{0,8}$/u;
+/** Ideographs begin here, in UTF-16 units: a cheap first look. */
+const firstIdeograph = 0x2e80;
 
 export interface CharacterRun {
   start: number;
@@ -30,6 +34,16 @@ export interface CharacterToken {
   word: string;
   term: string;
   endsSentence: boolean;
+}
+
+/** Whether a word or term is a single ideograph. */
+export function isIdeograph(word: string): boolean {
+  return word.charCodeAt(0) >= firstIdeograph && ideograph.test(word);
+}
+
+/** The term of a single ideograph, the one that it has in a query of its own; '' for any other word. */
+export function ideographTerm(word: string): string {
+  return isIdeograph(word) ? word.normalize('NFKC') : '';
 }
 
 /** The maximal runs of unspaced scripts in a text, ascending, without those that are only white space. */

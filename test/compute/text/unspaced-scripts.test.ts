@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ideographTerm, isIdeograph } from '../../../src/compute/text/unspaced-scripts.ts';
+
+test('an ideograph by itself is a term of its own, as a query of it has it', () => {
+  const terms: Record<string, string> = { 猫: '猫', 本: '本', 麺: '麺', 々: '々', 𠮷: '𠮷', '\u2f4a': '木' };
+  for (const [word, term] of Object.entries(terms))
+    assert.deepEqual([isIdeograph(word), ideographTerm(word)], [true, term]);
+  const variant = '葛\u{e0100}';
+  assert.deepEqual([isIdeograph(variant), ideographTerm(variant)], [true, variant]);
+});
+
+test('nothing else is: letters, kana, Hangul, Thai, digits, pairs, nothing at all', () => {
+  for (const word of ['a', 'é', 'の', 'ネ', 'ー', '물', 'ก', '2', '猫が', '東京', '。', '']) {
+    assert.deepEqual([isIdeograph(word), ideographTerm(word)], [false, ''], word);
+  }
+});
