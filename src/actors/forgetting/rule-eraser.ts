@@ -199,5 +199,5 @@ export class RuleEraser {
 
 /** A fragment that is kept is a part of the address (`#!`, `#/`), and stays. */
 function withoutQuery(url: string): string {
-  return url.replace(/\?[^#]*/, '');
+  return url.replace(/^([^?#]*)\?[^#]*/, '$1');
 }

@@ -227,18 +227,22 @@ test('an address is forgotten with the pages that were stored when the settings 
     { canonical_url: 'https://example.com/a?ref=1#!/x', original_url: 'https://example.com/a?ref=1#!/x' },
     { canonical_url: 'http://example.com/a?ref=1', original_url: 'http://example.com/a?ref=1' },
     { canonical_url: 'https://example.com/c', original_url: 'https://example.com/c?id=1' }, // `id` was dropped then
+    { canonical_url: 'https://example.com/d?ref=1#!/x?y=1', original_url: 'https://example.com/d?ref=1#!/x?y=1' },
+    { canonical_url: 'https://example.com/d?ref=1#!/x?y=2', original_url: 'https://example.com/d?ref=1#!/x?y=2' },
   ];
   for (const page of pages) await temporary.commit(ingestPage(submission(page)));
   const { hosted } = forgettingOn(temporary, {}, { tracking_params: ['ref'], keep_params: {} });
   const left = () => [...temporary.store.reader.pages.all()].map(({ no }) => no);
 
   const other = await hosted.ask('page.forget', { url: 'https://example.com/c?id=2' });
-  assert.deepEqual([other.pages_purged, left()], [0, [1, 2, 3, 4, 5, 6, 7, 8]]);
+  assert.deepEqual([other.pages_purged, left()], [0, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]);
   const asSent = await hosted.ask('page.forget', { url: 'https://example.com/c?ref=9&id=1' });
   assert.deepEqual([asSent.pattern, asSent.pages_purged], ['https://example.com/c?id=1', 1]);
   const older = await hosted.ask('page.forget', { url: 'https://example.com/a?ref=3' });
   assert.deepEqual([older.pattern, older.pages_purged], ['https://example.com/a', 3]);
-  assert.deepEqual(left(), [4, 5, 6, 7]);
+  const routed = await hosted.ask('page.forget', { url: 'https://example.com/d#!/x?y=1' });
+  assert.equal(routed.pages_purged, 1, 'a question mark in the fragment begins no query');
+  assert.deepEqual(left(), [4, 5, 6, 7, 10]);
   hosted.send({ type: 'stop' });
   await hosted.told('stopped.forgetting');
 });
