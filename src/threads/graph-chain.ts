@@ -9,6 +9,8 @@ import type { VectorRows } from './vector-rows.ts';
 /** Room of a new graph at least, and how much more than the rows that wait for it. */
 const MIN_CAPACITY = 1024;
 const SPARE_ROOM = 1.25;
+/** Of several graphs each is searched at least so wide as one alone would be: docs/vector-spaces.md, "Several graphs". */
+const MIN_WIDTH_SHARE = 2 / 3;
 
 export class GraphChain {
   readonly #dim: number;
@@ -37,6 +39,11 @@ export class GraphChain {
     return this.#graphs.reduce((sum, { nodes }) => sum + nodes, 0);
   }
 
+  /** Deleted nodes of the graph that has most of them. */
+  get mostDeleted(): number {
+    return Math.max(0, ...this.#graphs.map(({ nodes, live }) => nodes - live));
+  }
+
   /** Take in the next row, if it is no hole. */
   coverNext(rows: VectorRows): void {
     let last = this.#graphs.at(-1);
@@ -54,9 +61,15 @@ export class GraphChain {
     for (const graph of this.#graphs) graph.remove(row);
   }
 
-  /** The nearest `count` of the rows found in each graph by a search of that width, which is at least as large: in no order. */
-  near(unit: number[], width: number, count: number): number[] {
-    return this.#graphs.flatMap((graph) => graph.near(unit, width, count));
+  /** How wide to search each graph where one over all rows would be searched `alone` wide: less, as far as they share the hits. */
+  widths(alone: number): number[] {
+    const all = this.#graphs.reduce((sum, { live }) => sum + live, 0);
+    return this.#graphs.map(({ live }) => Math.ceil(alone * Math.max(MIN_WIDTH_SHARE, live / Math.max(all, 1))));
+  }
+
+  /** The nearest `count` of the rows found in each graph by a search of its width, and at most as many as that: in no order. */
+  near(unit: number[], widths: readonly number[], count: number): number[] {
+    return this.#graphs.flatMap((graph, number) => graph.near(unit, widths[number], count));
   }
 
   /** Free the native memory; the graphs are of no use afterwards. */

@@ -107,7 +107,7 @@ function loadGraph(
     if (createHash('sha256').update(content).digest('hex') !== sha256) return 'another checksum';
     return faultOfHnswFile(content, rows.dim, covered, first);
   });
-  return fault ?? ShardGraph.load(path, rows.dim, covered, first);
+  return fault ?? ShardGraph.load(path, rows, covered, first);
 }
 
 /** A file that cannot be opened or read is a fault of the file, told in its words. */

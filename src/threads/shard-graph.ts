@@ -18,26 +18,31 @@ export class ShardGraph {
   /** Rows from `first` on and below `covered` are in the graph, unless they were holes when their turn came. */
   readonly first: number;
   covered: number;
+  /** Nodes that are not deleted. */
+  live: number;
   #index: hnswlib.HierarchicalNSW;
 
-  private constructor(index: hnswlib.HierarchicalNSW, first: number, covered: number) {
+  private constructor(index: hnswlib.HierarchicalNSW, first: number, covered: number, live: number) {
     this.#index = index;
     this.first = first;
     this.covered = covered;
+    this.live = live;
   }
 
   /** An empty graph for the rows from `first` on with room for `capacity` of them; it grows by itself. */
   static create(dim: number, capacity: number, first = 0): ShardGraph {
     const index = new hnswlib.HierarchicalNSW('ip', dim);
     index.initIndex({ maxElements: Math.max(capacity, 1), m: LINKS, efConstruction: BUILD_WIDTH, randomSeed: SEED });
-    return new ShardGraph(index, first, first);
+    return new ShardGraph(index, first, first, 0);
   }
 
-  /** The graph of a verified file. Errors: what the library throws on a file that it cannot read. */
-  static load(path: string, dim: number, covered: number, first = 0): ShardGraph {
-    const index = new hnswlib.HierarchicalNSW('ip', dim);
+  /** The graph of a verified file, which was saved with these rows. Errors: what the library throws on a file that it cannot read. */
+  static load(path: string, rows: VectorRows, covered: number, first = 0): ShardGraph {
+    const index = new hnswlib.HierarchicalNSW('ip', rows.dim);
     index.readIndexSync(path);
-    return new ShardGraph(index, first, covered);
+    let live = 0;
+    for (let row = first; row < covered; row++) if (rows.isLive(row)) live++;
+    return new ShardGraph(index, first, covered, live);
   }
 
   /** Nodes, deleted ones included. */
@@ -51,20 +56,23 @@ export class ShardGraph {
       const capacity = this.#index.getMaxElements();
       if (this.nodes === capacity) this.#index.resizeIndex(Math.ceil(capacity * 1.5) + 1024);
       this.#index.addPoint(rows.unit(this.covered), this.covered);
+      this.live++;
     }
     this.covered++;
   }
 
   /** A row, live until now, has been erased. Of rows that the graph does not cover there is nothing to do. */
   remove(row: number): void {
-    if (row >= this.first && row < this.covered) this.#index.markDelete(row);
+    if (row < this.first || row >= this.covered) return;
+    this.#index.markDelete(row);
+    this.live--;
   }
 
-  /** The nearest `count` of the rows found by a search of that width, which is at least as large; best first. */
+  /** The nearest `count` of the rows found by a search of that width, and at most as many as that; best first. */
   near(unit: number[], width: number, count: number): number[] {
-    const wanted = Math.min(count, this.nodes);
-    if (wanted === 0) return [];
-    this.#index.setEf(Math.max(width, wanted));
+    const wanted = Math.min(count, width, this.live);
+    if (wanted === 0) return []; // where all are deleted, a search would look at every node
+    this.#index.setEf(width);
     return this.#index.searchKnn(unit, wanted).neighbors;
   }
 
@@ -77,5 +85,6 @@ export class ShardGraph {
   dispose(): void {
     this.#index.initIndex({ maxElements: 1 });
     this.covered = this.first;
+    this.live = 0;
   }
 }

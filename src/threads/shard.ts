@@ -58,11 +58,9 @@ export interface Upkeep {
 /** Width of a graph search, at least, and per hit asked for: recall@100 in docs/vector-spaces.md. */
 const MIN_WIDTH = 300;
 const WIDTH_PER_HIT = 2;
-/** Each of several graphs is searched less widely than one alone: they share the hits. */
-const WIDTH_SHARE_OF_SEVERAL = 2 / 3;
 /** Rows beyond k that are taken from the graph, whose sums are rounded otherwise than the rows'. */
 const SPARE_HITS = 16;
-/** Holes are dropped when they are more than this share of the rows, and more than a few. */
+/** Holes are dropped when they are more than this share of the rows, or, in one graph, of the rows of a graph, and more than a few. */
 const MAX_HOLE_SHARE = 0.3;
 const MIN_HOLES = 256;
 
@@ -143,8 +141,7 @@ export class Shard {
     const until = this.#now() + budgetMs;
     const { rows: rowsBefore, graph: graphBefore } = this;
     const coveredBefore = graphBefore?.covered;
-    const holes = this.rows.count - this.rows.live;
-    if (holes > Math.max(MIN_HOLES, this.rows.count * MAX_HOLE_SHARE)) this.compact();
+    if (this.#hasManyHoles) this.compact();
     if (this.graph === undefined && this.#wantsGraph) this.graph = new GraphChain(this.dim, this.#rowsPerGraph);
     const { graph, rows } = this;
     while (graph !== undefined && graph.covered < rows.count && this.#now() < until) graph.coverNext(rows);
@@ -175,6 +172,13 @@ export class Shard {
     return this.rows.live >= this.#graphFromRows;
   }
 
+  /** The more of a graph is deleted, the more of it a search has to look at for as many hits. */
+  get #hasManyHoles(): boolean {
+    const isMany = (holes: number, rows: number) => holes > Math.max(MIN_HOLES, rows * MAX_HOLE_SHARE);
+    const { count, live } = this.rows;
+    return isMany(count - live, count) || isMany(this.graph?.mostDeleted ?? 0, this.#rowsPerGraph);
+  }
+
   /**
    * Rows worth scoring of those that the graph covers, or undefined if all are to be looked at: there is no graph, that is
    * cheaper, or what the graph found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A
@@ -185,11 +189,12 @@ export class Shard {
     if (graph === undefined || looked === 0) return undefined;
     const share = allow === undefined ? 1 : looked / rows.live;
     const alone = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
-    const width = graph.graphs.length === 1 ? alone : alone * WIDTH_SHARE_OF_SEVERAL;
-    if (looked < this.#graphFromRows * (width / MIN_WIDTH) * graph.graphs.length) return undefined;
+    const widths = graph.widths(alone);
+    const total = widths.reduce((sum, width) => sum + width, 0);
+    if (looked < this.#graphFromRows * (total / MIN_WIDTH)) return undefined;
     // The graph has the rows as they are kept, so its order is theirs but for rounding; each row handed over costs.
-    const count = allow === undefined ? k + SPARE_HITS : width;
-    const found = graph.near(rows.queryUnit(), Math.ceil(width), Math.ceil(count));
+    const count = allow === undefined ? k + SPARE_HITS : Number.POSITIVE_INFINITY;
+    const found = graph.near(rows.queryUnit(), widths, count);
     const near = allow === undefined ? found : found.filter((row) => isAllowed(allow, rows.labelOf(row)));
     return near.length < Math.min(k, looked) ? undefined : Uint32Array.from(near);
   }

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
 import { GraphChain } from '../../src/threads/graph-chain.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { VectorRows } from '../../src/threads/vector-rows.ts';
 import { DIM, nearest, range, recall, vectorOf } from '../index/space-harness.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'readback-chain-'));
+after(() => rmSync(dir, { recursive: true }));
 
 /** Rows whose numbers are their labels. */
 function rowsOf(count: number): VectorRows {
@@ -50,13 +56,13 @@ test('the best rows of every graph are found, and no removed row of any of them'
   }
   const live = range(0, 250).filter((label) => !gone.includes(label));
   for (const query of [1000, 2000, 3000]) {
-    const found = chain.near(unitOf(rows, query), 250, 40);
+    const found = chain.near(unitOf(rows, query), [100, 100, 50], 40);
     assert.equal(new Set(found).size, 120);
     assert.ok(found.every((row) => live.includes(row)));
     assert.ok(recall(Uint32Array.from(found), nearest(vectorOf(query), live, 40)) >= 0.975);
   }
   assert.deepEqual(
-    chain.near(unitOf(rows, 1000), 500, 500).sort((a, b) => a - b),
+    chain.near(unitOf(rows, 1000), [500, 500, 500], 500).sort((a, b) => a - b),
     [...live],
   );
   chain.dispose();
@@ -73,7 +79,46 @@ test('a graph that is larger than graphs are now stays, and the next begins afte
     [0, 180],
     [180, 250],
   ]);
-  assert.equal(chain.near(unitOf(rows, 5), 250, 1)[0], 5);
-  assert.equal(chain.near(unitOf(rows, 245), 250, 1)[1], 245);
+  assert.equal(chain.near(unitOf(rows, 5), [180, 70], 1)[0], 5);
+  assert.equal(chain.near(unitOf(rows, 245), [180, 70], 1)[1], 245);
+  chain.dispose();
+});
+
+test('a graph that holds nearly all rows is searched nearly as wide as one alone, and each at least two thirds as wide', () => {
+  const rows = rowsOf(250);
+  const chain = new GraphChain(DIM, 200);
+  assert.deepEqual(chain.widths(300), []);
+  while (chain.covered < 200) chain.coverNext(rows);
+  assert.deepEqual(chain.widths(300), [300]);
+  chain.coverNext(rows);
+  assert.deepEqual(chain.widths(300), [Math.ceil((300 * 200) / 201), 200]);
+  cover(chain, rows);
+  assert.deepEqual(chain.widths(300), [240, 200]);
+  for (let row = 0; row < 200; row++) {
+    rows.erase(row);
+    chain.remove(row);
+  }
+  assert.deepEqual(chain.widths(300), [200, 300]);
+  assert.equal(chain.near(unitOf(rows, 5), [200, 300], 40).length, 40);
+  chain.dispose();
+});
+
+test('how many nodes are deleted in the graph with most of them is known, after it was loaded, too', () => {
+  const rows = rowsOf(250);
+  rows.erase(4);
+  const chain = new GraphChain(DIM, 100);
+  cover(chain, rows);
+  assert.equal(chain.mostDeleted, 0);
+  for (const row of [3, 101, 102, 103, 249]) {
+    rows.erase(row);
+    chain.remove(row);
+  }
+  assert.equal(chain.mostDeleted, 3);
+  const path = join(dir, 'middle.graph');
+  const [, middle] = chain.graphs;
+  middle.save(path);
+  const loaded = ShardGraph.load(path, rows, middle.covered, middle.first);
+  assert.deepEqual([loaded.nodes, loaded.live], [100, 97]);
+  loaded.dispose();
   chain.dispose();
 });

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Shard } from '../../src/threads/shard.ts';
+import { DIM, range, vectorsOf } from '../index/space-harness.ts';
+
+function grown(count: number): Shard {
+  const shard = new Shard({ dim: DIM, graphFromRows: 500, rowsPerGraph: 1000, now: () => performance.now() });
+  shard.add(range(0, count), vectorsOf(range(0, count)));
+  while (shard.maintain(1000).behind > 0);
+  return shard;
+}
+
+test('holes are dropped when they are many for one graph, however few they are for the shard', () => {
+  const shard = grown(2500);
+  shard.remove(range(0, 300));
+  shard.maintain(0);
+  assert.equal(shard.stats().holes, 300, 'as many as a graph may have');
+  shard.remove(range(1000, 1300));
+  shard.maintain(0);
+  assert.equal(shard.stats().holes, 600, 'as many in each of two');
+  shard.remove(range(300, 301));
+  while (shard.maintain(1000).behind > 0);
+  const { live, holes, nodes } = shard.stats();
+  assert.deepEqual({ live, holes, nodes }, { live: 1899, holes: 0, nodes: 1899 });
+});
