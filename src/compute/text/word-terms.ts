@@ -26,10 +26,10 @@ const elision =
 /** Thousands set apart by commas: `1,299.99` and `1299.99` are one term. */
 const grouped = /^\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?$/u;
 /** A number with dots is one term wherever it stands: else `v3.11.4` and `-4.5` were not found by `3.11.4` and `4.5`. */
-const dottedNumber = /\p{N}+(?:\.\p{N}+)+/gu;
+const dottedNumber = /(?<!\p{N})\p{N}+(?:\.\p{N}+)+/gu;
 /** Such a number, a word, or what is neither. */
 const wordOrRest =
-  /\p{N}+(?:\.\p{N}+)+|(?:(?!\p{N}+\.\p{N})[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060])+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
+  /(?<!\p{N})\p{N}+(?:\.\p{N}+)+|(?:(?!(?<!\p{N})\p{N}+\.\p{N})[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060])+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
 /** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
