@@ -25,6 +25,13 @@ export class QueueFullError extends Error {
 export class TaskTimeoutError extends Error {
   readonly code = 'task_timeout';
   readonly retryable = false;
+  /** The limit that ended it, ms: of passing time, or of processor time. */
+  readonly limitMs: number;
+
+  constructor(message: string, limitMs: number, options?: ErrorOptions) {
+    super(message, options);
+    this.limitMs = limitMs;
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a task may take and give anything that can be cloned
@@ -141,8 +148,10 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       if (told !== undefined) listeners.set(call, told);
       const processorLimit = processorMs === undefined ? undefined : new ProcessorLimit(processorMs);
       if (processorLimit !== undefined) processorLimits.set(call, processorLimit);
-      const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-      const limits = [timeout, processorLimit?.signal].filter((each) => each !== undefined);
+      // Not AbortSignal.timeout, which would keep the argument until its time has come, long after the task is done.
+      const timeout = new AbortController();
+      const timer = timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(), timeoutMs).unref();
+      const limits = [timer && timeout.signal, processorLimit?.signal].filter((each) => each !== undefined);
       const signals = signal === undefined ? limits : [signal, ...limits];
       // Of a task that runs the pool ends the thread, of one that waits it does not: this listener is called before the pool's own.
       let endedBefore = 0;
@@ -171,8 +180,9 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         if (limits.some(({ aborted }) => aborted) && !signal?.aborted) {
           if (endedThreads > endedBefore)
             process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
-          const took = timeout?.aborted ? `${timeoutMs} ms` : `${processorMs} ms of processor time`;
-          throw new TaskTimeoutError(`${options.name}.${name} took longer than ${took}`, { cause: error });
+          const [limitMs = 0, kind] = timeout.signal.aborted ? [timeoutMs, ''] : [processorMs, ' of processor time'];
+          const message = `${options.name}.${name} took longer than ${limitMs} ms${kind}`;
+          throw new TaskTimeoutError(message, limitMs, { cause: error });
         }
         if (error instanceof NoRoomError) throw new QueueFullError(fullQueue, { cause: error });
         throw error;
@@ -180,6 +190,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         listeners.delete(call);
         processorLimits.delete(call);
         processorLimit?.end();
+        clearTimeout(timer);
         load--;
       }
     },

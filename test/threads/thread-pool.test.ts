@@ -176,6 +176,24 @@ test('the arguments of a task that is given up while it waits are not kept', asy
   }
 });
 
+test('what was given to a task that is done is not kept until its time limit', async () => {
+  const pool = open();
+  try {
+    const run = async () => {
+      const argument = { idleMs: 0, ms: 0, page: {} };
+      await pool.run('beginAndSpin', argument, { timeoutMs: 600_000, processorMs: 600_000 });
+      return new WeakRef(argument.page);
+    };
+    const kept = await run();
+    await until(() => {
+      collectGarbage();
+      return kept.deref() === undefined;
+    }, 'the argument is collected');
+  } finally {
+    await pool.close();
+  }
+});
+
 for (const uninterrupted of [false, true]) {
   const kind = uninterrupted ? 'that are not to be interrupted' : 'that may be ended';
   test(`in threads ${kind}, tasks with and without a signal share one queue, in the order given`, async () => {
@@ -232,6 +250,7 @@ test('time that a thread waits is none of its processor time, and work is', { sk
       name: 'Error',
       code: 'task_timeout',
       message: 'spinning.beginAndSpin took longer than 300 ms of processor time',
+      limitMs: 300,
     });
     // A thread that has worked before begins anew.
     await pool.run('spin', 600);
@@ -245,7 +264,7 @@ test('a task that takes no processor time is ended by the clock', async () => {
   const pool = open();
   try {
     const waiting = pool.run('beginAndSpin', { idleMs: 600_000, ms: 0 }, { timeoutMs: 300, processorMs: 60_000 });
-    await assert.rejects(waiting, { message: 'spinning.beginAndSpin took longer than 300 ms' });
+    await assert.rejects(waiting, { message: 'spinning.beginAndSpin took longer than 300 ms', limitMs: 300 });
     assert.equal(await pool.run('next', undefined), 41);
   } finally {
     await pool.close();

@@ -86,7 +86,7 @@ export function openExtractor(threads: number): Extractor {
 function asAnswer(error: unknown): unknown {
   if (error instanceof QueueFullError) return overloaded(error);
   if (error instanceof TaskTimeoutError) {
-    return new DomainError('invalid', `body_html took longer than ${processorMs / 1000} s to read`, { cause: error });
+    return new DomainError('invalid', `body_html took longer than ${error.limitMs / 1000} s to read`, { cause: error });
   }
   if (!(error instanceof Error)) return error;
   if (ranOutOfMemory(error)) {
@@ -101,7 +101,7 @@ function asAnswer(error: unknown): unknown {
 function asFailure(error: unknown): unknown {
   const unreadable = (message: string) => new FetchError('unreadable', message, { cause: error });
   if (error instanceof QueueFullError) return tooManyWait(error);
-  if (error instanceof TaskTimeoutError) return unreadable(`took longer than ${processorMs / 1000} s to read`);
+  if (error instanceof TaskTimeoutError) return unreadable(`took longer than ${error.limitMs / 1000} s to read`);
   if (!(error instanceof Error)) return error;
   if (ranOutOfMemory(error)) return unreadable('takes too much memory to read');
   if (taskCode(error) === 'extraction_limit') return unreadable('has too many or too deeply nested elements');

@@ -87,7 +87,8 @@ const sentences: Record<PdfFault, string> = {
 function asFailure(error: unknown): unknown {
   const unreadable = (message: string) => new FetchError('unreadable', message, { cause: error });
   if (error instanceof QueueFullError) return tooManyWait(error);
-  if (error instanceof TaskTimeoutError) return unreadable(`the PDF took longer than ${processorMs / 1000} s to read`);
+  if (error instanceof TaskTimeoutError)
+    return unreadable(`the PDF took longer than ${error.limitMs / 1000} s to read`);
   if (!(error instanceof Error) || error instanceof JobError) return error;
   if (ranOutOfMemory(error)) return unreadable('the PDF takes too much memory to read');
   const code = taskCode(error);
