@@ -34,8 +34,7 @@ export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
   const byId = new Map(nodes.filter(({ name }) => name !== undefined).map((node) => [node['@id'], node]));
   const named = (value: unknown): string[] =>
     (Array.isArray(value) ? value.slice(0, 20) : [value]).flatMap((each) => {
-      if (typeof each === 'string') return [each];
-      if (!isNode(each)) return [];
+      if (!isNode(each)) return textOf(each) ?? [];
       const node = each.name === undefined && each['@id'] !== undefined ? (byId.get(each['@id']) ?? each) : each;
       return textOf(node.name) ?? [];
     });
@@ -129,7 +128,10 @@ function typesOf(node: Node): string[] {
   return (Array.isArray(type) ? type : [type]).filter((each) => typeof each === 'string');
 }
 
+/** Of a list the first; lists may be nested deeper than the stack bears. U+0000 is nothing, as in the page. */
 function textOf(value: unknown): string | null {
-  if (Array.isArray(value)) return textOf(value[0]);
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
+  let first = value;
+  while (Array.isArray(first)) first = first[0];
+  const text = typeof first === 'string' ? first.replaceAll('\0', '') : '';
+  return text.trim() === '' ? null : text;
 }

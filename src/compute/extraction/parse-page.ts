@@ -1,7 +1,7 @@
 /**
  * Parses HTML into a document. The parser makes one node of each tag and no more, so what the HTML standard has browsers mend is
  * mended here, as far as a reader would see it: text outside of the body, names of attributes in capitals, shadow trees
- * that are written out. Called by extraction.
+ * that are written out, U+0000 in text. Called by extraction.
  */
 import { parseHTML } from 'linkedom';
 import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
@@ -13,10 +13,10 @@ const maxLowered = 64;
 const headElements = new Set('base bgsound link meta noscript script style template title'.split(' '));
 const hasCapital = /[A-Z]/;
 
-/** Parse a document or a fragment. `url` serves messages. Errors: ExtractionLimitError. Linear in the length. */
+/** Parse a document or a fragment; U+0000 is nothing. `url` serves messages. Errors: ExtractionLimitError. Linear in the length. */
 export function parsePage(html: string, url: string): DomDocument {
   try {
-    const page = parseWhole(html.replace(/\r\n?/g, '\n'));
+    const page = parseWhole(html.replaceAll('\0', '').replace(/\r\n?/g, '\n'));
     const root = page.documentElement;
     if (root !== null) {
       gatherStrays(page, root);

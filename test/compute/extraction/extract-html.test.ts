@@ -29,6 +29,22 @@ test('an article gives title, language, text and sections, without navigation an
   });
 });
 
+test('U+0000 is nothing, wherever a page has it', () => {
+  const page = '<title>t\0t</title><meta name="author" content="A\0 B"><h1>h\0h</h1><p>c\0d</p><pre>x\0y</pre>';
+  const { title, text, sections, author } = extractHtml(page, url);
+  assert.deepEqual(
+    { title, text, sections, author },
+    { title: 'tt', text: 'hh\n\ncd\n\nxy', sections: [{ char_start: 0, title: 'hh' }], author: 'A B' },
+  );
+  const declared = JSON.stringify({ '@type': 'NewsArticle', author: 'C\0D', articleBody: `a\0b ${filler} ${filler}` });
+  const shell = extractHtml(
+    `<title>x</title><script type="application/ld+json">${declared}</script><p>Loading</p>`,
+    url,
+  );
+  assert.equal(shell.text, `ab ${filler} ${filler}`);
+  assert.equal(shell.author, 'CD');
+});
+
 test('lists, tables, line breaks and preformatted text keep their lines', () => {
   const { text } = extractHtml(
     article(

@@ -44,6 +44,8 @@ test('JSON-LD is read with comments, raw line breaks and commas too many, and pa
     '<!--\n{"@type": "BlogPosting", "headline": "Two\nlines", "author": {"name": "A, ]",}, "keywords": ["a", "b",],}\n-->';
   assert.deepEqual([factsOf(ld(broken)).title, factsOf(ld(broken)).author], ['Two lines', 'A, ]']);
   assert.deepEqual(factsOf(ld('{"@type": "Article", headline: }')), none);
+  const nested = `{"@type": "Article", "headline": ${'['.repeat(50_000)}"Deep"${']'.repeat(50_000)}}`;
+  assert.equal(factsOf(ld(nested)).title, 'Deep');
   assert.deepEqual(factsOf(ld('null') + ld('[]') + ld('"x"') + ld('')), none);
 });
 
