@@ -63,7 +63,8 @@ export function textReaders(read: ReadFetchedText): ContentReaders {
 
 /**
  * Content type and charset of an answer's head. `type` is '' where the head does not say. Of several that a
- * proxy joined with commas the last one holds, with the charset that was said of that type: as in browsers.
+ * proxy joined with commas the last one holds, with the charset that was said of that type.
+ * Source: Fetch standard, "extract a MIME type": what is none, such as a charset behind a comma, is passed over.
  */
 export function contentTypeOf(header: string | undefined): { type: string; charset: string | null } {
   const said = (header ?? '').split(',').map(oneContentType);
@@ -75,7 +76,12 @@ function oneContentType(text: string): { type: string; charset: string | null } 
   const [type = '', ...parameters] = text.split(';');
   const charset = /^\s*charset\s*=\s*"?([^"\s]+)/i;
   const said = parameters.map((parameter) => charset.exec(parameter)?.[1]).find((name) => name !== undefined);
-  return { type: type.trim().toLowerCase(), charset: said ?? null };
+  const named = type.trim().toLowerCase();
+  return { type: isMediaType(named) ? named : '', charset: said ?? null };
+}
+
+function isMediaType(text: string): boolean {
+  return /^[^/\s]+\/[^/\s]+$/.test(text) && text !== '*/*';
 }
 
 /** Its mark is at the beginning, or near it behind what other programs have put there. */

@@ -105,6 +105,16 @@ test('of content types that a proxy joined with commas the last one holds, with 
   assert.equal(temporary.store.reader.pages.body(1), words);
 });
 
+test('what names no content type is passed over', async (t) => {
+  const html = `<!doctype html><p>${words}</p>`;
+  for (const type of ['text/html, charset=utf-8', 'text/html, */*', 'utf-8']) {
+    const site = await Site.open(t, { '/a': say(html, { 'content-type': type }) });
+    const { temporary, run } = await setUp(t, site, '/a');
+    await run();
+    assert.equal(temporary.store.reader.pages.body(1), words, type);
+  }
+});
+
 test('a type that nobody reads is refused before its body is sent', async (t) => {
   const site = await Site.open(t, {
     '/film': (_request, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).flushHeaders(),
