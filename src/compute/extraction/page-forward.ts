@@ -47,7 +47,7 @@ export function forwardOf({ html, text, address, wall }: ReadPage): string | nul
   if (target.protocol !== 'http:' && target.protocol !== 'https:') return null;
   const own = new URL(address);
   if (wall === 'error_page' && target.origin === own.origin && target.pathname === '/') return null;
-  return withoutFragment(target) === withoutFragment(own) ? null : target.href;
+  return asFetched(target) === asFetched(own) ? null : target.href;
 }
 
 /** The first valid refresh, and the first in a `noscript`. */
@@ -114,8 +114,11 @@ export function readRefresh(content: string, base: string, address: string): Ref
   return target.protocol === 'javascript:' ? null : { delayS, target };
 }
 
-function withoutFragment(url: URL): string {
+/** No fragment is sent, and no name or password that a redirect brings. */
+function asFetched(url: URL): string {
   const bare = new URL(url);
   bare.hash = '';
+  bare.username = '';
+  bare.password = '';
   return bare.href;
 }

@@ -102,6 +102,7 @@ const pages: Record<string, [html: string, forward: string | null]> = {
   'news that load themselves anew': [`${meta('300')}<p>News</p>`, null],
   'a page that loads itself at once': [meta('0'), null],
   'its own address in full': [meta(`0; url=${address}`), null],
+  'its own address with a name and password': [meta('0; url=http://me:pw@old.test/dir/page?x=1'), null],
   'its own address with a fragment': [meta('0; url=?x=1#top'), null],
   'its own path with another query': [meta('0; url=?x=2'), 'http://old.test/dir/page?x=2'],
   'a script': [meta('0; url=javascript:alert(1)'), null],
