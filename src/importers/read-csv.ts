@@ -16,9 +16,9 @@ export interface CsvText {
 /** Spreadsheets of countries whose decimals have a comma save a CSV with semicolons; some save it with tabs. */
 const delimiters = [',', ';', '\t'];
 
-/** Column names of a CSV's first line, in lower case, and what separates them. Names hold no separators, so the most columns are right. */
+/** Column names of a CSV's first line that is not empty, in lower case, and what separates them. Names hold no separators, so the most columns are right. */
 export function csvHead(text: string): { columns: string[]; delimiter: string } {
-  const line = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)[0] ?? '';
+  const line = /[^\r\n]+/.exec(text.replace(/^\ufeff/, ''))?.[0] ?? '';
   const heads = delimiters.map((delimiter) => ({ columns: line.split(delimiter).map(columnName), delimiter }));
   return heads.reduce((best, head) => (head.columns.length > best.columns.length ? head : best));
 }

@@ -197,6 +197,19 @@ test('a CSV that a spreadsheet saved again: names in quotes, semicolons or tabs 
   assert.deepEqual((await read(plain)).items[0]?.url, 'https://b.example/?a=1,2');
 });
 
+test('a CSV with an empty first line, or with lines as old spreadsheets for the Macintosh end them', async (t) => {
+  const lines = ['url;title;time_added', 'https://a.example/;One;1600000000', 'https://b.example/;Two;1600000001'];
+  for (const text of [`\n${lines.join('\n')}`, `\ufeff\r\n${lines.join('\r\n')}`, lines.join('\r')]) {
+    const { format, items } = await read(file(t, 'odd.csv', text));
+    assert.equal(format, 'pocket');
+    assert.deepEqual(
+      items.map(({ url }) => url),
+      ['https://a.example/', 'https://b.example/'],
+      JSON.stringify(text),
+    );
+  }
+});
+
 test('a CSV of another service is not taken for one of Instapaper, which would lose its dates', async (t) => {
   const raindrop =
     'id,title,note,excerpt,url,folder,tags,created\n1,A,,,https://a.example/,Unsorted,,2023-01-01T10:00:00.000Z\n';
