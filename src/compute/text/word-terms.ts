@@ -25,11 +25,14 @@ const elision =
   /^(?:[cdjlmnstv]|qu|jusqu|quoiqu|lorsqu|puisqu|un|all|dall|dell|nell|sull|coll|gl|agl|dagl|degl|negl|sugl)'(?=[aeiouhy\u00e0-\u00ff\u0153]\p{M}*\p{L})/iu;
 /** Thousands set apart by commas: `1,299.99` and `1299.99` are one term. */
 const grouped = /^\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?$/u;
-/** A number with dots is one term wherever it stands: else `v3.11.4` and `-4.5` were not found by `3.11.4` and `4.5`. */
-const dottedNumber = /(?<!\p{N})\p{N}+(?:\.\p{N}+)+/gu;
+/** Not behind a letter (`CO2,300` is no number), nor within a list (`1,200,300,4`). */
+const thousands = String.raw`(?<![\p{L}\p{M}\p{N}]|\p{N}[.,])\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?(?![.,]?\p{N})`;
+const dotted = String.raw`(?<!\p{N})\p{N}+(?:\.\p{N}+)+`;
+/** A number with marks is one term wherever it stands: else `v3.11.4` and `-1,299` were not found by `3.11.4` and `1299`. */
+const markedNumber = new RegExp(`${thousands}|${dotted}`, 'gu');
+const inWord = String.raw`\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060`;
 /** Such a number, a word, or what is neither. */
-const wordOrRest =
-  /(?<!\p{N})\p{N}+(?:\.\p{N}+)+|(?:(?!(?<!\p{N})\p{N}+\.\p{N})[\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060])+|[^\p{L}\p{M}\p{N}\p{Join_C}\u00ad\u2060]+/gu;
+const wordOrRest = new RegExp(`${thousands}|${dotted}|(?:(?!${dotted})[${inWord}])+|[^${inWord}]+`, 'gu');
 /** What the stemmer is for; it takes digits for marks of its own, and its time is quadratic in the length. */
 const stemmable = /^[a-z']{1,32}$/;
 const searchable = /[\p{L}\p{N}\p{Emoji_Presentation}]/u;
@@ -105,11 +108,11 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
 }
 
 /**
- * The ends of a stretch's tokens, moved so that none cuts a number with dots and each such number is a token: the tokenizer takes
+ * The ends of a stretch's tokens, moved so that none cuts a number with marks and each such number is a token: the tokenizer takes
  * `v3.11.4` for five. `ends` themselves where nothing is to be moved.
  */
 export function endsAroundNumbers(surface: string, ends: readonly number[]): readonly number[] {
-  const cut = Array.from(surface.matchAll(dottedNumber), ({ 0: number, index }) => ({
+  const cut = Array.from(surface.matchAll(markedNumber), ({ 0: number, index }) => ({
     start: index,
     end: index + number.length,
   })).filter(({ start, end }) => ends.some((at) => start < at && at < end));

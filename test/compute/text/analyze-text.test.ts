@@ -33,6 +33,7 @@ const anyText = fc.oneof(
           'covid-19',
           'v3.11.4',
           '-1.5',
+          '1,000-2,000',
           "l'eau",
           '(a)',
           '3.14',
@@ -165,7 +166,7 @@ test('words are lower-cased, stems are folded and stemmed, parts of compounds ar
   });
 });
 
-test('a number with dots is one term, whatever it is written to', () => {
+test('a number with dots or commas is one term, whatever it is written to', () => {
   const cases: Record<string, string[]> = {
     '3.11.4': ['3.11.4'],
     'v3.11.4': ['v', '3.11.4'],
@@ -183,6 +184,14 @@ test('a number with dots is one term, whatever it is written to', () => {
     'lodash@4.17.21': ['lodash', '4.17.21'],
     '$1,000.50': ['1000.50'],
     '8,848': ['8848'],
+    '-1,299.99': ['1299.99'],
+    '1,000-2,000': ['1000', '2000'],
+    '1,000/2,000kg': ['1000', '2000', 'kg'],
+    'ca.1,299': ['ca', '1299'],
+    'CO2,300': ['co2', '300'],
+    '-1,200,300,4': ['1', '200', '300', '4'],
+    '-12,345,67': ['12', '345', '67'],
+    '10.000,50': ['10.000,50'],
     '1,2': ['1,2'],
     '192.168.1.1:8080': ['192.168.1.1:8080'],
     'x1.y2': ['x1', 'y2'],
