@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The process of `readback`: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CommanderError } from 'commander';
 import { DomainError } from '../domain/errors.ts';
@@ -9,7 +10,7 @@ import { stateDir } from '../settings/state-dir.ts';
 import { DataFolderError } from '../store/data-folder.ts';
 import { StoreFormatError } from '../store/environment.ts';
 import { StoreDamagedError } from '../store/look-apart.ts';
-/** The process of `readback`: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
+import { DiskFullError } from '../store/room-to-open.ts';
 import { version } from '../version.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { addCommand } from './commands/add.ts';
@@ -112,6 +113,7 @@ function told(error: unknown): { code: ExitCode; message: string } {
   if (error instanceof StoreDamagedError) return { code: exitCodes.damaged, message: error.message };
   const isPlain =
     error instanceof DataFolderError ||
+    error instanceof DiskFullError ||
     error instanceof StoreFormatError ||
     error instanceof DomainError ||
     error instanceof WordVectorsUnavailableError ||

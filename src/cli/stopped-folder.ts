@@ -1,6 +1,7 @@
 /** For commands that need the service stopped: takes the data folder's lock, or says who has it. */
 import { type DataFolder, DataFolderError, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
+import { requireRoomToOpen } from '../store/room-to-open.ts';
 import { Store } from '../store/store.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Context } from './context.ts';
@@ -29,13 +30,14 @@ export async function withStoppedFolder<Result>(
   }
 }
 
-/** The same with the folder's store, made if need be. Errors: StoreDamagedError, too. */
+/** The same with the folder's store, made if need be. Errors: DiskFullError, StoreDamagedError, too. */
 export function withStoppedStore<Result>(
   context: Context,
   what: string,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   return withStoppedFolder(context, what, async ({ path, wasUsed }) => {
+    requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed });
     const store = Store.open(path, context.newId);
     try {

@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { StoreView } from '../../src/store/store.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
+import { SmallDisk } from '../reliability/small-disk.ts';
 import { importThroughKills } from './import-through-kills.ts';
 import { Cli } from './run-cli.ts';
 
@@ -53,6 +54,24 @@ test('offline: what fails is told with its reason, and tried again alone when it
   const view = StoreView.open(join(home, 'data'));
   assert.equal(view.reader.pages.count(), 2);
   await view.close();
+});
+
+test('offline: a full disk that has no store yet is told in a line', async (t) => {
+  const disk = SmallDisk.mount(16);
+  if (typeof disk === 'string') {
+    t.skip(disk);
+    return;
+  }
+  t.after(() => disk.unmount());
+  const home = temporaryFolder(t);
+  const list = join(home, 'list');
+  writeFileSync(list, 'https://good.example/\n');
+  const data = join(disk.path, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  disk.fill();
+  const { code, stdout, stderr } = await new Cli(home, { SERVICE_DATA_DIR: data }).run(['import', list]);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^.*the disk of .*data is full: 1048576 bytes are needed to make a new store, \d+ are free\n$/);
 });
 
 test('a dry run writes nothing, not even the data folder', async (t) => {
