@@ -29,11 +29,11 @@ export class ExtractionLimitError extends Error {
   readonly retryable = false;
 }
 
-/** Refuse HTML that the parser would take minutes for. Errors: ExtractionLimitError. Linear in its length. */
+/** Refuse HTML that the parser would take minutes for; U+0000 is nothing, as there. Errors: ExtractionLimitError. Linear in its length. */
 export function checkMarkup(html: string, url: string): void {
   let tags = 0;
   let unclosed = 0;
-  for (const [, slash, name] of html.matchAll(/<(\/?)([a-z][a-z0-9]{0,15})/gi)) {
+  for (const [, slash, name] of html.replaceAll('\0', '').matchAll(/<(\/?)([a-z][a-z0-9]{0,15})/gi)) {
     if (++tags > maxElements * 2) throw new ExtractionLimitError(`page has over ${maxElements} elements: ${url}`);
     if (endTagOptional.has(name.toLowerCase())) continue;
     unclosed = slash === '' ? unclosed + 1 : Math.max(0, unclosed - 1);
