@@ -199,7 +199,7 @@ async function index(context: Context): Promise<Found> {
       const report = await checkFolder(path);
       const faults = report.store.length + report.index.reduce((sum, { findings }) => sum + findings.length, 0);
       if (!isClean(report)) return { state: 'fail', detail: `${faults} faults: see \`readback fsck\`` };
-      const missing = report.missing > 0 ? `; the next start brings ${report.missing} passages in` : '';
+      const missing = report.missing > 0 ? `; the next start brings ${report.missing} entries into its files` : '';
       return { state: 'ok', detail: `${report.chunks} passages${missing}` };
     });
   } catch (error) {
