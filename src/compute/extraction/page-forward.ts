@@ -13,6 +13,8 @@ import type { Wall } from './recognize-wall.ts';
  */
 const maxDelayS = 10;
 const maxOwnText = 500;
+/** Longest address that is gone to, characters: a page may hold megabytes, and all of it would be sent. */
+const maxAddressLength = 8192;
 /** What browsers take for text, or do not show, although the parser makes elements of it. */
 const inert = new Set('iframe noembed noframes template textarea xmp'.split(' '));
 
@@ -45,6 +47,7 @@ export function forwardOf({ html, text, address, wall }: ReadPage): string | nul
   if (refresh === undefined || refresh.delayS > maxDelayS) return null;
   const { target } = refresh;
   if (target.protocol !== 'http:' && target.protocol !== 'https:') return null;
+  if (target.href.length > maxAddressLength) return null;
   const own = new URL(address);
   if (wall === 'error_page' && target.origin === own.origin && target.pathname === '/') return null;
   return asFetched(target) === asFetched(own) ? null : target.href;

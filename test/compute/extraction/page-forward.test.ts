@@ -105,6 +105,8 @@ const pages: Record<string, [html: string, forward: string | null]> = {
   'its own address with a name and password': [meta('0; url=http://me:pw@old.test/dir/page?x=1'), null],
   'its own address with a fragment': [meta('0; url=?x=1#top'), null],
   'its own path with another query': [meta('0; url=?x=2'), 'http://old.test/dir/page?x=2'],
+  'a long address': [meta(`0; url=/${'a'.repeat(8000)}`), `http://old.test/${'a'.repeat(8000)}`],
+  'an address that is far too long': [meta(`0; url=/${'a'.repeat(1_000_000)}`), null],
   'a script': [meta('0; url=javascript:alert(1)'), null],
   data: [meta('0; url=data:text/html,hello'), null],
   'a file': [meta('0; url=file:///etc/passwd'), null],
