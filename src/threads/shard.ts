@@ -63,6 +63,10 @@ const SPARE_HITS = 16;
 /** Holes are dropped when they are more than this share of the rows, or, in one graph, of the rows of a graph, and more than a few. */
 const MAX_HOLE_SHARE = 0.3;
 const MIN_HOLES = 256;
+/** Rows that are looked at to tell which share of all a filter allows: one of a half to within a thirtieth. */
+const SAMPLE_ROWS = 1024;
+/** The fractions of its multiples fall evenly over the rows, and with no rhythm that labels may have. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
 export class Shard {
   readonly dim: number;
@@ -106,12 +110,11 @@ export class Shard {
     const top = new TopList(Math.min(k, this.rows.live));
     if (top.capacity === 0) return top.take();
     this.rows.setQuery(vector);
-    const allowed = allow === undefined ? undefined : this.#allowedRows(allow);
-    const near = this.#nearByGraph(k, allowed?.length ?? this.rows.count, allow);
+    const near = this.#nearByGraph(k, allow);
     const from = near === undefined || this.graph === undefined ? 0 : this.graph.covered;
     if (near !== undefined) offerNearest(this.rows, near, minScore, top);
-    if (allowed === undefined) offerNearestFrom(this.rows, from, minScore, top);
-    else offerNearest(this.rows, from === 0 ? allowed : allowed.filter((row) => row >= from), minScore, top);
+    if (allow === undefined) offerNearestFrom(this.rows, from, minScore, top);
+    else offerNearest(this.rows, this.#allowedRows(allow, from), minScore, top);
     return top.take();
   }
 
@@ -184,10 +187,12 @@ export class Shard {
    * cheaper, or what the graph found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A
    * search of one graph costs in proportion to its width and is as dear as looking at graphFromRows rows at MIN_WIDTH.
    */
-  #nearByGraph(k: number, looked: number, allow?: Uint32Array): Uint32Array | undefined {
+  #nearByGraph(k: number, allow?: Uint32Array): Uint32Array | undefined {
     const { graph, rows } = this;
-    if (graph === undefined || looked === 0) return undefined;
-    const share = allow === undefined ? 1 : looked / rows.live;
+    if (graph === undefined) return undefined;
+    const share = allow === undefined ? 1 : this.#shareAllowed(allow);
+    const looked = rows.live * share;
+    if (looked === 0) return undefined;
     const alone = Math.max(MIN_WIDTH, WIDTH_PER_HIT * k) / share;
     const widths = graph.widths(alone);
     const total = widths.reduce((sum, width) => sum + width, 0);
@@ -199,11 +204,28 @@ export class Shard {
     return near.length < Math.min(k, looked) ? undefined : Uint32Array.from(near);
   }
 
-  #allowedRows(allow: Uint32Array): Uint32Array {
-    const allowed = new Uint32Array(this.rows.count);
+  /** Which share of the live rows is allowed: of many rows an estimate by some of them, to tell what is cheaper. */
+  #shareAllowed(allow: Uint32Array): number {
+    const { rows } = this;
+    const looked = Math.min(rows.count, SAMPLE_ROWS);
+    let live = 0;
+    let allowed = 0;
+    for (let i = 0; i < looked; i++) {
+      const row = looked === rows.count ? i : Math.floor(((i * GOLDEN_RATIO) % 1) * rows.count);
+      if (!rows.isLive(row)) continue;
+      live++;
+      if (isAllowed(allow, rows.labelOf(row))) allowed++;
+    }
+    return live === 0 ? 0 : allowed / live;
+  }
+
+  /** Allowed live rows from `from` on. */
+  #allowedRows(allow: Uint32Array, from: number): Uint32Array {
+    const { rows } = this;
+    const allowed = new Uint32Array(rows.count - from);
     let count = 0;
-    for (let row = 0; row < this.rows.count; row++) {
-      if (isAllowed(allow, this.rows.labelOf(row)) && this.rows.isLive(row)) allowed[count++] = row;
+    for (let row = from; row < rows.count; row++) {
+      if (isAllowed(allow, rows.labelOf(row)) && rows.isLive(row)) allowed[count++] = row;
     }
     return allowed.subarray(0, count);
   }
