@@ -36,9 +36,12 @@ export function batchRows(dim: number): number {
   return Math.max(1, Math.floor(BATCH_BYTES / (4 * dim)));
 }
 
-/** Whether so many rows wait for their graph that `add` has to wait as well. */
-export function isFarBehind(rows: number): boolean {
-  return rows > MAX_BEHIND_ROWS;
+/**
+ * How many rows may wait for their graph when `add` ends, which has added `added` of the `behind` that wait now. Of very many, as after a
+ * purge, it takes in twice as many as came, so that they become fewer and nobody waits for all of them.
+ */
+export function mostBehind(behind: number, added: number): number {
+  return Math.max(MAX_BEHIND_ROWS, behind - 2 * added);
 }
 
 /** How far files are behind a space: changes that are in no file, live labels. */

@@ -21,10 +21,10 @@ import { SpaceGenerations, type WriteShard } from './space-generations.ts';
 import {
   batchRows,
   defaultGraphFromRows,
-  isFarBehind,
   isSaveDue,
   isSavedOnClosing,
   isWorthSaving,
+  mostBehind,
   ROWS_PER_GRAPH,
 } from './space-policy.ts';
 import { type ShardPool, SpaceShards } from './space-shards.ts';
@@ -311,7 +311,8 @@ export class VectorSpace {
     });
     if (bad.length > 0) throw new BadVectorError(modelId, bad);
     if (behind > 0) this.#needsUpkeep = true;
-    for (let waiting = behind; isFarBehind(waiting); ) waiting = await this.#maintainShard(shard, SLICE_MS);
+    const bound = mostBehind(behind, places.length);
+    for (let waiting = behind; waiting > bound; ) waiting = await this.#maintainShard(shard, SLICE_MS);
   }
 
   async #maintainShard(shard: number, budgetMs: number): Promise<number> {
