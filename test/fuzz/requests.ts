@@ -196,6 +196,10 @@ const typedFailures = [501, 503, 507];
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
+/** A longer head than 16 KB is refused before it is read for whom it is; what is sent beside the path is no longer than this. */
+const headBytes = 16_384;
+const otherHeadBytes = 1024;
+
 /** What is wrong with a body, as far as the document can say; null: that is not known beforehand. */
 function bodyFaults(operation: Operation, body: string | null): string[] | null {
   let value: unknown = {};
@@ -230,6 +234,11 @@ export function judge(
 ): void {
   const operation = documented.operation(to);
   const { status, body } = answer;
+  if (status === 431) {
+    assert.ok(sent.path.length > headBytes - otherHeadBytes, '431 for a head that is not too large');
+    return;
+  }
+  assert.ok(sent.path.length <= headBytes, 'a head that is too large is refused');
   operation.judge(answer);
   assert.ok(status < 500 || typedFailures.includes(status), `${status} is an accident`);
   if (caller === 'nobody' && operation.declares(401)) assert.equal(status, 401, 'nobody gets in');

@@ -92,6 +92,7 @@ export const soakEntries: readonly SoakEntry[] = [
     shows: 'pages, PDFs, feeds and packed bodies that are made to take memory or time',
     files: [
       'test/process/documents.test.ts',
+      'test/soak/endless-document.soak.ts',
       'test/process/fetch-memory.test.ts',
       'test/compute/feed/read-feed.test.ts',
       'test/reliability/regular-expressions.test.ts',

@@ -59,3 +59,22 @@ export const hostilePdfs: Record<string, { bytes: () => Buffer; reason: RegExp }
     reason: /^the PDF is broken$/,
   },
 };
+
+/** Ten million letters in two kilobytes: forms that draw ten others each, seven deep. Reading them takes minutes and little memory. */
+export function endlessPdf(): Buffer {
+  const depth = 7;
+  const firstForm = 6;
+  const form = (content: string, resources: string) =>
+    streamOf(Buffer.from(content), `/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${resources} >>`);
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /XObject << /X ${firstForm} 0 R >> >> /Contents 5 0 R >>`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    streamOf(Buffer.from('/X Do')),
+    ...Array.from({ length: depth }, (_, level) =>
+      form('/X Do '.repeat(10), `/XObject << /X ${firstForm + level + 1} 0 R >>`),
+    ),
+    form('BT /F 9 Tf (a) Tj ET', '/Font << /F 4 0 R >>'),
+  ]);
+}
