@@ -13,7 +13,7 @@ import { parentPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { traced } from '../tracing/span.ts';
 import { NoRoomError, Places } from './places.ts';
-import { markThread, ProcessorLimit, type ThreadMark } from './processor-limit.ts';
+import { markThread, PassingLimit, ProcessorLimit, type ThreadMark, type TimeLimit } from './time-limits.ts';
 
 /** The task was refused because `maxQueue` tasks wait already; it may be tried again. */
 export class QueueFullError extends Error {
@@ -148,15 +148,13 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       if (told !== undefined) listeners.set(call, told);
       const processorLimit = processorMs === undefined ? undefined : new ProcessorLimit(processorMs);
       if (processorLimit !== undefined) processorLimits.set(call, processorLimit);
-      // Not AbortSignal.timeout, which would keep the argument until its time has come, long after the task is done.
-      const timeout = new AbortController();
-      const timer = timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(), timeoutMs).unref();
-      const limits = [timer && timeout.signal, processorLimit?.signal].filter((each) => each !== undefined);
-      const signals = signal === undefined ? limits : [signal, ...limits];
+      const passingLimit = timeoutMs === undefined ? undefined : new PassingLimit(timeoutMs);
+      const limits: TimeLimit[] = [passingLimit, processorLimit].filter((each) => each !== undefined);
+      const signals = [signal, ...limits.map((limit) => limit.signal)].filter((each) => each !== undefined);
       // Of a task that runs the pool ends the thread, of one that waits it does not: this listener is called before the pool's own.
       let endedBefore = 0;
       for (const limit of limits) {
-        limit.addEventListener('abort', () => {
+        limit.signal.addEventListener('abort', () => {
           endedBefore = endedThreads;
         });
       }
@@ -177,10 +175,11 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         };
         return await (stop === undefined ? inThread() : unlessAborted(inThread(), stop));
       } catch (error) {
-        if (limits.some(({ aborted }) => aborted) && !signal?.aborted) {
+        const reached = limits.find((limit) => limit.signal.aborted);
+        if (reached !== undefined && !signal?.aborted) {
           if (endedThreads > endedBefore)
             process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
-          const [limitMs = 0, kind] = timeout.signal.aborted ? [timeoutMs, ''] : [processorMs, ' of processor time'];
+          const { limitMs, kind } = reached;
           const message = `${options.name}.${name} took longer than ${limitMs} ms${kind}`;
           throw new TaskTimeoutError(message, limitMs, { cause: error });
         }
@@ -189,8 +188,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       } finally {
         listeners.delete(call);
         processorLimits.delete(call);
-        processorLimit?.end();
-        clearTimeout(timer);
+        for (const limit of limits) limit.end();
         load--;
       }
     },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { collectGarbage } from '../../src/threads/collect-garbage.ts';
-import { markThread } from '../../src/threads/processor-limit.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/threads/thread-pool.ts';
+import { markThread } from '../../src/threads/time-limits.ts';
 import { until } from '../process/service.ts';
 
 const entry = new URL('./spinning-thread', import.meta.url);

@@ -8,7 +8,7 @@ import type { TranscriptText } from '../../compute/transcript/transcript-text.ts
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import type { FetchedTranscript } from '../../threads/extract-thread.ts';
-import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/thread-pool.ts';
+import { openThreadPool, QueueFullError, type RunOptions, TaskTimeoutError } from '../../threads/thread-pool.ts';
 import { givenAway, ranOutOfMemory, taskCode } from '../system/thread-faults.ts';
 import type { ReadFetchedText } from './content-readers.ts';
 
@@ -49,12 +49,7 @@ export function openExtractor(threads: number): Extractor {
   const fetched = async <Result>(
     { bytes }: { bytes: Uint8Array },
     signal: AbortSignal,
-    read: (options: {
-      timeoutMs: number;
-      processorMs: number;
-      signal: AbortSignal;
-      transfer: ArrayBuffer[];
-    }) => Promise<Result>,
+    read: (options: RunOptions) => Promise<Result>,
   ): Promise<Result> => {
     if (limit.pendingCount >= maxWaiting) throw tooManyWait();
     try {

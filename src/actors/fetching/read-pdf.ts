@@ -46,16 +46,8 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
     try {
       const page = await limit(() => {
         signal.throwIfAborted();
-        return pool.run(
-          'readPdf',
-          { bytes, settings },
-          {
-            timeoutMs,
-            processorMs,
-            signal,
-            transfer: givenAway(bytes),
-          },
-        );
+        const options = { timeoutMs, processorMs, signal, transfer: givenAway(bytes) };
+        return pool.run('readPdf', { bytes, settings }, options);
       });
       if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
       return page;

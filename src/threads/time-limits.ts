@@ -1,7 +1,8 @@
 /**
- * A limit of the processor time that a thread takes for a task. On a busy machine a thread waits for most of the time that passes, so
- * the clock says little about the work that was done. Linux counts what each thread has had; elsewhere nothing is known, the limit
- * never fires, and a limit of passing time has to end the task (docs/decisions/processor-time-of-threads.md).
+ * Limits of the time that a task takes in a thread: of the time that passes, and of the processor time. On a busy machine a thread waits
+ * for most of the time that passes, so the clock says little about the work that was done. Linux counts what each thread has had;
+ * elsewhere nothing is known, that limit never fires, and one of passing time has to end the task
+ * (docs/decisions/processor-time-of-threads.md).
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -45,26 +46,57 @@ function orUnknown(read: () => string): string | null {
   }
 }
 
-export class ProcessorLimit {
-  readonly #limitMs: number;
+export interface TimeLimit {
+  readonly limitMs: number;
+  /** What of, as a sentence's end. */
+  readonly kind: '' | ' of processor time';
+  /** Fires when the time is used up. */
+  readonly signal: AbortSignal;
+  /** The task is over. */
+  end(): void;
+}
+
+/** From now on. Unlike `AbortSignal.timeout` it lets go of the task when that is over, and with it of what the task was given. */
+export class PassingLimit implements TimeLimit {
+  readonly limitMs: number;
+  readonly kind = '';
+  readonly #stop = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(limitMs: number) {
+    this.limitMs = limitMs;
+    this.#timer = setTimeout(() => this.#stop.abort(), limitMs).unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Counts from `begin` on. */
+export class ProcessorLimit implements TimeLimit {
+  readonly limitMs: number;
+  readonly kind = ' of processor time';
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limitMs: number) {
-    this.#limitMs = limitMs;
+    this.limitMs = limitMs;
   }
 
-  /** Fires when the time is used up. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
   /** The task has begun on this thread. */
   begin({ tid, usedMs }: ThreadMark): void {
-    this.#check(tid, usedMs + this.#limitMs);
+    this.#check(tid, usedMs + this.limitMs);
   }
 
-  /** The task is over. */
   end(): void {
     clearTimeout(this.#timer);
   }
