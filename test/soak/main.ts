@@ -15,10 +15,12 @@ import { type SoakEntry, soakEntries } from './entries.ts';
 import { type Note, type RareStateCounts, rareStates } from './rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
+/** A third is left out, and a line through two points has no error. */
+const leastMixedMinutes = 5;
 const usage = `npm run soak [-- OPTIONS]
   --minutes N     end after so many minutes, 240 by default; entries that do not come to their turn fail the run
   --only NAME     this entry; may be given more than once
-  --mixed-minutes N  how long the mixed load goes on, 10 by default
+  --mixed-minutes N  how long the mixed load goes on, 10 by default and ${leastMixedMinutes} at least, or growth cannot be told from chance
   --slack N       multiply the time limit of each entry by it: for a machine that others use, too; 1 by default
   --seed N        the seed of the first entry; the next ones count on. Random by default
   --report FILE   write the report there, too
@@ -146,6 +148,10 @@ async function main(): Promise<number> {
   const unknown = values.only.filter((name) => soakEntries.every((entry) => entry.name !== name));
   if (unknown.length > 0) {
     process.stderr.write(`there is no ${unknown.join(', ')}; --list names what there is\n`);
+    return 2;
+  }
+  if (!(Number(values['mixed-minutes']) >= leastMixedMinutes)) {
+    process.stderr.write(`--mixed-minutes takes a number from ${leastMixedMinutes} on\n`);
     return 2;
   }
   const isWhole = values.only.length === 0;
