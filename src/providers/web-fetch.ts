@@ -15,6 +15,7 @@ import { request as requestHttps } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
 import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
+import { addressInHeader } from '../compute/web/header-address.ts';
 import { traced } from '../tracing/span.ts';
 import { BodyRoom } from './body-room.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -79,7 +80,7 @@ export interface WebAnswer extends AnswerHead {
   /** Addresses that redirected, in order, without names and passwords. */
   redirects: string[];
   /**
-   * Go on to an address that this answer's content forwards to. It is a redirect of the same fetch: one of its five, in what is
+   * Go on to an address that this answer forwards to without being a redirect, by its content or `Refresh`. It is a redirect of the same fetch: one of its five, in what is
    * left of its time, with all checks. Errors: as of the fetch.
    */
   follow(address: string): Promise<WebAnswer>;
@@ -125,8 +126,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
       try {
         const status = answer.statusCode ?? 0;
         if (redirectStatuses.has(status) && answer.headers.location !== undefined) {
-          // Node reads headers as Latin-1; addresses in them are sent as UTF-8.
-          return redirectTarget(Buffer.from(answer.headers.location, 'latin1').toString(), url);
+          return redirectTarget(addressInHeader(answer.headers.location), url);
         }
         const isPage = status >= 200 && status < 300;
         const retryAfterMs = retryAfterOf(status, answer.headers['retry-after'], clock.wall());

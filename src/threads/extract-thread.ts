@@ -18,6 +18,8 @@ export interface FetchedText extends Telling {
   charset: string | null;
   /** Where it came from; without it nothing forwards. */
   address?: string;
+  /** The header `Refresh` that came with it. */
+  refresh?: string | undefined;
 }
 
 /** `wall`: what was answered is no page but something in front of it; `forward`: nor is this, the page is at that address. */
@@ -40,17 +42,23 @@ export function extract(page: { html: string; url: string } & Telling): Extracte
 /** Errors: as `extract`; `cause: {code: 'binary'}` for what is no text. */
 export function readFetched(fetched: FetchedText): ReadText {
   beginTask(fetched);
-  const { kind, bytes, charset, address } = fetched;
+  const { kind, bytes, charset } = fetched;
   const isMarkup = kind === 'html' || kind === 'xhtml';
   const { text } = decodeText(bytes, charset, isMarkup);
   if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
-  if (!isMarkup) return { page: kind === 'markdown' ? readMarkdown(text) : readPlainText(text) };
+  if (!isMarkup) {
+    const page = kind === 'markdown' ? readMarkdown(text) : readPlainText(text);
+    return forwarded(fetched, '', page.text, null) ?? { page };
+  }
   const html = kind === 'xhtml' ? withEndTags(text) : text;
   const page = extract({ html, url: '' });
   const wall = recognizeWall({ ...page, html });
-  const forward = address === undefined ? null : forwardOf({ html, text: page.text, address, wall });
-  if (forward !== null) return { forward };
-  return wall === null ? { page } : { wall };
+  return forwarded(fetched, html, page.text, wall) ?? (wall === null ? { page } : { wall });
+}
+
+function forwarded({ address, refresh }: FetchedText, html: string, text: string, wall: Wall | null): ReadText | null {
+  const forward = address === undefined ? null : forwardOf({ html, text, address, wall, refresh });
+  return forward === null ? null : { forward };
 }
 
 export interface FetchedTranscript extends Telling {

@@ -12,6 +12,8 @@ export interface FetchedContent {
   charset: string | null;
   /** Where it came from; without it nothing forwards. */
   address?: string;
+  /** The header `Refresh` that came with it. */
+  refresh?: string | undefined;
 }
 
 /** Content that is no page, only the way to one at this address: absolute, http or https. */

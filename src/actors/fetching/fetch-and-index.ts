@@ -3,8 +3,8 @@
  * Safe to run again at any point. A page that is a video gets what is said in it, an episode of a podcast the transcript that was
  * published with it; of any other:
  *
- * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business; what only forwards
- *    by its content is a redirect
+ * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business; what only forwards,
+ *    by its content or the header `Refresh`, is a redirect
  * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
  * 3. read it on a thread; a sound recording goes to a temporary file and is transcribed
  * 4. store the text, unless the place that it came from is blacklisted; an attempt that finds it stored begins here
@@ -93,7 +93,8 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
           return { final, read: ofRecording(text, 'local') };
         }
         const { charset } = contentTypeOf(answer.headers['content-type']);
-        const content = { bytes: answer.body, charset, address: answer.finalUrl };
+        const { refresh } = answer.headers;
+        const content = { bytes: answer.body, charset, address: answer.finalUrl, refresh };
         const read = await readerOf(readers, typeOf(answer))(content, signal);
         if (!('forward' in read)) return { final, read };
         answer = await answer.follow(read.forward);

@@ -1,7 +1,8 @@
 /**
- * Tells where a page forwards to by `<meta http-equiv="refresh">`, where it is there for nothing else. Decides over a page that was
- * read; who goes on, with the checks of any redirect, is the fetch job. Called on an extraction thread.
+ * Tells where a page forwards to by the header `Refresh` or `<meta http-equiv="refresh">`, where it is there for nothing else. Decides
+ * over a page that was read; who goes on, with the checks of any redirect, is the fetch job. Called on an extraction thread.
  */
+import { addressInHeader } from '../web/header-address.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import { parsePage } from './parse-page.ts';
 import type { Wall } from './recognize-wall.ts';
@@ -19,6 +20,7 @@ const maxAddressLength = 8192;
 const inert = new Set('iframe noembed noframes template textarea xmp'.split(' '));
 
 export interface ReadPage {
+  /** '' for what is no markup: then only the header counts. */
   html: string;
   /** Readable text. */
   text: string;
@@ -26,6 +28,8 @@ export interface ReadPage {
   address: string;
   /** What the page would be taken for if it forwarded nowhere. */
   wall: Wall | null;
+  /** The header `Refresh`, as Node gives it. */
+  refresh?: string | undefined;
 }
 
 interface Refresh {
@@ -35,16 +39,17 @@ interface Refresh {
 
 /**
  * The address that a page forwards to, absolute, http or https; null for a page that stays.
- * A refresh in `noscript` counts where the page has no text, and no other refresh. One to the page's own address, whatever the fragment, is none.
+ * The header goes before the elements. A refresh in `noscript` counts where the page has no text, and no other refresh. One to the page's own address, whatever the fragment, is none.
  * What stands in front of a page goes first, since where that leads is not the page; so does an error on the way to the front page
  * of its site. An error elsewhere may be "This page has been moved".
  */
-export function forwardOf({ html, text, address, wall }: ReadPage): string | null {
-  if (text.length > maxOwnText || !/http-equiv/i.test(html)) return null;
+export function forwardOf({ html, text, address, wall, refresh: header }: ReadPage): string | null {
+  if (text.length > maxOwnText) return null;
   if (wall === 'challenge' || wall === 'login_wall' || wall === 'cookie_wall') return null;
-  const found = findRefreshes(html, address);
-  const refresh = found.open ?? (text === '' ? found.inNoscript : undefined);
-  if (refresh === undefined || refresh.delayS > maxDelayS) return null;
+  // Its address is relative to the page's own: the document with its base begins after the header.
+  const ofHeader = header === undefined ? null : readRefresh(addressInHeader(header), address, address);
+  const refresh = ofHeader ?? refreshIn(html, text, address);
+  if (refresh === null || refresh.delayS > maxDelayS) return null;
   const { target } = refresh;
   if (target.protocol !== 'http:' && target.protocol !== 'https:') return null;
   if (target.href.length > maxAddressLength) return null;
@@ -53,13 +58,11 @@ export function forwardOf({ html, text, address, wall }: ReadPage): string | nul
   return asFetched(target) === asFetched(own) ? null : target.href;
 }
 
-/** The first valid refresh, and the first in a `noscript`. */
-function findRefreshes(
-  html: string,
-  address: string,
-): { open?: Refresh | undefined; inNoscript?: Refresh | undefined } {
+/** The first valid refresh of the document; of a page without text one in a `noscript`, too. */
+function refreshIn(html: string, text: string, address: string): Refresh | null {
+  if (!/http-equiv/i.test(html)) return null;
   const root = parsePage(html, address).documentElement;
-  if (root === null) return {};
+  if (root === null) return null;
   const contents: { content: string; isInNoscript: boolean }[] = [];
   let base: string | undefined;
   let noscripts = 0;
@@ -82,9 +85,9 @@ function findRefreshes(
       const refresh = each.isInNoscript === isInNoscript ? readRefresh(each.content, from, address) : null;
       if (refresh !== null) return refresh;
     }
-    return undefined;
+    return null;
   };
-  return { open: first(false), inNoscript: first(true) };
+  return first(false) ?? (text === '' ? first(true) : null);
 }
 
 function isRefresh(node: DomNode): boolean {

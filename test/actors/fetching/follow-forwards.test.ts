@@ -1,4 +1,4 @@
-/** Pages that forward by their content, against real sites: each is a redirect, with all that holds for one. */
+/** Pages that forward by their content or the header `Refresh`, against real sites: each is a redirect, with all that holds for one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FetchError } from '../../../src/providers/fetch-error.ts';
@@ -125,4 +125,31 @@ test('of an answer that is no success no forward is followed', async (t) => {
   const { run } = await setUp(t, site, '/gone');
   await assert.rejects(run(), failsWith('HTTP 404', true));
   assert.deepEqual(site.asked, ['/gone']);
+});
+
+test('the header forwards like the element, whatever the kind of text', async (t) => {
+  const byHeader = (body: string, headers: Record<string, string> = {}, target = '/to'): Page =>
+    say(body, { refresh: `0; url=${target}`, ...headers });
+  const site = await Site.open(t, {
+    '/to': article,
+    '/empty': byHeader(''),
+    '/plain': byHeader('Moved.', { 'content-type': 'text/plain' }),
+    '/unnamed': (_request, response) => response.writeHead(200, { refresh: '0; url=/to' }).end(),
+    '/chain': byHeader('', {}, '/plain'),
+    '/self': byHeader('<p>Boats are late.</p>', {}, '/self'),
+    '/gone': say('', { refresh: '0; url=/to' }, 404),
+    '/outside': byHeader('', {}, 'http://inner.test/'),
+  });
+  for (const path of ['/empty', '/plain', '/unnamed', '/chain']) {
+    const { temporary, run } = await setUp(t, site, path);
+    await run();
+    assert.equal(temporary.store.reader.pages.body(1), words, path);
+  }
+  const self = await setUp(t, site, '/self');
+  await self.run();
+  assert.equal(self.temporary.store.reader.pages.body(1), 'Boats are late.');
+  const gone = await setUp(t, site, '/gone');
+  await assert.rejects(gone.run(), failsWith('HTTP 404', true));
+  const outside = await setUp(t, site, '/outside', async () => [{ address: '127.0.0.2', family: 4 }]);
+  await assert.rejects(outside.run(), failsWith('blocked address', true));
 });

@@ -61,9 +61,9 @@ test('long contents are read in little time', async () => {
   }
 });
 
-function forwarded(html: string): string | null {
+function forwarded(html: string, refresh?: string): string | null {
   const page = extractHtml(html, '');
-  return forwardOf({ html, text: page.text, address, wall: recognizeWall({ ...page, html }) });
+  return forwardOf({ html, text: page.text, address, wall: recognizeWall({ ...page, html }), refresh });
 }
 
 const meta = (content: string) => `<meta http-equiv="refresh" content="${content}">`;
@@ -125,4 +125,31 @@ const pages: Record<string, [html: string, forward: string | null]> = {
 
 for (const [name, [html, forward]] of Object.entries(pages)) {
   test(`${forward === null ? 'no forward' : 'a forward'}: ${name}`, () => assert.equal(forwarded(html), forward));
+}
+
+/** Latin-1, as Node gives the bytes of a header. */
+const bytesOf = (text: string) => Buffer.from(text).toString('latin1');
+
+const headers: Record<string, [refresh: string, html: string, forward: string | null]> = {
+  'nothing else': ['0; url=/new', '', there],
+  'a notice': ['10;URL="/new"', '<p>This page has been moved.</p>', there],
+  'the header before the element': ['0; url=/new', meta('0; url=/newer'), there],
+  'no base for the header': ['0; url=n', '<base href="/b/">', 'http://old.test/dir/n'],
+  'a header that is none, and an element': ['soon', toNew, there],
+  'bytes beyond ASCII as they came': [`0; url=${bytesOf('/é')}?q=\xe9`, '', 'http://old.test/%C3%A9?q=%E9'],
+  'a name beyond ASCII': [`0; url=${bytesOf('http://bücher.test/')}`, '', 'http://xn--bcher-kva.test/'],
+  'the page itself, in spite of the element': ['5', toNew, null],
+  'the page itself in full': [`0; url=${address}#top`, '<p>News</p>', null],
+  'eleven seconds': ['11; url=/new', '', null],
+  'an article': ['0; url=/new', `<article><h1>Locks</h1><p>${words(800)}</p></article>`, null],
+  'a script': ['0; url=javascript:alert(1)', '', null],
+  'a file': ['0; url=file:///etc/passwd', '', null],
+  'an address that is far too long': [`0; url=/${'a'.repeat(60_000)}`, '', null],
+  'a captcha': ['0; url=/new', '<title>Just a moment...</title><div id="challenge-form"></div>', null],
+  'an error that sends home': ['5; url=/', '<title>404 Not Found</title><h1>404 Not Found</h1>', null],
+};
+
+for (const [name, [refresh, html, forward]] of Object.entries(headers)) {
+  test(`${forward === null ? 'no forward' : 'a forward'} by the header: ${name}`, () =>
+    assert.equal(forwarded(html, refresh), forward));
 }
