@@ -10,7 +10,7 @@ import { type PageToEmbed, slicesFrom } from '../../src/actors/models/backfill-s
 import { createLabelSet } from '../../src/compute/structures/label-set.ts';
 import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';
 import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
-import { StoreView } from '../../src/store/store.ts';
+import { StoreView } from '../../src/store/store-view.ts';
 import { openThreadPool } from '../../src/threads/thread-pool.ts';
 
 export interface EngineRate {

@@ -3,7 +3,7 @@ import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { StoreFormatError } from '../store/environment.ts';
 import { proveStore } from '../store/look-apart.ts';
-import { StoreView } from '../store/store.ts';
+import { StoreView } from '../store/store-view.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { type ServiceClient, serviceClient } from './service-client.ts';
 import type { Terminal } from './terminal.ts';

@@ -25,7 +25,7 @@ import { openEnvironment, openReadOnlyEnvironment, restampStore, storeFormat } f
 import { type CarriedRule, proveStore, readRulesApart } from './look-apart.ts';
 import { PageReader } from './pages.ts';
 import { copyInto, roomFor } from './replace-file.ts';
-import { StoreView } from './store.ts';
+import { StoreView } from './store-view.ts';
 
 export class BackupError extends Error {
   readonly code = 'backup';

@@ -5,15 +5,22 @@
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DomainError, FatalError } from '../domain/errors.ts';
-import type { Job } from '../domain/job.ts';
-import type { Page } from '../domain/page.ts';
+import { FatalError } from '../domain/errors.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
-import { BlacklistReader, type BlacklistRule, BlacklistTransactor } from './blacklist.ts';
+import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
 import { ClusterReader, ClusterTransactor } from './clusters.ts';
+import {
+  addChanges,
+  type CommandResult,
+  type Commit,
+  type CommitStep,
+  causeOf,
+  noChanges,
+  storeUnavailable,
+} from './commit.ts';
 import { Counters } from './counters.ts';
 import { EntityReader, EntityTransactor } from './entities.ts';
-import { type Environment, openEnvironment, openReadOnlyEnvironment } from './environment.ts';
+import { type Environment, openEnvironment } from './environment.ts';
 import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
 import { openApart } from './look-apart.ts';
@@ -23,85 +30,61 @@ import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { RefusedTextReader, RefusedTextTransactor } from './refused-texts.ts';
 import { ReplayReader, ReplayTransactor } from './replays.ts';
-import { type Tombstone, TombstoneReader, TombstoneTransactor } from './tombstones.ts';
+import { TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
 
-export interface StoreReader {
-  readonly pages: PageReader;
-  readonly jobs: JobReader;
-  readonly blacklist: BlacklistReader;
-  readonly models: ModelReader;
-  readonly backfills: BackfillReader;
-  readonly vectors: VectorReader;
-  readonly refusedTexts: RefusedTextReader;
-  readonly queryLog: QueryLogReader;
-  readonly replays: ReplayReader;
-  readonly tombstones: TombstoneReader;
-  readonly clusters: ClusterReader;
-  readonly watches: WatchReader;
-  readonly imports: ImportReader;
-  readonly metrics: MetricReader;
-  readonly entities: EntityReader;
-  readonly counters: Pick<Counters, 'peek'>;
+/** The readers of an environment; a record kind adds its line here, and one below. */
+export function readersOf(environment: Environment, counters: Pick<Counters, 'peek'> = new Counters(environment)) {
+  return {
+    pages: new PageReader(environment),
+    jobs: new JobReader(environment),
+    blacklist: new BlacklistReader(environment),
+    models: new ModelReader(environment),
+    backfills: new BackfillReader(environment),
+    vectors: new VectorReader(environment),
+    refusedTexts: new RefusedTextReader(environment),
+    queryLog: new QueryLogReader(environment),
+    replays: new ReplayReader(environment),
+    tombstones: new TombstoneReader(environment),
+    clusters: new ClusterReader(environment),
+    watches: new WatchReader(environment),
+    imports: new ImportReader(environment),
+    metrics: new MetricReader(environment),
+    entities: new EntityReader(environment),
+    counters,
+  };
 }
 
-/** What a command may touch. Reads see the writes of the same transaction. */
-export interface Transaction extends StoreReader {
-  readonly pages: PageTransactor;
-  readonly jobs: JobTransactor;
-  readonly blacklist: BlacklistTransactor;
-  readonly models: ModelTransactor;
-  readonly backfills: BackfillTransactor;
-  readonly vectors: VectorTransactor;
-  readonly refusedTexts: RefusedTextTransactor;
-  readonly queryLog: QueryLogTransactor;
-  readonly replays: ReplayTransactor;
-  readonly tombstones: TombstoneTransactor;
-  readonly clusters: ClusterTransactor;
-  readonly watches: WatchTransactor;
-  readonly imports: ImportTransactor;
-  readonly metrics: MetricTransactor;
-  readonly entities: EntityTransactor;
-  readonly counters: Counters;
+/** The same records for whoever writes: valid inside a transaction. */
+function transactorsOf(environment: Environment, counters: Counters) {
+  return {
+    pages: new PageTransactor(environment),
+    jobs: new JobTransactor(environment),
+    blacklist: new BlacklistTransactor(environment),
+    models: new ModelTransactor(environment),
+    backfills: new BackfillTransactor(environment),
+    vectors: new VectorTransactor(environment),
+    refusedTexts: new RefusedTextTransactor(environment),
+    queryLog: new QueryLogTransactor(environment),
+    replays: new ReplayTransactor(environment),
+    tombstones: new TombstoneTransactor(environment),
+    clusters: new ClusterTransactor(environment),
+    watches: new WatchTransactor(environment),
+    imports: new ImportTransactor(environment),
+    metrics: new MetricTransactor(environment),
+    entities: new EntityTransactor(environment),
+    counters,
+  };
 }
+
+export type StoreReader = Readonly<ReturnType<typeof readersOf>>;
+
+/** What a command may touch. Reads see the writes of the same transaction. */
+export type Transaction = Readonly<ReturnType<typeof transactorsOf>>;
 
 /** A decision over stored state: reads, decides, writes, returns its reply. Pure but for the transaction. */
 export type Command<Reply> = (transaction: Transaction) => Reply;
-
-export type CommandResult = { ok: true; reply: unknown } | { ok: false; error: unknown };
-
-/** The rows that a commit changed, in order: what projections of the store and the event stream are told. */
-export interface Changes {
-  /** Only those whose status changed. */
-  jobs: Job[];
-  pages: Page[];
-  /** Numbers of pages that are gone; whatever they had before in the same commit is in `pages`. */
-  removedPages: number[];
-  /** Blacklist rules, new or changed. */
-  rules: BlacklistRule[];
-  tombstones: Tombstone[];
-}
-
-export function noChanges(): Changes {
-  return { jobs: [], pages: [], removedPages: [], rules: [], tombstones: [] };
-}
-
-export interface CommitStep {
-  opstamp: number;
-  changes: Changes;
-}
-
-export interface Commit {
-  /** Increases by one with each commit; where nothing was committed, that of the last one. */
-  opstamp: number;
-  results: CommandResult[];
-  changes: Changes;
-  /** The same changes by the transaction that made them: a batch of which a command failed is several. */
-  steps: readonly CommitStep[];
-  /** Resolves when the commit is on the disk. */
-  flushed: Promise<unknown>;
-}
 
 /**
  * The transaction begins behind the last commit. LMDB keeps the number of that in memory that all processes share, and one that opens the
@@ -135,24 +118,7 @@ export class Store {
     this.storeId = environment.storeId;
     const counters = new Counters(environment);
     this.reader = readersOf(environment, counters);
-    this.#transaction = {
-      pages: new PageTransactor(environment),
-      jobs: new JobTransactor(environment),
-      blacklist: new BlacklistTransactor(environment),
-      models: new ModelTransactor(environment),
-      backfills: new BackfillTransactor(environment),
-      vectors: new VectorTransactor(environment),
-      refusedTexts: new RefusedTextTransactor(environment),
-      queryLog: new QueryLogTransactor(environment),
-      replays: new ReplayTransactor(environment),
-      tombstones: new TombstoneTransactor(environment),
-      clusters: new ClusterTransactor(environment),
-      watches: new WatchTransactor(environment),
-      imports: new ImportTransactor(environment),
-      metrics: new MetricTransactor(environment),
-      entities: new EntityTransactor(environment),
-      counters,
-    };
+    this.#transaction = transactorsOf(environment, counters);
     this.#lastCommit = lastCommitOf(environment); // databases that were lacking are made by now
   }
 
@@ -313,11 +279,7 @@ export class Store {
         steps.push(...own);
         whole.opstamp = opstamp;
         whole.results.push(...results);
-        whole.changes.jobs.push(...changes.jobs);
-        whole.changes.pages.push(...changes.pages);
-        whole.changes.removedPages.push(...changes.removedPages);
-        whole.changes.rules.push(...changes.rules);
-        whole.changes.tombstones.push(...changes.tombstones);
+        addChanges(whole.changes, changes);
         whole.flushed = Promise.all([whole.flushed, flushed]);
         whole.flushed.catch(() => {}); // told to whoever gets the whole
       } catch (error) {
@@ -342,69 +304,4 @@ export class Store {
 
 function lastCommitOf({ root }: Environment): number {
   return (root.getStats() as { lastTxnId: number }).lastTxnId;
-}
-
-/** The readers of an environment; a record kind adds its line here. */
-function readersOf(environment: Environment, counters: Counters): StoreReader {
-  return {
-    pages: new PageReader(environment),
-    jobs: new JobReader(environment),
-    blacklist: new BlacklistReader(environment),
-    models: new ModelReader(environment),
-    backfills: new BackfillReader(environment),
-    vectors: new VectorReader(environment),
-    refusedTexts: new RefusedTextReader(environment),
-    queryLog: new QueryLogReader(environment),
-    replays: new ReplayReader(environment),
-    tombstones: new TombstoneReader(environment),
-    clusters: new ClusterReader(environment),
-    watches: new WatchReader(environment),
-    imports: new ImportReader(environment),
-    metrics: new MetricReader(environment),
-    entities: new EntityReader(environment),
-    counters,
-  };
-}
-
-/** A store that is only read, beside the process that writes it, if there is one. */
-export class StoreView {
-  readonly storeId: string;
-  readonly reader: StoreReader;
-  readonly #environment: Environment;
-
-  private constructor(environment: Environment) {
-    this.#environment = environment;
-    this.storeId = environment.storeId;
-    this.reader = readersOf(environment, new Counters(environment));
-  }
-
-  /** Errors: StoreFormatError where there is no store below `dataDir`, or one of another format. */
-  static open(dataDir: string): StoreView {
-    return new StoreView(openReadOnlyEnvironment(join(dataDir, 'store')));
-  }
-
-  usedBytes(): number {
-    return statSync(this.#environment.dataFile).size;
-  }
-
-  /** Write everything as of now into the file `data.mdb` of an empty folder, without free space. Writers go on meanwhile. */
-  async copyTo(dir: string): Promise<void> {
-    await this.#environment.root.backup(dir, true);
-  }
-
-  close(): Promise<void> {
-    return this.#environment.root.close();
-  }
-}
-
-/** What made a commit fail: LMDB tells it in a promise of its own beside the error, which must not stay unhandled. */
-async function causeOf(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error && 'commitError' in error && error.commitError instanceof Promise)) return error;
-  const told = error.commitError.catch((cause) => cause);
-  return new Error('the commit failed', { cause: await Promise.race([told, new Promise(setImmediate)]) });
-}
-
-/** How a failure of the environment looks to those who asked for the write. */
-export function storeUnavailable(cause: unknown): DomainError {
-  return new DomainError('store_unavailable', 'the store cannot be written', { retryAfterS: 5, cause });
 }

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { StoreView } from '../../src/store/store.ts';
+import { StoreView } from '../../src/store/store-view.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token, until, withoutEntities } from '../process/service.ts';
 import { Cli } from './run-cli.ts';

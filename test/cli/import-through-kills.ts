@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openSource } from '../../src/importers/open-source.ts';
 import { StoreFormatError } from '../../src/store/environment.ts';
-import { StoreView } from '../../src/store/store.ts';
+import { StoreView } from '../../src/store/store-view.ts';
 import { syntheticHistory, urlOf, visitedAt, visitsOf, writeHistory } from '../importers/history-file.ts';
 import { Cli } from './run-cli.ts';
 

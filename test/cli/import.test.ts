@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { StoreView } from '../../src/store/store.ts';
+import { StoreView } from '../../src/store/store-view.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';

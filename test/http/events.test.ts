@@ -12,7 +12,7 @@ import type { JobListResponse } from '../../src/domain/job.ts';
 import type { Ask } from '../../src/domain/messages.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
 import { stopListening } from '../../src/http/stop-listening.ts';
-import { noChanges } from '../../src/store/store.ts';
+import { noChanges } from '../../src/store/commit.ts';
 import { Hosted } from '../actors/hosted.ts';
 import { compiled, WholeSystem } from '../app/whole-system.ts';
 import { jobRow } from '../machines/rows.ts';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
 import { StoreFormatError, storeFormat } from '../../src/store/environment.ts';
-import { type Command, Store, StoreView } from '../../src/store/store.ts';
+import { type Command, Store } from '../../src/store/store.ts';
+import { StoreView } from '../../src/store/store-view.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
 const nothing: Command<undefined> = () => undefined;

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Changes, type Command, noChanges, Store } from '../../src/store/store.ts';
+import { type Changes, noChanges } from '../../src/store/commit.ts';
+import { type Command, Store } from '../../src/store/store.ts';
 
 export class TemporaryStore implements AsyncDisposable {
   readonly path: string;

@@ -3,7 +3,7 @@
  * for what has to agree with them, and when it is on the disk, for what a crash must not take back: what goes out of the process, or into
  * other files. One that fails to reach the disk is told of once, and the process ends.
  */
-import type { Changes } from '../../store/store.ts';
+import type { Changes } from '../../store/commit.ts';
 import { outsideTraces } from '../../tracing/span.ts';
 
 export interface CommittedChanges extends Changes {

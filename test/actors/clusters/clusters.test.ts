@@ -8,7 +8,8 @@ import { finishRun, storeDraft, storePoints } from '../../../src/commands/cluste
 import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import type { ClusterPoint } from '../../../src/domain/cluster.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import { type Changes, type Command, noChanges } from '../../../src/store/store.ts';
+import { type Changes, noChanges } from '../../../src/store/commit.ts';
+import type { Command } from '../../../src/store/store.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
 import { keptLog } from '../quiet-log.ts';

@@ -9,7 +9,7 @@ import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { noChanges } from '../../../src/store/store.ts';
+import { noChanges } from '../../../src/store/commit.ts';
 import { openThreadPool } from '../../../src/threads/thread-pool.ts';
 import { submission } from '../../commands/submissions.ts';
 import { pageRow } from '../../machines/rows.ts';

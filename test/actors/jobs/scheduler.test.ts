@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
 import type { Job } from '../../../src/domain/job.ts';
-import { type Command, noChanges, storeUnavailable } from '../../../src/store/store.ts';
+import { noChanges, storeUnavailable } from '../../../src/store/commit.ts';
+import type { Command } from '../../../src/store/store.ts';
 import { limits, Workshop } from '../workshop.ts';
 
 const newJob =

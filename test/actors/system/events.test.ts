@@ -6,7 +6,8 @@ import { eventsLogic, maxBacklog, stallMs } from '../../../src/actors/system/eve
 import { createJob } from '../../../src/commands/move-job.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { EventSubscription, JobEventData } from '../../../src/domain/events.ts';
-import { type Command, noChanges } from '../../../src/store/store.ts';
+import { noChanges } from '../../../src/store/commit.ts';
+import type { Command } from '../../../src/store/store.ts';
 import { jobRow } from '../../machines/rows.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
