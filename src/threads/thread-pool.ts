@@ -27,10 +27,13 @@ export class TaskTimeoutError extends Error {
   readonly retryable = false;
   /** The limit that ended it, ms: of passing time, or of processor time. */
   readonly limitMs: number;
+  /** It was the work itself that took so long, however busy the machine is. */
+  readonly ofProcessor: boolean;
 
-  constructor(message: string, limitMs: number, options?: ErrorOptions) {
-    super(message, options);
+  constructor(name: string, { limitMs, kind }: TimeLimit, options?: ErrorOptions) {
+    super(`${name} took longer than ${limitMs} ms${kind}`, options);
     this.limitMs = limitMs;
+    this.ofProcessor = kind !== '';
   }
 }
 
@@ -62,7 +65,7 @@ const lazyIdleMs = 60_000;
 
 export interface RunOptions {
   signal?: AbortSignal;
-  /** Milliseconds from submission to result, the wait in the queue included. */
+  /** Milliseconds from when the task's turn has come to its result: the start of a thread counts, the wait in the queue does not. */
   timeoutMs?: number;
   /**
    * Milliseconds of processor time of a task that says when it begins (`beginTask`); a limit only where the kernel counts them, so
@@ -151,7 +154,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       const passingLimit = timeoutMs === undefined ? undefined : new PassingLimit(timeoutMs);
       const limits: TimeLimit[] = [passingLimit, processorLimit].filter((each) => each !== undefined);
       const signals = [signal, ...limits.map((limit) => limit.signal)].filter((each) => each !== undefined);
-      // Of a task that runs the pool ends the thread, of one that waits it does not: this listener is called before the pool's own.
+      // Of a task that runs the pool ends the thread, of one that is only given up it does not: this listener is called before the pool's own.
       let endedBefore = 0;
       for (const limit of limits) {
         limit.signal.addEventListener('abort', () => {
@@ -161,6 +164,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       try {
         const stop = signals.length === 0 ? undefined : AbortSignal.any(signals);
         await places.enter(stop);
+        passingLimit?.begin();
         const interrupting = stop === undefined || options.uninterrupted ? {} : { signal: stop };
         const moved = transfer === undefined ? {} : { transferList: transfer };
         const inThread = async () => {
@@ -179,9 +183,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         if (reached !== undefined && !signal?.aborted) {
           if (endedThreads > endedBefore)
             process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
-          const { limitMs, kind } = reached;
-          const message = `${options.name}.${name} took longer than ${limitMs} ms${kind}`;
-          throw new TaskTimeoutError(message, limitMs, { cause: error });
+          throw new TaskTimeoutError(`${options.name}.${name}`, reached, { cause: error });
         }
         if (error instanceof NoRoomError) throw new QueueFullError(fullQueue, { cause: error });
         throw error;

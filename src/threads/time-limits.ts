@@ -56,20 +56,24 @@ export interface TimeLimit {
   end(): void;
 }
 
-/** From now on. Unlike `AbortSignal.timeout` it lets go of the task when that is over, and with it of what the task was given. */
+/** Counts from `begin` on. Unlike `AbortSignal.timeout` it lets go of the task when that is over, and with it of what the task was given. */
 export class PassingLimit implements TimeLimit {
   readonly limitMs: number;
   readonly kind = '';
   readonly #stop = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(limitMs: number) {
     this.limitMs = limitMs;
-    this.#timer = setTimeout(() => this.#stop.abort(), limitMs).unref();
   }
 
   get signal(): AbortSignal {
     return this.#stop.signal;
+  }
+
+  /** The task's turn has come. */
+  begin(): void {
+    this.#timer = setTimeout(() => this.#stop.abort(), this.limitMs).unref();
   }
 
   end(): void {

@@ -3,8 +3,11 @@ import { decodeText } from '../compute/extraction/decode-text.ts';
 import { readTranscript } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { readVideoInfo, type VideoInfo, type VideoList } from '../compute/video/video-info.ts';
+import { beginTask, type Telling } from './thread-pool.ts';
 
-export function readInfo({ bytes }: { bytes: Uint8Array }): VideoInfo | VideoList | null {
+export function readInfo(info: { bytes: Uint8Array } & Telling): VideoInfo | VideoList | null {
+  beginTask(info);
+  const { bytes } = info;
   return readVideoInfo(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }
 
@@ -16,7 +19,9 @@ export interface CaptionsFile {
 }
 
 /** Errors: none; what is no captions file gives no text. */
-export function readCaptions({ bytes, charset, chapters }: CaptionsFile): TranscriptText {
+export function readCaptions(file: CaptionsFile & Telling): TranscriptText {
+  beginTask(file);
+  const { bytes, charset, chapters } = file;
   // Only captions are read as such: a site that answers with a page in their place has none.
   const cues = readTranscript(decodeText(bytes, charset, false).text, 'captions');
   const timed = cues.filter(({ startS }) => startS !== null);

@@ -251,6 +251,7 @@ test('time that a thread waits is none of its processor time, and work is', { sk
       code: 'task_timeout',
       message: 'spinning.beginAndSpin took longer than 300 ms of processor time',
       limitMs: 300,
+      ofProcessor: true,
     });
     // A thread that has worked before begins anew.
     await pool.run('spin', 600);
@@ -264,30 +265,55 @@ test('a task that takes no processor time is ended by the clock', async () => {
   const pool = open();
   try {
     const waiting = pool.run('beginAndSpin', { idleMs: 600_000, ms: 0 }, { timeoutMs: 300, processorMs: 60_000 });
-    await assert.rejects(waiting, { message: 'spinning.beginAndSpin took longer than 300 ms', limitMs: 300 });
+    await assert.rejects(waiting, {
+      message: 'spinning.beginAndSpin took longer than 300 ms',
+      limitMs: 300,
+      ofProcessor: false,
+    });
     assert.equal(await pool.run('next', undefined), 41);
   } finally {
     await pool.close();
   }
 });
 
-test('a task that goes over its time while it waits ends no thread, and nobody is told that one was', async () => {
+test('the wait for its turn is none of the time of a task', async (t) => {
   const pool = open();
+  const { closed, letGo } = gate();
+  try {
+    assert.equal(await pool.run('next', undefined), 41);
+    const held = pool.run('hold', closed);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const waiting = pool.run('next', undefined, { timeoutMs: 1000 });
+    await new Promise(setImmediate);
+    t.mock.timers.tick(60_000);
+    letGo();
+    await held;
+    assert.equal(await waiting, 42);
+  } finally {
+    t.mock.timers.reset();
+    letGo();
+    await pool.close();
+  }
+});
+
+test('that a thread was ended is told where one was, not where its task was only given up', async () => {
+  const [pool, kept] = [open(), open({ uninterrupted: true })];
+  const { closed, letGo } = gate();
   const warnings: string[] = [];
   const hear = ({ message }: Error) => warnings.push(message);
   process.on('warning', hear);
   try {
-    const running = pool.run('spin', 1000);
-    await assert.rejects(pool.run('next', undefined, { timeoutMs: 50 }), TaskTimeoutError);
-    await running;
-    assert.equal(await pool.run('next', undefined), 41);
+    await assert.rejects(kept.run('hold', closed, { timeoutMs: 20 }), TaskTimeoutError);
+    letGo();
+    assert.equal(await kept.run('next', undefined), 41);
     assert.deepEqual(warnings, []);
     await assert.rejects(pool.run('spin', 60_000, { timeoutMs: 200 }), TaskTimeoutError);
-    assert.equal(await pool.run('next', undefined), 41, 'of a new thread');
+    assert.equal(await pool.run('next', undefined), 41);
     assert.deepEqual(warnings, ['spinning: a task took too long and ended with its thread']);
   } finally {
     process.off('warning', hear);
-    await pool.close();
+    letGo();
+    await Promise.all([pool.close(), kept.close()]);
   }
 });
 

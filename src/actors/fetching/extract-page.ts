@@ -2,7 +2,6 @@
  * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it, and of what was fetched,
  * with those ways as failures of its job. Extraction has threads of its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
  */
-import pLimit from 'p-limit';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
@@ -19,7 +18,7 @@ const timeoutMs = 4 * processorMs;
 /** Bodies are up to 16 MB; a parsed document takes about thirty times its length. */
 const maxHeapMb = 1024;
 /** Pages that may wait here to be handed to a thread: ten full batches. */
-const maxWaiting = 1000;
+const maxQueue = 1000;
 
 export interface Extractor {
   /** Errors: DomainError `invalid` for HTML that takes too long, too much memory or is too deep; `overloaded` when too many wait. */
@@ -40,23 +39,18 @@ export function openExtractor(threads: number): Extractor {
     name: 'extract',
     threads,
     lazy: true,
-    maxQueue: threads,
+    maxQueue,
     maxHeapMb,
     nice: 5,
   });
-  const limit = pLimit(threads);
   /** Have a thread read what was fetched; its bytes are given away. */
   const fetched = async <Result>(
     { bytes }: { bytes: Uint8Array },
     signal: AbortSignal,
     read: (options: RunOptions) => Promise<Result>,
   ): Promise<Result> => {
-    if (limit.pendingCount >= maxWaiting) throw tooManyWait();
     try {
-      return await limit(() => {
-        signal.throwIfAborted();
-        return read({ timeoutMs, processorMs, signal, transfer: givenAway(bytes) });
-      });
+      return await read({ timeoutMs, processorMs, signal, transfer: givenAway(bytes) });
     } catch (error) {
       signal.throwIfAborted();
       throw asFailure(error);
@@ -64,9 +58,8 @@ export function openExtractor(threads: number): Extractor {
   };
   return {
     async extract(html, url) {
-      if (limit.pendingCount >= maxWaiting) throw overloaded();
       try {
-        return await limit(() => pool.run('extract', { html, url }, { timeoutMs, processorMs }));
+        return await pool.run('extract', { html, url }, { timeoutMs, processorMs });
       } catch (error) {
         throw asAnswer(error);
       }
@@ -103,10 +96,10 @@ function asFailure(error: unknown): unknown {
   return taskCode(error) === 'binary' ? unreadable('is not a text, although it says so') : error;
 }
 
-function tooManyWait(cause?: unknown): JobError {
+function tooManyWait(cause: unknown): JobError {
   return new JobError('too many pages are waiting for extraction', { retryAfterMs: 1000, cause });
 }
 
-function overloaded(cause?: unknown): DomainError {
+function overloaded(cause: unknown): DomainError {
   return new DomainError('overloaded', 'too many pages are waiting for extraction', { retryAfterS: 1, cause });
 }

@@ -2,7 +2,6 @@
  * Reads PDFs on a thread of their own, with the ways in which that fails as failures of the job. One at a time: a PDF may take
  * gigabytes of memory at worst, and nobody waits for it.
  */
-import pLimit from 'p-limit';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
 import { unnamedTypes } from '../../compute/web/unnamed-types.ts';
@@ -15,11 +14,11 @@ import { type ContentReader, type ContentReaders, isPdf } from './content-reader
 
 /** Processor time that a PDF may take, ms: 200 pages take 2 s. */
 const processorMs = 60_000;
-/** …and the time that may pass meanwhile, from when its turn has come: on a machine that is busy, or does not count. */
+/** …and the time that may pass meanwhile, the start of the thread included: on a machine that is busy, or does not count. */
 const timeoutMs = 5 * processorMs;
 const maxHeapMb = 1024;
 /** PDFs, of up to `fetch.max_bytes`, that may wait. */
-const maxWaiting = 16;
+const maxQueue = 16;
 const retryAfterMs = 5000;
 
 export interface PdfReader {
@@ -34,21 +33,15 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
     name: 'pdf',
     threads: 1,
     lazy: true,
-    maxQueue: 1,
+    maxQueue,
     maxHeapMb,
     nice: 10,
   });
-  // A PDF's time begins when its turn has come.
-  const limit = pLimit(1);
   const read: ContentReader<ExtractedPage> = async ({ bytes }, signal) => {
     if (!isPdf(bytes)) throw new FetchError('unsupported_content', 'is not a PDF, although it says so');
-    if (limit.pendingCount >= maxWaiting) throw tooManyWait();
     try {
-      const page = await limit(() => {
-        signal.throwIfAborted();
-        const options = { timeoutMs, processorMs, signal, transfer: givenAway(bytes) };
-        return pool.run('readPdf', { bytes, settings }, options);
-      });
+      const options = { timeoutMs, processorMs, signal, transfer: givenAway(bytes) };
+      const page = await pool.run('readPdf', { bytes, settings }, options);
       if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
       return page;
     } catch (error) {
@@ -92,6 +85,6 @@ function isPdfFault(code: unknown): code is PdfFault {
   return typeof code === 'string' && Object.hasOwn(sentences, code);
 }
 
-function tooManyWait(cause?: unknown): JobError {
+function tooManyWait(cause: unknown): JobError {
   return new JobError('too many PDFs are waiting to be read', { retryAfterMs, cause });
 }

@@ -18,12 +18,14 @@ export interface VideoParser {
   close(): Promise<void>;
 }
 
-/** Longest that reading may take, ms, the start of the thread included: megabytes take a second. */
-const timeoutMs = 60_000;
+/** Processor time that reading may take, ms: megabytes take a second. */
+const processorMs = 60_000;
+/** …and the time that may pass meanwhile, the start of the thread included: on a machine that is busy, or does not count. */
+const timeoutMs = 5 * processorMs;
 const maxHeapMb = 512;
 const maxQueue = 64;
 
-export function openVideoParser(): VideoParser {
+export function openVideoParser(limits = { processorMs, timeoutMs }): VideoParser {
   const pool = openThreadPool<typeof import('../../threads/video-thread.ts')>({
     entry: new URL('../../threads/video-thread', import.meta.url),
     name: 'videos',
@@ -35,12 +37,12 @@ export function openVideoParser(): VideoParser {
   });
   return {
     async readInfo(bytes, signal) {
-      const info = await pool.run('readInfo', { bytes }, { timeoutMs, signal }).catch(asFailure);
+      const info = await pool.run('readInfo', { bytes }, { ...limits, signal }).catch(asFailure);
       if (info === null) throw new FetchError('program_failed', 'yt-dlp wrote what is no description of a video');
       return info;
     },
     async readCaptions(file, signal) {
-      const read = await pool.run('readCaptions', file, { timeoutMs, signal }).catch(asFailure);
+      const read = await pool.run('readCaptions', file, { ...limits, signal }).catch(asFailure);
       if (read.text === '') throw new FetchError('unreadable', 'the captions of the video cannot be read');
       return read;
     },
@@ -53,8 +55,11 @@ function asFailure(error: unknown): never {
     throw new JobError('too many captions are waiting to be read', { retryAfterMs: 1000, cause: error });
   }
   if (error instanceof TaskTimeoutError) {
-    // Sizes are bounded: the machine is busy.
-    throw new JobError(`the captions took longer than ${timeoutMs / 1000} s to read`, { cause: error });
+    const message = `the captions took longer than ${error.limitMs / 1000} s to read`;
+    // Where it is time that passed, the machine was busy.
+    throw error.ofProcessor
+      ? new FetchError('unreadable', message, { cause: error })
+      : new JobError(message, { cause: error });
   }
   if (ranOutOfMemory(error)) {
     throw new FetchError('unreadable', 'the captions take too much memory to read', { cause: error });

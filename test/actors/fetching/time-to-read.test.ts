@@ -1,0 +1,87 @@
+/** Feeds and captions that take too long: refused for good only for the work that they are, not for a machine that is busy. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openVideoParser } from '../../../src/actors/fetching/video-parser.ts';
+import { openFeedReader } from '../../../src/actors/watches/feed-reader.ts';
+import { JobError } from '../../../src/domain/errors.ts';
+import { markThread } from '../../../src/threads/time-limits.ts';
+
+const notCounted = markThread() === null && 'processor time is not counted here';
+const never = new AbortController().signal;
+const hourMs = 3_600_000;
+
+const item = '<item><title>Weir</title><link>https://weir.example/</link></item>';
+const feedOf = (items: number) => ({
+  bytes: Buffer.from(`<rss version="2.0"><channel><title>Weirs</title>${item.repeat(items)}</channel></rss>`),
+  contentType: 'application/rss+xml',
+  url: 'https://weir.example/feed',
+});
+const captionsOf = (cues: number) => ({
+  bytes: Buffer.from(`WEBVTT\n\n${'00:01.000 --> 00:02.000\nThe weir\n\n'.repeat(cues)}`),
+  charset: null,
+  chapters: [],
+});
+const infoOf = (formats: number) => Buffer.from(`{"formats": [${'{"a": 1}, '.repeat(formats)}{}]}`);
+
+function assertFailure(error: unknown, message: string, permanent: boolean) {
+  assert.ok(error instanceof JobError, String(error));
+  assert.deepEqual([error.message, error.permanent], [message, permanent]);
+}
+
+/** The limit is kept by this thread: where that is held up for as long as a read takes, it is read. */
+async function refused(read: () => Promise<unknown>): Promise<unknown> {
+  for (let tries = 0; tries < 5; tries++) {
+    try {
+      await read();
+    } catch (error) {
+      return error;
+    }
+  }
+  return assert.fail('it was read');
+}
+
+interface Limits {
+  processorMs: number;
+  timeoutMs: number;
+}
+
+/** By kind what reads it, with reads of much work. */
+const readers = {
+  feeds: (limits: Limits) => {
+    const reader = openFeedReader(limits);
+    const long = feedOf(140_000);
+    return {
+      failure: 'the feed takes longer than',
+      long: [() => reader.read(long, never), () => reader.readEpisodes(long, never)],
+      close: () => reader.close(),
+    };
+  },
+  captions: (limits: Limits) => {
+    const parser = openVideoParser(limits);
+    return {
+      failure: 'the captions took longer than',
+      long: [() => parser.readCaptions(captionsOf(300_000), never), () => parser.readInfo(infoOf(1_000_000), never)],
+      close: () => parser.close(),
+    };
+  },
+};
+
+for (const [kind, open] of Object.entries(readers)) {
+  test(`${kind} that are too much work are refused for good`, { skip: notCounted }, async () => {
+    const { failure, long, close } = open({ processorMs: 20, timeoutMs: hourMs });
+    try {
+      for (const read of long) assertFailure(await refused(read), `${failure} 0.02 s to read`, true);
+    } finally {
+      await close();
+    }
+  });
+
+  test(`${kind} that a busy machine has not read in time are read later`, async () => {
+    const { failure, long, close } = open({ processorMs: hourMs, timeoutMs: 1 });
+    try {
+      for (const read of long) assertFailure(await refused(read), `${failure} 0.001 s to read`, false);
+    } finally {
+      await close();
+    }
+  });
+}
