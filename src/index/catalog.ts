@@ -5,6 +5,7 @@
  */
 import { passesFilters } from '../compute/ranking/passes-filters.ts';
 import { addLabelRange, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
+import { longer } from '../compute/structures/longer.ts';
 import { domainMatches } from '../compute/web/domain-match.ts';
 import type { LabelRange, Page } from '../domain/page.ts';
 import type { PageFilters } from '../domain/page-filters.ts';
@@ -177,8 +178,5 @@ export class Catalog {
 }
 
 function grown<Column extends Uint32Array | Float64Array>(column: Column, length: number): Column {
-  if (length <= column.length) return column;
-  const larger = new (column.constructor as new (length: number) => Column)(Math.max(length, column.length * 2));
-  larger.set(column);
-  return larger;
+  return length <= column.length ? column : longer(column, Math.max(length, column.length * 2));
 }

@@ -12,6 +12,7 @@ import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '..
 import { rerank, rerankIdeographs, WEIGHTS } from '../compute/rerank/rerank.ts';
 import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
 import { Workspace } from '../compute/rerank/workspace.ts';
+import { longer } from '../compute/structures/longer.ts';
 import { isIdeograph } from '../compute/text/unspaced-scripts.ts';
 import { createWordCosines } from './word-cosines.ts';
 
@@ -173,9 +174,7 @@ class LiveFrequencies {
     this.#docs = docs;
     const { size } = this.#numbers.stems;
     if (size <= this.#counted.length) return;
-    const longer = new Uint32Array(2 * size);
-    longer.set(this.#counted);
-    this.#counted = longer;
+    this.#counted = longer(this.#counted, 2 * size);
   }
 
   /** Count the stems of all numbered words, one at least, until `isOver`; gives whether that was all. */

@@ -11,6 +11,7 @@
  *   rows              stride bytes each, one after the other
  */
 import { openRotation, type Rotation } from '../compute/embedding/vector-rotation.ts';
+import { longer } from '../compute/structures/longer.ts';
 import { LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
 import { SignSketches } from './sign-sketches.ts';
 
@@ -223,10 +224,8 @@ export class VectorRows {
     this.#growMemory(this.count + 1);
     if (this.count === this.#labels.length) {
       const capacity = Math.ceil(this.count * 1.5);
-      const labels = new Uint32Array(capacity);
-      labels.set(this.#labels);
-      const inverse = new Float32Array(capacity);
-      inverse.set(this.#inverse);
+      const labels = longer(this.#labels, capacity);
+      const inverse = longer(this.#inverse, capacity);
       this.#labels = labels;
       this.#inverse = inverse;
     }

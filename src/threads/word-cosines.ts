@@ -15,6 +15,7 @@ import {
   inverseNorm,
   type WordSimilarity,
 } from '../compute/rerank/word-similarity.ts';
+import { longer } from '../compute/structures/longer.ts';
 import { LANES } from './dot-kernel.ts';
 import { MAX_QUERIES, type ManyDots, openManyDots } from './many-dots-kernel.ts';
 
@@ -130,10 +131,4 @@ interface ComparedRow extends CentredRow {
   place: number;
   components: Int16Array;
   norm: number;
-}
-
-function longer(list: Float32Array, length: number): Float32Array<ArrayBuffer> {
-  const grown = new Float32Array(length);
-  grown.set(list);
-  return grown;
 }

@@ -3,6 +3,7 @@
  * 25 MB whatever the model's dimension is. The axes are learned from a sample that comes first.
  */
 import { meanPageVector } from '../embedding/pool-vectors.ts';
+import { longer } from '../structures/longer.ts';
 import { comparedAxes } from './cluster-pages.ts';
 import type { VectorTable } from './page-vectors.ts';
 import { type PrincipalAxes, principalAxes, projectRow } from './principal-axes.ts';
@@ -33,11 +34,7 @@ export class PageTable {
     const { dim, count: axes } = this.#axes;
     return [...pooled(pages, dim)].map((vector) => {
       if (vector === null) return false;
-      if ((this.#count + 1) * axes > this.#rows.length) {
-        const larger = new Float32Array(this.#rows.length * 2);
-        larger.set(this.#rows);
-        this.#rows = larger;
-      }
+      if ((this.#count + 1) * axes > this.#rows.length) this.#rows = longer(this.#rows, this.#rows.length * 2);
       if (!projectRow(this.#axes, vector, this.#rows, this.#count * axes)) return false;
       this.#count++;
       return true;

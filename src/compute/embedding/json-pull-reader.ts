@@ -2,6 +2,7 @@
  * A pull reader over UTF-8 JSON that arrives in pieces: the caller asks for the next key, string or number and never
  * holds the whole document. Made for one large known layout; it is strict about what is asked for, and skips the rest.
  */
+import { longer } from '../structures/longer.ts';
 
 /** The document is not what the caller asked for, or ends too early. */
 export class JsonLayoutError extends Error {
@@ -74,7 +75,7 @@ export function createJsonPullReader(read: (target: Uint8Array) => number, buffe
     let escaped = false;
     for (let byte = peek(); byte !== QUOTE; byte = peek()) {
       if (byte === END) fail('"');
-      if (size + 2 > token.length) token = grown(token);
+      if (size + 2 > token.length) token = longer(token, token.length * 2);
       token[size++] = byte;
       at++;
       if (byte === BACKSLASH) {
@@ -187,10 +188,4 @@ export function createJsonPullReader(read: (target: Uint8Array) => number, buffe
 /** Past the exact powers the result may be off by a unit in the last place; past 1e308 it is infinite, and a number 0. */
 function powerOfTen(exponent: number): number {
   return exponent < POWERS.length ? POWERS[exponent] : 10 ** exponent;
-}
-
-function grown(token: Uint8Array): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(token.length * 2);
-  larger.set(token);
-  return larger;
 }

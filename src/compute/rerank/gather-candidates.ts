@@ -2,6 +2,8 @@
  * Brings the candidates of a query together out of the forward indexes that hold them, and numbers their words and stems anew,
  * small and without gaps, so that the reranker works on plain arrays. Called by the searcher threads and by the bench.
  */
+
+import { longer } from '../structures/longer.ts';
 import type { Candidates, QueryWord } from './rerank-input.ts';
 import type { ForwardPart, WordNumbers } from './word-numbers.ts';
 
@@ -147,10 +149,10 @@ class Renumbering {
 
   /** Put its place for each number, which is below `limit`. */
   replaceAll(list: Uint32Array, limit: number): void {
-    if (limit > this.#places.length) this.#places = grown(this.#places, 2 * limit);
+    if (limit > this.#places.length) this.#places = longer(this.#places, 2 * limit);
     // One more, as a number that is not new is written behind the others.
     const room = this.count + list.length + 1;
-    if (room > this.numbers.length) this.numbers = grown(this.numbers, 2 * room);
+    if (room > this.numbers.length) this.numbers = longer(this.numbers, 2 * room);
     this.count = placeAll(list, this.#places, this.numbers, this.count);
   }
 
@@ -163,10 +165,4 @@ class Renumbering {
     for (let place = 0; place < this.count; place++) this.#places[this.numbers[place]] = 0;
     this.count = 0;
   }
-}
-
-function grown(list: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
-  const longer = new Uint32Array(length);
-  longer.set(list);
-  return longer;
 }

@@ -5,6 +5,7 @@
  * too large.
  */
 import { GrowingTermTable } from '../structures/growing-term-table.ts';
+import { longer } from '../structures/longer.ts';
 import type { TermTable } from '../structures/term-table.ts';
 import type { ForwardIndex } from './forward-index.ts';
 
@@ -85,16 +86,10 @@ export class WordNumbers {
 
   #grow(): void {
     const length = 2 * this.#stemOf.length;
-    const longer = (list: Int32Array) => {
-      const grown = new Int32Array(length).fill(NONE);
-      grown.set(list);
-      return grown;
-    };
-    const stems = new Uint32Array(length);
-    stems.set(this.#stemOf);
-    this.#stemOf = stems;
-    this.#rowOf = longer(this.#rowOf);
-    this.#latestOf = longer(this.#latestOf);
-    this.#before = longer(this.#before);
+    const withNone = (list: Int32Array<ArrayBuffer>) => longer(list, length).fill(NONE, list.length);
+    this.#stemOf = longer(this.#stemOf, length);
+    this.#rowOf = withNone(this.#rowOf);
+    this.#latestOf = withNone(this.#latestOf);
+    this.#before = withNone(this.#before);
   }
 }

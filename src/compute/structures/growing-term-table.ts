@@ -2,6 +2,8 @@
  * Terms of many dictionaries numbered as one: a term table that grows. Terms come as bytes out of other tables and no string is
  * made of them. One per thread; called by the reranker.
  */
+
+import { longer } from './longer.ts';
 import { hashBytes, lookupBytes, lookupTerm, type TermTable, termOf } from './term-table.ts';
 
 const FIRST_TERMS = 1024;
@@ -54,11 +56,11 @@ export class GrowingTermTable {
   #makeRoom(length: number): void {
     const { offsets, bytes, slots } = this.#table;
     const end = offsets[this.size] + length;
-    if (end > bytes.length) this.#table.bytes = grown(bytes, Math.max(end, 2 * bytes.length));
+    if (end > bytes.length) this.#table.bytes = longer(bytes, Math.max(end, 2 * bytes.length));
     if (this.size < this.#hashes.length) return;
     const room = 2 * this.#hashes.length;
-    this.#hashes = grown(this.#hashes, room);
-    this.#table.offsets = grown(offsets, room + 1);
+    this.#hashes = longer(this.#hashes, room);
+    this.#table.offsets = longer(offsets, room + 1);
     this.#table.slots = new Uint32Array(2 * slots.length);
     for (let number = 0; number < this.size; number++) enter(this.#table.slots, this.#hashes[number], number);
   }
@@ -70,10 +72,4 @@ function enter(slots: Uint32Array, hash: number, number: number): void {
   let slot = hash & mask;
   while (slots[slot] !== 0) slot = (slot + 1) & mask;
   slots[slot] = number + 1;
-}
-
-function grown<List extends Uint8Array | Uint32Array>(list: List, length: number): List {
-  const longer = new (list.constructor as new (length: number) => List)(length);
-  longer.set(list);
-  return longer;
 }

@@ -3,6 +3,8 @@
  * (embedding, the sparse side) counts numbers in flat arrays instead of strings in hash tables. Numbers mean something beside
  * their own lexicon only. It grows and never forgets; its owner starts a new one when it has grown too large.
  */
+import { longer } from '../structures/longer.ts';
+
 export class Lexicon {
   /** By term. Term 0 has neither word nor stem: punctuation. */
   readonly words: string[] = [''];
@@ -44,11 +46,7 @@ export class Lexicon {
 
   #add(word: string, stem: string): number {
     const term = this.words.push(word) - 1;
-    if (term === this.#stemOf.length) {
-      const larger = new Uint32Array(term * 2);
-      larger.set(this.#stemOf);
-      this.#stemOf = larger;
-    }
+    if (term === this.#stemOf.length) this.#stemOf = longer(this.#stemOf, term * 2);
     this.#stemOf[term] = this.#stemNumber(stem);
     return term;
   }

@@ -2,6 +2,8 @@
  * What each stretch of text (a word with the punctuation on it) has been found to consist of, so that one that comes again,
  * as most do, costs a single look-up. Kept in flat arrays: about 100 bytes a stretch. Called by the analyzer.
  */
+
+import { longer } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import { ownCopy } from './own-copy.ts';
 import type { StretchForm } from './text-digest.ts';
@@ -43,8 +45,8 @@ export class StretchMemory {
     const id = this.#ids.size;
     this.#ids.set(ownCopy(surface), id);
     if (id + 2 > this.#firsts.length) {
-      this.#firsts = grown(this.#firsts);
-      this.#forms = grown(this.#forms);
+      this.#firsts = doubled(this.#firsts);
+      this.#forms = doubled(this.#forms);
     }
     this.#forms[id] = FORMS.indexOf(form);
     let at = this.#firsts[id];
@@ -75,15 +77,13 @@ export class StretchMemory {
   }
 
   #growParts(): void {
-    this.#starts = grown(this.#starts);
-    this.#ends = grown(this.#ends);
-    this.#costs = grown(this.#costs);
-    this.#terms = grown(this.#terms);
+    this.#starts = doubled(this.#starts);
+    this.#ends = doubled(this.#ends);
+    this.#costs = doubled(this.#costs);
+    this.#terms = doubled(this.#terms);
   }
 }
 
-function grown<Column extends Uint8Array | Uint32Array>(column: Column): Column {
-  const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
-  larger.set(column);
-  return larger;
+function doubled<Column extends Uint8Array | Uint32Array>(column: Column): Column {
+  return longer(column, column.length * 2);
 }

@@ -2,6 +2,8 @@
  * Collects the tokens of one text in order, closes sentences where it is told to and at the given borders, and gives the
  * finished arrays. Grows by doubling. Called by the analyzer.
  */
+import { longer } from '../structures/longer.ts';
+
 export interface TokenColumns {
   starts: Uint32Array;
   ends: Uint32Array;
@@ -68,17 +70,10 @@ export class TokenBuffer {
   }
 
   #grow(): void {
-    const starts = new Uint32Array(this.#count * 2);
-    const ends = new Uint32Array(this.#count * 2);
-    const costs = new Uint16Array(this.#count * 2);
-    const terms = new Uint32Array(this.#count * 2);
-    starts.set(this.#starts);
-    ends.set(this.#ends);
-    costs.set(this.#costs);
-    terms.set(this.#terms);
-    this.#starts = starts;
-    this.#ends = ends;
-    this.#costs = costs;
-    this.#terms = terms;
+    const room = this.#count * 2;
+    this.#starts = longer(this.#starts, room);
+    this.#ends = longer(this.#ends, room);
+    this.#costs = longer(this.#costs, room);
+    this.#terms = longer(this.#terms, room);
   }
 }
