@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parsedJson } from '../compute/structures/json-fields.ts';
 import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { CliError, exitCodes } from './cli-error.ts';
@@ -71,6 +72,7 @@ export function serviceClient(settings: Settings, url: string | undefined, scope
       if (signal?.aborted === true) throw signal.reason;
       throw new UnreachableError(baseUrl, error);
     }
+    // Null also where something that is not readback answered; whoever asked says so.
     const parsed = parsedJson(text);
     if (!response.ok) {
       const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -108,15 +110,6 @@ function tokenOf({ secrets, data_dir }: Settings, scope: Scope): string | null {
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')) return null;
     throw error;
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return text === '' ? null : JSON.parse(text);
-  } catch {
-    // Something that is not readback answered; whoever asked says so.
-    return null;
   }
 }
 

@@ -13,6 +13,7 @@ import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openSegment, type Segment } from '../compute/bm25/segment.ts';
+import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { replaceFile, replaceText, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
@@ -137,7 +138,7 @@ export class SegmentFiles {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
-    const parsed = manifestSchema.safeParse(parseJson(text));
+    const parsed = manifestSchema.safeParse(parsedJson(text));
     if (parsed.success && parsed.data.store_id === storeId) return parsed.data;
     await this.#setAside(MANIFEST, parsed.success ? 'of another store' : 'not a manifest');
     return undefined;
@@ -179,13 +180,5 @@ export class SegmentFiles {
       const ours = file.endsWith('.segment') || file.endsWith(BAD_SUFFIX) || file.endsWith(TEMPORARY_SUFFIX);
       if (ours && !named.has(file) && !keep(file)) await rm(join(dir, file), { force: true });
     }
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

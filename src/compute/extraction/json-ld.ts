@@ -2,6 +2,7 @@
  * What a page says of its article in JSON-LD (schema.org). Read tolerantly, because templates write it: comments around it, raw
  * line breaks inside strings, commas before brackets. Called by extraction.
  */
+import { parsedJson } from '../structures/json-fields.ts';
 
 export interface LinkedArticle {
   headline: string | null;
@@ -83,17 +84,7 @@ function parseTolerantly(script: string): unknown {
     .replace(/^(?:<!--|\/\/<!\[CDATA\[|\/\*\s*<!\[CDATA\[\s*\*\/|<!\[CDATA\[)/, '')
     .replace(/(?:-->|\/\/\]\]>|\/\*\s*\]\]>\s*\*\/|\]\]>)$/, '')
     .replace(/;\s*$/, '');
-  return parsed(bare) ?? parsed(mended(bare));
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    // What a page says of itself is a hint: one that cannot be read is as good as none.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return parsedJson(bare) ?? parsedJson(mended(bare));
 }
 
 /** Control characters inside strings escaped, commas before closing brackets dropped. One pass. */

@@ -1,4 +1,5 @@
 /** JSON Feed 1.0 and 1.1 (jsonfeed.org). */
+import { ownField, parsedJson } from '../structures/json-fields.ts';
 import { type Bases, type Episode, EpisodeParts, tagOf } from './episode.ts';
 import { cutContent, type FeedItem, type FeedReading, itemUrl, maxEntries, oneLine } from './feed.ts';
 import { feedDate } from './feed-date.ts';
@@ -10,9 +11,9 @@ export function readJsonFeed<Item>(
   address: string,
   build: (entry: unknown, bases: Bases, lang: string | null) => Item | null,
 ): FeedReading<Item> {
-  const feed = parsed(text);
-  if (feed === undefined) return { kind: 'none', reason: 'not a feed: JSON that cannot be parsed' };
-  const entries = fieldOf(feed, 'items');
+  const feed = parsedJson(text);
+  if (feed === null) return { kind: 'none', reason: 'not a feed: JSON that cannot be parsed' };
+  const entries = ownField(feed, 'items');
   if (!Array.isArray(entries)) return { kind: 'none', reason: 'not a feed: JSON without items' };
   const home = textOf(feed, 'home_page_url');
   const lang = tagOf(textOf(feed, 'language') ?? undefined);
@@ -29,14 +30,14 @@ export function jsonItem(entry: unknown, bases: Bases): FeedItem | null {
 /** Null for an entry without a recording. */
 export function jsonEpisode(entry: unknown, bases: Bases, lang: string | null): Episode | null {
   const parts = new EpisodeParts();
-  const attachments = fieldOf(entry, 'attachments');
+  const attachments = ownField(entry, 'attachments');
   for (const attachment of Array.isArray(attachments) ? attachments : []) {
     parts.enclosure(textOf(attachment, 'url') ?? undefined, textOf(attachment, 'mime_type') ?? undefined, null);
-    const seconds = fieldOf(attachment, 'duration_in_seconds');
+    const seconds = ownField(attachment, 'duration_in_seconds');
     if (typeof seconds === 'number') parts.duration(String(seconds));
   }
-  const authors = fieldOf(entry, 'authors');
-  parts.by(textOf(Array.isArray(authors) ? authors[0] : fieldOf(entry, 'author'), 'name') ?? '');
+  const authors = ownField(entry, 'authors');
+  parts.by(textOf(Array.isArray(authors) ? authors[0] : ownField(entry, 'author'), 'name') ?? '');
   const built = parts.build(bases);
   return built === null ? null : { ...built, ...told(entry), lang, link: addressOf(entry, bases) };
 }
@@ -57,22 +58,7 @@ function told(entry: unknown) {
   };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    // Its only error is that the text is no JSON.
-    return undefined;
-  }
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
-}
-
 function textOf(value: unknown, name: string): string | null {
-  const field = fieldOf(value, name);
+  const field = ownField(value, name);
   return typeof field === 'string' && field.trim() !== '' ? field : null;
 }

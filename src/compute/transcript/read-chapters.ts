@@ -1,6 +1,7 @@
 /** Chapters of the podcast namespace: a JSON document. */
+
+import { ownField, parsedJson } from '../structures/json-fields.ts';
 import { maxTimeS, oneLine } from './cue.ts';
-import { ownField, parsedJson } from './json-fields.ts';
 import type { Chapter } from './transcript-text.ts';
 
 const maxChapters = 1000;

@@ -3,6 +3,7 @@
  * be missing; a field that is not as expected is as if it were not there. Runs on a thread: the JSON may be megabytes.
  */
 import { z } from 'zod';
+import { parsedJson } from '../structures/json-fields.ts';
 
 export interface CaptionTrack {
   /** As the site calls it, such as `en`, `en-US`, `de-orig`. */
@@ -216,13 +217,4 @@ function oneLine(text: string): string | null {
 
 function isWebUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The only reason is that it is no JSON.
-    return null;
-  }
 }

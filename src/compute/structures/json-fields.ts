@@ -1,6 +1,6 @@
 /** JSON that anybody may have written, looked into field by field. */
 
-/** Null for what is no JSON. */
+/** Null for what is no JSON. A byte order mark before it is passed over. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''));
