@@ -50,7 +50,7 @@ export async function* jsonElements(pieces: AsyncIterable<string>, name: string)
           elementDepth = -1;
           from = -1;
         }
-      } else if (!began && code > 0x20 && code !== 0xfeff) {
+      } else if (!began && code > 0x20) {
         throw new ImportError(`${name} is no JSON: it begins with ${JSON.stringify(piece[at])}`);
       }
     }

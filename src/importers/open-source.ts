@@ -14,6 +14,7 @@ import { csvHead, readInstapaper, readPocket } from './read-csv.ts';
 import { historyKind, readChromium, readFirefox } from './read-history.ts';
 import { readKarakeep, readLinkding, readLinkwarden, readOmnivore } from './read-json.ts';
 import { readUrls } from './read-urls.ts';
+import { encodingOf, markedEncoding, textOfFile } from './text-encoding.ts';
 
 export interface ImportSource {
   format: ImportFormat;
@@ -28,7 +29,7 @@ const headBytes = 64 * 1024;
 /** Errors: ImportError for what cannot be read or told. */
 export async function openSource(path: string, format: ImportFormat | null): Promise<ImportSource> {
   const files = filesOf(path);
-  if ((await headOf(files[0])).startsWith('PK\x03\x04'))
+  if (headText(await headOf(files[0])).startsWith('PK\x03\x04'))
     throw new ImportError(`${path} is a ZIP archive: unpack it first`);
   const detected = format ?? (await detectFormat(files[0]));
   const hash = createHash('sha256').update(`${detected}\n`);
@@ -58,9 +59,15 @@ function filesOf(path: string): [string, ...string[]] {
 
 async function* readFiles(files: readonly string[], format: ImportFormat): AsyncGenerator<ImportItem> {
   for (const file of files) {
-    const text = () => createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 18 }) as AsyncIterable<string>;
+    const text = async function* () {
+      yield* textOfFile(file, await encodingOf(file, await headOf(file)));
+    };
     const entries = () => jsonElements(text(), file);
-    const csv = async () => ({ pieces: text(), delimiter: csvHead(await headOf(file)).delimiter, name: file });
+    const csv = async () => ({
+      pieces: text(),
+      delimiter: csvHead(headText(await headOf(file))).delimiter,
+      name: file,
+    });
     switch (format) {
       case 'bookmarks':
         yield* readBookmarks(text());
@@ -102,27 +109,32 @@ function contentBeside(file: string): string | null {
 }
 
 async function detectFormat(path: string): Promise<ImportFormat> {
-  const head = await headOf(path);
+  const head = headText(await headOf(path));
   if (head.startsWith('SQLite format 3\0')) {
     const kind = await historyKind(path);
     if (kind === null) throw new ImportError(`${path} is a database, but no history of Chromium or Firefox`);
     return kind;
   }
-  const text = head.replace(/^\ufeff/, '').trimStart();
+  const text = head.trimStart();
   if (/^<!doctype\s+netscape-bookmark-file-1/i.test(text)) return 'bookmarks';
   const format = /^[[{]/.test(text) ? jsonFormat(text) : (csvFormat(text) ?? urlsFormat(text));
   if (format !== null) return format;
   throw new ImportError(`the format of ${path} is not recognised: name it with --format`);
 }
 
-async function headOf(path: string): Promise<string> {
+async function headOf(path: string): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-    return buffer.toString('utf8', 0, bytesRead);
+    return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
   }
+}
+
+/** What tells the format is ASCII, so that of the encodings without a byte order mark any will do. */
+function headText(head: Buffer): string {
+  return new TextDecoder(markedEncoding(head) ?? 'utf-8').decode(head);
 }
 
 /** By field names that only one of them has. */

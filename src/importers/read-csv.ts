@@ -18,7 +18,7 @@ const delimiters = [',', ';', '\t'];
 
 /** Column names of a CSV's first line that is not empty, in lower case, and what separates them. Names hold no separators, so the most columns are right. */
 export function csvHead(text: string): { columns: string[]; delimiter: string } {
-  const line = /[^\r\n]+/.exec(text.replace(/^\ufeff/, ''))?.[0] ?? '';
+  const line = /[^\r\n]+/.exec(text)?.[0] ?? '';
   const heads = delimiters.map((delimiter) => ({ columns: line.split(delimiter).map(columnName), delimiter }));
   return heads.reduce((best, head) => (head.columns.length > best.columns.length ? head : best));
 }
@@ -67,7 +67,6 @@ function tagsOf(text: string | undefined): string[] {
 /** Rows by column name in lower case. A field may hold line breaks; a row may have too few fields, or too many. */
 async function* rows({ pieces, delimiter, name }: CsvText): AsyncGenerator<Row> {
   const parser = parse({
-    bom: true,
     columns: (names: string[]) => names.map(columnName),
     delimiter,
     relax_column_count: true,

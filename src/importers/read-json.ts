@@ -89,7 +89,10 @@ export async function* readLinkding(entries: AsyncIterable<unknown>): AsyncGener
   }
 }
 
-/** Entries are collections with their links; a collection's parents come before it and are its folder. */
+/**
+ * Entries are collections with their links; a collection's parents come before it and are its folder. A link that came to Linkwarden from
+ * elsewhere keeps its date there as `importDate`.
+ */
 export async function* readLinkwarden(entries: AsyncIterable<unknown>): AsyncGenerator<ImportItem> {
   const folders = new Map<unknown, string>();
   for await (const entry of entries) {
@@ -103,7 +106,7 @@ export async function* readLinkwarden(entries: AsyncIterable<unknown>): AsyncGen
       yield itemOf({
         url: addressOf(link.url),
         title: textOf(link.name),
-        at: fromDateText(link.createdAt),
+        at: fromDateText(link.importDate) ?? fromDateText(link.createdAt),
         metadata: metadataOf({ tags: listOf(tags), folder, description: textOf(link.description) }),
       });
     }

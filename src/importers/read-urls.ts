@@ -13,6 +13,6 @@ export async function* readUrls(pieces: AsyncIterable<string>): AsyncGenerator<I
 }
 
 function itemsOfLine(line: string): ImportItem[] {
-  const url = line.trim().replace(/^\ufeff/, '');
+  const url = line.trim();
   return url === '' || url.startsWith('#') ? [] : [itemOf({ url })];
 }

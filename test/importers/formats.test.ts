@@ -21,7 +21,7 @@ async function read(
   return { format: source.format, items };
 }
 
-function file(t: TestContext, name: string, content: string): string {
+function file(t: TestContext, name: string, content: string | Buffer): string {
   const path = join(temporaryFolder(t), name);
   writeFileSync(path, content);
   return path;
@@ -239,6 +239,80 @@ test('a list of addresses, with comments, a byte order mark and Windows line end
   assert.deepEqual(
     items.map(({ url }) => url),
     ['https://one.example/', 'https://three.example/'],
+  );
+});
+
+const bookmarkFile = (declared: string) => `<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=${declared}">
+<DL><p><DT><A HREF="https://one.example/">`;
+
+test('UTF-16 with a byte order mark, as spreadsheets and shells of Windows write it, in each text format', async (t) => {
+  const texts = {
+    bookmarks: `${bookmarkFile('UTF-8')}Größe 読む</A>`,
+    pocket: 'title\turl\ttime_added\ttags\tstatus\r\nGröße 読む\thttps://one.example/\t1600000000\t\tunread\r\n',
+    linkding:
+      '[{"url":"https://one.example/","title":"Größe 読む","tag_names":[],"date_added":"2020-09-26T09:46:23Z"}]',
+    urls: '# Größe 読む\r\nhttps://one.example/\r\n',
+  };
+  for (const [format, text] of Object.entries(texts)) {
+    const little = Buffer.from(`\ufeff${text}`, 'utf16le');
+    for (const [order, bytes] of Object.entries({ little, big: Buffer.from(little).swap16() })) {
+      const found = await read(file(t, `${format}-${order}`, bytes));
+      const title = format === 'urls' ? null : 'Größe 読む';
+      assert.deepEqual(
+        [found.format, found.items.map((item) => [item.url, item.title])],
+        [format, [['https://one.example/', title]]],
+        `${format}, ${order} endian`,
+      );
+    }
+  }
+});
+
+test('text that is not UTF-8 is read as its bookmark file declares, else as windows-1252', async (t) => {
+  const titleIn = async (name: string, head: string, title: Buffer) =>
+    (await read(file(t, name, Buffer.concat([Buffer.from(head), title, Buffer.from('</A>')])))).items[0].title;
+  const french = Buffer.from('Caf\xe9 10 \x80', 'latin1');
+  assert.equal(await titleIn('1252', bookmarkFile('windows-1252'), french), 'Café 10 €');
+  assert.equal(await titleIn('koi8', bookmarkFile('KOI8-R'), Buffer.from('\xf0\xd2\xc9', 'latin1')), 'При');
+  const japanese = Buffer.from('\x93\xc7\x82\xde', 'latin1');
+  assert.equal(await titleIn('sjis', bookmarkFile('Shift_JIS'), japanese), '読む');
+  assert.equal(await titleIn('wrong', bookmarkFile('UTF-8'), french), 'Café 10 €', 'a declaration that cannot be');
+  assert.equal(await titleIn('nonsense', bookmarkFile('x-nonsense'), french), 'Café 10 €');
+  assert.equal(
+    await titleIn('utf8', bookmarkFile('windows-1252'), Buffer.from('Café')),
+    'Café',
+    'it is UTF-8 after all',
+  );
+  const csv = Buffer.concat([
+    Buffer.from('title,url,time_added,tags,status\n'),
+    french,
+    Buffer.from(',https://a.example/,1,,\n'),
+  ]);
+  assert.equal((await read(file(t, 'csv', csv))).items[0].title, 'Café 10 €');
+});
+
+test('UTF-8 with a character that was cut, and UTF-8 that was damaged before, stay UTF-8', async (t) => {
+  const cut = Buffer.concat([Buffer.from('日本'), Buffer.from('語').subarray(0, 2)]);
+  const csv = Buffer.concat([
+    Buffer.from('title,url,time_added,tags,status\n'),
+    cut,
+    Buffer.from(',https://a.example/,1,,\n'),
+  ]);
+  assert.equal((await read(file(t, 'cut', csv))).items[0].title, '日本\ufffd');
+  const damaged = 'title,url,time_added,tags,status\nCaf\ufffd,https://a.example/,1,,\n';
+  assert.equal((await read(file(t, 'damaged', damaged))).items[0].title, 'Caf\ufffd');
+});
+
+test('Linkwarden: a link that came from elsewhere keeps the date it had there', async (t) => {
+  const links = [
+    { url: 'https://here.example/', createdAt: '2024-05-05T05:05:05.000Z', importDate: null },
+    { url: 'https://older.example/', createdAt: '2024-05-05T05:05:05.000Z', importDate: '2019-01-02T03:04:05.000Z' },
+  ];
+  const { format, items } = await read(file(t, 'linkwarden', JSON.stringify({ collections: [{ name: 'C', links }] })));
+  assert.equal(format, 'linkwarden');
+  assert.deepEqual(
+    items.map(({ at }) => at),
+    [Date.UTC(2024, 4, 5, 5, 5, 5), Date.UTC(2019, 0, 2, 3, 4, 5)],
   );
 });
 
