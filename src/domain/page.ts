@@ -40,10 +40,17 @@ const holdsWellFormed = (value: unknown): boolean =>
     ? isWellFormed(value)
     : typeof value !== 'object' || value === null || Object.entries(value).flat().every(holdsWellFormed);
 
+/** A number beyond what a double holds is parsed as infinite, and would be written as null. */
+const holdsFinite = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Number.isFinite(value)
+    : typeof value !== 'object' || value === null || Object.values(value).every(holdsFinite);
+
 export const pageMetadata = z
   .record(z.string(), z.unknown())
   .refine(isShallow, { message: `metadata must not nest deeper than ${maxMetadataDepth} levels`, abort: true })
-  .refine(holdsWellFormed, loneSurrogates);
+  .refine(holdsWellFormed, loneSurrogates)
+  .refine(holdsFinite, { message: 'must not hold a number beyond ±1.8e308: send it as a string' });
 export type PageMetadata = z.infer<typeof pageMetadata>;
 
 export const ingestPageRequest = z.strictObject({

@@ -148,6 +148,20 @@ test('lone surrogates in stored text are refused and named; of duplicate keys th
   assert.deepEqual(got, [{ url: 'http://b/' }]);
 });
 
+test('metadata with a number that would be stored as null is refused; the largest and the smallest are kept', async (t) => {
+  const { app, got, post } = ingestServer();
+  t.after(() => app.close());
+  for (const metadata of ['{"n":1e999}', '{"n":-1e999}', '{"a":[{"n":1e309}]}']) {
+    const refused = await post(`{"url":"http://a/","metadata":${metadata}}`);
+    assert.deepEqual(
+      [refused.statusCode, refused.json().detail.map(({ loc }: { loc: string[] }) => loc)],
+      [422, [['body', 'metadata']]],
+    );
+  }
+  assert.equal((await post('{"url":"http://a/","metadata":{"n":[1.7e308,5e-324]}}')).statusCode, 202);
+  assert.deepEqual(got, [{ url: 'http://a/', metadata: { n: [1.7e308, 5e-324] } }]);
+});
+
 test('an empty body stands for an empty object, with or without a content type', async (t) => {
   const { app, asked } = ingestServer();
   t.after(() => app.close());

@@ -108,7 +108,12 @@ export function queryRanker(dependencies: RankDependencies) {
     if (exact.size === 0 && halfLife === null) return pages; // in order as they are rolled up
     const pooled = new Set(ranked.map(({ page_no }) => page_no));
     for (const page_no of exact) if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact: true });
-    return pages.sort((a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || a.page_no - b.page_no);
+    // Scores of pages many half-lives old are too small to tell apart, down to 0: of such pages the latest seen are first.
+    const newest = (a: OrderedPage, b: OrderedPage): number =>
+      halfLife === null ? 0 : retrieved.lastSeenAt(b.page_no) - retrieved.lastSeenAt(a.page_no);
+    return pages.sort(
+      (a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || newest(a, b) || a.page_no - b.page_no,
+    );
   };
 
   /** By the named model, or the active one. The latter may be replaced and deleted while it is asked: then the new one is asked. */

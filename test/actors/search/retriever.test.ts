@@ -121,6 +121,22 @@ test('scores fade with the time since the last visit: as the request says, else 
   );
 });
 
+test('where all scores have faded to nothing the latest seen pages are first', async () => {
+  await using shelf = await Shelf.open();
+  const labels: number[] = [];
+  for (const age of [800, 500, 900]) labels.push(await shelf.add({ text: 'oak', seen_at: now - age * day }));
+  shelf.finds.m1 = { sparse: labels, dense: [] };
+  const { results } = await retriever(shelf).ask('search.query', request({ recency_half_life_days: 0.1 }));
+  assert.deepEqual(
+    results.map(({ page_id, score }) => [page_id, score]),
+    [
+      ['pg_00000002', 0],
+      ['pg_00000001', 0],
+      ['pg_00000003', 0],
+    ],
+  );
+});
+
 test('results are paged inside one pool of candidates', async () => {
   await using shelf = await Shelf.open();
   const labels = [];
