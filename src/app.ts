@@ -60,7 +60,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
     const store = Store.open(path, randomUUID);
     undo.push(() => store.close());
-    await renewModels(store, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
+    await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     const model = await ensureActiveModel(store, settings, { now, log });
     const { onModelProgress } = options;
     const wordVectors = await embeddedVectors(store, model, { settings, onModelProgress });

@@ -7,6 +7,7 @@ import { traitsOf } from '../compute/embedding/local-model.ts';
 import { type EmbeddingModel, localModelName, localProvider, modelIdOf } from '../domain/model.ts';
 import { loadWordVectors, type WordVectorsProgress } from '../providers/word-vectors-cache.ts';
 import type { Settings } from '../settings/read-settings.ts';
+import { requireRoomToUpgrade } from '../store/room-to-open.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store's active model; where it has none, as at the first start, the one that the settings name is made it. */
@@ -38,9 +39,13 @@ export async function ensureActiveModel(
   );
 }
 
-/** Models whose stored vectors another version of the embedded model made are filled again. Writes only then: the disk may be full. */
-export async function renewModels(store: Store, policy: JobPolicy, log: Logger): Promise<void> {
+/**
+ * Models whose stored vectors another version of the embedded model made are filled again. Writes only then: the disk may be full.
+ * Errors: DiskFullError.
+ */
+export async function renewModels(store: Store, dataDir: string, policy: JobPolicy, log: Logger): Promise<void> {
   if (!store.reader.models.all().some(isOutdated)) return;
+  requireRoomToUpgrade(dataDir);
   const models = await store.commit(renewOutdatedModels(policy));
   log.warn({ models }, 'vectors of another version of the embedded model are made anew');
 }

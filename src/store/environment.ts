@@ -9,10 +9,11 @@
  */
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
 import { isBegun } from './inspect-file.ts';
 import { copyInto, putInPlace, roomFor, settleInPlace } from './replace-file.ts';
+import { requireRoomToUpgrade } from './room-to-open.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
 export const storeFormat = 1;
@@ -28,7 +29,7 @@ export interface Environment {
   dataFile: string;
   /** Identity of this store's history: index files made from another one are set aside. */
   storeId: string;
-  /** A handle that stays good when the file is replaced. */
+  /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Database<Value, StoredKey>;
   /**
    * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
@@ -64,12 +65,20 @@ interface Slot {
   database: Database<unknown, Key>;
 }
 
-/** Open or create the environment in `path`. Whoever may meet a damaged file looks first (look-apart.ts). Errors: StoreFormatError for a stamp of another format. */
+/** Open or create the environment in `path`. Whoever may meet a damaged file looks first (look-apart.ts). Errors: StoreFormatError for a stamp of another format; DiskFullError where databases are lacking that do not fit, also of `openDatabase`. */
 export function openEnvironment(path: string, newStoreId: () => string): Environment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   rmSync(join(path, COPY), { recursive: true, force: true });
   let root = openRoot(path);
   const slots: Slot[] = [];
+  const present = new Set<Key>(root.getKeys());
+  let isRoomProven = false;
+  const requireRoomFor = (name: string) => {
+    if (present.has(name) || isRoomProven) return;
+    requireRoomToUpgrade(dirname(path));
+    isRoomProven = true;
+  };
+  requireRoomFor('stamp');
   const stamp = root.openDB<string | number, string>({ name: 'stamp' });
   const format = stamp.get('format');
   if (format === undefined) {
@@ -128,6 +137,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     dataFile,
     storeId,
     openDatabase: <Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions) => {
+      requireRoomFor(name);
       const slot: Slot = { name, options, database: openNamed(root, name, options) };
       slots.push(slot);
       return steadyHandle(slot) as Database<Value, StoredKey>;

@@ -1,7 +1,8 @@
 /**
- * Room on the disk for what LMDB makes when it opens a store. It maps its lock file, which it makes without taking the disk's space for it,
+ * Room on the disk for what a start makes in a store. LMDB maps its lock file, which it makes without taking the disk's space for it,
  * and a process that touches a mapped page for which there is no room is ended (SIGBUS); a data file that it could not write whole ends
- * the next one. Both are there for good once they were written, so that a store that was open before needs no room.
+ * the next one. Both are there for good once they were written, so that a store that was open before needs no room, unless another version
+ * of readback was the last to open it: what this one adds is small, and LMDB tells that it does not fit by a line of its own and a stack trace.
  */
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +12,11 @@ import { isDiskFull } from '../domain/error-code.ts';
 const newStoreBytes = 2 ** 20;
 /** LMDB's lock file for the readers that a store may have: 4304 bytes. */
 const lockFileBytes = 8192;
+/**
+ * All databases of a store added to the first one: 20 KiB, or 384 where another process reads meanwhile, so that no page is used twice.
+ * Rows of models that are renewed take less.
+ */
+const upgradeBytes = 2 ** 19;
 
 /** The disk has no room for what a start cannot do without. */
 export class DiskFullError extends Error {
@@ -21,6 +27,11 @@ export class DiskFullError extends Error {
 export function requireRoomToOpen(dataDir: string): void {
   if (isUnwritten(join(dataDir, 'store', 'data.mdb'))) requireRoom(dataDir, newStoreBytes, 'make a new store');
   else if (isUnwritten(join(dataDir, 'store', 'lock.mdb'))) requireRoom(dataDir, lockFileBytes, 'open the store');
+}
+
+/** Errors: DiskFullError, before anything is made, where there is no room for what this version adds to the store below `dataDir`. */
+export function requireRoomToUpgrade(dataDir: string): void {
+  requireRoom(dataDir, upgradeBytes, 'bring the store to this version');
 }
 
 /** Missing, empty, or all hole. */

@@ -122,7 +122,7 @@ export class Store {
     this.#lastCommit = lastCommitOf(environment); // databases that were lacking are made by now
   }
 
-  /** Open or create the store below `dataDir`. Errors: StoreFormatError. */
+  /** Open or create the store below `dataDir`. Errors: StoreFormatError; DiskFullError where this version adds what does not fit. */
   static open(dataDir: string, newStoreId: () => string): Store {
     return new Store(openEnvironment(join(dataDir, 'store'), newStoreId));
   }

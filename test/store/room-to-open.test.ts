@@ -1,9 +1,10 @@
 /** A start on a full disk: what it needs of it is told in a line before anything is made, and the lock of a used folder needs nothing. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openDataFolder } from '../../src/store/data-folder.ts';
+import { openEnvironment } from '../../src/store/environment.ts';
 import { DiskFullError, requireRoomToOpen } from '../../src/store/room-to-open.ts';
 import { Store } from '../../src/store/store.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
@@ -11,8 +12,8 @@ import { SmallDisk } from '../reliability/small-disk.ts';
 const kinds = ['tmpfs', 'ext4'] as const;
 
 /** A disk for this test, which is skipped where there is none. */
-function diskFor(t: TestContext, kind: (typeof kinds)[number]): SmallDisk | null {
-  const disk = SmallDisk.mount(16, kind);
+function diskFor(t: TestContext, kind: (typeof kinds)[number], megabytes = 16): SmallDisk | null {
+  const disk = SmallDisk.mount(megabytes, kind);
   if (typeof disk === 'string') {
     t.skip(disk);
     return null;
@@ -69,5 +70,36 @@ for (const kind of kinds) {
     rmSync(join(path, 'store', 'lock.mdb'));
     disk.fill();
     assert.throws(() => requireRoomToOpen(path), isFull(/8192 bytes are needed to open the store/));
+  });
+
+  test(`a full ${kind} is told before databases are added to the store of an older version`, async (t) => {
+    const disk = diskFor(t, kind, 48); // a rewrite leaves 32 MB free
+    if (disk === null) return;
+    const path = join(disk.path, 'data');
+    mkdirSync(path);
+    const older = openEnvironment(join(path, 'store'), () => 'store-1');
+    await older.openDatabase<string, string>('pages', {}).put('kept', 'row');
+    await older.rewrite(); // no page is free in the file
+    await older.close();
+    const file = join(path, 'store', 'data.mdb');
+    const before = readFileSync(file);
+    disk.fill();
+    requireRoomToOpen(path);
+    assert.throws(
+      () => Store.open(path, () => 'store-2'),
+      isFull(/^the disk of .*data is full: 524288 bytes are needed to bring the store to this version, \d+ are free$/),
+    );
+    assert.deepEqual(readFileSync(file), before);
+    assert.deepEqual(readdirSync(path), ['store']);
+
+    disk.clear();
+    const store = Store.open(path, () => 'store-2');
+    assert.equal(store.storeId, 'store-1');
+    await store.close();
+    disk.fill();
+    await Store.open(path, () => 'store-2').close();
+    const again = openEnvironment(join(path, 'store'), () => 'store-2');
+    assert.equal(again.openDatabase<string, string>('pages', {}).get('kept'), 'row');
+    await again.close();
   });
 }
