@@ -13,6 +13,7 @@ import winkNlp from 'wink-nlp';
 import { calibrateFloor, localFloor } from '../src/compute/embedding/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder, type TermSequence } from '../src/compute/embedding/embed-local.ts';
 import { openWordVectors, type WordVectors } from '../src/compute/embedding/word-vectors.ts';
+import { ndcg } from '../src/compute/measures/ranking-measures.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { loadWordVectors, wordVectorsCachePath } from '../src/providers/word-vectors-cache.ts';
 import { describeMachine } from './machine.ts';
@@ -117,12 +118,12 @@ function measure(collection: Collection) {
     name: collection.name,
     passages: collection.passages.length,
     queries: collection.queries.length,
-    bm25: ndcg(collection, sparse),
-    dense_100: ndcg(collection, dense100),
-    dense_100_f32: ndcg(collection, cosines(collection, exact)),
-    dense_1024: ndcg(collection, dense1024),
-    rrf_100: ndcg(collection, fuse(sparse, dense100)),
-    rrf_1024: ndcg(collection, fuse(sparse, dense1024)),
+    bm25: meanNdcg(collection, sparse),
+    dense_100: meanNdcg(collection, dense100),
+    dense_100_f32: meanNdcg(collection, cosines(collection, exact)),
+    dense_1024: meanNdcg(collection, dense1024),
+    rrf_100: meanNdcg(collection, fuse(sparse, dense100)),
+    rrf_1024: meanNdcg(collection, fuse(sparse, dense1024)),
     relevant_below_floor_100: belowFloor(collection, dense100, localFloor(100)),
     relevant_below_floor_1024: belowFloor(collection, dense1024, localFloor(1024)),
     all_below_floor_1024: round(
@@ -209,14 +210,10 @@ function best(scores: Float32Array, count: number): number[] {
     .slice(0, count);
 }
 
-/** nDCG@10 with gains 2^grade − 1. */
-function ndcg({ passages, queries }: Collection, scores: Float32Array[]): number {
-  const discounted = (grades: number[]) =>
-    grades.reduce((sum, grade, rank) => sum + (2 ** grade - 1) / Math.log2(rank + 2), 0);
+function meanNdcg({ passages, queries }: Collection, scores: Float32Array[]): number {
   const values = queries.map(({ grades }, q) => {
-    const found = best(scores[q], 10).map((i) => grades.get(passages[i].id) ?? 0);
-    const ideal = [...grades.values()].sort((a, b) => b - a).slice(0, 10);
-    return discounted(found) / discounted(ideal);
+    const ranked = best(scores[q], 10).map((i) => passages[i].id);
+    return ndcg(ranked, grades, 10);
   });
   return round(values.reduce((sum, value) => sum + value, 0) / values.length);
 }

@@ -11,11 +11,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
+import { ndcg, recall } from '../src/compute/measures/ranking-measures.ts';
 import { type RerankWeights, WEIGHTS } from '../src/compute/rerank/rerank.ts';
 import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
 import { describeMachine } from './machine.ts';
 import { collectionNames, prepareCollection } from './quality/collections.ts';
-import { mean, ndcg, pairedTest, quantile, recall } from './quality/measures.ts';
+import { mean, pairedTest, quantile } from './quality/measures.ts';
 import { ARMS, type Arm, createQueryTools, type QueryRun, runQuery, shortened } from './quality/run-query.ts';
 
 /** The published references were measured on the first 300 queries of each collection. */
@@ -62,7 +63,8 @@ const measured = names.map((name) => {
     runQuery(collection, values.short ? shortened(collection, text, tools) : text, tools, settings),
   );
   const ndcgs = (arm: Arm) => runs.map(({ ranked }, q) => ndcg(ranked[arm], collection.queries[q].grades, 10));
-  const found = (arm: Arm) => runs.map(({ ranked }, q) => recall(ranked[arm], collection.queries[q].grades, 100));
+  const found = (arm: Arm) =>
+    runs.map(({ ranked }, q) => recall(ranked[arm].slice(0, 100), collection.queries[q].grades));
   const perQuery = Object.fromEntries(ARMS.map((arm) => [arm, ndcgs(arm)])) as Record<Arm, number[]>;
   return {
     name,

@@ -1,18 +1,5 @@
-/** Ranking measures and the significance of their differences. Deterministic. */
+/** Means of measured values, and the significance of their differences. Deterministic. */
 import { randomStream } from '../workload.ts';
-
-/** Contract "nDCG" as the design has it: gain 2^grade − 1, discount log2(rank + 1). `ranked`: document ids, best first. */
-export function ndcg(ranked: readonly string[], grades: ReadonlyMap<string, number>, depth: number): number {
-  const gained = (list: readonly number[]) =>
-    list.slice(0, depth).reduce((sum, grade, rank) => sum + (2 ** grade - 1) / Math.log2(rank + 2), 0);
-  const ideal = gained([...grades.values()].sort((a, b) => b - a));
-  return gained(ranked.slice(0, depth).map((id) => grades.get(id) ?? 0)) / ideal;
-}
-
-/** Share of the relevant documents among the first `depth`. */
-export function recall(ranked: readonly string[], grades: ReadonlyMap<string, number>, depth: number): number {
-  return ranked.slice(0, depth).filter((id) => grades.has(id)).length / grades.size;
-}
 
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

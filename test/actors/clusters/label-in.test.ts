@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labelIn } from '../../src/actors/clusters/label-clusters.ts';
+import { labelIn } from '../../../src/actors/clusters/label-clusters.ts';
 
 test("a model's answer is a label without quotes, its lead-in and its full stop", () => {
   const labels: [answer: string, label: string | null][] = [
