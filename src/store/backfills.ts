@@ -5,7 +5,7 @@
 import type { Database } from 'lmdb';
 import type { Backfill } from '../domain/model.ts';
 import type { Environment } from './environment.ts';
-import { pairsOf } from './keys.ts';
+import { pairsOf, removeAll } from './keys.ts';
 
 export class BackfillReader {
   protected readonly rows: Database<Backfill, number>;
@@ -63,8 +63,7 @@ export class BackfillTransactor extends BackfillReader {
     for (const jobNo of [...this.byJob.getKeys()]) this.byJob.remove(jobNo);
     for (const { job_no, space } of this.all()) this.byJob.put(job_no, space);
     const orphans = [...this.gapKeys.getKeys()].filter(([space, pageNo]) => !isWanted(space, pageNo));
-    for (const key of orphans) this.gapKeys.remove(key);
-    return orphans.length;
+    return removeAll(this.gapKeys, orphans);
   }
 
   remove(space: number): void {
@@ -75,8 +74,6 @@ export class BackfillTransactor extends BackfillReader {
 
   /** Delete up to `limit` gaps of a space. Gives how many. */
   dropGaps(space: number, limit: number): number {
-    const keys = [...this.gapKeys.getKeys({ ...pairsOf(space), limit })];
-    for (const key of keys) this.gapKeys.remove(key);
-    return keys.length;
+    return removeAll(this.gapKeys, [...this.gapKeys.getKeys({ ...pairsOf(space), limit })]);
   }
 }

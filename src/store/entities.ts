@@ -9,7 +9,7 @@ import type { Database } from 'lmdb';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/fold-name.ts';
 import { type Environment, entriesOf } from './environment.ts';
-import { hashKey, pairsOf } from './keys.ts';
+import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
 
 /**
  * `swept_version`, `swept_to`, `rereading`: the recogniser's version, the last page of the sweep over pages indexed earlier, and whether
@@ -62,7 +62,7 @@ export class EntityReader {
 
   /** The highest number of a row, 0 for none. */
   lastNumber(): number {
-    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+    return lastNumberOf(this.rows);
   }
 
   /** The next entities behind `after`, at most `limit`. */

@@ -9,6 +9,7 @@ import type { Database } from 'lmdb';
 import type { Job, JobKind, JobStatus } from '../domain/job.ts';
 import { type Lane, laneOf } from '../domain/lane.ts';
 import type { Environment } from './environment.ts';
+import { lastNumberOf } from './keys.ts';
 
 export interface JobListing {
   status?: JobStatus | undefined;
@@ -163,7 +164,7 @@ export class JobTransactor extends JobReader {
 
   /** The highest number of a row, 0 for none. */
   lastNumber(): number {
-    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+    return lastNumberOf(this.rows);
   }
 }
 

@@ -5,12 +5,11 @@
  * which cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
  * `page_by_title` [hash of the folded title, no]. URLs are keyed by hash because LMDB keys are short and URLs are not.
  */
-import { hash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import { foldTitle } from '../domain/fold-title.ts';
 import type { Chunk, Page } from '../domain/page.ts';
 import { type Environment, entriesOf } from './environment.ts';
-import { hashKey } from './keys.ts';
+import { hashKey, lastNumberOf, urlKey } from './keys.ts';
 
 /** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. */
 type StoredPage = Omit<Page, 'metadata'> & { metadata: string | null };
@@ -154,13 +153,8 @@ export class PageTransactor extends PageReader {
 
   /** The highest number of a row, 0 for none. */
   lastNumber(): number {
-    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+    return lastNumberOf(this.rows);
   }
-}
-
-/** 128 bits of the hash: two of a billion URLs collide with probability below 1e-20. */
-function urlKey(canonicalUrl: string): Buffer {
-  return Buffer.from(hash('sha256', canonicalUrl).slice(0, 32), 'hex');
 }
 
 function titleKey(title: string, no: number): [string, number] {

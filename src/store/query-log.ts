@@ -8,6 +8,7 @@
 import type { Database } from 'lmdb';
 import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
 import type { Environment } from './environment.ts';
+import { lastNumberOf } from './keys.ts';
 
 type HitLists = 'candidate_set' | 'dense_hits' | 'sparse_hits';
 type StoredRun = Omit<QueryRun, HitLists> & Record<HitLists, Buffer>;
@@ -181,7 +182,7 @@ export class QueryLogTransactor extends QueryLogReader {
 
   /** The highest number of a row, 0 for none. */
   lastNumber(): number {
-    return [...this.rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+    return lastNumberOf(this.rows);
   }
 
   #foundOnlyGiven(no: number, lastPage: number): boolean {

@@ -5,7 +5,7 @@
 import type { Database } from 'lmdb';
 import type { RefusedTexts } from '../domain/model.ts';
 import type { Environment } from './environment.ts';
-import { pairsOf } from './keys.ts';
+import { pairsOf, removeAll } from './keys.ts';
 
 export class RefusedTextReader {
   protected readonly rows: Database<RefusedTexts, [number, number]>;
@@ -40,16 +40,14 @@ export class RefusedTextTransactor extends RefusedTextReader {
 
   /** Delete those of up to `limit` pages of a space. Gives how many. */
   dropSome(space: number, limit: number): number {
-    const keys = [...this.rows.getKeys({ ...pairsOf(space), limit })];
-    for (const key of keys) this.rows.remove(key);
-    return keys.length;
+    return removeAll(this.rows, [...this.rows.getKeys({ ...pairsOf(space), limit })]);
   }
 
   /** Delete what belongs to nothing: repair only. Gives how many. */
   dropOrphans(isWanted: (space: number, pageNo: number, texts: RefusedTexts) => boolean): number {
-    const orphans = [...this.all()].filter(([space, pageNo, texts]) => !isWanted(space, pageNo, texts));
-    for (const [space, pageNo] of orphans) this.rows.remove([space, pageNo]);
-    return orphans.length;
+    const orphans = [...this.rows.getRange()].filter(({ key, value }) => !isWanted(...key, value));
+    const keys = orphans.map(({ key }) => key);
+    return removeAll(this.rows, keys);
   }
 }
 

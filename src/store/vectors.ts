@@ -4,7 +4,7 @@
  */
 import type { Database } from 'lmdb';
 import type { Environment } from './environment.ts';
-import { pairsOf } from './keys.ts';
+import { pairsOf, removeAll } from './keys.ts';
 
 export class VectorReader {
   protected readonly rows: Database<Buffer, [number, number]>;
@@ -64,15 +64,12 @@ export class VectorTransactor extends VectorReader {
 
   /** Delete the vectors of up to `limit` pages in a space. Gives how many. */
   dropSome(space: number, limit: number): number {
-    const keys = [...this.rows.getKeys({ ...pairsOf(space), limit })];
-    for (const key of keys) this.rows.remove(key);
-    return keys.length;
+    return removeAll(this.rows, [...this.rows.getKeys({ ...pairsOf(space), limit })]);
   }
 
   /** Delete the vectors that belong to nothing: repair only. Gives how many. */
   dropOrphans(isWanted: (space: number, pageNo: number) => boolean): number {
     const orphans = [...this.rows.getKeys()].filter(([space, pageNo]) => !isWanted(space, pageNo));
-    for (const key of orphans) this.rows.remove(key);
-    return orphans.length;
+    return removeAll(this.rows, orphans);
   }
 }

@@ -2,10 +2,10 @@
  * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(identity of the URL) → no; `watch_by_job` job → watch,
  * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones. `put` is the only way a row changes.
  */
-import { createHash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import type { Watch } from '../domain/watch.ts';
 import type { Environment } from './environment.ts';
+import { urlKey } from './keys.ts';
 
 /** As stored: the form of the URL under which the watch exists once is kept with it. */
 export interface StoredWatch extends Watch {
@@ -73,8 +73,4 @@ export class WatchTransactor extends WatchReader {
     this.byJob.remove(watch.poll_job);
     this.due.remove([watch.next_run_at, watch.no]);
   }
-}
-
-function urlKey(identity: string): Buffer {
-  return createHash('sha256').update(identity).digest().subarray(0, 16);
 }
