@@ -16,10 +16,10 @@ import { systemClock } from '../providers/clock.ts';
 import { type Embedders, openEmbedders } from '../providers/embedders.ts';
 import { chatClientOf, endpointRecognizerOf, rerankerOf } from '../providers/open-from-settings.ts';
 import { openRecordingFolder } from '../providers/recording-folder.ts';
-import { openTranscription } from '../providers/transcription.ts';
+import { openTranscription, type Transcription } from '../providers/transcription.ts';
 import { transformersPackage } from '../providers/transformers-embedder.ts';
 import { createWebFetch, type WebFetch } from '../providers/web-fetch.ts';
-import { openYtDlp } from '../providers/yt-dlp.ts';
+import { openYtDlp, type YtDlp } from '../providers/yt-dlp.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -57,33 +57,7 @@ export interface Outside {
 }
 
 export function openOutside(options: OutsideOptions): Outside {
-  const { settings, log, metrics, path, reader, threads, now, monotonic, random } = options;
-  const fetch = createWebFetch({
-    allowPrivateHosts: settings.fetch.allow_private_hosts,
-    perHostGapMs: settings.fetch.per_host_gap_ms,
-    timeoutMs: settings.fetch.timeout_s * 1000,
-    maxBytes: settings.fetch.max_bytes,
-    userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
-  });
-  const ytDlp = openYtDlp({
-    searchPath: settings.program_path,
-    tempDir: join(path, 'tmp', 'yt-dlp'),
-    allowPrivateHosts: settings.fetch.allow_private_hosts,
-    perHostGapMs: settings.fetch.per_host_gap_ms,
-    timeoutMs: settings.fetch.video_timeout_s * 1000,
-  });
-  const videos = openVideoReader({
-    ytDlp,
-    fetch,
-    hosts: settings.fetch.video_hosts,
-    readsCaptions: settings.fetch.video_captions,
-    wishes: {
-      langs: settings.fetch.video_caption_langs,
-      order: settings.fetch.video_caption_order,
-      allowAutomatic: settings.fetch.video_allow_auto_captions,
-    },
-    now,
-  });
+  const { settings, log, metrics, reader, threads, now, monotonic, random } = options;
   const { resilience } = settings;
   const breakers = createBreakers({
     policy: {
@@ -93,20 +67,11 @@ export function openOutside(options: OutsideOptions): Outside {
     monotonic,
     log,
   });
-  const surroundings = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
-  const transcription = openTranscription(settings, endpointRecognizerOf(settings, surroundings));
-  const recordings = recordingReader({
-    transcription,
-    folder: openRecordingFolder(join(path, 'tmp', 'recordings')),
-    maxBytes: settings.fetch.audio_max_bytes,
-    timeoutMs: settings.fetch.audio_timeout_s * 1000,
-    reads: {
-      audio: settings.fetch.audio_transcripts,
-      podcasts: settings.fetch.podcast_transcripts,
-      videos: settings.fetch.video_transcribe_fallback,
-    },
-    random,
-  });
+  const calls = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
+  const fetch = webFetchOf(settings);
+  const ytDlp = ytDlpOf(options);
+  const videos = videosOf(options, ytDlp, fetch);
+  const transcription = openTranscription(settings, endpointRecognizerOf(settings, calls));
   const pollers: Pollers = {
     rss: feedPoller({ fetch, read: threads.feeds.read }),
     podcast: podcastPoller({
@@ -116,7 +81,6 @@ export function openOutside(options: OutsideOptions): Outside {
     }),
     video: videoPoller({ videos, maxEntries: settings.watch.video_max_entries }),
   };
-
   const transformers = transformerThreads({
     module: options.transformersModule ?? transformersPackage,
     cacheDir: settings.cache_dir,
@@ -124,13 +88,13 @@ export function openOutside(options: OutsideOptions): Outside {
   const embedders = openEmbedders({
     settings,
     runTransformer: transformers.run,
-    ...surroundings,
+    ...calls,
     onError: (provider) => metrics.embeddingErrors.inc({ provider }),
   });
   const reranker =
     settings.reranker.kind === 'api'
       ? openOutsideReranker({
-          ...rerankerOf(settings, surroundings),
+          ...rerankerOf(settings, calls),
           reader,
           deadlineMs: settings.search.rerank_deadline_s * 1000,
           log,
@@ -144,10 +108,10 @@ export function openOutside(options: OutsideOptions): Outside {
     fetch,
     pollers,
     videos,
-    recordings,
+    recordings: recordingsOf(options, transcription),
     embedders,
     reranker,
-    chat: chatClientOf(settings, surroundings),
+    chat: chatClientOf(settings, calls),
     capabilities: async () => ({
       yt_dlp: await ytDlp.version(stopping.signal).catch((error: unknown) => {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
@@ -160,4 +124,57 @@ export function openOutside(options: OutsideOptions): Outside {
       await Promise.all([videos.close(), transformers.close()]);
     },
   };
+}
+
+function webFetchOf({ fetch }: Settings): WebFetch {
+  return createWebFetch({
+    allowPrivateHosts: fetch.allow_private_hosts,
+    perHostGapMs: fetch.per_host_gap_ms,
+    timeoutMs: fetch.timeout_s * 1000,
+    maxBytes: fetch.max_bytes,
+    userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
+  });
+}
+
+function ytDlpOf({ settings: { program_path, fetch }, path }: OutsideOptions): YtDlp {
+  return openYtDlp({
+    searchPath: program_path,
+    tempDir: join(path, 'tmp', 'yt-dlp'),
+    allowPrivateHosts: fetch.allow_private_hosts,
+    perHostGapMs: fetch.per_host_gap_ms,
+    timeoutMs: fetch.video_timeout_s * 1000,
+  });
+}
+
+function videosOf({ settings, now }: OutsideOptions, ytDlp: YtDlp, fetch: WebFetch): VideoReader {
+  return openVideoReader({
+    ytDlp,
+    fetch,
+    hosts: settings.fetch.video_hosts,
+    readsCaptions: settings.fetch.video_captions,
+    wishes: {
+      langs: settings.fetch.video_caption_langs,
+      order: settings.fetch.video_caption_order,
+      allowAutomatic: settings.fetch.video_allow_auto_captions,
+    },
+    now,
+  });
+}
+
+function recordingsOf(
+  { settings: { fetch }, path, random }: OutsideOptions,
+  transcription: Transcription,
+): RecordingReader {
+  return recordingReader({
+    transcription,
+    folder: openRecordingFolder(join(path, 'tmp', 'recordings')),
+    maxBytes: fetch.audio_max_bytes,
+    timeoutMs: fetch.audio_timeout_s * 1000,
+    reads: {
+      audio: fetch.audio_transcripts,
+      podcasts: fetch.podcast_transcripts,
+      videos: fetch.video_transcribe_fallback,
+    },
+    random,
+  });
 }
