@@ -5,7 +5,7 @@ const batchSize = 100;
 const connections = 8;
 
 /** Sentences of eighteen words, paragraphs of five sentences. */
-export function textOf(words: readonly string[]): string {
+function textOf(words: readonly string[]): string {
   let text = '';
   words.forEach((word, place) => {
     const inSentence = place % 18;

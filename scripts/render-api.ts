@@ -21,7 +21,7 @@ export interface Document {
 }
 
 /** The document of a server that answers nothing. */
-export async function openApiDocument(): Promise<Document> {
+async function openApiDocument(): Promise<Document> {
   const app = buildServer({
     ask: () => Promise.reject(new Error('this server only describes itself')),
     tokens: [],

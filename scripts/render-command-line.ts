@@ -1,7 +1,7 @@
 // The help texts in docs/command-line.md, from the program's definition. A test compares the file with what this returns.
 import { createProgram, everyCommand } from '../src/cli/program.ts';
 
-export const commandLineMark = '<!-- below: made by scripts/generate-docs.ts from src/cli/program.ts -->';
+const commandLineMark = '<!-- below: made by scripts/generate-docs.ts from src/cli/program.ts -->';
 
 /** The page with its part below the mark made anew. */
 export function renderCommandLine(written: string): string {

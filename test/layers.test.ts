@@ -1,4 +1,4 @@
-/** Imports go one way, each package has its place, and pure folders have no clock and no chance of their own (ARCHITECTURE.md). */
+/** Imports go one way, each package has its place, nothing is exported for nobody, and pure folders have no clock and no chance of their own (ARCHITECTURE.md). */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -92,6 +92,44 @@ test('imports go one way', () => {
       .map((imported) => `${file} imports ${imported}`);
   });
   assert.deepEqual(wrong, []);
+});
+
+/** Files outside the source that may import from it. */
+const others = ['test', 'bench', 'scripts'].flatMap((folder) =>
+  readdirSync(`${src}../${folder}`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ts|mjs)$/.test(name))
+    .map((name) => `../${folder}/${name.replaceAll('\\', '/')}`),
+);
+
+test('what a file exports as a value is imported somewhere', () => {
+  const imported = new Set<string>();
+  /** The entries of threads, whose functions are called by name, and what is imported while it runs. */
+  const whole = new Set<string>();
+  for (const file of [...files, ...others]) {
+    const code = codeOf(file);
+    const pathOf = (specifier: string) =>
+      posix.normalize(posix.join(posix.dirname(file), specifier)).replace(/^\.\.\/src\//, '');
+    for (const [, names, specifier] of code.matchAll(/\bimport\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'(\.[^']+)'/g)) {
+      for (const name of names.split(',')) imported.add(`${pathOf(specifier)} ${/(?:type )?(\w+)/.exec(name)?.[1]}`);
+    }
+    for (const [, all, specifier] of code.matchAll(/\*\s+as\s+(\w+)\s+from\s+'(\.[^']+)'/g)) {
+      const uses = code.matchAll(new RegExp(`\\b${all}\\.(\\w+)|\\{([^{}]*)\\} = ${all}\\b`, 'g'));
+      const names = Array.from(uses, ([, one, some]) => one ?? some).flatMap((text) => text.match(/\w+/g) ?? []);
+      for (const name of names) imported.add(`${pathOf(specifier)} ${name}`);
+    }
+    for (const [, specifier] of code.matchAll(/\bimport\('(\.[^']+)'/g)) whole.add(pathOf(specifier));
+  }
+  const values = files.flatMap((file) =>
+    Array.from(
+      codeOf(file).matchAll(/^export (?:async )?(?:const|function\*?|class) (\w+)/gm),
+      ([, name]) => `${file} ${name}`,
+    ),
+  );
+  assert.ok(values.length > 500, `only ${values.length} exports were looked at`);
+  assert.deepEqual(
+    values.filter((value) => !imported.has(value) && !whole.has(value.split(' ')[0])),
+    [],
+  );
 });
 
 test('relative imports name files that exist, with their ending', () => {

@@ -24,7 +24,7 @@ export interface SpanScores {
   names: Measure;
 }
 
-export function measureOf({ found, gold, right }: Counts): Measure {
+function measureOf({ found, gold, right }: Counts): Measure {
   const precision = found === 0 ? 0 : right / found;
   const recall = gold === 0 ? 0 : right / gold;
   const f1 = precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall);

@@ -1,7 +1,7 @@
 /** Tokens and what they may do: contract "Authentication". */
 import { z } from 'zod';
 
-export const scope = z.enum(['read', 'write']);
+const scope = z.enum(['read', 'write']);
 export type Scope = z.infer<typeof scope>;
 
 export const authToken = z.strictObject({

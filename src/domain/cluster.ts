@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryBoolean, queryInteger } from './query-values.ts';
 
-export const clusterTriggers = ['manual', 'idle', 'cron'] as const;
+const clusterTriggers = ['manual', 'idle', 'cron'] as const;
 export type ClusterTrigger = (typeof clusterTriggers)[number];
 
 export const clusterSummary = z.strictObject({

@@ -16,7 +16,7 @@ const comparedPage = z.strictObject({
   title: z.string().nullable(),
   score: z.number(),
 });
-export const compareAgreement = z.strictObject({
+const compareAgreement = z.strictObject({
   model_a: z.string(),
   model_b: z.string(),
   jaccard_at_k: z.number(),

@@ -25,7 +25,7 @@ export type PageEntitiesResponse = z.infer<typeof pageEntitiesResponse>;
 export const undoMergeResponse = z.strictObject({ restored_entity_id: z.string() });
 export type UndoMergeResponse = z.infer<typeof undoMergeResponse>;
 
-export const entityMergeResponse = z.strictObject({
+const entityMergeResponse = z.strictObject({
   merge_id: z.string(),
   kept_entity_id: z.string(),
   kept_form: z.string(),

@@ -59,7 +59,7 @@ const arm = z.strictObject({
   ...measures,
 });
 /** Means over the replayed queries; differences are b less a. */
-export const replayReport = z.strictObject({
+const replayReport = z.strictObject({
   k: z.int(),
   candidates: z.int(),
   queries: z.int(),

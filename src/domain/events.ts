@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type JobListResponse, jobResponse } from './job.ts';
 
 /** The data of a `job` event: the job as its status has just become, and the page that it works on, if any. */
-export const jobEventData = jobResponse.extend({ page_id: z.string().optional() });
+const jobEventData = jobResponse.extend({ page_id: z.string().optional() });
 export type JobEventData = z.infer<typeof jobEventData>;
 
 /** Why a subscription ended. */

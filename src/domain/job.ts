@@ -18,7 +18,7 @@ export const jobKinds = [
   'eval_replay',
   'poll_watch',
 ] as const;
-export const jobKind = z.enum(jobKinds);
+const jobKind = z.enum(jobKinds);
 export type JobKind = z.infer<typeof jobKind>;
 
 export const jobStatuses = ['pending', 'running', 'done', 'failed', 'dead'] as const;
@@ -94,7 +94,7 @@ export const jobRetryBatchRequest = z.strictObject({
 });
 export type JobRetryBatchRequest = z.infer<typeof jobRetryBatchRequest>;
 
-export const jobRetryResult = z.discriminatedUnion('outcome', [
+const jobRetryResult = z.discriminatedUnion('outcome', [
   jobResponse.extend({ outcome: z.literal('retried') }),
   z.strictObject({ job_id: z.string(), status: jobStatus, outcome: z.literal('skipped'), detail: z.string() }),
   z.strictObject({ job_id: z.string(), outcome: z.literal('not_found') }),

@@ -27,7 +27,7 @@ export const timeseriesQuery = z.object({
 });
 export type TimeseriesQuery = z.infer<typeof timeseriesQuery>;
 
-export const metricSeriesResponse = z.strictObject({
+const metricSeriesResponse = z.strictObject({
   sample: z.string(),
   labels: z.record(z.string(), z.string()),
   metric_type: z.string(),

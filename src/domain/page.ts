@@ -4,7 +4,7 @@ import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 
 export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
-export const pageStatus = z.enum(pageStatuses);
+const pageStatus = z.enum(pageStatuses);
 export type PageStatus = z.infer<typeof pageStatus>;
 
 /** The status of a page whose index job has this one: contract "Page status". */
@@ -46,7 +46,7 @@ const holdsFinite = (value: unknown): boolean =>
     ? Number.isFinite(value)
     : typeof value !== 'object' || value === null || Object.values(value).every(holdsFinite);
 
-export const pageMetadata = z
+const pageMetadata = z
   .record(z.string(), z.unknown())
   .refine(isShallow, { message: `metadata must not nest deeper than ${maxMetadataDepth} levels`, abort: true })
   .refine(holdsWellFormed, loneSurrogates)
@@ -74,7 +74,7 @@ export const ingestRevisitResponse = z.strictObject({
 export const blacklistedResponse = z.strictObject({ error: z.literal('blacklisted'), pattern: z.string() });
 
 export const ingestBatchRequest = z.strictObject({ pages: z.array(z.unknown()).min(1).max(100) });
-export const ingestBatchResult = z.discriminatedUnion('outcome', [
+const ingestBatchResult = z.discriminatedUnion('outcome', [
   ingestAcceptedResponse.extend({ outcome: z.literal('accepted'), index: z.int() }),
   ingestRevisitResponse.extend({ outcome: z.literal('revisit'), index: z.int() }),
   blacklistedResponse.extend({ outcome: z.literal('blacklisted'), index: z.int() }),

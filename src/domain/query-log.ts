@@ -4,7 +4,7 @@ import { datetime } from './ids.ts';
 import { queryInteger } from './query-values.ts';
 
 export const runKinds = ['search', 'compare_arm'] as const;
-export const runKind = z.enum(runKinds);
+const runKind = z.enum(runKinds);
 export type RunKind = z.infer<typeof runKind>;
 
 /** One side's chunks, best first; aligned arrays. */

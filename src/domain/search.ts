@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryInteger } from './query-values.ts';
 
-export const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
+const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
 export type RollupStrategy = z.infer<typeof rollupStrategy>;
-export const mediation = z.enum(['vector', 'cluster', 'entity']);
+const mediation = z.enum(['vector', 'cluster', 'entity']);
 
 export const searchFiltersBody = z.strictObject({
   domain: z.string().nullable().optional(),
@@ -73,7 +73,7 @@ const { query: _query, ...sharedFields } = searchRequest.shape;
 export const searchBatchRequest = z.strictObject({ queries: z.array(queryText).min(1).max(20), ...sharedFields });
 export type SearchBatchRequest = z.infer<typeof searchBatchRequest>;
 
-export const searchBatchItem = z.discriminatedUnion('outcome', [
+const searchBatchItem = z.discriminatedUnion('outcome', [
   searchResponse.extend({ index: z.int(), query: z.string(), outcome: z.literal('ok') }),
   z.strictObject({
     index: z.int(),

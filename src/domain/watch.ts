@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { storedText } from './page.ts';
 
-export const watchKinds = ['rss', 'video', 'podcast'] as const;
+const watchKinds = ['rss', 'video', 'podcast'] as const;
 export const watchKind = z.enum(watchKinds);
 export type WatchKind = z.infer<typeof watchKind>;
 
 export const watchStatuses = ['pending', 'ok', 'error'] as const;
-export const watchStatus = z.enum(watchStatuses);
+const watchStatus = z.enum(watchStatuses);
 export type WatchStatus = z.infer<typeof watchStatus>;
 
 /** The design's answer to the contract's unnamed maximum: one year. */

@@ -4,7 +4,7 @@
  */
 
 /** English has four bytes a token, other languages of Europe three to four, Chinese and Japanese three a character. */
-export const bytesPerToken = 3;
+const bytesPerToken = 3;
 
 export interface BatchLimits {
   maxTexts: number;
