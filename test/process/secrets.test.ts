@@ -7,7 +7,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { filesHolding } from '../app/byte-scan.ts';
-import { RunningService, token, until } from './service.ts';
+import { Site } from '../providers/small-web.ts';
+import { RunningService, token, until, withoutEntities } from './service.ts';
 
 const canaries = {
   accessToken: 'canary-access-token-18c2',
@@ -141,6 +142,53 @@ test('line breaks, terminal codes, NUL and a megabyte in url, title, source and 
     assert.ok(!msg.includes('forged-line'));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     assert.doesNotMatch(line, /[\u0000-\u001f\u007f]/);
+  }
+});
+
+test('a name and password in a submitted address are in `original_url`, and nowhere else is told of them', async (t) => {
+  const sent: unknown[] = [];
+  const site = await Site.open(t, {
+    '/weir': ({ headers }, response) => {
+      sent.push(headers.authorization);
+      response
+        .setHeader('content-type', 'text/html')
+        .end('<title>Weir</title><p>The weir was mended in the spring.</p>');
+    },
+  });
+  const service = await RunningService.start(t, {
+    ...withoutEntities,
+    SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: JSON.stringify(['127.0.0.1']),
+    SERVICE_OBSERVABILITY__LOG_LEVEL: 'debug',
+  });
+  const withPassword = (path: string) =>
+    site.url(path).replace('http://', `http://${canaries.user}:${canaries.password}@`);
+  const told: string[] = [];
+  const ask = async <Body>(method: string, path: string, body?: unknown) => {
+    const answer = await service.call<Body>(method, path, body);
+    told.push(JSON.stringify(answer.body));
+    return answer;
+  };
+  const add = async (url: string) =>
+    (await ask<{ page_id: string; revisit?: true }>('POST', '/v1/pages', { url })).body;
+  const { page_id } = await add(withPassword('/weir'));
+  const gone = await add(withPassword('/gone'));
+  assert.deepEqual(await service.settled([page_id, gone.page_id]), ['indexed', 'dead']);
+  assert.deepEqual(sent, [undefined]);
+  assert.deepEqual([(await add(site.url('/weir'))).page_id, told.at(-1)?.includes('"revisit":true')], [page_id, true]);
+
+  const { body: page } = await service.call<Record<string, unknown>>('GET', `/v1/pages/${page_id}`);
+  assert.deepEqual([page.canonical_url, page.original_url], [site.url('/weir'), withPassword('/weir')]);
+  const { body: found } = await ask<{ results: { page_id: string }[] }>('POST', '/v1/search', { query: 'weir' });
+  assert.equal(found.results[0]?.page_id, page_id);
+  await ask('GET', `/v1/pages/${gone.page_id}/status`);
+  const { body: rule } = await ask<{ pattern: string }>('POST', '/v1/forget', { url: withPassword('/weir') });
+  assert.equal(rule.pattern, site.url('/weir'));
+  assert.equal((await service.call('GET', `/v1/pages/${page_id}`)).status, 404);
+  for (const path of ['/v1/jobs', '/v1/blacklist', '/v1/admin/query-log', '/metrics']) await ask('GET', path);
+  await service.stop();
+  for (const text of [...told, service.output]) {
+    for (const secret of [canaries.user, canaries.password])
+      assert.ok(!text.includes(secret), `${secret}: ${around(text, secret)}`);
   }
 });
 
