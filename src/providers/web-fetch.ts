@@ -73,7 +73,7 @@ export interface WebAnswer extends AnswerHead {
   status: number;
   /** Where the answer came from, without name and password. */
   finalUrl: string;
-  /** Names in lower case, several of one name joined; no cookies. */
+  /** Names in lower case, several of one name joined; no cookies, no control characters. */
   headers: Readonly<Record<string, string>>;
   /** Unpacked. Of a status other than 2xx only the beginning, as far as it could be read. */
   body: Uint8Array;
@@ -186,16 +186,25 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
 }
 
 /**
- * What a status means to somebody who wants the body: null for 2xx, and for 304, which only those get who ask for it.
+ * What a status means to somebody who wants the body: null for 2xx but a part that nobody has asked for, and for 304, which only those
+ * get who ask for it.
  * Errors: none; gives a FetchError such as "HTTP 404". 404 and 410 are permanent.
  */
 export function statusError({ status, headers }: WebAnswer, clock: Clock = systemClock): FetchError | null {
-  if ((status >= 200 && status < 300) || status === 304) return null;
+  const isWhole = status >= 200 && status < 300 && (status !== 206 || isAll(headers['content-range']));
+  if (isWhole || status === 304) return null;
   return new FetchError('http_status', `HTTP ${status}`, {
     status,
     permanent: status === 404 || status === 410,
     retryAfterMs: retryAfterOf(status, headers['retry-after'], clock.wall()),
   });
+}
+
+/** Whether a range, as a header says it, is all there is; nothing said means so. */
+function isAll(contentRange: string | undefined): boolean {
+  if (contentRange === undefined) return true;
+  const [, first, last, length] = /^bytes +(\d+)-(\d+)\/(\d+)$/i.exec(contentRange.trim()) ?? [];
+  return Number(first) === 0 && Number(last) + 1 === Number(length);
 }
 
 /** Send a request and wait for the head of its answer. Errors: FetchError; the signal's reason. */
@@ -210,6 +219,8 @@ function openHop(
     const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
       headers,
       agent: false,
+      // As browsers read: line ends without CR, folded lines, two lengths. No other answer comes on this connection that could be forged by it.
+      insecureHTTPParser: true,
       signal,
       maxHeaderSize,
       lookup: answering(addresses),
@@ -219,6 +230,10 @@ function openHop(
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(shown(url), options);
     request.once('response', resolve);
     request.on('error', (error) => reject(transportError(error, false))); // stays: a socket may break more than once
+    // Without either, where the server goes on in another protocol.
+    request.once('close', () =>
+      reject(new FetchError('broken_answer', 'the answer broke off or is not HTTP (unknown)')),
+    );
     request.end();
   });
 }
@@ -275,9 +290,12 @@ function shown(url: URL): string {
   return open.href;
 }
 
+/** Without values that have control characters: they could not be sent back, as an `etag` is. */
 function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value) ? [[name, value]] : [],
+    ),
   );
 }
 

@@ -19,14 +19,16 @@ const maxBrokenPercent = 2;
 
 /**
  * Decode a document, in the order of trust: byte order mark; what is valid UTF-8 with characters beyond ASCII, whatever it is
- * called; what the header says (`charset`), what the document says (`isMarkup`); else what the bytes look like.
+ * called; what the header says (`charset`) unless it cannot be, what the document says (`isMarkup`); else what the bytes look like.
  * Errors: none; bytes that fit nowhere become U+FFFD.
  * Source: HTML standard, "Determining the character encoding", with those checks added.
  */
 export function decodeText(bytes: Uint8Array, charset: string | null, isMarkup: boolean): DecodedText {
   const marked = byteOrderMark(bytes);
   if (marked !== null) return decodeAs(bytes, marked);
-  const declared = [encodingOf(charset), isMarkup ? declaredEncoding(bytes) : null].filter((name) => name !== null);
+  const said = [encodingOf(charset), isMarkup ? declaredEncoding(bytes) : null].filter((name) => name !== null);
+  // Servers add it to what they know nothing of.
+  const declared = said[0] === 'windows-1252' && hasUnassigned(bytes) ? said.reverse() : said;
   const wide = wideEncoding(bytes);
   if (wide !== null) return decodeAs(bytes, wide);
   const utf8 = strictUtf8(bytes);
@@ -73,6 +75,11 @@ function wideEncoding(bytes: Uint8Array): string | null {
 
 const metaCharset = /<meta\s[^<>]*?charset\s*=\s*(?:["']\s*)?([\w:.-]+)/i;
 const xmlEncoding = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w:.-]+)/i;
+
+/** Whether there are bytes that no text in Windows-1252 has. */
+function hasUnassigned(bytes: Uint8Array): boolean {
+  return [0x81, 0x8d, 0x8f, 0x90, 0x9d].some((byte) => bytes.includes(byte));
+}
 
 /** What the document says of itself. That it could be read means that it is not UTF-16 (HTML standard, "prescan"). */
 function declaredEncoding(bytes: Uint8Array): string | null {

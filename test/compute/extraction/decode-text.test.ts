@@ -89,3 +89,11 @@ test('ISO-2022-JP, whose bytes are ASCII, is read where it is named', () => {
   const bytes = Uint8Array.from([0x1b, 0x24, 0x42, 0x24, 0x22, 0x1b, 0x28, 0x42]);
   assert.equal(decodeText(bytes, 'iso-2022-jp', false).text, 'あ');
 });
+
+test('a header that says Latin-1 of bytes that are none gives way to what the document says', () => {
+  const text = html(texts.shift_jis ?? '', 'shift_jis');
+  const read = decodeText(encodeText(text, 'shift_jis'), 'iso-8859-1', true);
+  assert.deepEqual(read, { text, encoding: 'shift_jis' });
+  const western = html(texts['windows-1252'] ?? '', 'shift_jis');
+  assert.equal(decodeText(encodeText(western, 'windows-1252'), 'iso-8859-1', true).text, western);
+});
