@@ -26,6 +26,25 @@ export interface ForwardDocument {
 
 const MAX_COUNT = 255;
 
+/** The words of an index that is being made, numbered in the order they come: the same row is the same word, and without one the same stem. */
+export class ForwardWords {
+  readonly stems: number[] = [];
+  readonly rows: number[] = [];
+  readonly #byRow = new Map<number, number>();
+  readonly #byStem = new Map<number, number>();
+
+  /** The number of a word, given now if it is new; `row` is -1 for none. */
+  numberOf(stem: number, row: number): number {
+    const same = row < 0 ? this.#byStem.get(stem) : this.#byRow.get(row);
+    if (same !== undefined) return same;
+    const word = this.stems.push(stem) - 1;
+    this.rows.push(row);
+    if (row < 0) this.#byStem.set(stem, word);
+    else this.#byRow.set(row, word);
+    return word;
+  }
+}
+
 /**
  * Count the words of documents.
  * Shapes: `stemOf` numbers a stem (never '') in the dictionary beside the index, `rowOf` gives a word's vector or -1; both are
@@ -76,22 +95,12 @@ export function buildForwardIndex(
 /** Numbers for the lexicon's terms as words of the batch, in the order they are asked for; -1 for a term without a stem. */
 function numberWords(lexicon: Lexicon, stemOf: (stem: string) => number, rowOf: (word: string) => number) {
   const known = new Map<number, number>();
-  const byRow = new Map<number, number>();
-  const byStem = new Map<number, number>();
-  const stems: number[] = [];
-  const rows: number[] = [];
+  const words = new ForwardWords();
   const number = (term: number): number => {
     const stem = lexicon.stems[lexicon.stemOf[term]];
     if (stem === '') return -1;
     const row = lexicon.words[term] === '' ? -1 : rowOf(lexicon.words[term]);
-    const stemNumber = stemOf(stem);
-    const same = row < 0 ? byStem.get(stemNumber) : byRow.get(row);
-    if (same !== undefined) return same;
-    const word = stems.push(stemNumber) - 1;
-    rows.push(row);
-    if (row < 0) byStem.set(stemNumber, word);
-    else byRow.set(row, word);
-    return word;
+    return words.numberOf(stemOf(stem), row);
   };
   const wordOf = (term: number): number => {
     let word = known.get(term);
@@ -101,5 +110,5 @@ function numberWords(lexicon: Lexicon, stemOf: (stem: string) => number, rowOf: 
     }
     return word;
   };
-  return { wordOf, stems, rows };
+  return { wordOf, stems: words.stems, rows: words.rows };
 }

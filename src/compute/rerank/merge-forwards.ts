@@ -3,7 +3,7 @@
  * words numbered anew. Words are united by their row of the word vectors, or by their stem where they have none. What comes out
  * is what counting the same chunks in that order would give. Pure.
  */
-import type { ForwardIndex } from './forward-index.ts';
+import { type ForwardIndex, ForwardWords } from './forward-index.ts';
 
 export interface ForwardMergeInput {
   readonly index: ForwardIndex;
@@ -61,26 +61,15 @@ export function mergeForwards(
 /** New numbers for the inputs' words, in the order they are asked for. */
 function numberWords(inputs: readonly ForwardMergeInput[]) {
   const known = inputs.map(({ index }) => new Int32Array(index.wordStems.length).fill(UNSEEN));
-  const byRow = new Map<number, number>();
-  const byStem = new Map<number, number>();
-  const stems: number[] = [];
-  const rows: number[] = [];
+  const words = new ForwardWords();
   const number = ({ index, stemIds }: ForwardMergeInput, word: number): number => {
-    const row = index.wordRows[word];
     const stem = stemIds[index.wordStems[word]];
-    if (stem < 0) return DROPPED;
-    const same = row < 0 ? byStem.get(stem) : byRow.get(row);
-    if (same !== undefined) return same;
-    const added = stems.push(stem) - 1;
-    rows.push(row);
-    if (row < 0) byStem.set(stem, added);
-    else byRow.set(row, added);
-    return added;
+    return stem < 0 ? DROPPED : words.numberOf(stem, index.wordRows[word]);
   };
   const wordOf = (input: number, word: number): number => {
     const numbers = known[input];
     if (numbers[word] === UNSEEN) numbers[word] = number(inputs[input], word);
     return numbers[word];
   };
-  return { wordOf, stems, rows };
+  return { wordOf, stems: words.stems, rows: words.rows };
 }
