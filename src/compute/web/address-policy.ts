@@ -72,9 +72,12 @@ function addressOf(text: string): Address | null {
   return isPlain(bare) ? ipaddr.process(bare) : null;
 }
 
-/** `127.1`, `0x7f000001` and their like are addresses to some and names to others: the URL parser has made them plain. */
+/**
+ * `127.1`, `0x7f000001` and their like are addresses to some and names to others: the URL parser has made them plain. `::1.2.3.4`, which
+ * nobody has (RFC 4291, 2.5.5.1), is to ipaddr.js the same as `::ffff:1.2.3.4`.
+ */
 function isPlain(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !/^::\d+\./.test(text));
 }
 
 function isPublic(address: Address): boolean {
