@@ -7,6 +7,7 @@
  * without the missing labels until they are back, and never see a removed one.
  */
 import { addLabel, createLabelSet, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
+import type { ShardStats } from '../threads/shard.ts';
 import type { LoadReport, Reply } from '../threads/shard-thread.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { HeldLabels } from './held-labels.ts';
@@ -77,6 +78,19 @@ export class SpaceShards {
   /** A task on all shards at once. */
   async askAll<Value>(task: ShardTask<Value>): Promise<Value[]> {
     return Promise.all(this.#options.pools.map((_, shard) => this.ask(shard, task)));
+  }
+
+  /** Of all shards together. */
+  async stats(): Promise<ShardStats> {
+    const each = await this.askAll((pool, space) => pool.run('stats', { space }));
+    const sum = (of: keyof ShardStats) => each.reduce((total, one) => total + one[of], 0);
+    return {
+      live: sum('live'),
+      holes: sum('holes'),
+      behind: sum('behind'),
+      nodes: sum('nodes'),
+      rowBytes: sum('rowBytes'),
+    };
   }
 
   /** Free the threads' memory. */

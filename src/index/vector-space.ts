@@ -13,6 +13,7 @@
  * space-generations.ts; background work, space-upkeep.ts; the measured rules, space-policy.ts.
  */
 import { type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
+import type { ShardStats } from '../threads/shard.ts';
 import { mergeTop, type ScoredLabels } from '../threads/top-list.ts';
 import { refuseBadVectors } from './check-vectors.ts';
 import { HeldLabels } from './held-labels.ts';
@@ -77,14 +78,9 @@ export interface SpaceSearchOptions {
   minScore?: number;
 }
 
-export interface VectorSpaceStats {
+/** The counts are those of all shards. */
+export interface VectorSpaceStats extends ShardStats {
   shards: number;
-  /** Live rows; holes of removed ones; rows that wait for their graph; nodes of the graphs. */
-  live: number;
-  holes: number;
-  behind: number;
-  nodes: number;
-  rowBytes: number;
   generation: number;
   /** Changes since the last save: labels added and removed, slices of upkeep. */
   unsaved: number;
@@ -255,19 +251,9 @@ export class VectorSpace {
   }
 
   async stats(): Promise<VectorSpaceStats> {
-    const each = await this.#shards.askAll((pool, space) => pool.run('stats', { space }));
-    const sum = (of: 'live' | 'holes' | 'behind' | 'nodes' | 'rowBytes') =>
-      each.reduce((total, one) => total + one[of], 0);
-    return {
-      shards: each.length,
-      live: sum('live'),
-      holes: sum('holes'),
-      behind: sum('behind'),
-      nodes: sum('nodes'),
-      rowBytes: sum('rowBytes'),
-      generation: this.#files.number,
-      unsaved: this.#files.unsaved,
-    };
+    const counts = await this.#shards.stats();
+    const { number: generation, unsaved } = this.#files;
+    return { shards: this.#shards.count, ...counts, generation, unsaved };
   }
 
   /**
