@@ -26,7 +26,7 @@ export async function encodingOf(file: string, head: Buffer): Promise<TextEncodi
   const marked = markedEncoding(head);
   if (marked !== null) return marked;
   if ((await isUtf8(file)) || (await isMostlyUtf8(file))) return 'utf-8';
-  const declared = /<meta\s[^>]*charset\s*=\s*["']?([\w-]+)/i.exec(head.toString('latin1'))?.[1];
+  const declared = /<meta\s[^<>]*charset\s*=\s*["']?([\w-]+)/i.exec(head.toString('latin1'))?.[1];
   return declared !== undefined && namesAnother(declared) ? declared : legacy;
 }
 
