@@ -44,6 +44,11 @@ export class Catalog {
     return this.#labels;
   }
 
+  /** One past the highest label that the disk is known to have. */
+  get flushedEnd(): number {
+    return this.#flushedEnd;
+  }
+
   /** The disk has every label below this one. */
   noteFlushed(labelEnd: number): void {
     this.#flushedEnd = Math.max(this.#flushedEnd, labelEnd);

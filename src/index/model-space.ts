@@ -25,6 +25,8 @@ export interface ModelSpaceOptions {
   log: IndexLog;
   /** Whether the processor is wanted for indexing. */
   busy?: () => boolean;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
 }
 
 /** The two folders of a model's files. */
@@ -61,6 +63,7 @@ export class ModelSpace {
   /** Load a model's files. What they lack is in `missing`; `recover` brings it back. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
     const { dir, storeId, reader, catalog, shards, log, busy = () => false } = options;
+    const { noteLabels = async () => {} } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;
     let onMissing: (labels: Uint32Array) => void = () => {};
@@ -74,6 +77,7 @@ export class ModelSpace {
           shards,
           log,
           busy,
+          noteLabels,
           onMissing: (labels) => onMissing(labels),
         },
         embeddedLabels(reader, catalog, model.space),
@@ -88,6 +92,7 @@ export class ModelSpace {
         storeId,
         shards,
         log,
+        noteLabels,
       }),
     ]);
     const space = new ModelSpace(model, opened, pages, (chunks) => {

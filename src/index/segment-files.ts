@@ -9,15 +9,15 @@
  * aside with a log line and never stops a start: the folder is a cache, and what it lacks is indexed again from the text.
  * Files set aside go with the next save, for they may hold text that was forgotten since. One owner, one call at a time.
  */
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openSegment, type Segment } from '../compute/bm25/segment.ts';
-import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { replaceFile, replaceText, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
+import { moveAside } from './set-aside.ts';
 
 /** The tasks of the work thread that segments need; the pool may have others. */
 export type SegmentTasks = typeof import('../threads/segment-tasks.ts');
@@ -53,6 +53,8 @@ export interface SegmentFilesOptions {
   log: IndexLog;
   /** Fingerprint of the word vectors that forward indexes must have; without it, a segment may have any or none. */
   vocabulary?: number | undefined;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
 }
 
 export class SegmentFiles {
@@ -103,7 +105,7 @@ export class SegmentFiles {
    * Errors: those of the file system; the folder then loads as what it was, and the next save tries again.
    */
   async save(segments: readonly StoredSegment[]): Promise<void> {
-    const { dir, storeId, worker } = this.#options;
+    const { dir, storeId, worker, noteLabels } = this.#options;
     const entries = new Map<number, SegmentEntry>();
     for (const { id, segment } of segments) {
       const file = `${id}.segment`;
@@ -123,6 +125,7 @@ export class SegmentFiles {
       generation: this.#generation + 1,
       segments: [...entries.values()],
     };
+    await noteLabels?.();
     await replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 1));
     this.#generation = manifest.generation;
     this.#saved = entries;
@@ -131,16 +134,13 @@ export class SegmentFiles {
 
   async #readManifest(): Promise<Manifest | undefined> {
     const { dir, storeId } = this.#options;
-    let text: string;
     try {
-      text = await readFile(join(dir, MANIFEST), 'utf8');
+      const manifest = manifestSchema.parse(JSON.parse(await readFile(join(dir, MANIFEST), 'utf8')));
+      if (manifest.store_id === storeId) return manifest;
+      await this.#setAside(MANIFEST, 'of another store');
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw error;
+      if (errorCode(error) !== 'ENOENT') await this.#setAside(MANIFEST, 'not a manifest that can be read');
     }
-    const parsed = manifestSchema.safeParse(parsedJson(text));
-    if (parsed.success && parsed.data.store_id === storeId) return parsed.data;
-    await this.#setAside(MANIFEST, parsed.success ? 'of another store' : 'not a manifest');
     return undefined;
   }
 
@@ -165,11 +165,7 @@ export class SegmentFiles {
     const { dir, log } = this.#options;
     this.#lost = true;
     log.warn({ file, reason }, 'sparse index: file set aside, its chunks are indexed again');
-    try {
-      await rename(join(dir, file), join(dir, file + BAD_SUFFIX));
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error;
-    }
+    await moveAside(join(dir, file), join(dir, file + BAD_SUFFIX));
   }
 
   /** Delete the files of ours that the manifest does not name, except those to keep. */
@@ -178,7 +174,7 @@ export class SegmentFiles {
     const named = new Set([MANIFEST, ...[...this.#saved.values()].map(({ file }) => file)]);
     for (const file of await readdir(dir)) {
       const ours = file.endsWith('.segment') || file.endsWith(BAD_SUFFIX) || file.endsWith(TEMPORARY_SUFFIX);
-      if (ours && !named.has(file) && !keep(file)) await rm(join(dir, file), { force: true });
+      if (ours && !named.has(file) && !keep(file)) await rm(join(dir, file), { recursive: true, force: true });
     }
   }
 }

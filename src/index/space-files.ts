@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../domain/error-code.ts';
 import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
+import { moveAside } from './set-aside.ts';
 
 const file = z.strictObject({
   name: z.string().regex(/^shard-\d+\.\d+\.(rows|graph(\.\d+)?)$/),
@@ -49,16 +50,10 @@ const OURS = /^(shard-\d+\.\d+\.(rows|graph)|manifest\.json)(\.new)?(\.\d+)?$/;
 /** The manifest, or why there is none that can be read; null if the folder has none. Makes the folder. */
 export async function readManifest(dir: string): Promise<SpaceManifest | string | null> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  let text: string;
   try {
-    text = await readFile(join(dir, MANIFEST), 'utf8');
+    return spaceManifest.parse(JSON.parse(await readFile(join(dir, MANIFEST), 'utf8')));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
-    throw error;
-  }
-  try {
-    return spaceManifest.parse(JSON.parse(text));
-  } catch (error) {
     return `unreadable: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
   }
 }
@@ -82,12 +77,7 @@ export function temporaryPath(dir: string, name: string): string {
 
 /** Keep a bad file for whoever wants to look at it, in the place of an earlier one; a missing file is no trouble. */
 export async function setAside(dir: string, name: string): Promise<void> {
-  const target = name.replace(/\.\d+\./, '.');
-  try {
-    await rename(join(dir, name), join(dir, `${target}.bad`));
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
+  await moveAside(join(dir, name), join(dir, `${name.replace(/\.\d+\./, '.')}.bad`));
 }
 
 export async function setManifestAside(dir: string): Promise<void> {
@@ -96,7 +86,7 @@ export async function setManifestAside(dir: string): Promise<void> {
 
 /** Delete what was set aside: it may hold vectors of forgotten text. */
 export async function dropSetAside(dir: string): Promise<void> {
-  for (const name of await readdir(dir)) if (name.endsWith('.bad')) await rm(join(dir, name));
+  for (const name of await readdir(dir)) if (name.endsWith('.bad')) await rm(join(dir, name), { recursive: true });
 }
 
 /** Delete what is ours by its name and not named by the manifest, a folder that is in the way of a file to come included. */

@@ -31,6 +31,8 @@ export interface GenerationsOptions {
   dim: number;
   shards: number;
   log: IndexLog;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
 }
 
 /** Has a shard write its files to paths that do not exist. */
@@ -145,7 +147,7 @@ export class SpaceGenerations {
   }
 
   async #writeGeneration(write: WriteShard): Promise<void> {
-    const { dir } = this.#options;
+    const { dir, noteLabels } = this.#options;
     const first = this.#manifest.generation === 0;
     const generation = this.#manifest.generation + 1;
     const changes = [...this.#changes];
@@ -157,6 +159,7 @@ export class SpaceGenerations {
         shards[shard] = await this.#writeShard(shard, `shard-${shard}.${generation}`, write);
       }
       const manifest = { ...this.#manifest, generation, shards };
+      await noteLabels?.();
       await writeManifest(dir, manifest);
       this.#manifest = manifest;
     } catch (error) {

@@ -49,6 +49,8 @@ export interface SparseIndexOptions {
   saveEveryDocs?: number;
   /** Fingerprint of the word vectors of the segments' forward indexes; without it, a segment may have any or none. */
   vocabulary?: number | undefined;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
 }
 
 export interface SparseIndexStats {
@@ -85,7 +87,7 @@ interface WaitingAdd {
 }
 
 export class SparseIndex {
-  readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary'>>;
+  readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary' | 'noteLabels'>>;
   readonly #files: SegmentFiles;
   readonly #snapshots: SearcherSnapshots;
   #members: SegmentMember[] = [];

@@ -54,6 +54,8 @@ export interface VectorSpaceOptions {
   saveEvery?: number;
   /** Whether the processor is wanted for indexing: graphs then grow slowly. */
   busy?: () => boolean;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
 }
 
 export interface AddOptions {

@@ -128,6 +128,12 @@ const damages: Record<string, (library: Library, side: Side) => void> = {
   'without their manifest': (library, side) => rmSync(join(library.index, folders[side], 'manifest.json')),
   'under a damaged manifest': (library, side) =>
     writeFileSync(join(library.index, folders[side], 'manifest.json'), '{"format":1'),
+  'with folders in their places': (library, side) => {
+    for (const path of [...library.files(side), join(library.index, folders[side], 'manifest.json')]) {
+      rmSync(path);
+      mkdirSync(join(path, 'inside'), { recursive: true });
+    }
+  },
 };
 
 test('index files that are damaged in any way are set aside and rebuilt, whichever side they are of', async (t) => {
@@ -221,4 +227,44 @@ test('files of one side in the place of another, of the other shard, or of an ol
     assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
     library.restore();
   }
+});
+
+test('a store that was set back behind its index files gives their labels to other texts, and no search takes these for those', async (t) => {
+  const library = await Library.of(t);
+  const { service } = library;
+  const store = join(service.dataDir, 'store', 'data.mdb');
+  const kept = join(service.home, 'older.mdb');
+  await service.stop();
+  cpSync(store, kept);
+
+  const add = async (name: string) => {
+    const page = { url: `https://notes.example/${name}`, body_extracted: `${name} ${textOf(0)}` };
+    const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
+    assert.deepEqual(await service.settled([body.page_id]), ['indexed']);
+  };
+  const found = async (query: string) => {
+    const { body } = await service.call<SearchResponse>('POST', '/v1/search', { query, k: 1, rerank: false });
+    return body.results.map(({ exact_match, canonical_url, chunks: [chunk] }) => ({
+      exact_match,
+      canonical_url,
+      has: chunk.text.startsWith(query),
+    }));
+  };
+  await service.start();
+  await add('quagga');
+  await service.stop();
+
+  cpSync(kept, store);
+  await service.start();
+  await add('zorilla');
+  await service.kill(); // before its files are saved: those on the disk are of the other history
+  await service.start();
+  await library.rebuilt();
+  assert.deepEqual(await found('zorilla'), [
+    { exact_match: false, canonical_url: 'https://notes.example/zorilla', has: true },
+  ]);
+  assert.deepEqual(await found('quagga'), []);
+  await service.stop();
+  const report = await checkFolder(service.dataDir);
+  assert.ok(isClean(report) && report.missing === 0, JSON.stringify(report));
 });

@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openWordVectors } from '../../compute/embedding/word-vectors.ts';
+import { LabelMark } from '../../index/label-mark.ts';
 import { ModelSpaces } from '../../index/model-spaces.ts';
 import { Searchers } from '../../index/searchers.ts';
 import { SparseIndex } from '../../index/sparse-index.ts';
@@ -60,12 +61,15 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const { searchers, shards } = threads;
   undo.push(threads.close);
   const busy = () => work.load > 0;
-  const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, log, monotonic, busy });
+  const mark = await LabelMark.open(dir, reader.counters.peek('label'), log);
+  const noteLabels = () => mark.raise(catalog.flushedEnd);
+  const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, log, monotonic, busy, noteLabels });
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
   const active = reader.models.activeModel();
   const vocabulary = vocabularyOf(searchData);
-  const sparseOptions = { dir: join(dir, 'sparse'), storeId, searchers, worker: work, log, saveEveryDocs, vocabulary };
+  const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
+  const sparseOptions = { ...files, searchers, saveEveryDocs };
   const [opened, dense] = await Promise.all([
     SparseIndex.open(sparseOptions, catalog.live()),
     active === undefined ? null : spaces.load(active),

@@ -1,0 +1,57 @@
+/**
+ * How far the labels of the index files may go: a number in the file `labels` of the index folder, brought to the disk before any file that
+ * goes further. A store whose own labels end before it was set back (somebody put an older copy of its file in its place) and will give the
+ * labels in between again, to other texts. No manifest could tell the two apart then, so the files are deleted and built again.
+ */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../domain/error-code.ts';
+import { replaceText } from '../files/durable-file.ts';
+import type { IndexLog } from './index-log.ts';
+
+const FILE = 'labels';
+/** The folders of the sides, in the index folder. */
+const sides = ['sparse', 'dense', 'pages'];
+
+export class LabelMark {
+  readonly #path: string;
+  #marked: number;
+  #writes: Promise<void> = Promise.resolve();
+
+  private constructor(path: string, marked: number) {
+    this.#path = path;
+    this.#marked = marked;
+  }
+
+  /** Read the mark of the index folder. Where it is above `nextLabel`, which the store gives next, every index file is deleted first. */
+  static async open(dir: string, nextLabel: number, log: IndexLog): Promise<LabelMark> {
+    const path = join(dir, FILE);
+    const marked = await readMark(path);
+    if (marked <= nextLabel) return new LabelMark(path, marked);
+    log.warn({ marked, next_label: nextLabel }, 'the store is older than its index files: they are built again');
+    for (const side of sides) await rm(join(dir, side), { recursive: true, force: true });
+    await rm(path);
+    return new LabelMark(path, 0);
+  }
+
+  /** Files with labels below `labelEnd` are about to become valid. Errors: those of the file system; they must not then. */
+  raise(labelEnd: number): Promise<void> {
+    const raised = this.#writes.then(async () => {
+      if (labelEnd <= this.#marked) return;
+      await replaceText(this.#path, String(labelEnd));
+      this.#marked = labelEnd;
+    });
+    this.#writes = raised.catch(() => undefined);
+    return raised;
+  }
+}
+
+/** 0 where there is none, or none that can be read: nothing is known then, as of files of versions that had no mark. */
+async function readMark(path: string): Promise<number> {
+  try {
+    return Number.parseInt(await readFile(path, 'utf8'), 10) || 0;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
