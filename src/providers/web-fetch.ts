@@ -100,8 +100,6 @@ const maxErrorBytes = 65_536;
 const maxHeaderSize = 65_536;
 /** For large bodies, over all fetches and beside the one that is first: of most pages many, of the greatest one. */
 const roomBytes = 10_000_000;
-/** A host that asks for more than a day is asked again after a day. */
-const maxRetryAfterMs = 86_400_000;
 const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 export function createWebFetch(options: WebFetchOptions): WebFetch {
@@ -301,6 +299,5 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 function retryAfterOf(status: number, header: string | undefined, now: number): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
-  const ms = readRetryAfterMs(header ?? null, now);
-  return ms === undefined ? undefined : Math.min(ms, maxRetryAfterMs);
+  return readRetryAfterMs(header ?? null, now);
 }

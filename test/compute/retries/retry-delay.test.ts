@@ -45,6 +45,7 @@ test('Retry-After is read as seconds or as a date, and what is neither is left o
   assert.equal(read('Thu, 01 Jan 2026 12:00:30 GMT'), 30_000);
   assert.equal(read('Thursday, 01-Jan-26 12:00:30 GMT'), 30_000);
   assert.equal(read('Thu, 01 Jan 2026 11:00:00 GMT'), 0, 'a date that has passed');
+  for (const far of ['999999999', 'Wed, 21 Oct 2099 07:28:00 GMT']) assert.equal(read(far), 86_400_000, far);
   for (const header of [null, '', 'soon', '-1', '1e3', '2026-01-01', 'Thu, soon', '9'.repeat(400)]) {
     assert.equal(read(header), undefined, `${header}`);
   }
