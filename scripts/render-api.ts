@@ -127,7 +127,7 @@ export async function renderApi(): Promise<string> {
   return `${[
     '# HTTP API',
     'Made by `node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts` from the schemas in `src/domain` and `src/http`; the running service serves the same as OpenAPI 3.1 at `/openapi.json`.',
-    'Every request needs `Authorization: Bearer <token>`, except `/healthz` and `/readyz`. Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`.',
+    'Every request needs `Authorization: Bearer <token>`, except `/healthz` and `/readyz`. Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`. A body has at most 16 MB and 131,072 values (elements and members), a batch of pages 64 MB and 524,288: beyond that the answer is 413.',
     '## Operations',
     ...operations,
     '## Bodies',

@@ -5,6 +5,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DomainError, type ErrorCode } from '../domain/errors.ts';
+import { TooManyValuesError } from './json-body.ts';
 import { bodyInvalid, RequestInvalidError, ruleBroken } from './request-invalid.ts';
 
 /** The body of every error but validation and blacklist. Of the former, too, where a rule of ingest is broken. */
@@ -63,6 +64,7 @@ function answerDomain(error: DomainError, request: FastifyRequest, reply: Fastif
 /** Answer what went wrong. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof RequestInvalidError) return reply.code(422).send({ detail: error.detail });
+  if (error instanceof TooManyValuesError) return reply.code(413).send({ detail: error.message });
   if (reply.raw.destroyed) return reply.code(clientGone).send({ detail: 'the client has gone' });
   if (error instanceof DomainError) return answerDomain(error, request, reply);
   if (isFastifyError(error) && (error.statusCode ?? 500) < 500) return answerFastify(error, request, reply);

@@ -156,7 +156,7 @@ const meanings = {
   403: 'the token lacks the scope, or host or origin are not allowed',
   404: 'unknown id',
   409: 'not in this state',
-  413: 'the body is too large',
+  413: 'the body is too large, or holds too many values',
   422: 'the request is invalid',
   501: 'no way to extract text from HTML',
   503: 'try again later, or nothing can answer this now',

@@ -218,6 +218,39 @@ test('too large a body is 413 at once where it says so, else when the limit is p
   assert.equal(huge.status, 413);
 });
 
+test('a body of more values than one for 128 bytes of its limit is 413; one of as many is read', async (t) => {
+  const { app, got, post } = ingestServer();
+  t.after(() => app.close());
+  const page = (inner: string) => `{"url":"http://a/","metadata":{"x":${inner}}}`;
+  const around = 3; // url, metadata and x
+  const most = 2 ** 17;
+  const list = (count: number, element: string) => `[${Array.from({ length: count }, () => element).join()}]`;
+  for (const body of [
+    page(list(most - around + 1, '1')),
+    page(list(most / 2, '[0]')),
+    page(`{${Array.from({ length: most }, (_, at) => `"k${at}":0`).join()}}`),
+    list(most + 1, '{}'),
+  ]) {
+    const refused = await post(body);
+    assert.deepEqual(
+      [refused.statusCode, refused.json()],
+      [413, { detail: 'the body holds more than 131072 values' }],
+      body.slice(0, 50),
+    );
+  }
+  assert.deepEqual(got, []);
+  assert.equal((await post(page(list(most - around, '1')))).statusCode, 202);
+  const batch = (inner: string) =>
+    app.inject({
+      method: 'POST',
+      url: '/v1/pages/batch',
+      headers: { authorization, 'content-type': 'application/json' },
+      payload: `{"pages":[${page(inner)}]}`,
+    });
+  assert.equal((await batch(list(most * 3, '1'))).statusCode, 200);
+  assert.deepEqual((await batch(list(most * 4, '1'))).json(), { detail: 'the body holds more than 524288 values' });
+});
+
 test('headers over 16 KB are 431 and what is not HTTP is 400, in the shape of other errors', async (t) => {
   const { app } = ingestServer();
   t.after(() => app.close());
