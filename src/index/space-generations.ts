@@ -5,6 +5,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Turns } from '../compute/structures/turns.ts';
 import { graphPathOf } from '../threads/graph-path.ts';
 import type { FileToLoad, GraphToLoad } from '../threads/shard-files.ts';
 import type { LoadReport, SaveReport } from '../threads/shard-thread.ts';
@@ -47,7 +48,7 @@ export class SpaceGenerations {
   readonly #saved: number[];
   #manifest: SpaceManifest;
   #rowsLost = false;
-  #saves: Promise<void> = Promise.resolve();
+  readonly #saves = new Turns();
 
   private constructor(options: GenerationsOptions, manifest: SpaceManifest | null) {
     this.#options = options;
@@ -125,14 +126,12 @@ export class SpaceGenerations {
 
   /** Make the files agree with the shards as they are now. Errors: those of `write` and the file system; the old files then still load. */
   save(write: WriteShard): Promise<void> {
-    const saved = this.#saves.then(() => this.#writeGeneration(write));
-    this.#saves = saved.catch(() => undefined);
-    return saved;
+    return this.#saves.run(() => this.#writeGeneration(write));
   }
 
   /** Resolves when no save runs. */
   async settled(): Promise<void> {
-    await this.#saves;
+    await this.#saves.ended();
   }
 
   /** Delete what was set aside. */
@@ -142,7 +141,7 @@ export class SpaceGenerations {
 
   /** Delete the folder. */
   async drop(): Promise<void> {
-    await this.#saves;
+    await this.#saves.ended();
     await rm(this.#options.dir, { recursive: true, force: true });
   }
 

@@ -16,10 +16,12 @@
  * - One publication at a time, one merge at a time, one save at a time.
  * - A label deleted before it is added (a page forgotten while it was being indexed) is remembered and never becomes live.
  */
+
 import { deletedCount } from '../compute/bm25/deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
+import { Turns } from '../compute/structures/turns.ts';
 import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import { type PublishTask, SearcherSnapshots } from './searcher-snapshots.ts';
@@ -99,9 +101,9 @@ export class SparseIndex {
   #docsUnsaved = 0;
   #closing = false;
   #pump: Promise<void> | undefined;
-  #publications: Promise<void> = Promise.resolve();
-  #merges: Promise<void> = Promise.resolve();
-  #saves: Promise<void> = Promise.resolve();
+  readonly #publications = new Turns();
+  readonly #merges = new Turns();
+  readonly #saves = new Turns();
   #mergeAsked = false;
 
   private constructor(options: SparseIndexOptions) {
@@ -170,13 +172,11 @@ export class SparseIndex {
 
   /** Make the files agree with the index as it is now. Errors: those of the file system; the old files then still load. */
   save(): Promise<void> {
-    const saved = this.#saves.then(async () => {
+    return this.#saves.run(async () => {
       const docs = this.#docsUnsaved;
       await this.#files.save([...this.#members]);
       this.#docsUnsaved -= docs;
     });
-    this.#saves = saved.catch(() => undefined);
-    return saved;
   }
 
   /** Bring every searcher to the present state again: for one whose thread was replaced. */
@@ -186,14 +186,14 @@ export class SparseIndex {
 
   /** For quiet times: bring small segments together, so that searches and files are few. Then save. */
   async consolidate(): Promise<void> {
-    await this.#inMergeLane(() => this.#replace(chooseIdleMerge(this.#sizes())));
+    await this.#merges.run(() => this.#replace(chooseIdleMerge(this.#sizes())));
     await this.save();
   }
 
   /** Rewrite every segment with deleted documents and save: no term of a deleted chunk is left in memory or on disk. */
   async purge(): Promise<void> {
     const worn = this.#members.filter(({ deletions }) => deletedCount(deletions) > 0).map(({ id }) => id);
-    for (const id of worn) await this.#inMergeLane(() => this.#replace([id]));
+    for (const id of worn) await this.#merges.run(() => this.#replace([id]));
     await this.save();
   }
 
@@ -213,7 +213,7 @@ export class SparseIndex {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#pump;
-    await this.#merges;
+    await this.#merges.ended();
     await this.save();
   }
 
@@ -263,35 +263,29 @@ export class SparseIndex {
 
   /** Bring every searcher to the members of now; what was retired before then is read by nobody. */
   #publish(): Promise<void> {
-    const published = this.#publications.then(async () => {
+    return this.#publications.run(async () => {
       const retired = new Set(this.#retiring);
       await this.#snapshots.publish([...this.#members]);
       this.#retiring = this.#retiring.filter((member) => !retired.has(member));
     });
-    this.#publications = published.catch(() => undefined);
-    return published;
   }
 
   /** Merge in the background until the policy asks for nothing. */
   #mergeSoon(): void {
     if (this.#mergeAsked || this.#closing) return;
     this.#mergeAsked = true;
-    this.#inMergeLane(async () => {
-      this.#mergeAsked = false;
-      for (;;) {
-        const ids = this.#closing ? [] : chooseMerge(this.#sizes());
-        if (ids.length === 0) return;
-        await this.#replace(ids);
-      }
-    }).catch((error) =>
-      this.#options.log.error({ err: error }, 'sparse index: merge failed, tried again with the next change'),
-    );
-  }
-
-  #inMergeLane(work: () => Promise<void>): Promise<void> {
-    const done = this.#merges.then(work);
-    this.#merges = done.catch(() => undefined);
-    return done;
+    this.#merges
+      .run(async () => {
+        this.#mergeAsked = false;
+        for (;;) {
+          const ids = this.#closing ? [] : chooseMerge(this.#sizes());
+          if (ids.length === 0) return;
+          await this.#replace(ids);
+        }
+      })
+      .catch((error) =>
+        this.#options.log.error({ err: error }, 'sparse index: merge failed, tried again with the next change'),
+      );
   }
 
   /** Put the merge of some members in their place and publish it. */

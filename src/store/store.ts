@@ -5,6 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Turns } from '../compute/structures/turns.ts';
 import { FatalError } from '../domain/errors.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
@@ -104,8 +105,8 @@ export class Store {
   #failure: FatalError | null = null;
   /** LMDB's number of the last commit. */
   #lastCommit: number;
-  /** Ends when whatever uses the one right to write has ended, which after a failure may be never. */
-  #writing: Promise<unknown> = Promise.resolve();
+  /** Whoever uses the one right to write has its turn, which after a failure may never end. */
+  readonly #writing = new Turns();
   /** Ends when all commits are on the disk and seen to be, or known not to be. */
   #flushing: Promise<void> = Promise.resolve();
   #tellFailure!: () => void;
@@ -132,7 +133,7 @@ export class Store {
    * pages could not be written, the file is not in its place); FatalError when the flush failed, from then on for every call.
    */
   transact(commands: readonly Command<unknown>[]): Promise<Commit> {
-    return this.#alone(() => this.#transact(commands));
+    return this.#writing.run(() => this.#transact(commands));
   }
 
   /** Commit one command, and wait until it is on the disk. Errors: its own, and as of `transact`. For those who write without a writer. */
@@ -149,7 +150,7 @@ export class Store {
    * Errors: as of Environment.rewrite.
    */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
-    return this.#alone(async () => {
+    return this.#writing.run(async () => {
       if (this.#failure !== null) throw this.#failure;
       const bytesBefore = this.usedBytes();
       try {
@@ -159,12 +160,6 @@ export class Store {
       }
       return { bytesBefore, bytesAfter: this.usedBytes() };
     });
-  }
-
-  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
-    const done = this.#writing.then(work);
-    this.#writing = done.catch(() => undefined);
-    return done;
   }
 
   async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {
@@ -296,7 +291,7 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    const settled = this.#writing.then(() => this.#flushing);
+    const settled = this.#writing.ended().then(() => this.#flushing);
     await Promise.race([settled, this.#failed]);
     if (this.#failure === null) await this.#environment.close();
   }

@@ -11,6 +11,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { Turns } from '../compute/structures/turns.ts';
 import { traced } from '../tracing/span.ts';
 import { NoRoomError, Places } from './places.ts';
 import { markThread, PassingLimit, ProcessorLimit, type ThreadMark, type TimeLimit } from './time-limits.ts';
@@ -140,7 +141,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   let endedThreads = 0;
   piscina.on('workerDestroy', () => endedThreads++);
   let load = 0;
-  let lastPiece: Promise<unknown> = Promise.resolve();
+  const pieces = new Turns();
   // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are; so all wait here.
   const places = new Places(options.threads, options.maxQueue);
   return {
@@ -194,11 +195,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         load--;
       }
     },
-    inTurn(piece) {
-      const done = lastPiece.then(piece);
-      lastPiece = done.catch(() => undefined); // told to the one who asked
-      return done;
-    },
+    inTurn: (piece) => pieces.run(piece),
     get queued() {
       return places.waiting;
     },
