@@ -36,15 +36,6 @@ const slicePoints = 1024;
 export function clusterPagesHandler(dependencies: ClusterPagesDependencies): JobHandler {
   const { reader, commit, pool, resolution, keepDays, labels, maxAttempts, now } = dependencies;
 
-  /** The cluster of each page in a run, 0 for none. */
-  const clustersOf = async (pageNos: readonly number[], run: number): Promise<Uint32Array> => {
-    const clusters = new Map<number, number>();
-    for await (const points of pointBlocks(reader, run)) {
-      for (const { page_no, cluster_no } of points) clusters.set(page_no, cluster_no);
-    }
-    return Uint32Array.from(pageNos, (no) => clusters.get(no) ?? 0);
-  };
-
   const cluster = async (run: ClusterRun, { attempt, signal, goOn }: Omit<JobContext, 'checkpoint'>) => {
     const keep = async (command: ReturnType<typeof storePoints>) => {
       signal.throwIfAborted();
@@ -56,7 +47,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const token = `${attempt.job_no}.${attempt.claim}`;
     const pageNos = await handOverPages({ reader, pool }, token, model, { signal, goOn });
     const current = reader.clusters.currentRun();
-    const earlier = await clustersOf(pageNos, current);
+    const earlier = await foundClusters(reader, pageNos, current);
     const scale = reader.clusters.run(current)?.params.tried_resolution;
     const found = await pool.run(
       'cluster',
@@ -110,6 +101,22 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
       if (labels) queueNaming(at, maxAttempts)(transaction);
     };
   };
+}
+
+/**
+ * The cluster that a run found for each page, 0 for none. Pages that were put with a cluster after the run do not count: a new topic whose
+ * pages went to the nearest one there was would else take that one's id along.
+ */
+export async function foundClusters(
+  reader: StoreReader,
+  pageNos: readonly number[],
+  run: number,
+): Promise<Uint32Array> {
+  const clusters = new Map<number, number>();
+  for await (const points of pointBlocks(reader, run)) {
+    for (const { page_no, cluster_no, since } of points) if (!since) clusters.set(page_no, cluster_no);
+  }
+  return Uint32Array.from(pageNos, (no) => clusters.get(no) ?? 0);
 }
 
 /** Clusters with their pages counted and the middle of them. */
