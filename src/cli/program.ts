@@ -48,7 +48,7 @@ export function createProgram({ version, actions, ended }: ProgramOptions): Comm
     .helpOption('--help', 'print what can be said to a command')
     .helpCommand('help [command]', 'the same for a command')
     .option('--json', 'answer with one JSON document, for programs')
-    .option('--url <address>', 'a service elsewhere than the settings say')
+    .option('--url <address>', 'a service elsewhere than the settings say', serviceAddress)
     .option('--no-color', 'no colours (NO_COLOR does the same)')
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
@@ -189,6 +189,14 @@ SERVICE_AUTH_TOKENS or the file \`token\` in the data folder.
 
 Exit codes:
 ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`;
+
+function serviceAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain =
+    (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.password === '';
+  if (!isPlain) throw new InvalidArgumentError('It must be an http or https address such as http://127.0.0.1:8000.');
+  return text;
+}
 
 function integer(min: number, max: number) {
   return (text: string): number => {

@@ -263,6 +263,9 @@ test('an export does not touch other files, and writes over its own only when as
   assert.equal(refused.code, 2);
   assert.match(refused.stderr, /is there already; --force writes over it/);
   assert.equal(readFileSync(file, 'utf8'), first);
+  const nowhere = await cli.run(['export', join(home, 'nowhere', 'all.jsonl')]);
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /there is no folder .*nowhere to write .*nowhere.all\.jsonl into\n$/);
   await cli.json(['export', file, '--force']);
   assert.notEqual(readFileSync(file, 'utf8'), first, 'it was exported later');
   assert.deepEqual(readdirSync(folder).sort(), ['all.jsonl', 'all.jsonl.new']);

@@ -1,6 +1,7 @@
 /** `readback export`: everything that a person put in, one JSON object a line (src/domain/export.ts). */
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { errorCode } from '../../domain/error-code.ts';
 import { type ExportLine, exportVersion } from '../../domain/export.ts';
 import { isoOf } from '../../domain/ids.ts';
@@ -38,7 +39,8 @@ export async function exportCommand(
       return written;
     };
     const temporary = `${path}.${newId()}${TEMPORARY_SUFFIX}`; // `FILE.new` may be somebody's
-    return force ? replaceFile(path, write, temporary) : createFile(path, write, temporary).catch(refuseExisting(path));
+    const placed = force ? replaceFile(path, write, temporary) : createFile(path, write, temporary);
+    return placed.catch(refuseInWords(path));
   });
   terminal.progress('');
   if (path === '-') return exitCodes.done;
@@ -50,10 +52,16 @@ export async function exportCommand(
   return exitCodes.done;
 }
 
-/** Says in words that the name is taken. */
-const refuseExisting = (path: string) => (error: unknown) => {
-  if (errorCode(error) !== 'EEXIST') throw error;
-  throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
+/** Says in words that the name is taken, or that its folder is not there: the system's message would name the temporary file. */
+const refuseInWords = (path: string) => (error: unknown) => {
+  const code = errorCode(error);
+  if (code === 'EEXIST') {
+    throw new CliError(exitCodes.misuse, `${path} is there already; --force writes over it`, { cause: error });
+  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    throw new CliError(exitCodes.failed, `there is no folder ${dirname(path)} to write ${path} into`, { cause: error });
+  }
+  throw error;
 };
 
 async function writeLines(lines: AsyncIterable<ExportLine>, to: NodeJS.WritableStream, signal: AbortSignal) {
