@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { EntityCapabilityError } from './actors/entities/entity-capability.ts';
 import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
+import { errorMessage } from './domain/error-message.ts';
 import { ListenError, listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
 import { stopListening } from './http/stop-listening.ts';
@@ -49,7 +50,7 @@ function readArguments(): { demo: boolean } {
     if (values.version) leave(0, version);
     return { demo: values.demo ?? false };
   } catch (error) {
-    leave(2, `${error instanceof Error ? error.message : error}\n\n${usage}`);
+    leave(2, `${errorMessage(error)}\n\n${usage}`);
   }
 }
 

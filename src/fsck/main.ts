@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { errorMessage } from '../domain/error-message.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { runFsck } from './run-fsck.ts';
 
@@ -35,6 +36,6 @@ try {
   process.exitCode = await main();
 } catch (error) {
   const misuse = error instanceof SettingsError || (error instanceof TypeError && 'code' in error);
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(`${errorMessage(error)}\n`);
   process.exitCode = misuse ? 2 : 1;
 }

@@ -2,6 +2,7 @@
  * The objects of a large JSON document, one at a time: those in an array at the top, or in arrays that are values of the object at the
  * top. Holds one object at a time, whatever the size of the document.
  */
+import { errorMessage } from '../domain/error-message.ts';
 import { ImportError } from './import-error.ts';
 
 /** One object may hold a page as it was saved. */
@@ -67,6 +68,6 @@ function parsed(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ImportError(`${name} is no JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    throw new ImportError(`${name} is no JSON: ${errorMessage(cause)}`, { cause });
   }
 }

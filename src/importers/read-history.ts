@@ -10,6 +10,7 @@ import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sqlite from 'node-sqlite3-wasm';
+import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { ImportError } from './import-error.ts';
 import { fromUnix, fromWebkit, itemOf } from './item-parts.ts';
@@ -142,7 +143,7 @@ function opened(copy: string, path: string) {
   } catch (cause) {
     database.close();
     rmSync(copy, { recursive: true, force: true });
-    throw new ImportError(`${path} cannot be read as SQLite: ${reasonOf(cause)}`, { cause });
+    throw new ImportError(`${path} cannot be read as SQLite: ${errorMessage(cause)}`, { cause });
   }
 }
 
@@ -150,10 +151,6 @@ function prepared(database: InstanceType<typeof Database>, query: string, path: 
   try {
     return database.prepare(query);
   } catch (cause) {
-    throw new ImportError(`${path} is no history that this version knows: ${reasonOf(cause)}`, { cause });
+    throw new ImportError(`${path} is no history that this version knows: ${errorMessage(cause)}`, { cause });
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { openSegment, type Segment } from '../compute/bm25/segment.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { errorMessage } from '../domain/error-message.ts';
 import { replaceFile, replaceText, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
@@ -156,7 +157,7 @@ export class SegmentFiles {
       if (segment.docs !== entry.docs) throw new Error('its number of documents is not the manifest’s');
       return segment;
     } catch (error) {
-      await this.#setAside(entry.file, error instanceof Error ? error.message : String(error));
+      await this.#setAside(entry.file, errorMessage(error));
       return undefined;
     }
   }

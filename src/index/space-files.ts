@@ -10,6 +10,7 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from '../domain/error-code.ts';
+import { errorMessage } from '../domain/error-message.ts';
 import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 import { moveAside } from './set-aside.ts';
 
@@ -54,7 +55,7 @@ export async function readManifest(dir: string): Promise<SpaceManifest | string 
     return spaceManifest.parse(JSON.parse(await readFile(join(dir, MANIFEST), 'utf8')));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null;
-    return `unreadable: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+    return `unreadable: ${errorMessage(error).split('\n')[0]}`;
   }
 }
 

@@ -6,6 +6,7 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { readEmbeddingsJson } from '../compute/embedding/read-embeddings-json.ts';
 import { encodeWordVectors } from '../compute/embedding/word-vectors.ts';
+import { errorMessage } from '../domain/error-message.ts';
 
 export interface CompileTask {
   jsonPath: string;
@@ -32,7 +33,7 @@ function compile({ jsonPath, packageVersion, targetPath }: CompileTask): Compile
     writeFileSync(targetPath, file, { flag: 'wx', mode: 0o600 });
     return { done: true };
   } catch (error) {
-    return { failed: error instanceof Error ? error.message : String(error) };
+    return { failed: errorMessage(error) };
   }
 }
 

@@ -20,6 +20,7 @@ import {
   WordVectorsFormatError,
 } from '../compute/embedding/word-vectors.ts';
 import { errorCode } from '../domain/error-code.ts';
+import { errorMessage } from '../domain/error-message.ts';
 import { replaceFile } from '../files/durable-file.ts';
 import type { CompileMessage, CompileTask } from './compile-word-vectors-process.ts';
 import { type LockSighting, tryLock } from './word-vectors-lock.ts';
@@ -157,7 +158,7 @@ async function compile(
       `${path}.${process.pid}.${randomUUID()}.tmp`,
     );
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new WordVectorsUnavailableError(
       'word_vectors_compile_failed',
       `cannot compile ${source.jsonPath} into ${path}: ${reason}`,
@@ -218,7 +219,7 @@ async function removeOldTemporaries(cacheDir: string): Promise<void> {
 }
 
 function unusable(path: string, error: unknown): WordVectorsUnavailableError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   return new WordVectorsUnavailableError(
     'word_vectors_cache_unusable',
     `the cache at ${path} cannot be used: ${reason}`,

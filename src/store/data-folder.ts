@@ -4,6 +4,7 @@
  */
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorMessage } from '../domain/error-message.ts';
 import { takeFolderLock } from './folder-lock.ts';
 
 export class DataFolderError extends Error {
@@ -32,7 +33,7 @@ export function openDataFolder(path: string, nonce: string): DataFolder {
     throw new DataFolderError(`another readback (process ${lock.heldBy}) is using ${path}`);
   } catch (error) {
     if (error instanceof DataFolderError) throw error;
-    throw new DataFolderError(`${path} cannot be written: ${reasonOf(error)}`, { cause: error });
+    throw new DataFolderError(`${path} cannot be written: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -40,7 +41,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    throw new DataFolderError(`${path} cannot be made: ${reasonOf(error)}`, { cause: error });
+    throw new DataFolderError(`${path} cannot be made: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -49,7 +50,7 @@ function madeFolder(path: string): Stats {
     makeFolders(path);
     return lstatSync(path);
   } catch (error) {
-    throw new DataFolderError(`${path} cannot be made: ${reasonOf(error)}`, { cause: error });
+    throw new DataFolderError(`${path} cannot be made: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -58,8 +59,4 @@ function makeFolders(path: string): void {
   const parent = dirname(path);
   if (parent !== path && statOf(parent) === undefined) makeFolders(parent);
   mkdirSync(path, { mode: 0o700 });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

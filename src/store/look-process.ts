@@ -6,6 +6,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Key, RootDatabase } from 'lmdb';
+import { errorMessage } from '../domain/error-message.ts';
 import { BlacklistReader } from './blacklist.ts';
 import { openReadOnlyEnvironment, openReadOnlyRoot, openRoot } from './environment.ts';
 import type { LookLine, LookTask } from './look-apart.ts';
@@ -58,7 +59,7 @@ try {
   run(task as LookTask, path);
   say({ done: true });
 } catch (error) {
-  say({ fault: error instanceof Error ? error.message : String(error) });
+  say({ fault: errorMessage(error) });
 }
 // What was opened is not closed: closing would write to the file.
 process.removeAllListeners('exit');

@@ -9,6 +9,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { endianness } from 'node:os';
+import { errorMessage } from '../domain/error-message.ts';
 import { faultOfHnswFile } from './hnsw-file.ts';
 import { ShardGraph } from './shard-graph.ts';
 import { VectorRows } from './vector-rows.ts';
@@ -117,7 +118,7 @@ function readingFile<Result>(path: string, read: (file: number) => Result): Resu
     file = openSync(path, 'r');
     return read(file);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { errorMessage } from '../domain/error-message.ts';
 import { threadData } from './thread-pool.ts';
 
 export interface TransformerThreadData {
@@ -40,7 +41,7 @@ class LoadError extends Error {
   readonly problem: 'missing' | 'unloadable' | 'unreachable';
 
   constructor(problem: LoadError['problem'], cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    super(errorMessage(cause), { cause });
     this.problem = problem;
   }
 }

@@ -16,6 +16,7 @@ import { assign, fromPromise, setup, stateIn } from 'xstate';
 import { type Attempt, beatJob, checkpointJob, completeJob, failJob, releaseJob } from '../../commands/settle-job.ts';
 import { backoffDelayMs } from '../../compute/retries/backoff.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
+import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
@@ -322,7 +323,7 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
         log.error({ err: error, job_id: idOf('job', job.no), kind: job.kind }, 'a job failed unexpectedly');
       const delayMs = backoffDelayMs(job.attempts, limits.backoffBaseMs, random());
       return failJob(attempt, now(), {
-        message: error instanceof Error ? error.message : String(error),
+        message: errorMessage(error),
         permanent: known?.permanent ?? false,
         delayMs: Math.max(delayMs, known?.retryAfterMs ?? 0),
       });

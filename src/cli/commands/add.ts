@@ -1,6 +1,7 @@
 /** `readback add`: hands pages in, by address, with their HTML or text where it is given. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage } from '../../domain/error-message.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
@@ -103,7 +104,7 @@ function contentOf(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {
-    throw new CliError(exitCodes.misuse, `${path} cannot be read: ${error instanceof Error ? error.message : error}`, {
+    throw new CliError(exitCodes.misuse, `${path} cannot be read: ${errorMessage(error)}`, {
       cause: error,
     });
   }

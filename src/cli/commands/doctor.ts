@@ -6,6 +6,7 @@ import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { errorMessage } from '../../domain/error-message.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
@@ -57,7 +58,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
     try {
       found = { name, ...(await check()) };
     } catch (error) {
-      found = { name, state: 'fail', detail: error instanceof Error ? error.message.split('\n')[0] : String(error) };
+      found = { name, state: 'fail', detail: errorMessage(error).split('\n')[0] };
     }
     checks.push(found);
     if (json) return;
@@ -145,7 +146,7 @@ async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {
     if (found.guarded) return { state: 'ok', detail: `${found.version}: captions of videos` };
     return { state: 'warn', detail: `${found.version}, kept to the proxy by its own option only (docs/video.md)` };
   } catch (error) {
-    return { state: 'warn', detail: `does not work: ${error instanceof Error ? error.message : error}` };
+    return { state: 'warn', detail: `does not work: ${errorMessage(error)}` };
   } finally {
     rmSync(tempDir, { recursive: true, force: true });
   }
