@@ -58,7 +58,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const { path } = folder;
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
-    const store = Store.open(path, randomUUID);
+    const store = Store.open(path, randomUUID, () => folder.isLost());
     undo.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     const model = await ensureActiveModel(store, settings, { now, log });

@@ -15,6 +15,8 @@ export interface DataFolder {
   path: string;
   /** Whether a process used it before and let go of it in order. */
   wasUsed: boolean;
+  /** Whether another process has taken the folder, which did not see that this one lives. Errors: those of the file system. */
+  isLost(): boolean;
   /** Let go of the lock. */
   release(): void;
 }
@@ -29,7 +31,7 @@ export function openDataFolder(path: string, nonce: string): DataFolder {
   try {
     chmodSync(path, 0o700);
     const lock = takeFolderLock(path, nonce);
-    if ('release' in lock) return { path, wasUsed: lock.wasReleased, release: () => lock.release() };
+    if ('release' in lock) return { path, wasUsed: lock.wasReleased, isLost: lock.isLost, release: lock.release };
     throw new DataFolderError(`another readback (process ${lock.heldBy}) is using ${path}`);
   } catch (error) {
     if (error instanceof DataFolderError) throw error;

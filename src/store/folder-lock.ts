@@ -7,6 +7,9 @@
  * over another. A released lock is the newest one marked as released. So the newest never goes away, and two can never both
  * follow it.
  *
+ * Whether a process lives is known of those that this one sees: not of one in another container that has the same folder. It is followed as if
+ * it were dead, and finds out (`isLost`) before it writes again.
+ *
  * A full disk has no block for a file's content. A generation is a symbolic link then, whose target says the same: a target this short
  * needs none (ext4, with the least room, keeps up to 59 bytes in the inode).
  */
@@ -26,6 +29,8 @@ import { errorCode, isDiskFull } from '../domain/error-code.ts';
 export interface FolderLock {
   /** Whether somebody had it before and let go of it in order. */
   wasReleased: boolean;
+  /** Whether somebody else has it now. */
+  isLost(): boolean;
   release(): void;
 }
 
@@ -62,12 +67,22 @@ export function takeFolderLock(folder: string, nonce: string): FolderLock | { he
       }
       for (const old of generations(folder)) if (old <= newest) rmSync(generationPath(folder, old), { force: true });
       const wasReleased = newest > 0 && typeof holder === 'object' && holder.released;
-      return { wasReleased, release: () => releaseLock(next, self, own) };
+      return { wasReleased, isLost: () => isLost(folder, next, self), release: () => releaseLock(next, self, own) };
     }
     return { heldBy: typeof holder === 'object' ? holder.pid : 0 };
   } finally {
     rmSync(own, { force: true });
   }
+}
+
+/** A lock that was only deleted is not lost yet. */
+function isLost(folder: string, path: string, { nonce }: Holder): boolean {
+  const own = readHolder(path);
+  if (typeof own === 'object' && own.nonce === nonce) return false;
+  const newest = newestGeneration(folder);
+  if (newest === 0) return false;
+  const holder = readHolder(generationPath(folder, newest));
+  return typeof holder === 'object' && holder.nonce !== nonce;
 }
 
 function releaseLock(path: string, self: Holder, own: string): void {

@@ -101,6 +101,7 @@ export class Store {
   readonly reader: StoreReader;
   readonly #environment: Environment;
   readonly #transaction: Transaction;
+  readonly #isFolderLost: () => boolean;
   /** A commit that readers see did not reach the disk, or LMDB cannot go on: nothing is written or closed any more. */
   #failure: FatalError | null = null;
   /** LMDB's number of the last commit. */
@@ -114,8 +115,9 @@ export class Store {
     this.#tellFailure = resolve;
   });
 
-  private constructor(environment: Environment) {
+  private constructor(environment: Environment, isFolderLost: () => boolean) {
     this.#environment = environment;
+    this.#isFolderLost = isFolderLost;
     this.storeId = environment.storeId;
     const counters = new Counters(environment);
     this.reader = readersOf(environment, counters);
@@ -123,9 +125,9 @@ export class Store {
     this.#lastCommit = lastCommitOf(environment); // databases that were lacking are made by now
   }
 
-  /** Open or create the store below `dataDir`. Errors: StoreFormatError; DiskFullError where this version adds what does not fit. */
-  static open(dataDir: string, newStoreId: () => string): Store {
-    return new Store(openEnvironment(join(dataDir, 'store'), newStoreId));
+  /** Open or create the store below `dataDir`; `isFolderLost` is asked before each write. Errors: StoreFormatError; DiskFullError where this version adds what does not fit. */
+  static open(dataDir: string, newStoreId: () => string, isFolderLost = () => false): Store {
+    return new Store(openEnvironment(join(dataDir, 'store'), newStoreId), isFolderLost);
   }
 
   /**
@@ -151,7 +153,7 @@ export class Store {
    */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#writing.run(async () => {
-      if (this.#failure !== null) throw this.#failure;
+      await this.#assertOurs();
       const bytesBefore = this.usedBytes();
       try {
         await this.#environment.rewrite();
@@ -160,6 +162,13 @@ export class Store {
       }
       return { bytesBefore, bytesAfter: this.usedBytes() };
     });
+  }
+
+  /** Errors: as of Environment.assertInPlace; FatalError when writing is over for this process. */
+  async #assertOurs(): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
+    await this.#environment.assertInPlace();
+    if (this.#isFolderLost()) throw this.#end(new FatalError('another process has taken the data folder', null));
   }
 
   async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {
@@ -176,8 +185,7 @@ export class Store {
   }
 
   async #transactOnce(commands: readonly Command<unknown>[]): Promise<Commit> {
-    if (this.#failure !== null) throw this.#failure;
-    await this.#environment.assertInPlace();
+    await this.#assertOurs();
     const { root } = this.#environment;
     let number = 0;
     const results: CommandResult[] = [];
@@ -249,7 +257,12 @@ export class Store {
   }
 
   #fail(cause: unknown): FatalError {
-    this.#failure ??= new FatalError('a commit could not be brought to the disk', cause);
+    return this.#end(new FatalError('a commit could not be brought to the disk', cause));
+  }
+
+  /** Write nothing more; tells the first reason. */
+  #end(failure: FatalError): FatalError {
+    this.#failure ??= failure;
     this.#tellFailure();
     return this.#failure;
   }

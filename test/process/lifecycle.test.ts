@@ -1,6 +1,6 @@
 /** Starting, stopping and refusing to start, as the person at the terminal and the process manager see it. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -129,6 +129,24 @@ test('the lock of a killed service is taken over', async (t) => {
   await service.kill();
   await service.start();
   assert.equal((await service.call('GET', '/readyz')).status, 200);
+});
+
+test('a service whose folder was taken by one that did not see it writes nothing more, and ends', async (t) => {
+  const first = await RunningService.start(t);
+  for (const name of readdirSync(first.dataDir)) if (name.startsWith('lock.')) rmSync(join(first.dataDir, name));
+  const second = RunningService.prepare(t);
+  await second.start({ SERVICE_DATA_DIR: first.dataDir });
+  const late = await first.call('POST', '/v1/pages', page(1)).catch(() => null); // it may have tried to write before
+  assert.notEqual(late?.status, 202);
+  const { code } = await first.ended();
+  assert.equal(code, 1);
+  assert.match(first.output, /another process has taken the data folder/);
+  const { status, body } = await second.call<{ page_id: string }>('POST', '/v1/pages', page(2));
+  assert.equal(status, 202);
+  assert.deepEqual(await second.settled([body.page_id]), ['indexed']);
+  await second.stop();
+  const stopped = await checkFolder(first.dataDir);
+  assert.ok(isClean(stopped), JSON.stringify(stopped));
 });
 
 test('a wrong setting ends the start with exit code 2 and a line with variable, value and rule', async (t) => {

@@ -76,6 +76,18 @@ test('release lets go of no lock but its own', async () => {
   second.release();
 });
 
+test('a holder finds out that another, which did not see it, has the folder now', async () => {
+  await using temporary = await temporaryFolder();
+  const first = openDataFolder(temporary.path, 'a');
+  assert.equal(first.isLost(), false);
+  await rm(join(temporary.path, 'lock.1'));
+  assert.equal(first.isLost(), false, 'nobody else has it');
+  const second = openDataFolder(temporary.path, 'b');
+  assert.deepEqual([first.isLost(), second.isLost()], [true, false]);
+  first.release();
+  assert.equal(second.isLost(), false);
+});
+
 test('the lock of a killed process is taken over; that of a living one is not', async () => {
   await using temporary = await temporaryFolder();
   const { process: child, said } = await openElsewhere(temporary.path);
