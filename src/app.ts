@@ -16,6 +16,7 @@ import type { Surroundings } from './composition/parts.ts';
 import { servicesOf } from './composition/services.ts';
 import type { WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
+import { clearInterruptedRestore } from './store/backup.ts';
 import { openDataFolder } from './store/data-folder.ts';
 import { proveStore } from './store/look-apart.ts';
 import { requireRoomToOpen } from './store/room-to-open.ts';
@@ -56,6 +57,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const folder = openDataFolder(settings.data_dir, randomUUID());
     undo.push(() => folder.release());
     const { path } = folder;
+    clearInterruptedRestore(path);
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
     const store = Store.open(path, randomUUID, () => folder.isLost());

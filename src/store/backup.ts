@@ -46,6 +46,8 @@ export type BackupManifest = z.infer<typeof backupManifest>;
 
 const MANIFEST = 'backup.json';
 const DATA = 'data.mdb';
+/** In the data folder, where a restore makes its copy. */
+const RESTORED = 'store-restored';
 /** Copies tried when the store's file is replaced (after a forget) while it is copied. */
 const maxTries = 5;
 
@@ -129,7 +131,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   if (existsSync(live) && !replace) {
     throw new BackupError(`there is a store in ${dataDir}; use --replace to put the backup in its place`);
   }
-  const restored = join(dataDir, 'store-restored');
+  const restored = join(dataDir, RESTORED);
   roomFor(dataDir, manifest.bytes);
   await copyInto(restored, (dir) => copyFile(join(backup, 'store', DATA), join(dir, DATA)));
   if ((await sha256Of(join(restored, DATA))) !== manifest.sha256)
@@ -149,6 +151,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   await syncFolder(storeDir);
   rmSync(restored, { recursive: true, force: true });
   return { ...manifest, keptAt, carriedRules, allRulesRead: complete };
+}
+
+/** Delete the copy that a killed restore has left: it may hold what was forgotten since the backup. */
+export function clearInterruptedRestore(dataDir: string): void {
+  rmSync(join(dataDir, RESTORED), { recursive: true, force: true });
 }
 
 /** Give the copied store an identity of its own and the rules that it lacks, which its next start then carries out; tells how many. */

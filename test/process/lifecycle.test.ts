@@ -1,6 +1,16 @@
 /** Starting, stopping and refusing to start, as the person at the terminal and the process manager see it. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -124,10 +134,14 @@ test('a second service on the same data folder is refused with one clear line', 
   assert.equal((await service.call('GET', '/readyz')).status, 200);
 });
 
-test('the lock of a killed service is taken over', async (t) => {
+test('the lock of a killed service is taken over, and the copy that a killed restore has left is deleted', async (t) => {
   const service = await RunningService.start(t);
   await service.kill();
+  const copy = join(service.dataDir, 'store-restored');
+  mkdirSync(copy);
+  writeFileSync(join(copy, 'data.mdb'), 'forgotten since');
   await service.start();
+  assert.equal(existsSync(copy), false);
   assert.equal((await service.call('GET', '/readyz')).status, 200);
 });
 
