@@ -52,26 +52,29 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { settings, log, metrics, now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
   const surroundings: Surroundings = { now, monotonic, random };
   requireEntityCapability();
-  const undo: (() => unknown)[] = [];
+  const opened: (() => unknown)[] = [];
+  const close = async () => {
+    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  };
   try {
     const folder = openDataFolder(settings.data_dir, randomUUID());
-    undo.push(() => folder.release());
+    opened.push(() => folder.release());
     const { path } = folder;
     clearInterruptedRestore(path);
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
     const store = Store.open(path, randomUUID, () => folder.isLost());
-    undo.push(() => store.close());
+    opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     const model = await ensureActiveModel(store, settings, { now, log });
     const { onModelProgress } = options;
     const wordVectors = await embeddedVectors(store, model, { settings, onModelProgress });
     const threads = openThreads(settings, wordVectors);
-    undo.push(threads.close);
+    opened.push(threads.close);
     const { transformersModule } = options;
     const { reader } = store;
     const outside = openOutside({ ...surroundings, settings, log, metrics, path, reader, threads, transformersModule });
-    undo.push(outside.close);
+    opened.push(outside.close);
     const services = servicesOf({
       ...surroundings,
       settings,
@@ -86,7 +89,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
     });
     const supervisor = startSupervisor(services, log);
-    undo.push(() => supervisor.stop());
+    opened.push(async () => {
+      supervisor.stop();
+      await supervisor.ended;
+    });
     await supervisor.ready;
     return {
       ask: supervisor.ask,
@@ -94,15 +100,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       chat: outside.chat,
       capabilities: outside.capabilities,
       breakerStates: outside.breakers.states,
-      close: async () => {
-        supervisor.stop();
-        await supervisor.ended;
-        await Promise.all([threads.close(), outside.close()]);
-        folder.release();
-      },
+      close,
     };
   } catch (error) {
-    for (const step of undo.reverse()) await step();
+    await close();
     throw error;
   }
 }
