@@ -61,6 +61,7 @@ async function importAndKill(home: string, { urls, kills, random }: KillPlan): P
     const goal = Math.max(moment, killedAfter.at(-1) ?? 0);
     for (;;) {
       if (child.exitCode !== null) throw new TooLate('the import ended before it was killed');
+      if (child.signalCode !== null) throw new Error(`the import ended by ${child.signalCode}, which nobody sent`);
       if ((await itemsBehind(dataDir, id)) > goal) break;
       await delay(pollMs);
     }
