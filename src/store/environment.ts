@@ -12,7 +12,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
 import { isBegun } from './inspect-file.ts';
-import { copyInto, putInPlace, roomFor, settleInPlace } from './replace-file.ts';
+import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
 import { requireRoomToUpgrade } from './room-to-open.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
@@ -31,6 +31,8 @@ export interface Environment {
   storeId: string;
   /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Database<Value, StoredKey>;
+  /** All databases are opened: a store that was just made gets its name, under which other processes find it. */
+  finish(): void;
   /**
    * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
    * the caller sees to it that nothing is written meanwhile. Errors: those of the file system (no room, above all); the store
@@ -57,6 +59,8 @@ const maxReaders = 64;
 
 /** Where a compact copy is made; what a crash left there is deleted. */
 const COPY = 'copy';
+/** Where a new store is made: until it has all its databases another process that opened it could take a commit of them back. */
+const MAKING = '-new';
 
 /** A named database: which one it is in the environment that is open now. */
 interface Slot {
@@ -65,11 +69,15 @@ interface Slot {
   database: Database<unknown, Key>;
 }
 
-/** Open or create the environment in `path`. Whoever may meet a damaged file looks first (look-apart.ts). Errors: StoreFormatError for a stamp of another format; DiskFullError where databases are lacking that do not fit, also of `openDatabase`. */
+/** Open the environment in `path`, or make one, which is there after `finish`. Whoever may meet a damaged file looks first (look-apart.ts). Errors: StoreFormatError for a stamp of another format; DiskFullError where databases are lacking that do not fit, also of `openDatabase`. */
 export function openEnvironment(path: string, newStoreId: () => string): Environment {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  rmSync(join(path, COPY), { recursive: true, force: true });
-  let root = openRoot(path);
+  const dataFile = join(path, 'data.mdb');
+  const making = path + MAKING;
+  for (const left of [join(path, COPY), making]) rmSync(left, { recursive: true, force: true });
+  const isNew = (statSync(dataFile, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const place = isNew ? making : path;
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  let root = openRoot(place);
   const slots: Slot[] = [];
   const present = new Set<Key>(root.getKeys());
   let isRoomProven = false;
@@ -90,9 +98,8 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     );
   }
   const storeId = String(stamp.get('store_id'));
-  const dataFile = join(path, 'data.mdb');
   let closed: Promise<void> | undefined;
-  let opened = fileIdentity(statSync(dataFile));
+  let opened = fileIdentity(statSync(join(place, 'data.mdb')));
 
   const assertInPlace = async () => {
     const found = await stat(dataFile).then(fileIdentity, (error: NodeJS.ErrnoException) => {
@@ -142,6 +149,9 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       slots.push(slot);
       return steadyHandle(slot) as Database<Value, StoredKey>;
     },
+    finish: () => {
+      if (isNew) putNewInPlace(making, path);
+    },
     rewrite,
     assertInPlace,
     close: () => {
@@ -175,6 +185,7 @@ export function openReadOnlyEnvironment(path: string): Environment {
     dataFile,
     storeId: String(stamp.get('store_id')),
     openDatabase: (name, options) => openForReading(root, name, options),
+    finish: () => {},
     rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
     assertInPlace: () => Promise.resolve(),
     close: () => root.close(),

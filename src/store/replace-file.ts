@@ -1,9 +1,9 @@
 /**
- * The file system's part in replacing the store's file by a compact copy. Until the renaming the old file counts, from then on
- * the new one; both say the same, so a crash at any point leaves a whole store.
+ * The file system's part in replacing the store's file by a compact copy, and in putting a new store in its place. Until the renaming the
+ * old file counts, from then on the new one; both say the same, so a crash at any point leaves a whole store, or none yet.
  */
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { syncFile } from '../files/durable-file.ts';
 
 const DATA = 'data.mdb';
@@ -45,11 +45,23 @@ export function putInPlace(copyDir: string, dir: string): void {
 
 /** Bring the new place to the disk, before anything is written to the file, and clear up. Errors: those of the file system. */
 export function settleInPlace(copyDir: string, dir: string): void {
-  const folder = openSync(dir, 'r');
+  syncFolderNow(dir);
+  rmSync(copyDir, { recursive: true, force: true });
+}
+
+/** Put the folder of a new store where there is none, or one without a store's data, and bring that to the disk. */
+export function putNewInPlace(made: string, dir: string): void {
+  syncFolderNow(made);
+  rmSync(dir, { recursive: true, force: true });
+  renameSync(made, dir);
+  syncFolderNow(dirname(dir));
+}
+
+function syncFolderNow(path: string): void {
+  const folder = openSync(path, 'r');
   try {
     fsyncSync(folder);
   } finally {
     closeSync(folder);
   }
-  rmSync(copyDir, { recursive: true, force: true });
 }

@@ -122,7 +122,8 @@ export class Store {
     const counters = new Counters(environment);
     this.reader = readersOf(environment, counters);
     this.#transaction = transactorsOf(environment, counters);
-    this.#lastCommit = lastCommitOf(environment); // databases that were lacking are made by now
+    environment.finish(); // databases that were lacking are made by now
+    this.#lastCommit = lastCommitOf(environment);
   }
 
   /** Open or create the store below `dataDir`; `isFolderLost` is asked before each write. Errors: StoreFormatError; DiskFullError where this version adds what does not fit. */

@@ -79,6 +79,7 @@ for (const kind of kinds) {
     mkdirSync(path);
     const older = openEnvironment(join(path, 'store'), () => 'store-1');
     await older.openDatabase<string, string>('pages', {}).put('kept', 'row');
+    older.finish();
     await older.rewrite(); // no page is free in the file
     await older.close();
     const file = join(path, 'store', 'data.mdb');

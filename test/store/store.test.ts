@@ -117,6 +117,32 @@ test('a file that is not a store yet is refused by those who only read, whose pr
   temporary.store = Store.open(temporary.path, () => 'x');
 });
 
+test('a new store is found by others when it has all its databases, and what a killed start has left is made again', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'readback-making-'));
+  const noStore = (error: unknown) =>
+    error instanceof StoreFormatError && error.message.startsWith('there is no store');
+  try {
+    const killed = () => {
+      throw new Error('ended here');
+    };
+    assert.throws(() => Store.open(path, killed), { message: 'ended here' });
+    const made = Store.open(path, () => {
+      assert.throws(() => StoreView.open(path), noStore);
+      return 'store 1';
+    });
+    assert.deepEqual(await readdir(path), ['store']);
+    await made.commit(({ counters }) => counters.take('label'));
+    const view = StoreView.open(path);
+    assert.equal(view.storeId, 'store 1');
+    assert.equal(view.reader.counters.peek('label'), 2);
+    await view.close();
+    await made.close();
+    assert.deepEqual(await readdir(path), ['store']);
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+});
+
 test('the store is for its owner alone, whatever the umask', async () => {
   const path = await mkdtemp(join(tmpdir(), 'readback-modes-'));
   const umask = process.umask(0);
