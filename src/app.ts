@@ -40,7 +40,7 @@ export interface App extends Pick<Outside, 'chat' | 'capabilities'> {
   ended: Supervisor['ended'];
   /** Every outside provider that was called, and whether it is called now. */
   breakerStates: Breakers['states'];
-  /** Stop in order and let go of the data folder. */
+  /** Stop in order and let go of the data folder. However often it is asked for, that is done once, and all wait for it. */
   close(): Promise<void>;
 }
 
@@ -53,8 +53,10 @@ export async function startApp(options: AppOptions): Promise<App> {
   const surroundings: Surroundings = { now, monotonic, random };
   requireEntityCapability();
   const opened: (() => unknown)[] = [];
-  const close = async () => {
-    for (const closeOne of opened.splice(0).reverse()) await closeOne();
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= closeAll(opened);
+    return closed;
   };
   try {
     const folder = openDataFolder(settings.data_dir, randomUUID());
@@ -106,4 +108,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     await close();
     throw error;
   }
+}
+
+/** The last one first. */
+async function closeAll(opened: readonly (() => unknown)[]): Promise<void> {
+  for (const closeOne of [...opened].reverse()) await closeOne();
 }
