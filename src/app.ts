@@ -65,7 +65,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     clearInterruptedRestore(path);
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
-    const store = Store.open(path, randomUUID, () => folder.isLost());
+    const store = Store.open(path, randomUUID, folder.isLost);
     opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     const model = await ensureActiveModel(store, settings, { now, log });

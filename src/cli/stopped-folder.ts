@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 
 /** Errors: CliError with `inUse` while a service runs; `what` is the command in words. */
 export async function withStoppedFolder<Result>(
-  { settings, newId }: Context,
+  { settings, newId }: Pick<Context, 'settings' | 'newId'>,
   what: string,
   use: (folder: DataFolder) => Promise<Result>,
 ): Promise<Result> {
@@ -32,14 +32,14 @@ export async function withStoppedFolder<Result>(
 
 /** The same with the folder's store, made if need be. Errors: DiskFullError, StoreDamagedError, too. */
 export function withStoppedStore<Result>(
-  context: Context,
+  context: Pick<Context, 'settings' | 'newId'>,
   what: string,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  return withStoppedFolder(context, what, async ({ path, wasUsed }) => {
+  return withStoppedFolder(context, what, async ({ path, wasUsed, isLost }) => {
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed });
-    const store = Store.open(path, context.newId);
+    const store = Store.open(path, context.newId, isLost);
     try {
       return await use(store);
     } finally {

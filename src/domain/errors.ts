@@ -36,8 +36,8 @@ export function unknownId(kind: string, id: string): DomainError {
  * on the disk.
  */
 export class FatalError extends Error {
-  constructor(message: string, cause: unknown) {
-    super(message, { cause });
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
     this.name = 'FatalError';
   }
 }

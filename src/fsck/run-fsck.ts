@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startApp } from '../app.ts';
 import { repairStore } from '../commands/repair-store.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import { openDataFolder } from '../store/data-folder.ts';
+import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { Store } from '../store/store.ts';
 import { createLog } from '../telemetry/log.ts';
@@ -34,7 +34,7 @@ export async function runFsck({ settings, repair, say, newId, now }: FsckOptions
     const found = await checkFolder(folder.path);
     tell(found, say);
     if (isClean(found) || !repair) return isClean(found);
-    await mendStore(folder.path, settings, { say, newId, now });
+    await mendStore(folder, settings, { say, newId, now });
     for (const { dir } of found.index) {
       rmSync(join(folder.path, 'index', dir), { recursive: true, force: true });
       say(`index/${dir}: taken away, to be built again from the store`);
@@ -48,8 +48,8 @@ export async function runFsck({ settings, repair, say, newId, now }: FsckOptions
   return isClean(left);
 }
 
-async function mendStore(dataDir: string, settings: Settings, tools: Pick<FsckOptions, 'say' | 'newId' | 'now'>) {
-  const store = Store.open(dataDir, tools.newId);
+async function mendStore(folder: DataFolder, settings: Settings, tools: Pick<FsckOptions, 'say' | 'newId' | 'now'>) {
+  const store = Store.open(folder.path, tools.newId, folder.isLost);
   try {
     const mended = await store.commit(repairStore({ at: tools.now(), max_attempts: settings.jobs.max_attempts }));
     tools.say(`store: ${JSON.stringify(mended)}`);

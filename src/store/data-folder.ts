@@ -16,7 +16,7 @@ export interface DataFolder {
   /** Whether a process used it before and let go of it in order. */
   wasUsed: boolean;
   /** Whether another process has taken the folder, which did not see that this one lives. Errors: those of the file system. */
-  isLost(): boolean;
+  isLost: () => boolean;
   /** Let go of the lock. */
   release(): void;
 }

@@ -30,7 +30,7 @@ export interface FolderLock {
   /** Whether somebody had it before and let go of it in order. */
   wasReleased: boolean;
   /** Whether somebody else has it now. */
-  isLost(): boolean;
+  isLost: () => boolean;
   release(): void;
 }
 

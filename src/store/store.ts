@@ -102,7 +102,7 @@ export class Store {
   readonly #environment: Environment;
   readonly #transaction: Transaction;
   readonly #isFolderLost: () => boolean;
-  /** A commit that readers see did not reach the disk, or LMDB cannot go on: nothing is written or closed any more. */
+  /** A commit that readers see did not reach the disk, LMDB cannot go on, or the folder is another's: nothing is written or closed any more. */
   #failure: FatalError | null = null;
   /** LMDB's number of the last commit. */
   #lastCommit: number;
@@ -126,14 +126,18 @@ export class Store {
     this.#lastCommit = lastCommitOf(environment);
   }
 
-  /** Open or create the store below `dataDir`; `isFolderLost` is asked before each write. Errors: StoreFormatError; DiskFullError where this version adds what does not fit. */
+  /**
+   * Open or create the store below `dataDir`; `isFolderLost` is asked before each write.
+   * Errors: StoreFormatError; DiskFullError where this version adds what does not fit.
+   */
   static open(dataDir: string, newStoreId: () => string, isFolderLost = () => false): Store {
     return new Store(openEnvironment(join(dataDir, 'store'), newStoreId), isFolderLost);
   }
 
   /**
    * Commit a batch of commands; a command's own error is its result. Errors: the environment's, with nothing changed (disk full, the
-   * pages could not be written, the file is not in its place); FatalError when the flush failed, from then on for every call.
+   * pages could not be written, the file is not in its place); FatalError when a flush failed or the folder is another process's, from then
+   * on for every call.
    */
   transact(commands: readonly Command<unknown>[]): Promise<Commit> {
     return this.#writing.run(() => this.#transact(commands));
@@ -169,7 +173,7 @@ export class Store {
   async #assertOurs(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     await this.#environment.assertInPlace();
-    if (this.#isFolderLost()) throw this.#end(new FatalError('another process has taken the data folder', null));
+    if (this.#isFolderLost()) throw this.#end(new FatalError('another process has taken the data folder'));
   }
 
   async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {

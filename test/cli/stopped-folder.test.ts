@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { withStoppedStore } from '../../src/cli/stopped-folder.ts';
+import { FatalError } from '../../src/domain/errors.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+import { openDataFolder } from '../../src/store/data-folder.ts';
+import type { Transaction } from '../../src/store/store.ts';
+import { temporaryFolder } from '../importers/temporary-files.ts';
+
+test('a command that works on a stopped folder writes nothing more when a service has taken it that did not see the command', async (t) => {
+  const dataDir = join(temporaryFolder(t), 'data');
+  const settings = readSettings({ SERVICE_DATA_DIR: dataDir, SERVICE_AUTH_TOKEN: 'stopped-token' });
+  let id = 0;
+  const takeLabel = ({ counters }: Transaction) => counters.take('label');
+  await withStoppedStore({ settings, newId: () => `id-${id++}` }, 'an import', async (store) => {
+    assert.equal(await store.commit(takeLabel), 1);
+    rmSync(join(dataDir, 'lock.1'));
+    const service = openDataFolder(dataDir, 'service');
+    await assert.rejects(
+      store.commit(takeLabel),
+      (error) => error instanceof FatalError && error.message === 'another process has taken the data folder',
+    );
+    assert.equal(store.reader.counters.peek('label'), 2);
+    service.release();
+  });
+});
