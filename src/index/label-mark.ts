@@ -5,6 +5,7 @@
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Turns } from '../compute/structures/turns.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { replaceText } from '../files/durable-file.ts';
 import type { IndexLog } from './index-log.ts';
@@ -16,7 +17,7 @@ const sides = ['sparse', 'dense', 'pages'];
 export class LabelMark {
   readonly #path: string;
   #marked: number;
-  #writes: Promise<void> = Promise.resolve();
+  readonly #writes = new Turns();
 
   private constructor(path: string, marked: number) {
     this.#path = path;
@@ -26,7 +27,7 @@ export class LabelMark {
   /** Read the mark of the index folder. Where it is above `nextLabel`, which the store gives next, every index file is deleted first. */
   static async open(dir: string, nextLabel: number, log: IndexLog): Promise<LabelMark> {
     const path = join(dir, FILE);
-    const marked = await readMark(path);
+    const marked = await readMark(path, log);
     if (marked <= nextLabel) return new LabelMark(path, marked);
     log.warn({ marked, next_label: nextLabel }, 'the store is older than its index files: they are built again');
     for (const side of sides) await rm(join(dir, side), { recursive: true, force: true });
@@ -36,22 +37,25 @@ export class LabelMark {
 
   /** Files with labels below `labelEnd` are about to become valid. Errors: those of the file system; they must not then. */
   raise(labelEnd: number): Promise<void> {
-    const raised = this.#writes.then(async () => {
+    return this.#writes.run(async () => {
       if (labelEnd <= this.#marked) return;
       await replaceText(this.#path, String(labelEnd));
       this.#marked = labelEnd;
     });
-    this.#writes = raised.catch(() => undefined);
-    return raised;
   }
 }
 
-/** 0 where there is none, or none that can be read: nothing is known then, as of files of versions that had no mark. */
-async function readMark(path: string): Promise<number> {
+/**
+ * 0 where there is none, or none that can be read: nothing is known then, as of files of versions that had no mark. What cannot be read as a
+ * file is deleted, so that the next mark has its place.
+ */
+async function readMark(path: string, log: IndexLog): Promise<number> {
   try {
     return Number.parseInt(await readFile(path, 'utf8'), 10) || 0;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 0;
-    throw error;
+    log.warn({ err: error }, 'how far the labels of the index files go cannot be read: it is noted again');
+    await rm(path, { recursive: true, force: true });
+    return 0;
   }
 }
