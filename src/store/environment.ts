@@ -69,7 +69,10 @@ interface Slot {
   database: Database<unknown, Key>;
 }
 
-/** Open the environment in `path`, or make one, which is there after `finish`. Whoever may meet a damaged file looks first (look-apart.ts). Errors: StoreFormatError for a stamp of another format; DiskFullError where databases are lacking that do not fit, also of `openDatabase`. */
+/**
+ * Open the environment in `path`, or make one, which is there after `finish`. Whoever may meet a damaged file looks first (look-apart.ts).
+ * Errors: StoreFormatError for a stamp of another format; DiskFullError where databases are lacking that do not fit, also of `openDatabase`.
+ */
 export function openEnvironment(path: string, newStoreId: () => string): Environment {
   const dataFile = join(path, 'data.mdb');
   const making = path + MAKING;

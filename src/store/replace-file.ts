@@ -45,23 +45,24 @@ export function putInPlace(copyDir: string, dir: string): void {
 
 /** Bring the new place to the disk, before anything is written to the file, and clear up. Errors: those of the file system. */
 export function settleInPlace(copyDir: string, dir: string): void {
-  syncFolderNow(dir);
+  syncNow(dir, 'r');
   rmSync(copyDir, { recursive: true, force: true });
 }
 
-/** Put the folder of a new store where there is none, or one without a store's data, and bring that to the disk. */
+/** Bring a new store to the disk, then put its folder where there is none, or one without a store's data. */
 export function putNewInPlace(made: string, dir: string): void {
-  syncFolderNow(made);
+  syncNow(join(made, DATA), 'r+');
+  syncNow(made, 'r');
   rmSync(dir, { recursive: true, force: true });
   renameSync(made, dir);
-  syncFolderNow(dirname(dir));
+  syncNow(dirname(dir), 'r');
 }
 
-function syncFolderNow(path: string): void {
-  const folder = openSync(path, 'r');
+function syncNow(path: string, flags: string): void {
+  const file = openSync(path, flags);
   try {
-    fsyncSync(folder);
+    fsyncSync(file);
   } finally {
-    closeSync(folder);
+    closeSync(file);
   }
 }
