@@ -217,7 +217,7 @@ function openHop(
     const options: RequestOptions & Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
       headers,
       agent: false,
-      // As browsers read: line ends without CR, folded lines, two lengths. No other answer comes on this connection that could be forged by it.
+      // As browsers read: line ends without CR, folded lines, a length beside chunks. No other answer comes on this connection that could be forged by it.
       insecureHTTPParser: true,
       signal,
       maxHeaderSize,
