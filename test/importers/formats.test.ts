@@ -278,6 +278,7 @@ test('text that is not UTF-8 is read as its bookmark file declares, else as wind
   assert.equal(await titleIn('sjis', bookmarkFile('Shift_JIS'), japanese), '読む');
   assert.equal(await titleIn('wrong', bookmarkFile('UTF-8'), french), 'Café 10 €', 'a declaration that cannot be');
   assert.equal(await titleIn('nonsense', bookmarkFile('x-nonsense'), french), 'Café 10 €');
+  assert.equal(await titleIn('utf16', bookmarkFile('UTF-16'), french), 'Café 10 €', 'of which it could not be read');
   assert.equal(
     await titleIn('utf8', bookmarkFile('windows-1252'), Buffer.from('Café')),
     'Café',
