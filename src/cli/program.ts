@@ -193,7 +193,8 @@ ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`
 function serviceAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isPlain =
-    (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.password === '';
+    (url?.protocol === 'http:' || url?.protocol === 'https:') &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === '');
   if (!isPlain) throw new InvalidArgumentError('It must be an http or https address such as http://127.0.0.1:8000.');
   return text;
 }

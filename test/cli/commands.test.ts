@@ -111,6 +111,8 @@ test('what is wrong is told in a line, with its exit code', async (t) => {
     [['--url', 'nowhere', 'search', 'x'], 2, /must be an http or https address/],
     [['--url', 'localhost:8000', 'search', 'x'], 2, /must be an http or https address/],
     [['--url', 'http://user:secret@127.0.0.1:1', 'search', 'x'], 2, /must be an http or https address/],
+    [['--url', 'http://127.0.0.1:1/?from=here', 'search', 'x'], 2, /must be an http or https address/],
+    [['--url', 'http://127.0.0.1:1/#top', 'search', 'x'], 2, /must be an http or https address/],
     [['search', 'x'], 3, /no readback answers at http:\/\/127\.0\.0\.1:1 \(.*\)\n.*readback serve/],
     [['jobs', '--status', 'lost'], 2, /Allowed choices are pending/],
     [['jobs'], 1, /there is no store in/],
