@@ -80,8 +80,8 @@ export interface WebAnswer extends AnswerHead {
   /** Addresses that redirected, in order, without names and passwords. */
   redirects: string[];
   /**
-   * Go on to an address that this answer forwards to without being a redirect, by its content or `Refresh`. It is a redirect of the same fetch: one of its five, in what is
-   * left of its time, with all checks. Errors: as of the fetch.
+   * Go on to an address that this answer forwards to without being a redirect, by its content or `Refresh`. It is a redirect of the
+   * same fetch: one of its five, in what is left of its time, with all checks. Errors: as of the fetch.
    */
   follow(address: string): Promise<WebAnswer>;
 }
