@@ -1,4 +1,5 @@
 // docs/api.md from the OpenAPI document of the server. A test compares the file with what this returns.
+import { batchBodyLimit, bodyLimit, valueLimit } from '../src/http/json-body.ts';
 import { buildServer } from '../src/http/server.ts';
 import { createLog } from '../src/telemetry/log.ts';
 import { createMetrics } from '../src/telemetry/metrics.ts';
@@ -119,6 +120,9 @@ function component(name: string, schema: Schema): string {
   return [`### ${name}`, fields.length === 0 ? typeOf(schema) : table].join('\n\n');
 }
 
+const megabytes = (bytes: number) => `${bytes / 2 ** 20} MB`;
+const valuesOf = (limit: number) => valueLimit(limit).toLocaleString('en');
+
 export async function renderApi(): Promise<string> {
   const { paths, components } = await openApiDocument();
   const operations = Object.entries(paths)
@@ -127,7 +131,8 @@ export async function renderApi(): Promise<string> {
   return `${[
     '# HTTP API',
     'Made by `node --import ./scripts/tsx-in-threads.mjs scripts/generate-docs.ts` from the schemas in `src/domain` and `src/http`; the running service serves the same as OpenAPI 3.1 at `/openapi.json`.',
-    'Every request needs `Authorization: Bearer <token>`, except `/healthz` and `/readyz`. Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`. A body has at most 16 MB and 131,072 values (elements and members), a batch of pages 64 MB and 524,288: beyond that the answer is 413.',
+    'Every request needs `Authorization: Bearer <token>`, except `/healthz` and `/readyz`. Bodies are JSON in UTF-8; unknown fields are refused, unknown query parameters ignored, and an empty body stands for `{}`. ' +
+      `A body has at most ${megabytes(bodyLimit)} and ${valuesOf(bodyLimit)} values (elements and members), a batch of pages ${megabytes(batchBodyLimit)} and ${valuesOf(batchBodyLimit)}: beyond that the answer is 413.`,
     '## Operations',
     ...operations,
     '## Bodies',

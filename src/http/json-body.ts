@@ -19,6 +19,11 @@ export const batchBodyLimit = 64 * 1024 * 1024;
  */
 const bytesPerValue = 128;
 
+/** Values, that is elements of arrays and members of objects, of a body that may have so many bytes. */
+export function valueLimit(bodyLimit: number): number {
+  return Math.floor(bodyLimit / bytesPerValue);
+}
+
 /** A body that holds more values than its limit of bytes allows: 413, so that a client that splits its batches does so. */
 export class TooManyValuesError extends Error {
   constructor(most: number) {
@@ -35,7 +40,7 @@ const byteOrderMark = '\ufeff';
 const mayHoldPrototypeKey = /__proto__|\\u00[5-7]/i;
 
 function parseJson(text: string, { bodyLimit, config }: FastifyRequest['routeOptions'], done: Done): void {
-  const most = Math.floor(bodyLimit / bytesPerValue);
+  const most = valueLimit(bodyLimit);
   if (holdsMoreThan(most, text)) {
     done(new TooManyValuesError(most));
     return;
