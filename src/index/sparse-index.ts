@@ -16,7 +16,6 @@
  * - One publication at a time, one merge at a time, one save at a time.
  * - A label deleted before it is added (a page forgotten while it was being indexed) is remembered and never becomes live.
  */
-
 import { deletedCount } from '../compute/bm25/deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';

@@ -46,20 +46,11 @@ function orUnknown(read: () => string): string | null {
   }
 }
 
-export interface TimeLimit {
+/** One for a task. Unlike `AbortSignal.timeout` it lets go of the task when that is over, and with it of what the task was given. */
+export abstract class TimeLimit {
   readonly limitMs: number;
   /** What of, as a sentence's end. */
-  readonly kind: '' | ' of processor time';
-  /** Fires when the time is used up. */
-  readonly signal: AbortSignal;
-  /** The task is over. */
-  end(): void;
-}
-
-/** Counts from `begin` on. Unlike `AbortSignal.timeout` it lets go of the task when that is over, and with it of what the task was given. */
-export class PassingLimit implements TimeLimit {
-  readonly limitMs: number;
-  readonly kind = '';
+  abstract readonly kind: '' | ' of processor time';
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
@@ -67,49 +58,49 @@ export class PassingLimit implements TimeLimit {
     this.limitMs = limitMs;
   }
 
+  /** Fires when the time is used up. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** The task's turn has come. */
-  begin(): void {
-    this.#timer = setTimeout(() => this.#stop.abort(), this.limitMs).unref();
-  }
-
+  /** The task is over. */
   end(): void {
     clearTimeout(this.#timer);
   }
+
+  protected stop(): void {
+    this.#stop.abort();
+  }
+
+  protected after(ms: number, next: () => void): void {
+    this.#timer = setTimeout(next, ms).unref();
+  }
 }
 
-/** Counts from `begin` on. */
-export class ProcessorLimit implements TimeLimit {
-  readonly limitMs: number;
+/** Counts the time that passes. */
+export class PassingLimit extends TimeLimit {
+  readonly kind = '';
+
+  /** The task's turn has come. */
+  begin(): void {
+    this.after(this.limitMs, () => this.stop());
+  }
+}
+
+/** Counts the processor time of the thread. */
+export class ProcessorLimit extends TimeLimit {
   readonly kind = ' of processor time';
-  readonly #stop = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(limitMs: number) {
-    this.limitMs = limitMs;
-  }
-
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
 
   /** The task has begun on this thread. */
   begin({ tid, usedMs }: ThreadMark): void {
     this.#check(tid, usedMs + this.limitMs);
   }
 
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-
   /** A thread takes no more processor time than time passes, so before as much has passed as is left there is nothing to ask. */
   #check(tid: string, endMs: number): void {
     const usedMs = readUsedMs(tid);
     if (usedMs === null) return;
-    if (usedMs >= endMs) this.#stop.abort();
-    else this.#timer = setTimeout(() => this.#check(tid, endMs), Math.max(endMs - usedMs, shortestMs));
+    if (usedMs >= endMs) this.stop();
+    else this.after(Math.max(endMs - usedMs, shortestMs), () => this.#check(tid, endMs));
   }
 }

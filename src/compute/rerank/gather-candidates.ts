@@ -2,7 +2,6 @@
  * Brings the candidates of a query together out of the forward indexes that hold them, and numbers their words and stems anew,
  * small and without gaps, so that the reranker works on plain arrays. Called by the searcher threads and by the bench.
  */
-
 import { longer } from '../structures/longer.ts';
 import type { Candidates, QueryWord } from './rerank-input.ts';
 import type { ForwardPart, WordNumbers } from './word-numbers.ts';

@@ -2,7 +2,6 @@
  * Terms of many dictionaries numbered as one: a term table that grows. Terms come as bytes out of other tables and no string is
  * made of them. One per thread; called by the reranker.
  */
-
 import { longer } from './longer.ts';
 import { hashBytes, lookupBytes, lookupTerm, type TermTable, termOf } from './term-table.ts';
 

@@ -2,7 +2,6 @@
  * What each stretch of text (a word with the punctuation on it) has been found to consist of, so that one that comes again,
  * as most do, costs a single look-up. Kept in flat arrays: about 100 bytes a stretch. Called by the analyzer.
  */
-
 import { longer } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import { ownCopy } from './own-copy.ts';

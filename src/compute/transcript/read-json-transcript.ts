@@ -3,7 +3,6 @@
  * transcription endpoints (`segments` of `start`, `end`, `text`; or `text` alone), and what whisper.cpp writes (`transcription` of
  * `offsets` in milliseconds and `text`).
  */
-
 import { ownField, parsedJson } from '../structures/json-fields.ts';
 import { type Cue, inOrder, maxTimeS, oneLine, speakerName } from './cue.ts';
 
