@@ -3,6 +3,7 @@
  * quotation marks of a query kept out by the caller.
  * Source: contract "Search" exact_match; design "case and space folded".
  */
+import { normalizeText } from './normalize-text.ts';
 export function foldTitle(title: string): string {
-  return title.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  return normalizeText(title, 'NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
 }

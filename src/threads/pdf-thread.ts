@@ -5,6 +5,7 @@
  * pdf.js is loaded at the first PDF. No code of a PDF is run (`isEvalSupported`), no font is loaded, no picture decoded, no native
  * module and no WebAssembly used, nothing fetched: character maps come from the package's own files.
  */
+
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
@@ -12,6 +13,7 @@ import { bodySize, type FlowedText, flowText, headingLetters } from '../compute/
 import { type Line, type PlacedText, pageLines } from '../compute/pdf/page-lines.ts';
 import { headingTitle, languageTag, pdfDate, saneAuthor, saneTitle } from '../compute/pdf/pdf-facts.ts';
 import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/pdf/repeated-lines.ts';
+import { normalizeText } from '../domain/normalize-text.ts';
 import { beginTask, type Telling } from './thread-pool.ts';
 
 /** Pages, and characters of text, above which a PDF is refused; pieces of text on one page that are read. */
@@ -150,7 +152,7 @@ function placedText({ str, dir, transform, width, fontName }: TextItem): TurnedT
   const text = str
     .replace(/[\p{Cc}\p{Co}]/gu, ' ')
     .replace(/[\u200b\u200e\u200f\ufeff]/g, '')
-    .replace(/[ﬀ-ﬆ]/g, (ligature) => ligature.normalize('NFKC'));
+    .replace(/[ﬀ-ﬆ]/g, (ligature) => normalizeText(ligature, 'NFKC'));
   if (text.trim() === '') return null;
   const [a, b, c, d, e, f] = transform;
   const size = Math.hypot(c, d) || Math.hypot(a, b);

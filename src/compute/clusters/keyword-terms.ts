@@ -21,6 +21,11 @@ const between = /^[ \u00a0]$/;
 const shortest = 3;
 const longest = 40;
 const shortestUnspaced = 2;
+/**
+ * Letters in a row of a script without spaces. Bounded, because the platform's segmenter takes quadratic time: 18 s for 40,000 characters that
+ * are one such row, 40 ms in pieces. Sentences are shorter.
+ */
+const letters = /[\p{L}\p{M}\p{N}]{1,1024}/gu;
 
 /** Make the function that finds the terms of a text, in order; `stem` folds inflections. */
 export function createKeywordTerms(stem: (word: string) => string): (text: string) => KeywordTerm[] {
@@ -45,15 +50,18 @@ export function createKeywordTerms(stem: (word: string) => string): (text: strin
       last = isName && surface === match[0] ? { surface, key, end } : null;
     }
   };
+  const unspaced = (text: string, terms: KeywordTerm[]) => {
+    for (const { segment, isWordLike } of segmenter.segment(text)) {
+      if (isWordLike === true && segment.length >= shortestUnspaced) terms.push({ key: segment, surface: segment });
+    }
+  };
   return (written) => {
     const text = written.replace(markup, ' | ');
     const terms: KeywordTerm[] = [];
     let at = 0;
     for (const { start, end } of findUnspacedRuns(text)) {
       spaced(text.slice(at, start), terms);
-      for (const { segment, isWordLike } of segmenter.segment(text.slice(start, end))) {
-        if (isWordLike === true && segment.length >= shortestUnspaced) terms.push({ key: segment, surface: segment });
-      }
+      for (const [piece] of text.slice(start, end).matchAll(letters)) unspaced(piece, terms);
       at = end;
     }
     spaced(text.slice(at), terms);

@@ -5,8 +5,10 @@
  * wink remembers every distinct token for its whole life and slows down on long runs, so texts are read in pieces, long runs
  * are passed over, and the reader is made anew (0.2 s) when it has read much. Any string is a safe input, in linear time.
  */
+
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp, { type ItemEntity } from 'wink-nlp';
+import { normalizeText } from '../../domain/normalize-text.ts';
 import { isPublicSuffix } from '../web/domain-match.ts';
 
 export interface TextToken {
@@ -225,7 +227,7 @@ const plainLetters: Readonly<Record<string, string>> = {
 /** Latin letters without their accents, each unit in its place. */
 function foldLetters(text: string): string {
   return text.replace(letter, (each) => {
-    const base = plainLetters[each] ?? each.normalize('NFD')[0];
+    const base = plainLetters[each] ?? normalizeText(each, 'NFD')[0];
     return base.length === 1 ? base : each;
   });
 }

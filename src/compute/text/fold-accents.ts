@@ -3,6 +3,7 @@
  * Only marks that writers leave out are dropped (Latin, Greek and Cyrillic accents, Arabic and Hebrew pointing); the vowel
  * signs of Indic scripts are letters to their readers and stay. Called for terms of documents and of queries alike.
  */
+import { normalizeText } from '../../domain/normalize-text.ts';
 
 /** Letters that Unicode does not decompose, with the spelling used for them where the letter is missing. */
 const spelledOut: ReadonlyMap<string, string> = new Map([
@@ -28,10 +29,9 @@ const plainAscii = /^[\0-\x7f]*$/;
 /** Fold an already lower-cased string; the result is NFC and folding it again changes nothing. */
 export function foldAccents(lowerCased: string): string {
   if (plainAscii.test(lowerCased)) return lowerCased;
-  return lowerCased
-    .normalize('NFKD')
+  const folded = normalizeText(lowerCased, 'NFKD')
     .toLowerCase()
     .replace(droppedMarks, '')
-    .replace(spelledOutLetters, (letter) => spelledOut.get(letter) ?? letter)
-    .normalize('NFC');
+    .replace(spelledOutLetters, (letter) => spelledOut.get(letter) ?? letter);
+  return normalizeText(folded, 'NFC');
 }

@@ -3,6 +3,7 @@
  * white space is a plain space, and what the tokenizer cannot do (unspaced scripts) or does in quadratic time (very long
  * runs without a space) is blanked out and handed back as runs. Offsets in the view are offsets in the text.
  */
+import { normalizeText } from '../../domain/normalize-text.ts';
 import { type CharacterRun, findUnspacedRuns } from './unspaced-scripts.ts';
 import { curlyApostrophes } from './word-terms.ts';
 
@@ -65,7 +66,7 @@ function setLongRunsAside(view: string, runs: SetAsideRun[]): TokenizerView {
 function standIn(character: string): string {
   const known = standIns.get(character);
   if (known !== undefined) return known;
-  const base = character.normalize('NFD')[0];
+  const base = normalizeText(character, 'NFD')[0];
   let letter = 'x';
   if (/[a-z]/i.test(base)) letter = base;
   else if (/\p{N}/u.test(character)) letter = '1';

@@ -4,6 +4,7 @@
  * any part of a run is found by a query of two characters or more. An ideograph is often a word by itself (猫, 本): texts are
  * found by each of theirs, too, as a query of one has it (`ideographTerm`). Knows nothing of the tokenizer.
  */
+import { normalizeText } from '../../domain/normalize-text.ts';
 
 /** Cheap first look, on UTF-16 code units: false for nearly every text that has none of these scripts. */
 const mayBeUnspaced =
@@ -43,7 +44,7 @@ export function isIdeograph(word: string): boolean {
 
 /** The term of a single ideograph, the one that it has in a query of its own; '' for any other word. */
 export function ideographTerm(word: string): string {
-  return isIdeograph(word) ? word.normalize('NFKC') : '';
+  return isIdeograph(word) ? normalizeText(word, 'NFKC') : '';
 }
 
 /** The maximal runs of unspaced scripts in a text, ascending, without those that are only white space. */
@@ -73,15 +74,15 @@ export function eachCharacter(text: string, run: CharacterRun, emit: (token: Cha
   for (const match of text.slice(run.start, run.end).matchAll(character)) {
     const surface = match[0];
     const isLetter = letterOrDigit.test(surface);
-    const word = isLetter ? surface.normalize('NFC').toLowerCase() : '';
+    const word = isLetter ? normalizeText(surface, 'NFC').toLowerCase() : '';
     if (previous !== undefined && previous.word !== '' && isLetter) {
-      previous.term = (previous.word + word).normalize('NFKC');
+      previous.term = normalizeText(previous.word + word, 'NFKC');
       previousPaired = true;
     } else previousPaired = false;
     flush();
     if (surface.trim() === '') continue;
     const start = run.start + match.index;
-    const term = isLetter && !previousPaired ? word.normalize('NFKC') : '';
+    const term = isLetter && !previousPaired ? normalizeText(word, 'NFKC') : '';
     previous = { start, end: start + surface.length, word, term, endsSentence: sentenceEnd.test(surface) };
   }
   flush();

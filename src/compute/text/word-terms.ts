@@ -3,6 +3,7 @@
  * (`covid-19`, `node.js`, an URL) are taken apart, so that each part is found; abbreviations lose their dots. Called
  * by the analyzer for what it has not seen before; knows nothing of offsets in the text.
  */
+import { normalizeText } from '../../domain/normalize-text.ts';
 import { foldAccents } from './fold-accents.ts';
 import { ownCopy } from './own-copy.ts';
 
@@ -74,7 +75,7 @@ export function createWordTerms(stem: (word: string) => string): (surface: strin
       return { start, end, word, stem: stemOf(word), cost };
     }
     if (!searchable.test(surface)) return { start, end, word: '', stem: '', cost };
-    const lower = surface.normalize('NFC').replace(joiners, '').replace(curlyApostrophes, "'").toLowerCase();
+    const lower = normalizeText(surface, 'NFC').replace(joiners, '').replace(curlyApostrophes, "'").toLowerCase();
     const word = shortened.test(lower) ? lower.slice(0, -1) : lower;
     const folded = foldAccents(word);
     return { start, end, word, stem: stemOf(withoutMarks(folded)), cost };
