@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { decodeText } from '../compute/text/decode-text.ts';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { ImportError } from './import-error.ts';
 import { jsonElements } from './json-elements.ts';
@@ -14,7 +15,7 @@ import { csvHead, readInstapaper, readPocket } from './read-csv.ts';
 import { historyKind, readChromium, readFirefox } from './read-history.ts';
 import { readKarakeep, readLinkding, readLinkwarden, readOmnivore } from './read-json.ts';
 import { readUrls } from './read-urls.ts';
-import { encodingOf, markedEncoding, textOfFile } from './text-encoding.ts';
+import { textOfFile } from './text-of-file.ts';
 
 export interface ImportSource {
   format: ImportFormat;
@@ -29,7 +30,7 @@ const headBytes = 64 * 1024;
 /** Errors: ImportError for what cannot be read or told. */
 export async function openSource(path: string, format: ImportFormat | null): Promise<ImportSource> {
   const files = filesOf(path);
-  if (headText(await headOf(files[0])).startsWith('PK\x03\x04'))
+  if ((await headOf(files[0])).toString('latin1').startsWith('PK\x03\x04'))
     throw new ImportError(`${path} is a ZIP archive: unpack it first`);
   const detected = format ?? (await detectFormat(files[0]));
   const hash = createHash('sha256').update(`${detected}\n`);
@@ -59,9 +60,7 @@ function filesOf(path: string): [string, ...string[]] {
 
 async function* readFiles(files: readonly string[], format: ImportFormat): AsyncGenerator<ImportItem> {
   for (const file of files) {
-    const text = async function* () {
-      yield* textOfFile(file, await encodingOf(file, await headOf(file)));
-    };
+    const text = () => textOfFile(file);
     const entries = () => jsonElements(text(), file);
     const csv = async () => ({
       pieces: text(),
@@ -109,13 +108,13 @@ function contentBeside(file: string): string | null {
 }
 
 async function detectFormat(path: string): Promise<ImportFormat> {
-  const head = headText(await headOf(path));
-  if (head.startsWith('SQLite format 3\0')) {
+  const bytes = await headOf(path);
+  if (bytes.toString('latin1').startsWith('SQLite format 3\0')) {
     const kind = await historyKind(path);
     if (kind === null) throw new ImportError(`${path} is a database, but no history of Chromium or Firefox`);
     return kind;
   }
-  const text = head.trimStart();
+  const text = headText(bytes).trimStart();
   if (/^<!doctype\s+netscape-bookmark-file-1/i.test(text)) return 'bookmarks';
   const format = /^[[{]/.test(text) ? jsonFormat(text) : (csvFormat(text) ?? urlsFormat(text));
   if (format !== null) return format;
@@ -132,10 +131,8 @@ async function headOf(path: string): Promise<Buffer> {
   }
 }
 
-/** What tells the format is ASCII, so that of the encodings without a byte order mark any will do. */
-function headText(head: Buffer): string {
-  return new TextDecoder(markedEncoding(head) ?? 'utf-8').decode(head);
-}
+/** What tells the format is ASCII, so that a wrong guess from the beginning alone does no harm. */
+const headText = (head: Buffer): string => decodeText(head, null, true).text;
 
 /** By field names that only one of them has. */
 function jsonFormat(head: string): ImportFormat | null {

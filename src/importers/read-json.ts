@@ -1,6 +1,7 @@
 /** Exports of bookmark services as JSON: Omnivore, Karakeep, linkding and Linkwarden. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeText } from '../compute/text/decode-text.ts';
 import { errorCode } from '../domain/error-code.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { fromDateText, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
@@ -40,7 +41,7 @@ export async function* readOmnivore(
 async function savedContent(dir: string, slug: unknown): Promise<string | null> {
   if (typeof slug !== 'string' || !/^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*$/u.test(slug)) return null;
   try {
-    return textOf(await readFile(join(dir, `${slug}.html`), 'utf8'));
+    return textOf(decodeText(await readFile(join(dir, `${slug}.html`)), null, true).text);
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENAMETOOLONG') return null;
     throw error;

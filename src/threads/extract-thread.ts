@@ -1,9 +1,9 @@
 /** Thread tasks: the readable text of a page, submitted or fetched. Run in a work pool, with a time limit and a heap limit. */
-import { decodeText } from '../compute/extraction/decode-text.ts';
 import { type ExtractedPage, ExtractionLimitError, extractHtml } from '../compute/extraction/extract-html.ts';
 import { readMarkdown, readPlainText } from '../compute/extraction/markdown-text.ts';
 import { forwardOf } from '../compute/extraction/page-forward.ts';
 import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
+import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { beginTask, type Telling } from './thread-pool.ts';

@@ -1,5 +1,5 @@
 /** Thread tasks: what yt-dlp says of a video, and its captions as a text with sections. Both are read from bytes that a site may have written. */
-import { decodeText } from '../compute/extraction/decode-text.ts';
+import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { readVideoInfo, type VideoInfo, type VideoList } from '../compute/video/video-info.ts';

@@ -5,8 +5,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { PageResponse } from '../../src/domain/page.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
-import { encodeText } from '../compute/extraction/encode-text.ts';
 import { realPages, wallPages } from '../compute/extraction/wall-pages.ts';
+import { encodeText } from '../compute/text/encode-text.ts';
 import { type Page, redirectTo, Site, say } from '../providers/small-web.ts';
 import { RunningService } from './service.ts';
 

@@ -8,6 +8,7 @@ import { JobError } from '../../domain/errors.ts';
 import { readRssConfig } from '../../domain/rss-config.ts';
 import type { Validators, Watch } from '../../domain/watch.ts';
 import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
+import { contentTypeOf } from '../fetching/content-readers.ts';
 import type { FeedReader } from './feed-reader.ts';
 import type { Poller, SourceReading } from './poll-watch.ts';
 
@@ -51,8 +52,8 @@ export function feedSource<Item>({ fetch, read }: FeedSourceDependencies<Item>) 
     if (refusal !== null) throw refusal;
     const whence = { url: finalUrl, feed_url: null };
     if (status === notModified) return { items: null, title: null, validators, ...whence };
-    const contentType = headers['content-type'] ?? null;
-    const feed = await read({ bytes: body, contentType, url: finalUrl }, signal);
+    const { charset } = contentTypeOf(headers['content-type']);
+    const feed = await read({ bytes: body, charset, url: finalUrl }, signal);
     if (feed.kind === 'none') throw new JobError(feed.reason, { permanent: true });
     if (feed.kind === 'links') return { announced: feed.urls };
     return { items: feed.items, title: feed.title, validators: validatorsOf(answer), ...whence };

@@ -1,6 +1,7 @@
 /** `readback add`: hands pages in, by address, with their HTML or text where it is given. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { decodeText } from '../../compute/text/decode-text.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import type { IngestBatchResult, PageStatusBatchResponse } from '../../domain/page.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
@@ -33,8 +34,8 @@ export async function addCommand(context: Context, given: readonly string[], arg
   const client = clientOf(context, 'write');
   const extra = {
     ...(args.title !== undefined && { title: args.title }),
-    ...(args.html !== undefined && { body_html: contentOf(args.html) }),
-    ...(args.text !== undefined && { body_extracted: contentOf(args.text) }),
+    ...(args.html !== undefined && { body_html: contentOf(args.html, true) }),
+    ...(args.text !== undefined && { body_extracted: contentOf(args.text, false) }),
   };
   const results: (IngestBatchResult & { url: string })[] = [];
   for (let at = 0; at < urls.length; at += itemsPerRequest) {
@@ -100,9 +101,9 @@ async function waitFor({ terminal, json, signal }: Context, client: ServiceClien
   return dead;
 }
 
-function contentOf(path: string): string {
+function contentOf(path: string, isMarkup: boolean): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return decodeText(readFileSync(path === '-' ? 0 : path), null, isMarkup).text;
   } catch (error) {
     throw new CliError(exitCodes.misuse, `${path} cannot be read: ${errorMessage(error)}`, {
       cause: error,
@@ -113,6 +114,6 @@ function contentOf(path: string): string {
 async function linesOf({ stdin }: Context): Promise<string[]> {
   const pieces: Buffer[] = [];
   for await (const piece of stdin) pieces.push(piece);
-  const lines = Buffer.concat(pieces).toString('utf8').split(/\r?\n/);
+  const lines = decodeText(Buffer.concat(pieces), null, false).text.split(/\r?\n/);
   return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
 }

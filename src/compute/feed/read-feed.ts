@@ -1,5 +1,5 @@
 /** Reads a feed of any format from its bytes. Called on a thread: a feed of megabytes takes a second. Loads nothing, expands nothing. */
-import { decodeFeed } from './decode-feed.ts';
+import { decodeText } from '../text/decode-text.ts';
 import type { Episode } from './episode.ts';
 import type { FeedReading } from './feed.ts';
 import { jsonEpisode, jsonItem, readJsonFeed } from './read-json-feed.ts';
@@ -7,8 +7,8 @@ import { readXmlFeed } from './read-xml-feed.ts';
 
 export interface FeedBytes {
   bytes: Uint8Array;
-  /** `Content-Type` of the answer. */
-  contentType: string | null;
+  /** As the header names it. */
+  charset: string | null;
   /** Where it came from: relative addresses are meant from there. */
   url: string;
 }
@@ -31,8 +31,8 @@ export function readPodcast(feed: FeedBytes): FeedReading<Episode> {
 const empty = { kind: 'none', reason: 'not a feed: the answer is empty' } as const;
 
 /** Null where there is nothing but white space. */
-function textOf({ bytes, contentType }: FeedBytes): string | null {
-  const text = decodeFeed(bytes, contentType);
+function textOf({ bytes, charset }: FeedBytes): string | null {
+  const { text } = decodeText(bytes, charset, true);
   return /[^\s\uFEFF]/.test(text) ? text : null;
 }
 

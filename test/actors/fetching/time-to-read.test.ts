@@ -13,7 +13,7 @@ const hourMs = 3_600_000;
 const item = '<item><title>Weir</title><link>https://weir.example/</link></item>';
 const feedOf = (items: number) => ({
   bytes: Buffer.from(`<rss version="2.0"><channel><title>Weirs</title>${item.repeat(items)}</channel></rss>`),
-  contentType: 'application/rss+xml',
+  charset: null,
   url: 'https://weir.example/feed',
 });
 const captionsOf = (cues: number) => ({

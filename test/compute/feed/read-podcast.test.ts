@@ -6,7 +6,7 @@ import { readFeed, readPodcast } from '../../../src/compute/feed/read-feed.ts';
 
 const bytesOf = (text: string) => ({
   bytes: Buffer.from(text),
-  contentType: null,
+  charset: null,
   url: 'https://site.test/feeds/a.xml',
 });
 

@@ -1,7 +1,14 @@
 /** Encodings as pages have them: said, unsaid, and said wrongly. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { decodeText } from '../../../src/compute/extraction/decode-text.ts';
+import { readFeed } from '../../../src/compute/feed/read-feed.ts';
+import { decodeText, EncodingGuess } from '../../../src/compute/text/decode-text.ts';
+import { openSource } from '../../../src/importers/open-source.ts';
+import { readFetched, readPublishedTranscript } from '../../../src/threads/extract-thread.ts';
+import { readCaptions } from '../../../src/threads/video-thread.ts';
+import { temporaryFolder } from '../../importers/temporary-files.ts';
 import { encodeText } from './encode-text.ts';
 
 const texts: Record<string, string> = {
@@ -96,4 +103,60 @@ test('a header that says Latin-1 of bytes that are none gives way to what the do
   assert.deepEqual(read, { text, encoding: 'shift_jis' });
   const western = html(texts['windows-1252'] ?? '', 'shift_jis');
   assert.equal(decodeText(encodeText(western, 'windows-1252'), 'iso-8859-1', true).text, western);
+});
+
+/** All that Windows-1252 has where ISO-8859-1 has control characters, from 0x80 on; five places have nothing. */
+const upper = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ';
+const upperBytes = Buffer.from(
+  Array.from({ length: 32 }, (_, at) => 0x80 + at).filter((byte) => ![0x81, 0x8d, 0x8f, 0x90, 0x9d].includes(byte)),
+);
+const around = (before: string, after: string) =>
+  Buffer.concat([Buffer.from(before, 'latin1'), upperBytes, Buffer.from(after, 'latin1')]);
+
+test('euro sign, quotation marks and dashes of windows-1252 come through, as a page, a feed, captions, a transcript and an import', async (t) => {
+  for (const charset of ['windows-1252', 'iso-8859-1', 'latin1', 'us-ascii', null]) {
+    const words = 'Am Morgen lag Nebel \xfcber dem Flu\xdf, und die Fischer gingen ans Ufer.';
+    const page = readFetched({ kind: 'plain', bytes: around(`${words} `, ''), charset });
+    assert.ok('page' in page && page.page.text.endsWith(upper), `page, ${charset}`);
+    const bytes = around(`<rss><channel><item><link>https://a.test/</link><title>`, '</title></item></channel></rss>');
+    const feed = readFeed({ bytes, charset, url: 'https://a.test/feed' });
+    assert.deepEqual(feed.kind === 'feed' && feed.items.map(({ title }) => title), [upper], `feed, ${charset}`);
+    const file = { bytes: around('WEBVTT\n\n00:01.000 --> 00:02.000\n', '\n'), charset, chapters: [] };
+    assert.equal(readCaptions(file).text, upper, `captions, ${charset}`);
+    assert.equal(readPublishedTranscript({ ...file, called: 'captions' }).text, upper, `transcript, ${charset}`);
+    const path = join(temporaryFolder(t), 'bookmarks.html');
+    const meta = charset === null ? '' : `<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=${charset}">`;
+    writeFileSync(
+      path,
+      around(`<!DOCTYPE NETSCAPE-Bookmark-file-1>${meta}<DL><DT><A HREF="https://a.test/">`, '</A></DL>'),
+    );
+    const titles: (string | null)[] = [];
+    for await (const { title } of (await openSource(path, null)).items()) titles.push(title);
+    assert.deepEqual(titles, [upper], `import, ${charset}`);
+  }
+});
+
+test('a document in pieces is told as a whole one is, wherever it is cut', () => {
+  for (const [encoding, text] of Object.entries({ ...texts, 'utf-8': `${texts.gb18030}🎣` })) {
+    const bytes = encoding === 'utf-8' ? Buffer.from(text) : encodeText(text, encoding);
+    for (const pieceBytes of [1, 2, 3, 5, 64]) {
+      const guess = new EncodingGuess(encoding, false);
+      for (let at = 0; at < bytes.length; at += pieceBytes) guess.add(bytes.subarray(at, at + pieceBytes));
+      assert.equal(guess.encoding(), decodeText(bytes, encoding, false).encoding, `${encoding} by ${pieceBytes}`);
+    }
+  }
+});
+
+test('UTF-8 that nobody declared and that ends within a character is UTF-8', () => {
+  for (const text of ['日本語', 'Grüße aus Köln ü', 'Утром над рекой']) {
+    const bytes = Buffer.from(text);
+    const read = decodeText(bytes.subarray(0, bytes.length - 1), null, false);
+    assert.deepEqual(read, { text: `${text.slice(0, -1)}\ufffd`, encoding: 'utf-8' });
+  }
+});
+
+test('a few letters of the West are not taken for an encoding of Asia', () => {
+  for (const text of ['Größe', 'Ångström', 'Café', 'smörgåsbord']) {
+    assert.deepEqual(decodeText(Buffer.from(text, 'latin1'), null, false), { text, encoding: 'windows-1252' });
+  }
 });

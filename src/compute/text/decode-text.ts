@@ -1,0 +1,195 @@
+/**
+ * Bytes of others to text: of pages, feeds, captions and transcripts, and files to import. Finds out in which encoding they are.
+ * Servers and authors are often wrong about it, so what they say is checked against the bytes. Called on threads, and by imports.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { analyse } from 'chardet';
+
+export interface DecodedText {
+  text: string;
+  /** As the Encoding standard names it, in lower case. */
+  encoding: string;
+}
+
+/** Bytes at the beginning in which a document may say its encoding; the standard's 1024 are too few for some. */
+const declarationBytes = 4096;
+/** Bytes of text, without markup, that an encoding is told from. */
+const sampleBytes = 65_536;
+/** The confidence, of 100, that `chardet` has in an encoding of Asia which a few bytes do not contradict: they contradict hardly any. */
+const fewBytes = 10;
+
+/** Decode a document that is there whole. `charset`: what the header says. Errors: none; bytes that fit nowhere become U+FFFD. */
+export function decodeText(bytes: Uint8Array, charset: string | null, isMarkup: boolean): DecodedText {
+  const guess = new EncodingGuess(charset, isMarkup);
+  guess.add(bytes);
+  const encoding = guess.encoding();
+  const decoder = streamDecoder(encoding);
+  return { text: decoder.next(bytes) + decoder.end(), encoding };
+}
+
+export interface StreamDecoder {
+  next(piece: Uint8Array): string;
+  end(): string;
+}
+
+/**
+ * Decode pieces, without the byte order mark. `encoding` is one that `TextDecoder` knows; `latin1` and its like are windows-1252 (Encoding
+ * standard). Also a whole text goes through this: Node 20 decodes windows-1252 in one go as ISO-8859-1, so that 0x80 to 0x9F, the
+ * euro sign and the quotation marks among them, become control characters. In pieces (`stream: true`) it does it right.
+ */
+export function streamDecoder(encoding: string): StreamDecoder {
+  const decoder = new TextDecoder(encoding);
+  return { next: (piece) => decoder.decode(piece, { stream: true }), end: () => decoder.decode() };
+}
+
+/**
+ * What encoding a document is in, told from all its bytes, which may come in pieces. In the order of trust: byte order mark; UTF-16 by
+ * its zeros; valid UTF-8, whatever it is called; what the header says (`charset`) unless it cannot be, what the document says
+ * (`isMarkup`); UTF-8 with broken bytes in it; else what the bytes look like.
+ * Source: HTML standard, "Determining the character encoding", with those checks added.
+ */
+export class EncodingGuess {
+  readonly #charset: string | null;
+  readonly #isMarkup: boolean;
+  readonly #utf8 = new Utf8Fit();
+  #head = Buffer.alloc(0);
+
+  constructor(charset: string | null, isMarkup: boolean) {
+    this.#charset = charset;
+    this.#isMarkup = isMarkup;
+  }
+
+  add(piece: Uint8Array): void {
+    const wanted = declarationBytes - this.#head.length;
+    if (wanted > 0) this.#head = Buffer.concat([this.#head, piece.subarray(0, wanted)]);
+    this.#utf8.add(piece);
+  }
+
+  /** After the last piece. */
+  encoding(): string {
+    this.#utf8.end();
+    const certain = byteOrderMark(this.#head) ?? wideEncoding(this.#head);
+    if (certain !== null) return certain;
+    const { broken } = this.#utf8;
+    const said = [encodingOf(this.#charset), this.#isMarkup ? declaredEncoding(this.#head) : null];
+    const declared = said.filter((name) => name !== null);
+    // Servers add it to what they know nothing of.
+    if (declared[0] === 'windows-1252' && broken !== null && hasUnassigned(broken)) declared.reverse();
+    // Escapes of ISO-2022 are ASCII, so they are valid UTF-8, too.
+    if (declared.includes('iso-2022-jp')) return 'iso-2022-jp';
+    if (broken === null || (declared[0] === 'utf-8' && this.#utf8.isLikely)) return 'utf-8';
+    const other = declared.find((name) => !name.startsWith('utf-'));
+    if (other !== undefined) return other;
+    return this.#utf8.isLikely ? 'utf-8' : likelyEncoding(broken, this.#isMarkup);
+  }
+}
+
+/** How well bytes, which come in pieces, read as UTF-8. */
+class Utf8Fit {
+  /** The first piece that is not valid UTF-8; null where all are. */
+  broken: Uint8Array | null = null;
+  /** Characters beyond ASCII less the places that are broken. */
+  #balance = 0;
+  /** The beginning of a character that goes on in the next piece. */
+  #rest: Uint8Array = Buffer.alloc(0);
+
+  /** Broken places do not make a text another encoding while it has more characters that are whole: in no other are there so many by chance. */
+  get isLikely(): boolean {
+    return this.#balance > 0;
+  }
+
+  add(piece: Uint8Array): void {
+    const bytes = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    const end = bytes.length - openBytes(bytes);
+    this.#rest = bytes.subarray(end);
+    this.#take(bytes.subarray(0, end));
+  }
+
+  end(): void {
+    this.#take(this.#rest);
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (isAscii(bytes)) return;
+    if (isUtf8(bytes)) {
+      for (let at = 0; at < bytes.length; at++) if (bytes[at] >= 0xc0) this.#balance++;
+      return;
+    }
+    this.broken ??= bytes;
+    const text = new TextDecoder().decode(bytes);
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code >= 0x80) this.#balance += code === 0xfffd ? -1 : 1;
+    }
+  }
+}
+
+/** How many bytes at the end are the beginning of a character of UTF-8 whose end is missing. */
+function openBytes(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back];
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
+  }
+  return 0;
+}
+
+/** The standard's name for a label; null where there is none, or it is not known here. */
+function encodingOf(label: string | null): string | null {
+  if (label === null) return null;
+  try {
+    return new TextDecoder(label.trim()).encoding;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function byteOrderMark([first, second, third]: Uint8Array): string | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return first === 0xff && second === 0xfe ? 'utf-16le' : null;
+}
+
+/** UTF-16 without a mark: markup and spaces are ASCII, so every other byte is often zero. */
+function wideEncoding(bytes: Uint8Array): string | null {
+  const sample = bytes.subarray(0, declarationBytes);
+  if (sample.length < 4) return null;
+  const zeros = [0, 0];
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  const many = sample.length / 16;
+  if (odd > many && even < odd / 8) return 'utf-16le';
+  return even > many && odd < even / 8 ? 'utf-16be' : null;
+}
+
+/** Of XML, in front of which may be junk, and of HTML. */
+const declaration =
+  /<\?xml\s[^<>]{0,200}?\bencoding\s*=\s*["']\s*([\w:.-]{1,40})|<meta\s[^<>]{0,1000}?charset\s*=\s*(?:["']\s*)?([\w:.-]{1,40})/gi;
+
+/** Whether there are bytes that no text in Windows-1252 has. */
+function hasUnassigned(bytes: Uint8Array): boolean {
+  return [0x81, 0x8d, 0x8f, 0x90, 0x9d].some((byte) => bytes.includes(byte));
+}
+
+/** What the document says of itself first that is known. That it could be read means that it is not UTF-16 (HTML standard, "prescan"). */
+function declaredEncoding(head: Buffer): string | null {
+  const markup = head.toString('latin1').replace(/<!--[\s\S]*?(?:-->|$)/g, '');
+  for (const [, xml, html] of markup.matchAll(declaration)) {
+    const name = encodingOf(xml ?? html ?? null);
+    if (name !== null) return name.startsWith('utf-16') ? 'utf-8' : name;
+  }
+  return null;
+}
+
+/** By the statistics of the text between the markup; Windows-1252, the web's default, where they say nothing that is known. */
+function likelyEncoding(bytes: Uint8Array, isMarkup: boolean): string {
+  const raw = Buffer.from(bytes.subarray(0, sampleBytes * 8)).toString('latin1');
+  const text = isMarkup ? raw.replace(/<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)|<[^<>]*>/gi, ' ') : raw;
+  const sample = Buffer.from(text, 'latin1').subarray(0, sampleBytes);
+  for (const { name, confidence } of analyse(sample)) {
+    const encoding = encodingOf(name);
+    if (confidence > fewBytes && encoding !== null && !encoding.startsWith('utf-')) return encoding;
+  }
+  return 'windows-1252';
+}
