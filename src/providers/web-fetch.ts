@@ -15,6 +15,7 @@ import { request as requestHttps } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
 import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
+import { normalizeHost } from '../compute/web/domain-match.ts';
 import { addressInHeader } from '../compute/web/header-address.ts';
 import { traced } from '../tracing/span.ts';
 import { BodyRoom } from './body-room.ts';
@@ -259,8 +260,12 @@ function webUrl(text: string, base?: URL): URL {
   if (!URL.canParse(text, base?.href))
     throw new FetchError('bad_address', base === undefined ? 'not an address' : 'redirected to what is no address');
   const url = new URL(text, base);
-  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
-  throw new FetchError('unsupported_scheme', `unsupported scheme ${url.protocol.slice(0, 20).replace(/:$/, '')}`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new FetchError('unsupported_scheme', `unsupported scheme ${url.protocol.slice(0, 20).replace(/:$/, '')}`);
+  }
+  const host = normalizeHost(url.hostname);
+  if (typeof host !== 'string') throw new FetchError('bad_address', `an address must have a host ${host.invalid}`);
+  return url;
 }
 
 /** A fragment is kept across a redirect that names none (Fetch standard, "location URL"). A redirect brings no name and password. */

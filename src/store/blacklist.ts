@@ -1,5 +1,6 @@
 /** Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no. */
 import type { Database } from 'lmdb';
+import { domainSuffixes } from '../compute/web/domain-match.ts';
 import type { RuleKind } from '../domain/blacklist.ts';
 import type { Environment } from './environment.ts';
 import { hashKey } from './keys.ts';
@@ -51,10 +52,9 @@ export class BlacklistReader {
     if (this.isEmpty()) return undefined;
     const byUrl = this.find('url', canonicalUrl);
     if (byUrl !== undefined) return byUrl;
-    for (let suffix = domain; suffix !== ''; suffix = suffix.slice(suffix.indexOf('.') + 1)) {
+    for (const suffix of domainSuffixes(domain)) {
       const rule = this.find('domain', suffix);
       if (rule !== undefined) return rule;
-      if (!suffix.includes('.')) break;
     }
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** The smaller record kinds: models, rules, vectors, counters. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { installModel } from '../../src/commands/install-model.ts';
 import { watchRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
@@ -147,6 +147,16 @@ test('a rule matches one URL exactly or a domain by label suffix, patterns of an
   for (const other of ['example', 'xco.example', 'co.example.com', '']) {
     assert.equal(blacklist.match('https://x/', other), undefined, other);
   }
+});
+
+test('a host of any number of labels is looked up as often as one that could be', async () => {
+  await using temporary = await TemporaryStore.open();
+  const { blacklist } = temporary.store.reader;
+  const rule = { no: 1, kind: 'domain', pattern: 'b.com', reason: null, created_at: 2, purging: false } as const;
+  await temporary.commit((transaction) => transaction.blacklist.put(rule));
+  const lookedUp = mock.method(blacklist, 'find');
+  assert.equal(blacklist.match('https://x/', `${'a.'.repeat(50_000)}com`), undefined);
+  assert.ok(lookedUp.mock.callCount() <= 128, `${lookedUp.mock.callCount()} rules looked up`);
 });
 
 test('numbers are taken in a row, and never twice, over restarts', async () => {

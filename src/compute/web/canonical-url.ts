@@ -3,7 +3,7 @@
  * password, no fragment (except `#!` and `#/`, which are addresses of their own), no tracking parameters; path and order
  * of parameters as given. Called for every page that comes in, on the main thread.
  */
-import { domainMatches, normalizeHost } from './domain-match.ts';
+import { domainMatches, isTooLongToRead, normalizeHost, tooLong } from './domain-match.ts';
 
 export interface CanonicalizeSettings {
   /** Names of parameters to drop, upper and lower case alike; a trailing `*` matches any ending. */
@@ -33,7 +33,7 @@ export const presetKeepParams: Record<string, readonly string[]> = {
 
 export type CanonicalUrl = { canonical_url: string; domain: string };
 
-const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\]/i;
+const schemeAndHost = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\]+)/i;
 /** Schemes that name no page: shown as a link they would run or be the content themselves. */
 const noPage = /^(?:javascript|vbscript|data|blob):/i;
 const keptFragment = /^#[!/]/;
@@ -44,12 +44,15 @@ const keptFragment = /^#[!/]/;
  * Source: contract "Canonicalization"; parsing and host rules are the WHATWG URL standard's.
  */
 export function canonicalizeUrl(url: string, settings: CanonicalizeSettings): CanonicalUrl | { invalid: string } {
-  if (!schemeAndHost.test(url.trimStart())) return { invalid: 'url must have a scheme and a host' };
+  const authority = schemeAndHost.exec(url.trimStart())?.[1];
+  if (authority === undefined) return { invalid: 'url must have a scheme and a host' };
   if (noPage.test(url.trimStart())) return { invalid: 'url must have a scheme that names a page' };
+  const written = authority.slice(authority.lastIndexOf('@') + 1);
+  if (isTooLongToRead(written)) return { invalid: `url must have a host ${tooLong.invalid}` };
   if (!URL.canParse(url)) return { invalid: 'url must have a valid host' };
   const parsed = new URL(url);
   const domain = normalizeHost(parsed.hostname);
-  if (domain === undefined) return { invalid: 'url must have a host without empty labels' };
+  if (typeof domain !== 'string') return { invalid: `url must have a host ${domain.invalid}` };
   const port = parsed.port === '' ? '' : `:${parsed.port}`;
   const fragment = keptFragment.test(parsed.hash) ? parsed.hash : '';
   const query = keptQuery(parsed.search, domain, settings);

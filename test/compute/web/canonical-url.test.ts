@@ -105,6 +105,19 @@ test('a url without scheme or host, or with an impossible host, is refused with 
   }
 });
 
+test('a url whose host is longer than a host can be is refused with the cause', () => {
+  const tooLong = 'url must have a host of at most 253 characters';
+  const cases: Record<string, string> = {
+    [`http://${'a.'.repeat(125)}com/`]: `http://${'a.'.repeat(125)}com/`,
+    [`http://${'u'.repeat(2000)}:p@example.com/`]: 'http://example.com/',
+    [`http://${'a.'.repeat(126)}com/`]: tooLong,
+    [`http://${'a.'.repeat(2_000_000)}com/`]: tooLong,
+    [`http://u@${'a\u0301\u0316'.repeat(100_000)}.com/`]: tooLong,
+    [`http://${'a'.repeat(64)}.com/`]: 'url must have a host whose labels have at most 63 characters',
+  };
+  for (const [url, expected] of Object.entries(cases)) assert.equal(canonical(url), expected, url.slice(0, 100));
+});
+
 test('canonicalising twice changes nothing more', () => {
   const odd = fc.tuple(
     fc.constantFrom('http', 'HTTPS', 'foo', 'ws'),

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import fc from 'fast-check';
-import { domainMatches, isPublicSuffix, normalizeDomain } from '../../../src/compute/web/domain-match.ts';
+import {
+  domainMatches,
+  domainSuffixes,
+  isPublicSuffix,
+  normalizeDomain,
+} from '../../../src/compute/web/domain-match.ts';
 
 test('a domain matches itself and the domains above it, label by label', () => {
   const cases: [domain: string, pattern: string, matches: boolean][] = [
@@ -35,13 +40,42 @@ test('what is not a host is refused with the cause', () => {
       { invalid: 'domain must not be empty' },
       { invalid: 'domain must be a host name, without scheme, path or spaces' },
       { invalid: 'domain must be a host name, without scheme, path or spaces' },
-      { invalid: 'domain must not have empty labels' },
-      { invalid: 'domain must not have empty labels' },
-      { invalid: 'domain must not have empty labels' },
+      { invalid: 'domain must be a host without empty labels' },
+      { invalid: 'domain must be a host without empty labels' },
+      { invalid: 'domain must be a host without empty labels' },
       { invalid: 'domain must be a valid host name' },
       { invalid: 'domain must be without *: what is below it is meant, too' },
     ],
   );
+});
+
+const label = 'a'.repeat(63);
+/** 253 characters. */
+const longest = [label, label, label, 'b'.repeat(61)].join('.');
+const tooLong = { invalid: 'domain must be a host of at most 253 characters' };
+
+test('a host has at most 253 characters and its labels have 63', () => {
+  const tooLongLabel = { invalid: 'domain must be a host whose labels have at most 63 characters' };
+  assert.deepEqual(
+    [longest, `${longest}.`, `${longest}b`, `${label}a.com`, 'ä'.repeat(63), 'a.'.repeat(5_000_000)].map(
+      normalizeDomain,
+    ),
+    [longest, longest, tooLong, tooLongLabel, tooLongLabel, tooLong],
+  );
+});
+
+test('a host that is too long is not given to the URL parser, which takes quadratic time for one of marks', () => {
+  const parsed = mock.method(URL, 'canParse');
+  assert.deepEqual(normalizeDomain(`a${'\u0301\u0316'.repeat(1000)}.com`), tooLong);
+  assert.equal(parsed.mock.callCount(), 0);
+  parsed.mock.restore();
+});
+
+test('the suffixes of a domain are itself and those above it, as long as they can be hosts', () => {
+  assert.deepEqual([...domainSuffixes('a.b.com')], ['a.b.com', 'b.com', 'com']);
+  assert.deepEqual([...domainSuffixes('localhost')], ['localhost']);
+  assert.deepEqual([...domainSuffixes('x'.repeat(300))], []);
+  assert.equal([...domainSuffixes(`${'a.'.repeat(100_000)}com`)].length, 126);
 });
 
 test('normalising a domain twice changes nothing more', () => {
