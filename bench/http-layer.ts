@@ -40,7 +40,7 @@ const found = {
     visit_count: 1,
     score: 0.5,
     cluster: null,
-    chunks: [0, 1].map((ordinal) => ({ chunk_id: `ck_${ordinal}`, ordinal, text, score: 0.5 })),
+    chunks: [0, 1].map((ordinal) => ({ chunk_id: `ck_${ordinal}`, ordinal, char_start: 0, text, score: 0.5 })),
     exact_match: false,
   })),
   offset: 0,

@@ -43,6 +43,7 @@ import type {
   ingestAcceptedResponse,
   ingestRevisitResponse,
   PageChunksResponse,
+  PageQuery,
   PageResponse,
   PageStatusBatchResponse,
   PageStatusResponse,
@@ -88,7 +89,7 @@ export interface Messages {
   'page.ingest': { request: IngestPageRequest; reply: IngestOutcome };
   /** Items as they came: each is validated by itself. */
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
-  'page.get': { request: { page_id: string }; reply: PageResponse };
+  'page.get': { request: { page_id: string } & PageQuery; reply: PageResponse };
   'page.chunks': { request: { page_id: string }; reply: PageChunksResponse };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
+import { optionalQueryInteger } from './query-values.ts';
 
 export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
 const pageStatus = z.enum(pageStatuses);
@@ -123,6 +124,16 @@ export interface LabelRange {
   count: number;
 }
 
+/** Beyond any text: a body of a request has 16 MB. */
+const maxOffset = 2 ** 31 - 1;
+
+/** The part of the text that is wanted, in UTF-16 code units, as the offsets of chunks are; all of it where nothing is sent. */
+export const pageQuery = z.object({
+  offset: optionalQueryInteger({ min: 0, max: maxOffset }),
+  length: optionalQueryInteger({ min: 1, max: maxOffset }),
+});
+export type PageQuery = z.infer<typeof pageQuery>;
+
 export const pageResponse = z.strictObject({
   page_id: z.string(),
   canonical_url: z.string(),
@@ -130,6 +141,8 @@ export const pageResponse = z.strictObject({
   domain: z.string(),
   title: z.string().nullable(),
   body_text: z.string().nullable(),
+  /** Of the whole text, where `body_text` is the part that was asked for. */
+  body_length: z.int().optional(),
   source: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
   first_seen_at: datetime,

@@ -3,15 +3,18 @@ import { z } from 'zod';
 
 const decimal = /^-?\d+$/;
 
+const fromDecimal = (sent: unknown): unknown => (typeof sent === 'string' && decimal.test(sent) ? Number(sent) : sent);
+
 /**
  * The schema of an integer that comes as text. Nothing sent gives the default; an empty text, `0x10`, `1e1`, `1.0` and a
  * parameter that is sent twice are refused.
  */
 export const queryInteger = ({ min, max, byDefault }: { min: number; max: number; byDefault: number }) =>
-  z.preprocess(
-    (sent) => (typeof sent === 'string' && decimal.test(sent) ? Number(sent) : sent),
-    z.int().min(min).max(max).default(byDefault),
-  );
+  z.preprocess(fromDecimal, z.int().min(min).max(max).default(byDefault));
+
+/** The same without a default: nothing sent is nothing. */
+export const optionalQueryInteger = ({ min, max }: { min: number; max: number }) =>
+  z.preprocess(fromDecimal, z.int().min(min).max(max).optional());
 
 /** How clients write truth values: JavaScript `true`, Python `True`, command lines and forms `1`. */
 const truthValues: ReadonlyMap<string, boolean> = new Map([

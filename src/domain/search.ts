@@ -39,6 +39,8 @@ const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable()
 const chunkResult = z.strictObject({
   chunk_id: z.string(),
   ordinal: z.int(),
+  /** Where it begins in the page's text: as the offsets of `GET /v1/pages/{page_id}/chunks`. */
+  char_start: z.int(),
   text: z.string(),
   score: z.number(),
 });

@@ -107,12 +107,8 @@ test('read tools are always listed, those that change something by setting, each
     minimum: 1,
     maximum: 100,
   });
-  assert.deepEqual(getPage.inputSchema, {
-    type: 'object',
-    properties: { page_id: { type: 'string', minLength: 1 } },
-    required: ['page_id'],
-    additionalProperties: false,
-  });
+  assert.deepEqual(getPage.inputSchema.required, ['page_id']);
+  assert.deepEqual(Object.keys(getPage.inputSchema.properties ?? {}), ['page_id', 'offset', 'length']);
   assert.ok((getPage.outputSchema?.properties as object) !== undefined);
   const all = await connected(t, {}, mutating);
   assert.deepEqual(

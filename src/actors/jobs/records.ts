@@ -3,11 +3,12 @@
  * store's readers.
  */
 import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
+import { ownCopy } from '../../compute/text/own-copy.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { Job, JobListQuery, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from '../../domain/job.ts';
 import type { MessageName } from '../../domain/messages.ts';
-import type { Page, PageStatusResponse } from '../../domain/page.ts';
+import type { Page, PageQuery, PageResponse, PageStatusResponse } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
@@ -52,7 +53,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
   };
 
   const handlers: Handlers<RecordsMessages> = {
-    'page.get': ({ page_id }) => {
+    'page.get': ({ page_id, ...part }) => {
       const page = requirePage(page_id);
       return {
         page_id: idOf('page', page.no),
@@ -60,7 +61,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
         original_url: page.original_url,
         domain: page.domain,
         title: page.title,
-        body_text: reader.pages.body(page.no) ?? null,
+        ...partOf(reader.pages.body(page.no) ?? null, part),
         source: page.source,
         metadata: page.metadata,
         first_seen_at: isoOf(page.first_seen_at),
@@ -123,6 +124,16 @@ export function recordsLogic(dependencies: RecordsDependencies) {
 
   const start = async () => ({ handlers, stop: removeOldJobsDaily(dependencies) });
   return serviceLogic<RecordsMessages>('records', start);
+}
+
+/** A text, or the part of it that is asked for, which does not keep the rest of the text in memory. */
+function partOf(
+  text: string | null,
+  { offset = 0, length }: PageQuery,
+): Pick<PageResponse, 'body_text' | 'body_length'> {
+  if (text === null || (offset === 0 && length === undefined)) return { body_text: text };
+  const end = length === undefined ? text.length : offset + length;
+  return { body_text: ownCopy(text.slice(offset, end)), body_length: text.length };
 }
 
 /** The contract's view of a job. */

@@ -29,7 +29,7 @@ export function presentPage(
     const chunk = chunks[ordinal];
     if (chunk === undefined) return []; // indexed anew since the search
     const text = body.slice(chunk.char_start, chunk.char_end);
-    return [{ chunk_id: idOf('chunk', label), ordinal, text, score }];
+    return [{ chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score }];
   });
   return {
     page_id: idOf('page', page.no),

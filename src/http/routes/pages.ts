@@ -61,13 +61,16 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
       config: { scope: 'read' },
       schema: {
         operationId: 'get_page',
-        summary: 'A page with its text',
+        summary: 'A page with its text, or with a part of it',
+        description:
+          'With `offset` or `length`, in UTF-16 code units, `body_text` is that part of the text and `body_length` tells how long all of it is.',
         tags: ['pages'],
         params: pageParams,
-        response: { 200: page.pageResponse, ...errorAnswers(404) },
+        querystring: page.pageQuery,
+        response: { 200: page.pageResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ params }, reply) => ask('page.get', params, { signal: clientSignal(reply) }),
+    async ({ params, query }, reply) => ask('page.get', { ...params, ...query }, { signal: clientSignal(reply) }),
   );
 
   app.get(

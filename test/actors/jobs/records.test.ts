@@ -88,6 +88,21 @@ test('a page is told as the contract has it', async () => {
   assert.deepEqual([waiting.body_text, waiting.indexed_at, waiting.status], [null, null, 'queued']);
 });
 
+test('a part of a text is told with the length of the whole, and the whole as it always was', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const partOf = async (no: number, part: { offset?: number; length?: number }) => {
+    const { body_text, body_length } = await hosted.ask('page.get', { page_id: page(no), ...part });
+    return [body_text, body_length];
+  };
+  assert.deepEqual(await partOf(1, { offset: 5, length: 3 }), ['tex', 9]);
+  assert.deepEqual(await partOf(1, { length: 4 }), ['some', 9]);
+  assert.deepEqual(await partOf(1, { offset: 5 }), ['text', 9]);
+  assert.deepEqual(await partOf(1, { offset: 9, length: 1 }), ['', 9]);
+  assert.deepEqual(await partOf(1, { offset: 0 }), ['some text', undefined]);
+  assert.deepEqual(await partOf(3, { offset: 5, length: 3 }), [null, undefined]);
+});
+
 test('chunks are slices of the text, with the ids that searches give', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;

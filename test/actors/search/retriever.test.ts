@@ -53,8 +53,8 @@ test('hits of both sides become pages with their best passages, in the shape of 
       title: 'Trees',
       score: 1 / 61 + 1 / 62,
       chunks: [
-        { chunk_id: 'ck_00000001', ordinal: 0, text: 'oak', score: 1 / 61 + 1 / 62 },
-        { chunk_id: 'ck_00000003', ordinal: 2, text: 'ash', score: 1 / 62 },
+        { chunk_id: 'ck_00000001', ordinal: 0, char_start: 0, text: 'oak', score: 1 / 61 + 1 / 62 },
+        { chunk_id: 'ck_00000003', ordinal: 2, char_start: 8, text: 'ash', score: 1 / 62 },
       ],
       exact_match: false,
     },
@@ -64,7 +64,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
       canonical_url: 'https://example.com/2',
       title: 'Boats',
       score: 1 / 61,
-      chunks: [{ chunk_id: 'ck_00000004', ordinal: 0, text: 'oak', score: 1 / 61 }],
+      chunks: [{ chunk_id: 'ck_00000004', ordinal: 0, char_start: 0, text: 'oak', score: 1 / 61 }],
       exact_match: false,
     },
   ]);
