@@ -100,6 +100,7 @@ export class VectorSpace {
   #needsUpkeep = true;
   /** What was unsaved when a save failed: the next one in the background waits for as many changes again. */
   #unsavedAtFailure = 0;
+  #toldNoGraph = false;
   #closing = false;
 
   private constructor(options: VectorSpaceOptions, files: SpaceGenerations) {
@@ -128,7 +129,10 @@ export class VectorSpace {
     const space = new VectorSpace(options, files);
     const fresh = !files.adopted && live.every((word) => word === 0);
     const reports = await space.#shards.loadAll(live);
-    for (const { labels } of reports) for (const label of labels) space.#held.add(label);
+    for (const { labels, noGraph } of reports) {
+      for (const label of labels) space.#held.add(label);
+      space.#tellNoGraph(noGraph);
+    }
     if (fresh) await files.begin();
     else await files.sweep();
     space.#upkeep.ask();
@@ -286,7 +290,7 @@ export class VectorSpace {
   async #addTo(shard: number, places: readonly number[], labels: Uint32Array, vectors: Float32Array): Promise<void> {
     const { dim, modelId } = this.#options;
     if (places.length === 0) return;
-    const { bad, behind } = await this.#shards.inTurn(shard, (pool, space) => {
+    const { bad, behind, noGraph } = await this.#shards.inTurn(shard, (pool, space) => {
       // Only now: some may have been removed while others had their turn.
       const wanted = places.filter((place) => this.#held.has(labels[place]));
       this.#files.changed(shard, wanted.length);
@@ -298,9 +302,18 @@ export class VectorSpace {
       return pool.run('add', { space, labels: batchLabels, vectors: batch }, { transfer: [batch.buffer] });
     });
     if (bad.length > 0) throw new BadVectorError(modelId, bad);
+    this.#tellNoGraph(noGraph);
     if (behind > 0) this.#needsUpkeep = true;
     const bound = mostBehind(behind, places.length);
     for (let waiting = behind; waiting > bound; ) waiting = await this.#maintainShard(shard, SLICE_MS);
+  }
+
+  /** Once: searches go on, exactly, and take longer. */
+  #tellNoGraph(reason: string | null): void {
+    if (reason === null || this.#toldNoGraph) return;
+    this.#toldNoGraph = true;
+    const { log, modelId } = this.#options;
+    log.warn({ model: modelId, reason }, 'vector space: no graph can be made, every vector is compared');
   }
 
   async #maintainShard(shard: number, budgetMs: number): Promise<number> {

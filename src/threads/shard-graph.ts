@@ -1,12 +1,16 @@
 /**
  * An HNSW graph over a run of a shard's rows: the one file that touches hnswlib-node. It finds candidates, which are then scored
  * exactly from the rows; it is never the only place of anything. Nodes are labelled by row number. Lives on its shard's thread.
+ * hnswlib-node is the only package that is compiled when it is installed, and an optional one: it is loaded when the first graph is
+ * wanted, and where it is not there rows are scanned exactly, however many.
  * hnswlib aborts the process, or takes in silence, what it does not expect. So what comes here is already checked: finite
  * vectors of the right length, rows added once and deleted once; no filter callback is ever passed (one that throws aborts);
  * files are verified (hnsw-file.ts) and are loaded into new objects only (a failed load leaves a freed pointer behind).
  * Native memory is unknown to the garbage collector: `dispose` frees it.
  */
-import hnswlib from 'hnswlib-node';
+import { createRequire } from 'node:module';
+import type { HierarchicalNSW } from 'hnswlib-node';
+import { errorMessage } from '../domain/error-message.ts';
 import type { VectorRows } from './vector-rows.ts';
 
 /** Links per node and width of the search while building: docs/vector-spaces.md, "Choices". */
@@ -14,31 +18,56 @@ const LINKS = 12;
 const BUILD_WIDTH = 100;
 const SEED = 100;
 
+type GraphLibrary = typeof import('hnswlib-node');
+let library: GraphLibrary | string | undefined;
+
+/** Gives the library, or why it cannot be loaded; tried once for each thread. */
+function graphLibrary(): GraphLibrary | string {
+  try {
+    library ??= createRequire(import.meta.url)('hnswlib-node') as GraphLibrary;
+  } catch (error) {
+    library = `hnswlib-node cannot be loaded: ${errorMessage(error).split('\n')[0]}`;
+  }
+  return library;
+}
+
+/** Why no graph can be made on this machine; null where one can. */
+export function graphLibraryFault(): string | null {
+  const found = graphLibrary();
+  return typeof found === 'string' ? found : null;
+}
+
+function newIndex(dim: number): HierarchicalNSW {
+  const found = graphLibrary();
+  if (typeof found === 'string') throw new Error(found);
+  return new found.HierarchicalNSW('ip', dim);
+}
+
 export class ShardGraph {
   /** Rows from `first` on and below `covered` are in the graph, unless they were holes when their turn came. */
   readonly first: number;
   covered: number;
   /** Nodes that are not deleted. */
   live: number;
-  #index: hnswlib.HierarchicalNSW;
+  #index: HierarchicalNSW;
 
-  private constructor(index: hnswlib.HierarchicalNSW, first: number, covered: number, live: number) {
+  private constructor(index: HierarchicalNSW, first: number, covered: number, live: number) {
     this.#index = index;
     this.first = first;
     this.covered = covered;
     this.live = live;
   }
 
-  /** An empty graph for the rows from `first` on with room for `capacity` of them; it grows by itself. */
+  /** An empty graph for the rows from `first` on with room for `capacity` of them; it grows by itself. Errors: `graphLibraryFault`. */
   static create(dim: number, capacity: number, first = 0): ShardGraph {
-    const index = new hnswlib.HierarchicalNSW('ip', dim);
+    const index = newIndex(dim);
     index.initIndex({ maxElements: Math.max(capacity, 1), m: LINKS, efConstruction: BUILD_WIDTH, randomSeed: SEED });
     return new ShardGraph(index, first, first, 0);
   }
 
   /** The graph of a verified file, which was saved with these rows. Errors: what the library throws on a file that it cannot read. */
   static load(path: string, rows: VectorRows, covered: number, first = 0): ShardGraph {
-    const index = new hnswlib.HierarchicalNSW('ip', rows.dim);
+    const index = newIndex(rows.dim);
     index.readIndexSync(path);
     let live = 0;
     for (let row = first; row < covered; row++) if (rows.isLive(row)) live++;

@@ -11,6 +11,7 @@ import { GraphChain } from './graph-chain.ts';
 import { graphPathOf } from './graph-path.ts';
 import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
 import { type FileToLoad, type GraphToLoad, loadGraphs, loadRows, saveGraph, saveRows } from './shard-files.ts';
+import { graphLibraryFault } from './shard-graph.ts';
 import type { ScoredLabels } from './top-list.ts';
 import { MAX_DIM, NO_LABEL } from './vector-rows.ts';
 
@@ -24,6 +25,8 @@ export interface LoadReport {
   /** What was wrong with a file that is not used; null if it is, or was not asked for. */
   rowsFault: string | null;
   graphFault: string | null;
+  /** Why the shard has no graph though it is large enough for one. */
+  noGraph: string | null;
   /** Live labels of the shard. */
   labels: Uint32Array;
   /** Labels of the files that were not to be kept. */
@@ -67,7 +70,8 @@ export function open({
   const loadedRows = rows === null ? null : loadRows(dim, rows);
   const rowsFault = typeof loadedRows === 'string' ? loadedRows : null;
   const sound = loadedRows === null || typeof loadedRows === 'string' ? undefined : loadedRows;
-  const loadedGraphs = sound === undefined ? [] : loadGraphs(sound, graphs);
+  const isLoadable = sound !== undefined && graphs.length > 0 && graphLibraryFault() === null;
+  const loadedGraphs = isLoadable ? loadGraphs(sound, graphs) : [];
   const graphFault = typeof loadedGraphs === 'string' ? loadedGraphs : null;
   const soundGraphs = typeof loadedGraphs === 'string' ? [] : loadedGraphs;
   const chain = soundGraphs.length === 0 ? undefined : new GraphChain(dim, rowsPerGraph, soundGraphs);
@@ -75,11 +79,19 @@ export function open({
   const obsolete = shard.rows.liveLabels().filter((label) => !isKept(keep, label));
   const dropped = shard.remove(obsolete);
   shards.set(space, shard);
-  return { rowsFault, graphFault, labels: shard.rows.liveLabels(), dropped };
+  return { rowsFault, graphFault, noGraph: shard.graphFault, labels: shard.rows.liveLabels(), dropped };
 }
 
 function isKept({ labels, shard, shards: count }: KeptLabels, label: number): boolean {
   return label % count === shard && hasLabel(labels, label);
+}
+
+export interface AddReport {
+  added: number;
+  bad: BadRow[];
+  /** Rows that a graph should have and has not. */
+  behind: number;
+  noGraph: LoadReport['noGraph'];
 }
 
 /** Add rows, all or none: if any is bad, they are listed and nothing is stored. Labels that are present are passed over. */
@@ -87,12 +99,12 @@ export function add({
   space,
   labels,
   vectors,
-}: Space & { labels: Uint32Array; vectors: Float32Array }): Reply<{ added: number; bad: BadRow[]; behind: number }> {
+}: Space & { labels: Uint32Array; vectors: Float32Array }): Reply<AddReport> {
   return withShard(space, (shard) => {
     const bad = findBadRows(vectors, shard.dim, labels.length);
     if (labels.includes(NO_LABEL)) throw new RangeError(`label ${NO_LABEL} is reserved`);
     const added = bad.length === 0 ? shard.add(labels, vectors) : 0;
-    return { added, bad, behind: shard.behind };
+    return { added, bad, behind: shard.behind, noGraph: shard.graphFault };
   });
 }
 

@@ -14,6 +14,7 @@
  */
 import { GraphChain } from './graph-chain.ts';
 import { offerNearest, offerNearestFrom } from './nearest-rows.ts';
+import { graphLibraryFault } from './shard-graph.ts';
 import { type ScoredLabels, TopList } from './top-list.ts';
 import { BLOCK_ROWS, VectorRows } from './vector-rows.ts';
 
@@ -25,6 +26,8 @@ export interface ShardOptions {
   rowsPerGraph: number;
   /** Milliseconds, monotonic. */
   now: () => number;
+  /** Why no graph can be made here; null where one can. */
+  libraryFault?: () => string | null;
 }
 
 export interface ShardSearch {
@@ -75,13 +78,15 @@ export class Shard {
   #graphFromRows: number;
   #rowsPerGraph: number;
   #now: () => number;
+  #libraryFault: () => string | null;
 
   constructor(options: ShardOptions, rows = new VectorRows(options.dim), graph?: GraphChain) {
-    const { dim, graphFromRows, rowsPerGraph, now } = options;
+    const { dim, graphFromRows, rowsPerGraph, now, libraryFault = graphLibraryFault } = options;
     this.dim = dim;
     this.#graphFromRows = graphFromRows;
     this.#rowsPerGraph = rowsPerGraph;
     this.#now = now;
+    this.#libraryFault = libraryFault;
     this.rows = rows;
     this.graph = graph;
   }
@@ -171,8 +176,13 @@ export class Shard {
     return { live, holes: count - live, behind: this.behind, nodes: this.graph?.nodes ?? 0, rowBytes: bytes };
   }
 
+  /** Why there is no graph though there are rows enough for one; null where there is one, or too few rows. */
+  get graphFault(): string | null {
+    return this.rows.live >= this.#graphFromRows ? this.#libraryFault() : null;
+  }
+
   get #wantsGraph(): boolean {
-    return this.rows.live >= this.#graphFromRows;
+    return this.rows.live >= this.#graphFromRows && this.#libraryFault() === null;
   }
 
   /** The more of a graph is deleted, the more of it a search has to look at for as many hits. */

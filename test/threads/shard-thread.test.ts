@@ -41,7 +41,10 @@ test('a thread says of every task that it does not know the space, until it is o
   ];
   assert.ok(everyTask().every(({ lost }) => lost));
   open({ space, ...empty });
-  assert.deepEqual(add({ space, ...rowsOf(2) }), { lost: false, value: { added: 2, bad: [], behind: 0 } });
+  assert.deepEqual(add({ space, ...rowsOf(2) }), {
+    lost: false,
+    value: { added: 2, bad: [], behind: 0, noGraph: null },
+  });
   release({ space });
   assert.ok(everyTask().every(({ lost }) => lost));
   assert.deepEqual(readdirSync(dir), []);
@@ -57,7 +60,10 @@ test('bad rows are listed and none of their batch is stored, even if the owner l
     { row: 1, reason: 'zero' as const },
     { row: 3, reason: 'nan' as const },
   ];
-  assert.deepEqual(add({ space, labels, vectors }), { lost: false, value: { added: 0, bad, behind: 0 } });
+  assert.deepEqual(add({ space, labels, vectors }), {
+    lost: false,
+    value: { added: 0, bad, behind: 0, noGraph: null },
+  });
   assert.throws(() => add({ space, labels: Uint32Array.of(NO_LABEL), vectors: query }), RangeError);
   assert.throws(() => search({ space, vector: new Float32Array(4), k: 1, minScore: -1 }), RangeError);
   assert.throws(() => search({ space, vector: new Float32Array(3).fill(1), k: 1, minScore: -1 }), RangeError);

