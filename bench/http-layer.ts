@@ -42,6 +42,7 @@ const found = {
     cluster: null,
     chunks: [0, 1].map((ordinal) => ({ chunk_id: `ck_${ordinal}`, ordinal, char_start: 0, text, score: 0.5 })),
     exact_match: false,
+    why: { exact: null, keyword_rank: i + 1, vector_rank: null, reranked: true },
   })),
   offset: 0,
   has_more: true,

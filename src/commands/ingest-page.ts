@@ -70,7 +70,6 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
         indexed_at: null,
         status: 'queued',
         content_hash,
-        sections: submission.sections,
         index_job: job.no,
         entity_job: null,
         first_label: 0,
@@ -78,7 +77,7 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
       },
       undefined,
     );
-    if (submission.body !== null) transaction.pages.putBody(no, submission.body);
+    if (submission.body !== null) transaction.pages.putBody(no, submission.body, submission.sections);
     return { outcome: 'accepted', page_no: no };
   };
 }

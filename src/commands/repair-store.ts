@@ -70,10 +70,10 @@ export function repairStore({ at, max_attempts }: JobPolicy): Command<StoreRepai
 function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page: Page): boolean {
   const job = jobs.get(page.index_job);
   if (job === undefined || job.page_no !== page.no || page.status !== pageStatusUnder[job.status]) return false;
-  const text = pages.body(page.no);
-  if (page.status === 'indexed' && (text === undefined || page.indexed_at === null)) return false;
+  if (page.status === 'indexed' && (!pages.hasBody(page.no) || page.indexed_at === null)) return false;
+  if (!pages.isWhole(page.no)) return false;
   const chunks = pages.chunks(page.no);
-  const length = text?.length ?? 0;
+  const length = pages.bodyLength(page.no) ?? 0;
   if (chunks.length !== page.chunk_count) return false;
   if (chunks.some((chunk) => chunk.char_start < 0 || chunk.char_end <= chunk.char_start || chunk.char_end > length)) {
     return false;
@@ -92,7 +92,8 @@ function requeue(transaction: Transaction, page: Page, { at, max_attempts }: Job
   if (old !== undefined && old.page_no === page.no && old.status !== 'done') {
     jobs.put({ ...old, status: 'done', lease_until: 0, last_error: 'replaced by a repair', updated_at: at }, old);
   }
-  const kind = pages.body(page.no) === undefined ? 'fetch_and_index' : 'index_page';
+  pages.mendBody(page.no);
+  const kind = !pages.hasBody(page.no) ? 'fetch_and_index' : 'index_page';
   const job = createJob(transaction, { kind, page_no: page.no, max_attempts, at });
   pages.putChunks(page.no, []);
   purgeErased(transaction, page.no);

@@ -30,11 +30,11 @@ export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<St
     if (page === undefined || !ownsJob(transaction, attempt)) return 'refused';
     if (blacklist.match(fetched.final.canonical_url, fetched.final.domain) !== undefined) return 'blacklisted';
     // A text never changes once it is there (design "revisit").
-    if (pages.body(page.no) !== undefined) return 'stored';
+    if (pages.hasBody(page.no)) return 'stored';
     const { title, body, content_hash, sections, facts } = fetched;
     const metadata = withFacts(page.metadata, facts);
-    pages.put({ ...page, title: page.title ?? title, metadata, content_hash, sections }, page);
-    pages.putBody(page.no, body);
+    pages.put({ ...page, title: page.title ?? title, metadata, content_hash }, page);
+    pages.putBody(page.no, body, sections);
     return 'stored';
   };
 }

@@ -101,11 +101,6 @@ function takePage(
       indexed_at: null,
       status: 'queued',
       content_hash,
-      sections: sections.map(({ char_start, title: name, start_s }) => ({
-        char_start,
-        title: name,
-        ...(start_s === undefined ? {} : { start_s }),
-      })),
       index_job: job.no,
       entity_job: null,
       first_label: 0,
@@ -113,6 +108,13 @@ function takePage(
     },
     undefined,
   );
-  if (body_text !== null) transaction.pages.putBody(no, body_text);
+  if (body_text !== null) {
+    const stored = sections.map(({ char_start, title: name, start_s }) => ({
+      char_start,
+      title: name,
+      ...(start_s === undefined ? {} : { start_s }),
+    }));
+    transaction.pages.putBody(no, body_text, stored);
+  }
   return 'new_pages';
 }

@@ -1,5 +1,6 @@
 /** Comparing embedding models on one query: the contract's "Compare". */
 import { z } from 'zod';
+import { exactMatch } from './search.ts';
 
 export const compareRequest = z.strictObject({
   query: z.string().min(1).max(4000),
@@ -15,6 +16,8 @@ const comparedPage = z.strictObject({
   canonical_url: z.string(),
   title: z.string().nullable(),
   score: z.number(),
+  /** Results are ordered as those of a search are: by whether this is not null, then by score. */
+  exact: exactMatch.nullable(),
 });
 const compareAgreement = z.strictObject({
   model_a: z.string(),

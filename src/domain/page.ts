@@ -93,7 +93,7 @@ export interface Section {
   start_s?: number | null;
 }
 
-/** The stored row of a page. Its text is stored apart. Times are ms since the epoch. */
+/** The stored row of a page. Its text and what grows with it are stored apart. Times are ms since the epoch. */
 export interface Page {
   no: number;
   canonical_url: string;
@@ -109,7 +109,6 @@ export interface Page {
   status: PageStatus;
   /** SHA-256 of the text, hex; null while it is still to be fetched. */
   content_hash: string | null;
-  sections: Section[];
   /** The job that indexes it. */
   index_job: number;
   entity_job: number | null;

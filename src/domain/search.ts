@@ -44,6 +44,23 @@ const chunkResult = z.strictObject({
   text: z.string(),
   score: z.number(),
 });
+/** What of a page the query is, as it stands. */
+export const exactMatch = z.enum(['url', 'title']);
+export type ExactMatch = z.infer<typeof exactMatch>;
+
+/**
+ * Why a result stands where it does. Results are ordered by (`exact` is not null, `score`): a title or URL that the query is comes first and
+ * adds nothing to its page's score.
+ */
+const placeReason = z.strictObject({
+  /** What of the page the query is. */
+  exact: exactMatch.nullable(),
+  /** Best rank of the page's passages in the list by keywords and in the one by vectors, from 1; null where it is not in that list. */
+  keyword_rank: z.int().nullable(),
+  vector_rank: z.int().nullable(),
+  /** Whether a reranker scored its best passage; else the score is that of the fused ranks. */
+  reranked: z.boolean(),
+});
 export const pageResult = z.strictObject({
   page_id: z.string(),
   canonical_url: z.string(),
@@ -55,6 +72,7 @@ export const pageResult = z.strictObject({
   cluster: clusterRef.nullable(),
   chunks: z.array(chunkResult),
   exact_match: z.boolean(),
+  why: placeReason,
 });
 export type PageResult = z.infer<typeof pageResult>;
 

@@ -159,7 +159,7 @@ class PageAuditor extends PageReader {
         findings.push(`page ${page.no} is ${page.status} and its index job ${job.no} is ${job.status}`);
       }
       if (page.status === 'indexed' && page.indexed_at === null) findings.push(`page ${page.no} is indexed at no time`);
-      if (page.status === 'indexed' && this.body(page.no) === undefined) findings.push(`page ${page.no} has no text`);
+      if (page.status === 'indexed' && !this.hasBody(page.no)) findings.push(`page ${page.no} has no text`);
     }
     return findings;
   }
@@ -173,7 +173,8 @@ class PageAuditor extends PageReader {
       if (chunks.length !== page.chunk_count) {
         findings.push(`page ${page.no} has ${chunks.length} chunks and counts ${page.chunk_count}`);
       }
-      const length = this.body(page.no)?.length ?? 0;
+      const length = this.bodyLength(page.no) ?? 0;
+      if (!this.isWhole(page.no)) findings.push(`page ${page.no} lacks a part of its text or of its chunks`);
       if (chunks.some(({ char_start, char_end }) => char_start < 0 || char_end <= char_start || char_end > length)) {
         findings.push(`page ${page.no} has a chunk outside its text`);
       }
@@ -184,9 +185,12 @@ class PageAuditor extends PageReader {
         owners.set(label, page.no);
       }
     }
-    for (const no of this.chunkLists.getKeys())
+    for (const no of this.chunkLists.owners())
       if (this.get(no) === undefined) findings.push(`chunks of no page: ${no}`);
-    for (const no of this.texts.getKeys()) if (this.get(no) === undefined) findings.push(`text of no page: ${no}`);
+    for (const no of this.texts.owners()) if (this.get(no) === undefined) findings.push(`text of no page: ${no}`);
+    for (const no of this.sectionLists.getKeys()) {
+      if (this.get(no) === undefined) findings.push(`sections of no page: ${no}`);
+    }
     for (const no of this.feedContents.getKeys()) {
       if (this.get(no) === undefined) findings.push(`content of a feed of no page: ${no}`);
     }

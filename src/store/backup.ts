@@ -21,7 +21,13 @@ import { z } from 'zod';
 import { replaceText, syncFolder } from '../files/durable-file.ts';
 import { BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
-import { openEnvironment, openReadOnlyEnvironment, restampStore, storeFormat } from './environment.ts';
+import {
+  isReadableFormat,
+  openEnvironment,
+  openReadOnlyEnvironment,
+  restampStore,
+  storeFormat,
+} from './environment.ts';
 import { type CarriedRule, proveStore, readRulesApart } from './look-apart.ts';
 import { PageReader } from './pages.ts';
 import { copyInto, roomFor } from './replace-file.ts';
@@ -183,7 +189,7 @@ export async function readBackup(backup: string): Promise<BackupManifest> {
   const parsed = backupManifest.safeParse(parsedJson(readFileSync(path, 'utf8')));
   if (!parsed.success) throw new BackupError(`${path} cannot be read: ${z.prettifyError(parsed.error)}`);
   const manifest = parsed.data;
-  if (manifest.store_format !== storeFormat) {
+  if (!isReadableFormat(manifest.store_format)) {
     throw new BackupError(
       `the backup has store format ${manifest.store_format}, this version of readback reads format ${storeFormat}`,
     );

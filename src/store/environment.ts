@@ -16,7 +16,13 @@ import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './r
 import { requireRoomToUpgrade } from './room-to-open.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
-export const storeFormat = 1;
+export const storeFormat = 2;
+/** Read as they are; what is written to such a store is of this version's format, and so is its stamp from the first start on. */
+const olderFormats: readonly unknown[] = [1];
+
+export function isReadableFormat(format: unknown): boolean {
+  return format === storeFormat || olderFormats.includes(format);
+}
 
 export class StoreFormatError extends Error {
   readonly code = 'store_format';
@@ -84,10 +90,12 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   const slots: Slot[] = [];
   const present = new Set<Key>(root.getKeys());
   let isRoomProven = false;
-  const requireRoomFor = (name: string) => {
-    if (present.has(name) || isRoomProven) return;
-    requireRoomToUpgrade(dirname(path));
+  const requireRoom = () => {
+    if (!isRoomProven) requireRoomToUpgrade(dirname(path));
     isRoomProven = true;
+  };
+  const requireRoomFor = (name: string) => {
+    if (!present.has(name)) requireRoom();
   };
   requireRoomFor('stamp');
   const stamp = root.openDB<string | number, string>({ name: 'stamp' });
@@ -95,10 +103,13 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   if (format === undefined) {
     stamp.putSync('store_id', newStoreId());
     stamp.putSync('format', storeFormat);
-  } else if (format !== storeFormat) {
+  } else if (!isReadableFormat(format)) {
     throw new StoreFormatError(
       `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
     );
+  } else if (format !== storeFormat) {
+    requireRoom();
+    stamp.putSync('format', storeFormat);
   }
   const storeId = String(stamp.get('store_id'));
   let closed: Promise<void> | undefined;
@@ -177,7 +188,7 @@ export function openReadOnlyEnvironment(path: string): Environment {
   const root = openReadOnlyRoot(path);
   const stamp = openForReading<string | number, string>(root, 'stamp', {});
   const format = stamp.get('format');
-  if (format !== storeFormat) {
+  if (!isReadableFormat(format)) {
     void root.close();
     throw new StoreFormatError(
       `the store in ${path} has format ${format}, this version of readback reads format ${storeFormat}`,

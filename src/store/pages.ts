@@ -1,31 +1,47 @@
 /**
  * Page rows, their texts and chunks, and the two ways to find a page by a key: its canonical URL and its title.
  *
- * Databases: `pages` no → row; `bodies` no → text; `chunks` no → chunk list; `feed_contents` no → HTML that stands in for a page
- * which cannot be fetched; `page_by_url` 16 bytes of SHA-256(canonical URL) → no;
- * `page_by_title` [hash of the folded title, no]. URLs are keyed by hash because LMDB keys are short and URLs are not.
+ * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (both as of `long-values.ts`);
+ * `page_sections` no → sections of the text; `feed_contents` no → HTML that stands in for a page which cannot be fetched;
+ * `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are keyed by hash
+ * because LMDB keys are short and URLs are not.
+ *
+ * A row is small however long its page: what grows with the text is kept apart, so that a passage of a page costs its own length.
  */
 import type { Database } from 'lmdb';
 import { foldTitle } from '../domain/fold-title.ts';
-import type { Chunk, Page } from '../domain/page.ts';
+import type { Chunk, Page, Section } from '../domain/page.ts';
 import { type Environment, entriesOf } from './environment.ts';
 import { hashKey, lastNumberOf, urlKey } from './keys.ts';
+import { LongValues, longList, longText } from './long-values.ts';
 
-/** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. */
-type StoredPage = Omit<Page, 'metadata'> & { metadata: string | null };
+/** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. Rows of format 1 have their sections. */
+type StoredPage = Omit<Page, 'metadata'> & { metadata: string | null; sections?: Section[] };
+/** What needs no metadata, which may be long: they are not parsed. */
+export type PageHead = Omit<Page, 'metadata'>;
+
+/**
+ * UTF-16 code units of a part of a text, some four passages: a passage is in one or two parts. In UTF-8 a part of ASCII fills two of LMDB's
+ * pages, one of CJK six, with their headers.
+ */
+const textForm = longText('bodies', 'body_parts', 8000);
+/** Chunks of a part of a list: about as many bytes. */
+const chunkForm = longList<Chunk>('chunks', 'chunk_parts', 64);
 
 export class PageReader {
   protected readonly rows: Database<StoredPage, number>;
-  protected readonly texts: Database<string, number>;
-  protected readonly chunkLists: Database<Chunk[], number>;
+  protected readonly texts: LongValues<string>;
+  protected readonly chunkLists: LongValues<Chunk[]>;
+  protected readonly sectionLists: Database<Section[], number>;
   protected readonly feedContents: Database<string, number>;
   protected readonly byUrl: Database<number, Buffer>;
   protected readonly byTitle: Database<number, [string, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('pages', { keyEncoding: 'uint32' });
-    this.texts = environment.openDatabase('bodies', { keyEncoding: 'uint32', encoding: 'string' });
-    this.chunkLists = environment.openDatabase('chunks', { keyEncoding: 'uint32' });
+    this.texts = new LongValues(environment, textForm);
+    this.chunkLists = new LongValues(environment, chunkForm);
+    this.sectionLists = environment.openDatabase('page_sections', { keyEncoding: 'uint32' });
     this.feedContents = environment.openDatabase('feed_contents', { keyEncoding: 'uint32', encoding: 'string' });
     this.byUrl = environment.openDatabase('page_by_url', { keyEncoding: 'binary' });
     this.byTitle = environment.openDatabase('page_by_title', {});
@@ -33,9 +49,13 @@ export class PageReader {
 
   get(no: number): Page | undefined {
     const row = this.rows.get(no);
-    return row === undefined
-      ? undefined
-      : { ...row, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
+    if (row === undefined) return undefined;
+    return { ...row, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
+  }
+
+  /** The row without its metadata, for whoever shows a page among others. */
+  head(no: number): PageHead | undefined {
+    return this.rows.get(no);
   }
 
   has(no: number): boolean {
@@ -68,9 +88,28 @@ export class PageReader {
     );
   }
 
-  /** The text, or undefined while it is still to be fetched. */
+  /** The whole text, or undefined while it is still to be fetched. */
   body(no: number): string | undefined {
     return this.texts.get(no);
+  }
+
+  hasBody(no: number): boolean {
+    return this.texts.has(no);
+  }
+
+  /** UTF-16 code units of the text, read from its end; undefined while it is still to be fetched. */
+  bodyLength(no: number): number | undefined {
+    return this.texts.length(no);
+  }
+
+  /** The slice of the text, which costs its own length; offsets in UTF-16 code units, what is beyond the text is left out. */
+  bodySlice(no: number, from: number, to: number): string {
+    return this.texts.slice(no, Math.max(0, from), to);
+  }
+
+  /** Sections of the text. */
+  sections(no: number): Section[] {
+    return this.sectionLists.get(no) ?? this.rows.get(no)?.sections ?? [];
   }
 
   /** What the feed that brought the page says of it: HTML, as long as the page is still to be fetched. */
@@ -78,8 +117,20 @@ export class PageReader {
     return this.feedContents.get(no);
   }
 
+  /** All chunks of a page, in their order. */
   chunks(no: number): Chunk[] {
     return this.chunkLists.get(no) ?? [];
+  }
+
+  /** One chunk, without the whole list read. */
+  chunk(no: number, ordinal: number): Chunk | undefined {
+    const [chunk] = ordinal < 0 ? [] : this.chunkLists.slice(no, ordinal, ordinal + 1);
+    return chunk;
+  }
+
+  /** Whether no part is missing of the text and of the chunks; reads all of both. For audits. */
+  isWhole(no: number): boolean {
+    return this.texts.isWhole(no) && this.chunkLists.isWhole(no);
   }
 }
 
@@ -107,13 +158,22 @@ export class PageTransactor extends PageReader {
     if (page.title !== null) this.byTitle.remove(titleKey(page.title, page.no));
     this.chunkLists.remove(page.no);
     this.texts.remove(page.no);
+    this.sectionLists.remove(page.no);
     this.feedContents.remove(page.no);
     this.rows.remove(page.no);
     this.removed.push(page.no);
   }
 
-  putBody(no: number, text: string): void {
+  putBody(no: number, text: string, sections: readonly Section[]): void {
     this.texts.put(no, text);
+    this.sectionLists.put(no, [...sections]);
+  }
+
+  /** Close up what is left of a text that lacks a part: repair only. Without its beginning it counts as never fetched. */
+  mendBody(no: number): void {
+    const text = this.body(no);
+    if (text === undefined) this.texts.remove(no);
+    else if (!this.texts.isWhole(no)) this.texts.put(no, text);
   }
 
   putFeedContent(no: number, html: string): void {
@@ -141,13 +201,15 @@ export class PageTransactor extends PageReader {
   /** Delete texts and chunk lists of no page: repair only. Gives how many. */
   dropOrphans(): number {
     let dropped = 0;
-    for (const database of [this.texts, this.chunkLists, this.feedContents]) {
-      for (const no of [...database.getKeys()]) {
+    const drop = (owners: Iterable<number>, owned: { remove(no: number): void }) => {
+      for (const no of new Set(owners)) {
         if (this.rows.doesExist(no)) continue;
-        database.remove(no);
+        owned.remove(no);
         dropped++;
       }
-    }
+    };
+    for (const values of [this.texts, this.chunkLists]) drop(values.owners(), values);
+    for (const database of [this.sectionLists, this.feedContents]) drop(database.getKeys(), database);
     return dropped;
   }
 

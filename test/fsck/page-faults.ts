@@ -21,6 +21,23 @@ export const pageFaults: Faults = {
   },
   'chunks of no page': { plant: ({ chunks }) => chunks.put(77, []), finding: /chunks of no page: 77/ },
   'a text of no page': { plant: ({ bodies }) => bodies.put(77, 'x'), finding: /text of no page: 77/ },
+  'a part of a text of no page': {
+    plant: ({ bodyParts }) => bodyParts.put([77, 8000], 'x'),
+    finding: /text of no page: 77/,
+  },
+  'sections of no page': { plant: ({ sections }) => sections.put(77, []), finding: /sections of no page: 77/ },
+  'a text that lacks a part': {
+    plant: ({ bodyParts }) => bodyParts.put([2, 9000], 'x'),
+    finding: /page 2 lacks a part of its text or of its chunks/,
+  },
+  'a text that lacks its beginning': {
+    plant: ({ bodies, bodyParts }) => [bodies.remove(2), bodyParts.put([2, 8000], 'x')],
+    finding: /page 2 lacks a part of its text or of its chunks/,
+  },
+  'a list of chunks that lacks a part': {
+    plant: ({ chunkParts }) => chunkParts.put([2, 64], []),
+    finding: /page 2 lacks a part of its text or of its chunks/,
+  },
   'vectors of no page': {
     plant: ({ vectors }) => vectors.put([1, 77], Buffer.alloc(16, 1)),
     finding: /vectors of m of no page: 77/,

@@ -5,7 +5,7 @@ import type { Cluster, ClusterRun } from '../../src/domain/cluster.ts';
 import type { Entity, EntityMerge, PageEntity } from '../../src/domain/entity.ts';
 import type { Job } from '../../src/domain/job.ts';
 import type { Backfill, EmbeddingModel, RefusedTexts } from '../../src/domain/model.ts';
-import type { Chunk, Page } from '../../src/domain/page.ts';
+import type { Chunk, Page, Section } from '../../src/domain/page.ts';
 
 /** By its name: a fault that a store could have, and what the check says of it. */
 export type Faults = Record<string, { plant: (tables: Tables) => unknown; finding: RegExp }>;
@@ -14,6 +14,9 @@ export interface Tables {
   pages: Database<Page, number>;
   bodies: Database<string, number>;
   chunks: Database<Chunk[], number>;
+  bodyParts: Database<string, [number, number]>;
+  chunkParts: Database<Chunk[], [number, number]>;
+  sections: Database<Section[], number>;
   vectors: Database<Buffer, [number, number]>;
   jobs: Database<Job, number>;
   byStatus: Database<number, Key>;
@@ -51,6 +54,9 @@ export async function tamper(dir: string, change: (tables: Tables) => unknown): 
     pages: root.openDB({ name: 'pages', keyEncoding: 'uint32', ...plain }),
     bodies: root.openDB({ name: 'bodies', keyEncoding: 'uint32', encoding: 'string' }),
     chunks: root.openDB({ name: 'chunks', keyEncoding: 'uint32', ...plain }),
+    bodyParts: root.openDB({ name: 'body_parts', encoding: 'string' }),
+    chunkParts: root.openDB({ name: 'chunk_parts', ...plain }),
+    sections: root.openDB({ name: 'page_sections', keyEncoding: 'uint32', ...plain }),
     vectors: root.openDB({ name: 'vectors', encoding: 'binary' }),
     jobs: root.openDB({ name: 'jobs', keyEncoding: 'uint32', ...plain }),
     byStatus: root.openDB({ name: 'jobs_by_status', ...plain }),

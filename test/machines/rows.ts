@@ -38,7 +38,6 @@ export function pageRow(changes: Partial<Page> = {}): Page {
     indexed_at: null,
     status: 'queued',
     content_hash: null,
-    sections: [],
     index_job: 7,
     entity_job: null,
     first_label: 0,

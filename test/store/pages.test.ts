@@ -59,7 +59,7 @@ test('texts and chunk lists come back exactly, an empty text included', async ()
     { char_start: 4, char_end: 9, token_count: 2, section_title: 'Two', section_start_s: 1.5 },
   ];
   await temporary.commit((transaction) => {
-    for (const [index, text] of texts.entries()) transaction.pages.putBody(index + 1, text);
+    for (const [index, text] of texts.entries()) transaction.pages.putBody(index + 1, text, []);
     transaction.pages.putChunks(1, chunks);
     transaction.pages.putChunks(2, []);
   });

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
 import { StoreFormatError, storeFormat } from '../../src/store/environment.ts';
-import { type Command, Store } from '../../src/store/store.ts';
+import { type Command, Store, type StoreReader } from '../../src/store/store.ts';
 import { StoreView } from '../../src/store/store-view.ts';
+import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
 const nothing: Command<undefined> = () => undefined;
@@ -74,7 +75,7 @@ test('a store of another format is refused in one line and left as it is', async
   await using temporary = await TemporaryStore.open();
   await temporary.commit((transaction) => transaction.counters.take('label', 5));
   await temporary.store.close();
-  for (const format of [storeFormat + 1, storeFormat - 1, 'one']) {
+  for (const format of [storeFormat + 1, 0, 'one']) {
     const root = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
     await root.openDB({ name: 'stamp' }).put('format', format);
     await root.close();
@@ -91,6 +92,45 @@ test('a store of another format is refused in one line and left as it is', async
   await root.close();
   temporary.store = Store.open(temporary.path, () => 'x');
   assert.equal(temporary.store.reader.counters.peek('label'), 6);
+});
+
+test('a store of the format before is read as it is, also by those who only read, and is of this one from its first start on', async () => {
+  await using temporary = await TemporaryStore.open();
+  await temporary.store.close();
+  const text = 'words of a page '.repeat(1000);
+  const chunk = { char_start: 15_000, char_end: 15_010, token_count: 2, section_title: null, section_start_s: null };
+  const sections = [{ char_start: 0, title: 'One' }];
+  const plain = { encoder: { useRecords: false } };
+  const root = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
+  await root.openDB({ name: 'stamp' }).put('format', 1);
+  await root.openDB({ name: 'pages', keyEncoding: 'uint32', ...plain }).put(5, { ...pageRow(), sections });
+  await root.openDB({ name: 'bodies', keyEncoding: 'uint32', encoding: 'string' }).put(5, text);
+  await root.openDB({ name: 'chunks', keyEncoding: 'uint32', ...plain }).put(5, Array(100).fill(chunk));
+  for (const added of ['body_parts', 'chunk_parts', 'page_sections']) await root.openDB({ name: added }).drop();
+  await root.close();
+
+  const check = ({ pages }: StoreReader) => {
+    assert.deepEqual([pages.body(5), pages.bodyLength(5)], [text, text.length]);
+    assert.equal(pages.bodySlice(5, 15_000, 15_010), text.slice(15_000, 15_010));
+    assert.deepEqual([pages.chunks(5).length, pages.chunk(5, 99), pages.chunk(5, 100)], [100, chunk, undefined]);
+    assert.deepEqual(pages.sections(5), sections);
+  };
+  const view = StoreView.open(temporary.path);
+  check(view.reader);
+  await view.close();
+  temporary.store = Store.open(temporary.path, () => 'x');
+  check(temporary.store.reader);
+  await temporary.commit(({ pages }) => {
+    const page = pages.get(5);
+    assert.ok(page !== undefined);
+    pages.put({ ...page, title: 'Another' }, page);
+  });
+  check(temporary.store.reader);
+  await temporary.store.close();
+  const after = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
+  assert.equal(after.openDB({ name: 'stamp' }).get('format'), storeFormat);
+  await after.close();
+  temporary.store = Store.open(temporary.path, () => 'x');
 });
 
 test('a file that is not a store yet is refused by those who only read, whose process LMDB would end', async () => {

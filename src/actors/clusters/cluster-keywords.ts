@@ -26,7 +26,7 @@ export async function findKeywords(
     const texts = pages.slice(at, at + batchPages).flatMap(({ page_no, cluster }) => {
       const page = reader.pages.get(page_no);
       if (page === undefined) return []; // forgotten meanwhile
-      return [{ cluster, title: page.title, text: (reader.pages.body(page_no) ?? '').slice(0, maxCharacters) }];
+      return [{ cluster, title: page.title, text: reader.pages.bodySlice(page_no, 0, maxCharacters) }];
     });
     await pool.run('addTexts', { run, texts }, { signal });
     await goOn();

@@ -122,7 +122,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
   return async (job, context) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw new JobError('the page is gone', { permanent: true });
-    if (reader.pages.body(page.no) === undefined) await fill(page, job, context);
+    if (!reader.pages.hasBody(page.no)) await fill(page, job, context);
     return indexPage(job, context);
   };
 }

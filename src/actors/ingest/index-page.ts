@@ -64,7 +64,11 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
     const models = reader.models.all().filter(takesPages);
     const dims = [...new Set(models.flatMap((model) => localDim(model) ?? []))];
     const { chunks, segment, vectors } = await prepare(
-      pages.map(({ page }, place) => ({ title: page.title, text: texts[place], sections: page.sections })),
+      pages.map(({ page }, place) => ({
+        title: page.title,
+        text: texts[place],
+        sections: reader.pages.sections(page.no),
+      })),
       dims,
       signal,
     );

@@ -52,6 +52,15 @@ export function recordsLogic(dependencies: RecordsDependencies) {
     };
   };
 
+  /** A page's text, or the part of it that is asked for, which does not keep the rest of the text in memory. */
+  const textOf = (no: number, { offset = 0, length }: PageQuery): Pick<PageResponse, 'body_text' | 'body_length'> => {
+    const body_length = reader.pages.bodyLength(no);
+    if (body_length === undefined) return { body_text: null };
+    if (offset === 0 && length === undefined) return { body_text: reader.pages.body(no) ?? null };
+    const end = length === undefined ? body_length : offset + length;
+    return { body_text: ownCopy(reader.pages.bodySlice(no, offset, end)), body_length };
+  };
+
   const handlers: Handlers<RecordsMessages> = {
     'page.get': ({ page_id, ...part }) => {
       const page = requirePage(page_id);
@@ -61,7 +70,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
         original_url: page.original_url,
         domain: page.domain,
         title: page.title,
-        ...partOf(reader.pages.body(page.no) ?? null, part),
+        ...textOf(page.no, part),
         source: page.source,
         metadata: page.metadata,
         first_seen_at: isoOf(page.first_seen_at),
@@ -124,16 +133,6 @@ export function recordsLogic(dependencies: RecordsDependencies) {
 
   const start = async () => ({ handlers, stop: removeOldJobsDaily(dependencies) });
   return serviceLogic<RecordsMessages>('records', start);
-}
-
-/** A text, or the part of it that is asked for, which does not keep the rest of the text in memory. */
-function partOf(
-  text: string | null,
-  { offset = 0, length }: PageQuery,
-): Pick<PageResponse, 'body_text' | 'body_length'> {
-  if (text === null || (offset === 0 && length === undefined)) return { body_text: text };
-  const end = length === undefined ? text.length : offset + length;
-  return { body_text: ownCopy(text.slice(offset, end)), body_length: text.length };
 }
 
 /** The contract's view of a job. */

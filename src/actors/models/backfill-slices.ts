@@ -58,7 +58,7 @@ export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<nu
   for (const no of numbers) {
     if (looked++ === maxPages || chunks >= maxChunks || length >= maxLength) break;
     slice.upTo = no;
-    const page = reader.pages.get(no);
+    const page = reader.pages.head(no);
     const ordinals = page === undefined ? [] : ordinalsLacking(reader, space, no);
     if (page === undefined || ordinals.length === 0) {
       slice.found += page?.chunk_count ?? 0;

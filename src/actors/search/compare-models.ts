@@ -9,7 +9,7 @@ import { idOf } from '../../domain/ids.ts';
 import { searchRequest } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { QueryLogQueue } from '../journal/query-log-queue.ts';
-import type { RankQuery } from './rank-query.ts';
+import type { OrderedPage, RankQuery } from './rank-query.ts';
 
 export interface CompareDependencies {
   reader: StoreReader;
@@ -40,7 +40,7 @@ export function modelComparer({ reader, rank, queue, ...dependencies }: CompareD
     checkModels(request.models);
     const { query, models, k, candidates, rerank } = request;
     const compare_id = newCompareId();
-    const arms: { model: string; pages: { page_no: number; score: number }[] }[] = [];
+    const arms: { model: string; pages: OrderedPage[] }[] = [];
     for (const model of models) {
       const began = monotonic();
       const ranking = await rank(searchRequest.parse({ query, k, candidates, rerank }), { model, signal });
@@ -75,10 +75,10 @@ export function modelComparer({ reader, rank, queue, ...dependencies }: CompareD
     );
     const runs = arms.map(({ model, pages }) => ({
       model,
-      results: pages.flatMap(({ page_no, score }) => {
-        const page = reader.pages.get(page_no);
+      results: pages.flatMap(({ page_no, score, exact }) => {
+        const page = reader.pages.head(page_no);
         if (page === undefined) return [];
-        return [{ page_id: idOf('page', page_no), canonical_url: page.canonical_url, title: page.title, score }];
+        return [{ page_id: idOf('page', page_no), canonical_url: page.canonical_url, title: page.title, score, exact }];
       }),
     }));
     return { compare_id, query, runs, agreement };

@@ -65,7 +65,7 @@ export function mediation(dependencies: MediationDependencies) {
     signal?: AbortSignal | undefined,
   ): Promise<SimilarResponse> => {
     const no = numberOf('page', page_id);
-    const page = no === null ? undefined : reader.pages.get(no);
+    const page = no === null ? undefined : reader.pages.head(no);
     if (page === undefined) throw unknownId('page', page_id);
     if (page.status !== 'indexed') return { page_id, mediation, results: [] };
     return { page_id, mediation, results: await mediators[mediation].similar(page.no, k, signal) };
@@ -78,7 +78,7 @@ export function mediation(dependencies: MediationDependencies) {
 function byVectors({ ask, reader }: MediationDependencies): Mediator {
   const titlesOf = (pageNos: readonly number[]): string[] =>
     pageNos.flatMap((no) => {
-      const page = reader.pages.get(no);
+      const page = reader.pages.head(no);
       return page === undefined ? [] : [page.title ?? page.canonical_url];
     });
   return {
@@ -146,7 +146,7 @@ function byNames({ reader }: MediationDependencies): Mediator {
     async suggest({ page_nos, except, k, filters }) {
       const ranked = new Set(except);
       const passes = (no: number) => {
-        const page = ranked.has(no) ? undefined : reader.pages.get(no);
+        const page = ranked.has(no) ? undefined : reader.pages.head(no);
         return page?.status === 'indexed' && passesFilters(page, filters);
       };
       return pagesSharing(reader.entities, page_nos, { k, passes }).flatMap(({ page_no, shared }) =>
@@ -154,7 +154,7 @@ function byNames({ reader }: MediationDependencies): Mediator {
       );
     },
     async similar(pageNo, k) {
-      const passes = (no: number) => reader.pages.get(no)?.status === 'indexed';
+      const passes = (no: number) => reader.pages.head(no)?.status === 'indexed';
       return pagesSharing(reader.entities, [pageNo], { k, passes }).flatMap(({ page_no, score, shared }) =>
         similarResult(reader, page_no, score, sharedReason(shared)),
       );
@@ -164,13 +164,13 @@ function byNames({ reader }: MediationDependencies): Mediator {
 
 /** None for a page that is gone meanwhile. */
 function suggestion(reader: StoreReader, pageNo: number, reason: string): Suggestion[] {
-  const page = reader.pages.get(pageNo);
+  const page = reader.pages.head(pageNo);
   return page === undefined ? [] : [{ page_id: idOf('page', pageNo), title: page.title, reason }];
 }
 
 /** None for a page that is gone meanwhile. */
 function similarResult(reader: StoreReader, pageNo: number, score: number, reason: string): SimilarResult[] {
-  const page = reader.pages.get(pageNo);
+  const page = reader.pages.head(pageNo);
   if (page === undefined) return [];
   const { canonical_url, title } = page;
   return [{ page_id: idOf('page', pageNo), canonical_url, title, score, reason }];

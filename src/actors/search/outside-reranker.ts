@@ -3,7 +3,7 @@
  * others stay below them. A search does not fail of it and waits no longer than its deadline.
  */
 import type { Logger } from 'pino';
-import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
+import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { mergeReranked } from '../../compute/rerank/merge-reranked.ts';
 import type { Reranker } from '../../providers/api-reranker.ts';
@@ -20,11 +20,18 @@ export interface OutsideRerankerDependencies {
   log: Logger;
 }
 
+export interface Reranked {
+  /** Every candidate once, best first. */
+  hits: FusedHit[];
+  /** Labels of those that the reranker scored; the others stand below them in the order that they had. */
+  scored: ReadonlySet<number>;
+}
+
 export interface OutsideReranker {
   name: string;
   /**
    * The candidates in the provider's order, with scores in 0..1; null where it did not answer.
-   * Shapes: `fused` best first; the result has every candidate once, best first.
+   * Shapes: `fused` best first.
    * Errors: the reason of the caller's signal.
    */
   rerank(
@@ -32,7 +39,7 @@ export interface OutsideReranker {
     fused: readonly FusedHit[],
     pageOf: (label: number) => number,
     signal: AbortSignal | undefined,
-  ): Promise<FusedHit[] | null>;
+  ): Promise<Reranked | null>;
 }
 
 /** Candidates that are sent: what hosted providers bill as one search. */
@@ -45,17 +52,17 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies): 
     async rerank(query, fused, pageOf, signal) {
       const sent: FusedHit[] = [];
       const texts: string[] = [];
-      const textOf = passageReader(reader, pageOf);
       for (const hit of fused.slice(0, maxSent)) {
-        const text = textOf(hit.label);
+        const text = passageText(reader, pageOf(hit.label), hit.label);
         if (text === null) continue; // its page has gone meanwhile
         sent.push(hit);
         texts.push(text);
       }
-      if (sent.length === 0) return [...fused];
+      if (sent.length === 0) return { hits: [...fused], scored: new Set() };
       try {
         const scores = await reranker.rerank(query, texts, { signal, deadlineMs });
-        return mergeReranked(sent, scores, fused.slice(maxSent));
+        const hits = mergeReranked(sent, scores, fused.slice(maxSent));
+        return { hits, scored: new Set(sent.map(({ label }) => label)) };
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof ProviderError) && !(error instanceof BreakerOpenError)) throw error;
@@ -70,19 +77,11 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies): 
   };
 }
 
-/** Texts of passages, a page's text read once; null for a label that names none any more. */
-function passageReader(reader: StoreReader, pageOf: (label: number) => number): (label: number) => string | null {
-  const pages = new Map<number, { first: number; texts: readonly string[] }>();
-  const open = (no: number) => {
-    const page = reader.pages.get(no);
-    if (page === undefined) return { first: 0, texts: [] };
-    const texts = embeddingTexts(page.title, reader.pages.body(no) ?? '', reader.pages.chunks(no));
-    return { first: page.first_label, texts };
-  };
-  return (label) => {
-    const no = pageOf(label);
-    const page = pages.get(no) ?? open(no);
-    pages.set(no, page);
-    return page.texts[label - page.first] ?? null;
-  };
+/** The text of a passage; null for a label that names none any more. */
+function passageText(reader: StoreReader, pageNo: number, label: number): string | null {
+  const page = reader.pages.head(pageNo);
+  const chunk = page && reader.pages.chunk(pageNo, label - page.first_label);
+  if (page === undefined || chunk === undefined) return null;
+  const passage = reader.pages.bodySlice(pageNo, chunk.char_start, chunk.char_end);
+  return embeddingText(page.title, chunk.section_title, passage);
 }

@@ -2,33 +2,34 @@
 import { holdsPhrases } from '../../compute/ranking/exact-query.ts';
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { idOf, isoOf } from '../../domain/ids.ts';
-import type { Page } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
+import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import type { ExplainPlace } from './explain-place.ts';
 import type { OrderedPage } from './rank-query.ts';
 
 export interface Presentation {
   chunks_per_page: number;
   /** Folded phrases that the query quotes. */
   phrases: readonly string[];
+  explain: ExplainPlace;
 }
 
 /** A result, or null for a page that has gone since it was ranked. */
 export function presentPage(
   reader: StoreReader,
   ordered: OrderedPage,
-  { chunks_per_page, phrases }: Presentation,
+  { chunks_per_page, phrases, explain }: Presentation,
 ): PageResult | null {
-  const page = reader.pages.get(ordered.page_no);
+  const page = reader.pages.head(ordered.page_no);
   if (page === undefined) return null;
-  const body = reader.pages.body(page.no) ?? '';
-  const chunks = reader.pages.chunks(page.no);
-  const shown = ordered.hits.length > 0 ? ordered.hits : firstChunks(page);
-  const hits = shown.slice(0, chunks_per_page).flatMap(({ label, score }) => {
+  const shown = ordered.hits.length > 0 ? ordered.hits.slice(0, chunks_per_page) : firstChunks(page, chunks_per_page);
+  const hits = shown.flatMap(({ label, score }) => {
     const ordinal = label - page.first_label;
-    const chunk = chunks[ordinal];
-    if (chunk === undefined) return []; // indexed anew since the search
-    const text = body.slice(chunk.char_start, chunk.char_end);
+    const chunk = reader.pages.chunk(page.no, ordinal);
+    // Indexed anew since the search; or the one chunk of a page without text, by which its title is found.
+    if (chunk === undefined || chunk.char_end === chunk.char_start) return [];
+    const text = reader.pages.bodySlice(page.no, chunk.char_start, chunk.char_end);
     return [{ chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score }];
   });
   return {
@@ -41,7 +42,10 @@ export function presentPage(
     score: ordered.score,
     cluster: clusterRefOf(reader, page.no),
     chunks: hits,
-    exact_match: ordered.exact || holdsPhrases(`${page.title ?? ''}\n${body}`, phrases),
+    exact_match:
+      ordered.exact !== null ||
+      (phrases.length > 0 && holdsPhrases(`${page.title ?? ''}\n${reader.pages.body(page.no) ?? ''}`, phrases)),
+    why: explain(ordered),
   };
 }
 
@@ -51,6 +55,9 @@ function clusterRefOf({ clusters }: StoreReader, pageNo: number): PageResult['cl
 }
 
 /** A page found by its title or URL alone begins with its first passages. */
-function firstChunks(page: Page): FusedHit[] {
-  return Array.from({ length: page.chunk_count }, (_, ordinal) => ({ label: page.first_label + ordinal, score: 0 }));
+function firstChunks({ first_label, chunk_count }: PageHead, count: number): FusedHit[] {
+  return Array.from({ length: Math.min(count, chunk_count) }, (_, ordinal) => ({
+    label: first_label + ordinal,
+    score: 0,
+  }));
 }

@@ -15,12 +15,12 @@ import { DomainError } from '../../domain/errors.ts';
 import { foldTitle } from '../../domain/fold-title.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
-import type { SearchFilters, SearchRequest } from '../../domain/search.ts';
+import type { ExactMatch, SearchFilters, SearchRequest } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
 import { onceAsked } from './once-asked.ts';
-import type { OutsideReranker } from './outside-reranker.ts';
+import type { OutsideReranker, Reranked } from './outside-reranker.ts';
 
 export interface RankDependencies {
   ask: SystemAsk;
@@ -46,8 +46,8 @@ export type RankRequest = Pick<
 >;
 
 export interface OrderedPage extends RankedPage {
-  /** The query is the page's title or URL. */
-  exact: boolean;
+  /** Which of the page the query is, if any. */
+  exact: ExactMatch | null;
 }
 
 export interface Ranking {
@@ -58,6 +58,8 @@ export interface Ranking {
   retrieved: Retrieved;
   /** Every candidate chunk in the order before any reranking, best first. */
   fused: FusedHit[];
+  /** Labels that a reranker scored. */
+  scored: ReadonlySet<number>;
   /** Best first. */
   pages: OrderedPage[];
   timing_ms: Record<string, number>;
@@ -65,6 +67,7 @@ export interface Ranking {
 
 /** How the query log calls the local reranker. */
 const LOCAL_RERANKER = 'local';
+const noLabels: ReadonlySet<number> = new Set();
 /** Pages of one title that can be put first; more have a title that names nothing. */
 const maxExactPages = 100;
 
@@ -76,26 +79,27 @@ export function queryRanker(dependencies: RankDependencies) {
   const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
     dependencies;
 
-  /** Pages whose title or URL the query is, the filters not yet asked. */
-  const exactPages = (query: string): number[] => {
+  /** Pages whose title or URL the query is, and which of both; the filters not yet asked. */
+  const exactPages = (query: string): Map<number, ExactMatch> => {
     const title = titleOfQuery(query);
     // An empty title names nothing, or a query of white space would be the title of each page that has one.
     const spellings = foldTitle(title) === '' ? [] : titleSpellings(title);
     const titled = spellings.flatMap((spelling) => reader.pages.numbersByTitle(spelling, maxExactPages));
-    const found = new Set(titled.slice(0, maxExactPages));
+    const found = new Map(titled.slice(0, maxExactPages).map((no): [number, ExactMatch] => [no, 'title']));
     if (looksLikeUrl(query)) {
       const canonical = canonicalizeUrl(query.trim(), canonicalize);
       const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);
-      if (no !== undefined) found.add(no);
+      if (no !== undefined) found.set(no, 'url');
     }
-    return [...found].filter((no) => reader.pages.get(no)?.status === 'indexed');
+    for (const no of found.keys()) if (reader.pages.head(no)?.status !== 'indexed') found.delete(no);
+    return found;
   };
 
   const order = (
     request: RankRequest,
     retrieved: Retrieved,
     hits: FusedHit[],
-    titled: readonly number[],
+    named: ReadonlyMap<number, ExactMatch>,
   ): OrderedPage[] => {
     const ranked = rollUpPages(hits, retrieved.pageOf, request);
     const halfLife = request.recency_half_life_days ?? recencyHalfLifeDays;
@@ -103,16 +107,24 @@ export function queryRanker(dependencies: RankDependencies) {
       const at = now();
       for (const page of ranked) page.score *= recencyFactor(retrieved.lastSeenAt(page.page_no), at, halfLife);
     }
-    const exact = new Set(titled.filter((no) => retrieved.passes(no)));
-    const pages = ranked.map(({ page_no, score, hits }) => ({ page_no, score, hits, exact: exact.has(page_no) }));
+    const exact = new Map([...named].filter(([no]) => retrieved.passes(no)));
+    const pages: OrderedPage[] = ranked.map(({ page_no, score, hits }) => {
+      return { page_no, score, hits, exact: exact.get(page_no) ?? null };
+    });
     if (exact.size === 0 && halfLife === null) return pages; // in order as they are rolled up
     const pooled = new Set(ranked.map(({ page_no }) => page_no));
-    for (const page_no of exact) if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact: true });
+    for (const [page_no, what] of exact) {
+      if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact: what });
+    }
     // Scores of pages many half-lives old are too small to tell apart, down to 0: of such pages the latest seen are first.
     const newest = (a: OrderedPage, b: OrderedPage): number =>
       halfLife === null ? 0 : retrieved.lastSeenAt(b.page_no) - retrieved.lastSeenAt(a.page_no);
     return pages.sort(
-      (a, b) => Number(b.exact) - Number(a.exact) || b.score - a.score || newest(a, b) || a.page_no - b.page_no,
+      (a, b) =>
+        Number(b.exact !== null) - Number(a.exact !== null) ||
+        b.score - a.score ||
+        newest(a, b) ||
+        a.page_no - b.page_no,
     );
   };
 
@@ -142,7 +154,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const { query, candidates, rrf_k } = request;
     const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
-    const [{ used, retrieved }, titled] = await Promise.all([
+    const [{ used, retrieved }, named] = await Promise.all([
       retrieve({ query, candidates, filters, rerank, rrf_k }, model, signal),
       onceAsked(() => exactPages(query)),
     ]);
@@ -154,7 +166,8 @@ export function queryRanker(dependencies: RankDependencies) {
     const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
     const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
     const rerankedAt = monotonic();
-    const pages = order(request, retrieved, reranked ?? fused, titled);
+    const pages = order(request, retrieved, reranked?.hits ?? fused, named);
+    const scored = reranked?.scored ?? noLabels;
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,
       fuse: fusedAt - began + monotonic() - rerankedAt,
@@ -165,20 +178,20 @@ export function queryRanker(dependencies: RankDependencies) {
       dependencies.onRerankDegraded();
     }
     const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
-    return { model: used, reranker, retrieved, fused, pages, timing_ms };
+    return { model: used, reranker, retrieved, fused, scored, pages, timing_ms };
   };
 }
 
 /** What the local reranker has scored, best first, ties by label; below it the other candidates as they are fused. */
-function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]): FusedHit[] {
+function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]): Reranked {
+  const scored = new Set(labels);
   const hits: FusedHit[] = [];
   for (let i = 0; i < labels.length; i++) hits.push({ label: labels[i], score: scores[i] });
   if (labels.length < fused.length) {
-    const scored = new Set(labels);
     const rest = fused.filter(({ label }) => !scored.has(label));
-    return mergeReranked(hits, Float64Array.from(scores), rest);
+    return { hits: mergeReranked(hits, Float64Array.from(scores), rest), scored };
   }
-  return hits.sort((a, b) => b.score - a.score || a.label - b.label);
+  return { hits: hits.sort((a, b) => b.score - a.score || a.label - b.label), scored };
 }
 
 export type RankQuery = ReturnType<typeof queryRanker>;

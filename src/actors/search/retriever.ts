@@ -9,6 +9,7 @@ import type { QueryLogQueue } from '../journal/query-log-queue.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
+import { placeExplainer } from './explain-place.ts';
 import { mediation } from './mediation.ts';
 import { onceAsked } from './once-asked.ts';
 import { presentPage } from './present-page.ts';
@@ -40,7 +41,11 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     let presented = ranked;
     const present = () => {
       presenting = monotonic();
-      const presentation = { chunks_per_page: request.chunks_per_page, phrases: quotedPhrases(request.query) };
+      const presentation = {
+        chunks_per_page: request.chunks_per_page,
+        phrases: quotedPhrases(request.query),
+        explain: placeExplainer(ranking),
+      };
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;

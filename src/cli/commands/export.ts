@@ -137,7 +137,7 @@ function pageLine(reader: StoreReader, no: number, vectors: boolean): ExportLine
     title: page.title,
     body_text: reader.pages.body(no) ?? null,
     content_hash: page.content_hash,
-    sections: page.sections,
+    sections: reader.pages.sections(no),
     source: page.source,
     metadata: page.metadata,
     first_seen_at: isoOf(page.first_seen_at),

@@ -100,14 +100,13 @@ function inspectPage(reader: StoreReader, id: string): Inspection | null {
   const page = reader.pages.get(no);
   if (page === undefined) return tombstoneOf(reader, no, id);
   const job = reader.jobs.get(page.index_job);
-  const text = reader.pages.body(no);
   return {
     row: {
       page_id: id,
       ...page,
       no: undefined,
-      sections: page.sections.length,
-      text_characters: text?.length ?? null,
+      sections: reader.pages.sections(no).length,
+      text_characters: reader.pages.bodyLength(no) ?? null,
       index_job: idOf('job', page.index_job),
       entity_job: page.entity_job === null ? null : idOf('job', page.entity_job),
       vectors: reader.models.all().flatMap((model) => (reader.vectors.has(model.space, no) ? [model.id] : [])),

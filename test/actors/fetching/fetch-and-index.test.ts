@@ -18,7 +18,7 @@ test('the text, its hash and its title are stored, then the page is indexed', as
   assert.ok(pages.body(1)?.includes(words));
   assert.equal(pages.get(1)?.title, 'Locks');
   assert.equal(pages.get(1)?.content_hash?.length, 64);
-  assert.deepEqual(pages.get(1)?.sections, [{ char_start: 0, title: 'Dawn' }]);
+  assert.deepEqual(pages.sections(1), [{ char_start: 0, title: 'Dawn' }]);
   assert.deepEqual(indexed, [1]);
 });
 

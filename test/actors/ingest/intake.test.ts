@@ -72,7 +72,6 @@ test('a page with text is stored as given, under its canonical URL, and waits to
     indexed_at: null,
     status: 'queued',
     content_hash: sha256('Body ünd 🜨'),
-    sections: [],
     index_job: 1,
     entity_job: null,
     first_label: 0,
@@ -90,7 +89,7 @@ test('HTML becomes text, sections and, where none was given, a title', async () 
   await ingest({ url: 'https://example.com/b', body_html: '<p>x', title: 'Given' });
   const { pages } = temporary.store.reader;
   assert.deepEqual([pages.get(1)?.title, pages.get(2)?.title], ['Title of the HTML', 'Given']);
-  assert.deepEqual([pages.body(1), pages.get(1)?.sections], ['the text', extracted.sections]);
+  assert.deepEqual([pages.body(1), pages.sections(1)], ['the text', extracted.sections]);
   assert.equal(pages.get(1)?.content_hash, sha256('the text'));
 });
 

@@ -1,6 +1,7 @@
 /** What a search makes of a query that is a title, a URL or a quoted phrase: contract "Search", exact_match. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { placeExplainer } from '../../../src/actors/search/explain-place.ts';
 import { presentPage } from '../../../src/actors/search/present-page.ts';
 import { queryRanker } from '../../../src/actors/search/rank-query.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
@@ -37,9 +38,10 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
     now: () => 1000,
     monotonic: () => 0,
   });
-  const { pages } = await rank(searchRequest.parse(request));
-  const presentation = { chunks_per_page: 2, phrases: quotedPhrases(request.query) };
-  return pages.map((each) => {
+  const ranking = await rank(searchRequest.parse(request));
+  const explain = placeExplainer(ranking);
+  const presentation = { chunks_per_page: 2, phrases: quotedPhrases(request.query), explain };
+  return ranking.pages.map((each) => {
     const result = presentPage(shelf.reader, each, presentation);
     assert.ok(result !== null);
     assert.ok(result.chunks.length > 0, 'every result has passages');

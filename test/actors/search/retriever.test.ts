@@ -57,6 +57,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
         { chunk_id: 'ck_00000003', ordinal: 2, char_start: 8, text: 'ash', score: 1 / 62 },
       ],
       exact_match: false,
+      why: { exact: null, keyword_rank: 2, vector_rank: 1, reranked: false },
     },
     {
       ...page,
@@ -66,6 +67,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
       score: 1 / 61,
       chunks: [{ chunk_id: 'ck_00000004', ordinal: 0, char_start: 0, text: 'oak', score: 1 / 61 }],
       exact_match: false,
+      why: { exact: null, keyword_rank: 1, vector_rank: null, reranked: false },
     },
   ]);
   assert.deepEqual([found.query_id, found.offset, found.has_more], ['qr_1', 0, false]);
@@ -135,6 +137,72 @@ test('where all scores have faded to nothing the latest seen pages are first', a
       ['pg_00000003', 0],
     ],
   );
+});
+
+test('each result says why it stands there: results are ordered by an exact title or URL, then by score', async () => {
+  await using shelf = await Shelf.open();
+  const trees = await shelf.add({ title: 'Trees', text: 'oak elm' });
+  const boats = await shelf.add({ title: 'Boats', text: 'oak keel' });
+  const hulls = await shelf.add({ title: 'Hulls', text: 'oak' });
+  await shelf.add({ title: 'OAK', text: 'quercus' });
+  const oaks = await shelf.add({ title: 'oak', text: 'quercus robur' });
+  shelf.finds.m1 = {
+    sparse: [boats, trees + 1, trees, oaks + 1],
+    dense: [hulls, boats + 1, trees],
+    reranked: [
+      [trees, 0.9],
+      [boats, 0.8],
+      [oaks + 1, 0.5],
+    ],
+  };
+  const service = retriever(shelf);
+  const why = async (changes: object) => {
+    const { results } = await service.ask('search.query', request(changes));
+    const order = results.map(({ why: { exact }, score }) => [exact === null ? 0 : 1, score]);
+    assert.deepEqual(
+      order,
+      [...order].sort(([a, x], [b, y]) => b - a || y - x),
+    );
+    return results.map(({ title, why: { exact, keyword_rank, vector_rank, reranked } }) => {
+      return [title, exact, keyword_rank, vector_rank, reranked];
+    });
+  };
+  assert.deepEqual(await why({}), [
+    ['oak', 'title', 4, null, true],
+    ['OAK', 'title', null, null, false],
+    ['Trees', null, 2, 3, true],
+    ['Boats', null, 1, 2, true],
+    ['Hulls', null, null, 1, false],
+  ]);
+  assert.deepEqual(await why({ query: 'https://example.com/3', rerank: false, k: 2 }), [
+    ['Hulls', 'url', null, 1, false],
+    ['Trees', null, 2, 3, false],
+  ]);
+  await shelf.install('m2');
+  shelf.finds.m2 = { sparse: [], dense: [hulls, boats] };
+  const { runs } = await service.ask('search.compare', compareRequest.parse({ query: 'boats', models: ['m1', 'm2'] }));
+  assert.deepEqual(
+    runs[1].results.map(({ title, exact }) => [title, exact]),
+    [
+      ['Boats', 'title'],
+      ['Hulls', null],
+    ],
+  );
+});
+
+test('a page without text has no passage to show', async () => {
+  await using shelf = await Shelf.open();
+  const label = await shelf.add({ title: 'Oak', text: 'oak' });
+  const empty = { char_start: 0, char_end: 0, token_count: 0, section_title: null, section_start_s: null };
+  await shelf.temporary.commit(({ pages }) => pages.putChunks(1, [empty]));
+  shelf.finds.m1 = { sparse: [label], dense: [] };
+  for (const query of ['oak', 'elsewhere']) {
+    const { results } = await retriever(shelf).ask('search.query', request({ query }));
+    assert.deepEqual(
+      results.map(({ title, chunks }) => [title, chunks]),
+      [['Oak', []]],
+    );
+  }
 });
 
 test('results are paged inside one pool of candidates', async () => {
