@@ -12,6 +12,7 @@ export interface Schema {
   additionalProperties?: boolean | Schema;
   default?: unknown;
   format?: string;
+  description?: string;
   minimum?: number;
   exclusiveMinimum?: number;
   maximum?: number;
@@ -19,4 +20,5 @@ export interface Schema {
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
+  maxProperties?: number;
 }

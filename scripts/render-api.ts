@@ -65,7 +65,7 @@ function typeOf(schema: Schema): string {
 }
 
 function boundsOf(schema: Schema): string {
-  const { minimum, exclusiveMinimum, maximum, minLength, maxLength, minItems, maxItems } =
+  const { minimum, exclusiveMinimum, maximum, minLength, maxLength, minItems, maxItems, maxProperties, description } =
     schema.anyOf?.find(({ type }) => type !== 'null') ?? schema;
   const parts = [
     minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? '' : `at least ${minimum}`,
@@ -75,6 +75,8 @@ function boundsOf(schema: Schema): string {
     maxLength === undefined ? '' : `at most ${maxLength} characters`,
     minItems === undefined ? '' : `at least ${minItems} items`,
     maxItems === undefined ? '' : `at most ${maxItems} items`,
+    maxProperties === undefined ? '' : `at most ${maxProperties} members`,
+    maxProperties === undefined ? '' : (description ?? ''),
     schema.default === undefined ? '' : `default ${code(JSON.stringify(schema.default))}`,
   ];
   return parts.filter((part) => part !== '').join(', ');

@@ -3,7 +3,8 @@
  * revisit of a known one, or a refusal by the blacklist. One transaction decides, so a hundred submissions of one URL at once
  * make one page and ninety-nine revisits.
  */
-import type { PageMetadata, PageStatus, Section } from '../domain/page.ts';
+import type { PageMetadata } from '../domain/metadata.ts';
+import type { PageStatus, Section } from '../domain/page.ts';
 import type { Command } from '../store/store.ts';
 import { createJob } from './move-job.ts';
 

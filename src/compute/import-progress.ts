@@ -1,5 +1,6 @@
 /** How an import goes on: a batch of items and what became of them lead from one checkpoint to the next. Pure. */
 import type { FailedItem, ImportCheckpoint, ImportCounts, ImportItem } from '../domain/import.ts';
+import { maxUrlLength } from '../domain/texts.ts';
 
 export interface PlacedItem {
   /** In the source, from 0. */
@@ -67,6 +68,7 @@ export function afterBatch(
 export function skipReason(item: ImportItem, { since, min_visits }: ImportCheckpoint['options']): string | null {
   if (item.url === '') return 'no address';
   if (!/^https?:/i.test(item.url)) return 'not a web address';
+  if (item.url.length > maxUrlLength) return `an address of more than ${maxUrlLength} characters`;
   if (item.visits !== null && item.visits < min_visits) return 'too few visits';
   if (since === null) return null;
   if (item.at === null) return 'no date';

@@ -1,16 +1,16 @@
 /** Forgetting and the blacklist: the contract's "Blacklist" bodies. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { storedText } from './page.ts';
+import { maxDomainLength, maxForgottenUrlLength, maxReasonLength, storedText } from './texts.ts';
 
 export const ruleKind = z.enum(['url', 'domain']);
 export type RuleKind = z.infer<typeof ruleKind>;
 
 export const forgetRequest = z
   .strictObject({
-    url: storedText.nullable().optional(),
-    domain: storedText.nullable().optional(),
-    reason: storedText.nullable().optional(),
+    url: storedText(maxForgottenUrlLength).nullable().optional(),
+    domain: storedText(maxDomainLength).nullable().optional(),
+    reason: storedText(maxReasonLength).nullable().optional(),
   })
   .refine(({ url, domain }) => (url == null) !== (domain == null), {
     message: 'exactly one of url and domain must be given',

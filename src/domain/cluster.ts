@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryBoolean, queryInteger } from './query-values.ts';
+import { idText } from './texts.ts';
 
 const clusterTriggers = ['manual', 'idle', 'cron'] as const;
 export type ClusterTrigger = (typeof clusterTriggers)[number];
@@ -54,7 +55,7 @@ export const clusterRunsQuery = z.object({ limit: queryInteger({ min: 1, max: 10
 export const clusterRunsResponse = z.strictObject({ runs: z.array(clusterRunResponse) });
 export type ClusterRunsResponse = z.infer<typeof clusterRunsResponse>;
 
-export const clusterProjectionQuery = z.object({ run_id: z.string().min(1) });
+export const clusterProjectionQuery = z.object({ run_id: idText.min(1) });
 export const clusterProjectionResponse = z.strictObject({
   run_id: z.string(),
   points: z.array(

@@ -1,10 +1,11 @@
 /** Comparing embedding models on one query: the contract's "Compare". */
 import { z } from 'zod';
+import { sentModelId } from './model.ts';
 import { exactMatch } from './search.ts';
 
 export const compareRequest = z.strictObject({
   query: z.string().min(1).max(4000),
-  models: z.array(z.string()).min(2).max(5),
+  models: z.array(sentModelId).min(2).max(5),
   k: z.int().min(1).max(100).default(10),
   candidates: z.int().min(1).max(1000).default(100),
   rerank: z.boolean().default(true),

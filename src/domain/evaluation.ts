@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { jobStatus } from './job.ts';
+import { sentModelId } from './model.ts';
 
 export const evalScoreRequest = z.strictObject({
   k: z.int().min(1).max(1000).default(10),
   since: datetime.nullable().optional(),
-  model: z.string().nullable().optional(),
+  model: sentModelId.nullable().optional(),
 });
 export type EvalScoreRequest = z.infer<typeof evalScoreRequest>;
 
@@ -40,8 +41,8 @@ export const scoreReport = z.strictObject({
 export type ScoreReport = z.infer<typeof scoreReport>;
 
 export const evalReplayRequest = z.strictObject({
-  model_a: z.string().nullable().optional(),
-  model_b: z.string().nullable().optional(),
+  model_a: sentModelId.nullable().optional(),
+  model_b: sentModelId.nullable().optional(),
   rerank_a: z.boolean().default(true),
   rerank_b: z.boolean().default(true),
   k: z.int().min(1).max(1000).default(10),

@@ -45,8 +45,8 @@ export function numberOf(kind: IdKind, id: string): number | null {
   return no <= maxNumber ? no : null;
 }
 
-/** ISO 8601: date, `T`, hours and minutes, perhaps seconds and their fraction, perhaps an offset. */
-const isoDatetime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+/** ISO 8601: date, `T`, hours and minutes, perhaps seconds and their fraction, of thirty digits at most, perhaps an offset. */
+const isoDatetime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,30})?)?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 /** Instants whose years have four digits in UTC too, so that what was taken in can be given out again. */
 const firstInstant = Date.parse('0000-01-01T00:00:00Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');

@@ -1,5 +1,5 @@
 /** Imports: one item of a source, and how far an import is. Times are ms since the epoch. */
-import type { PageMetadata } from './page.ts';
+import type { PageMetadata } from './metadata.ts';
 
 /** Where a source can come from, as `--format` names it. */
 export const importFormats = [

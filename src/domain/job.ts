@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryInteger } from './query-values.ts';
+import { idText } from './texts.ts';
 
 export const jobKinds = [
   'index_page',
@@ -88,7 +89,7 @@ export type JobListQuery = z.infer<typeof jobListQuery>;
 
 export const jobRetryBatchRequest = z.strictObject({
   status: z.literal('dead').default('dead'),
-  job_ids: z.array(z.string()).max(500).nullable().optional(),
+  job_ids: z.array(idText).max(500).nullable().optional(),
   kind: jobKind.nullable().optional(),
   limit: z.int().min(1).max(500).default(100),
 });

@@ -16,8 +16,9 @@ export interface SampleValue {
   value: number;
 }
 
+const maxMetricLength = 200;
 export const timeseriesQuery = z.object({
-  metric: z.string().min(1),
+  metric: z.string().min(1).max(maxMetricLength),
   since: datetime.optional(),
   /** Seconds. */
   step: z.preprocess(

@@ -109,6 +109,8 @@ export type ModelListResponse = z.infer<typeof modelListResponse>;
 
 /** Characters of an id, of a provider's name and of a model's. */
 export const maxModelName = 200;
+/** An id that names a model: a given one, or one made of provider, name and dimension. */
+export const sentModelId = z.string().max(2 * maxModelName + 10);
 /** Half a character cannot be asked for: no path holds it. */
 const name = z
   .string()

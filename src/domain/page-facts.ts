@@ -2,7 +2,7 @@
  * What a document says of itself, as it is kept in a page's `metadata`: `published_at` (UTC, ISO 8601), `author`, `lang` (a language
  * tag), `site_name`; of a recording `duration_s`, `captions` and `transcript`, too. Called where a page's text is read from a document.
  */
-import type { PageMetadata } from './page.ts';
+import type { PageMetadata } from './metadata.ts';
 
 export interface PageFacts {
   published_at: string | null;

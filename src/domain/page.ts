@@ -2,7 +2,9 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
+import { type PageMetadata, pageMetadata } from './metadata.ts';
 import { optionalQueryInteger } from './query-values.ts';
+import { bodyText, idText, maxSourceLength, maxTitleLength, maxUrlLength, storedText } from './texts.ts';
 
 export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
 const pageStatus = z.enum(pageStatuses);
@@ -17,50 +19,13 @@ export const pageStatusUnder: Readonly<Record<JobStatus, PageStatus>> = {
   dead: 'dead',
 };
 
-/** Nesting deeper than this is refused: a body that parses may still overflow the stack when it is written. */
-const maxMetadataDepth = 64;
-
-function isShallow(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxMetadataDepth) return false;
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
-  }
-  return true;
-}
-
-/** Only then does a text survive being written as UTF-8. */
-const isWellFormed = (text: string): boolean => text.isWellFormed();
-const loneSurrogates = { message: 'must be well-formed Unicode: it has a lone surrogate' };
-
-/** Text as it comes from outside and is stored. */
-export const storedText = z.string().refine(isWellFormed, loneSurrogates);
-
-const holdsWellFormed = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? isWellFormed(value)
-    : typeof value !== 'object' || value === null || Object.entries(value).flat().every(holdsWellFormed);
-
-/** A number beyond what a double holds is parsed as infinite, and would be written as null. */
-const holdsFinite = (value: unknown): boolean =>
-  typeof value === 'number'
-    ? Number.isFinite(value)
-    : typeof value !== 'object' || value === null || Object.values(value).every(holdsFinite);
-
-const pageMetadata = z
-  .record(z.string(), z.unknown())
-  .refine(isShallow, { message: `metadata must not nest deeper than ${maxMetadataDepth} levels`, abort: true })
-  .refine(holdsWellFormed, loneSurrogates)
-  .refine(holdsFinite, { message: 'must not hold a number beyond ±1.8e308: send it as a string' });
-export type PageMetadata = z.infer<typeof pageMetadata>;
-
 export const ingestPageRequest = z.strictObject({
-  url: storedText,
-  title: storedText.nullable().optional(),
-  body_extracted: storedText.nullable().optional(),
-  body_html: storedText.nullable().optional(),
+  url: storedText(maxUrlLength),
+  title: storedText(maxTitleLength).nullable().optional(),
+  body_extracted: bodyText.nullable().optional(),
+  body_html: bodyText.nullable().optional(),
   fetched_at: datetime.nullable().optional(),
-  source: storedText.nullable().optional(),
+  source: storedText(maxSourceLength).nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
 });
 export type IngestPageRequest = z.infer<typeof ingestPageRequest>;
@@ -190,7 +155,7 @@ export const pageStatusResponse = z.strictObject({
 });
 export type PageStatusResponse = z.infer<typeof pageStatusResponse>;
 
-export const pageStatusBatchRequest = z.strictObject({ page_ids: z.array(z.string()).min(1).max(500) });
+export const pageStatusBatchRequest = z.strictObject({ page_ids: z.array(idText).min(1).max(500) });
 export const pageStatusBatchResponse = z.strictObject({
   results: z.array(
     z.discriminatedUnion('found', [

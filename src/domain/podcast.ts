@@ -1,6 +1,6 @@
 /** What a watch of kind `podcast` asks for, and what a page's metadata says of the episode that it is. Read from texts of outsiders. */
 import { z } from 'zod';
-import type { PageMetadata } from './page.ts';
+import type { PageMetadata } from './metadata.ts';
 import type { WatchConfig } from './watch.ts';
 import { countText, readConfig, sourceText } from './watch-config.ts';
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryInteger } from './query-values.ts';
+import { idText } from './texts.ts';
 
 export const runKinds = ['search', 'compare_arm'] as const;
 const runKind = z.enum(runKinds);
@@ -64,7 +65,7 @@ export const queryLogQuery = z.object({
 });
 export type QueryLogQuery = z.infer<typeof queryLogQuery>;
 
-export const feedbackRequest = z.strictObject({ query_id: z.string(), page_id: z.string(), relevant: z.boolean() });
+export const feedbackRequest = z.strictObject({ query_id: idText, page_id: idText, relevant: z.boolean() });
 export type FeedbackRequest = z.infer<typeof feedbackRequest>;
 export const feedbackResponse = z.record(z.string(), z.string());
 export type FeedbackResponse = z.infer<typeof feedbackResponse>;

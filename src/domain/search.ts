@@ -2,17 +2,18 @@
 import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { queryInteger } from './query-values.ts';
+import { idText, maxDomainLength, pathText } from './texts.ts';
 
 const rollupStrategy = z.enum(['max', 'mean_top_m', 'sum_rrf']);
 export type RollupStrategy = z.infer<typeof rollupStrategy>;
 const mediation = z.enum(['vector', 'cluster', 'entity']);
 
 export const searchFiltersBody = z.strictObject({
-  domain: z.string().nullable().optional(),
+  domain: z.string().max(maxDomainLength).nullable().optional(),
   after: datetime.nullable().optional(),
   before: datetime.nullable().optional(),
-  cluster_id: z.string().nullable().optional(),
-  entity: z.string().nullable().optional(),
+  cluster_id: idText.nullable().optional(),
+  entity: pathText.nullable().optional(),
 });
 export type SearchFilters = z.infer<typeof searchFiltersBody>;
 

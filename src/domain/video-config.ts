@@ -1,6 +1,6 @@
 /** What a watch of kind `video`, or a page, asks of captions. Texts, read into what they mean. */
 import { z } from 'zod';
-import type { PageMetadata } from './page.ts';
+import type { PageMetadata } from './metadata.ts';
 import type { WatchConfig } from './watch.ts';
 import { countText, readConfig, sourceText } from './watch-config.ts';
 

@@ -1,7 +1,7 @@
 /** Watches: the contract's "Watches" bodies and the stored row. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { storedText } from './page.ts';
+import { maxTitleLength, maxUrlLength, storedText } from './texts.ts';
 
 const watchKinds = ['rss', 'video', 'podcast'] as const;
 export const watchKind = z.enum(watchKinds);
@@ -15,16 +15,23 @@ export type WatchStatus = z.infer<typeof watchStatus>;
 export const maxIntervalHours = 8760;
 
 const intervalHours = z.int().min(1).max(maxIntervalHours);
-export const watchConfig = z.record(storedText, storedText);
+/** As it is stored. */
+export const watchConfig = z.record(z.string(), z.string());
 export type WatchConfig = z.infer<typeof watchConfig>;
+/** Keys of a config that is sent; a kind of watch reads four at most. */
+const maxConfigKeys = 32;
+const sentConfig = z
+  .record(storedText(100), storedText(1000))
+  .refine((config) => Object.keys(config).length <= maxConfigKeys, `config must have at most ${maxConfigKeys} keys`)
+  .meta({ maxProperties: maxConfigKeys });
 
 export const createWatchRequest = z.strictObject({
-  url: storedText,
+  url: storedText(maxUrlLength),
   kind: watchKind.default('rss'),
-  title: storedText.nullable().optional(),
+  title: storedText(maxTitleLength).nullable().optional(),
   interval_hours: intervalHours.nullable().optional(),
   enabled: z.boolean().default(true),
-  config: watchConfig.nullable().optional(),
+  config: sentConfig.nullable().optional(),
 });
 export type CreateWatchRequest = z.infer<typeof createWatchRequest>;
 
@@ -32,8 +39,8 @@ export type CreateWatchRequest = z.infer<typeof createWatchRequest>;
 export const updateWatchRequest = z.strictObject({
   enabled: z.boolean().nullable().optional(),
   interval_hours: intervalHours.nullable().optional(),
-  title: storedText.nullable().optional(),
-  config: watchConfig.nullable().optional(),
+  title: storedText(maxTitleLength).nullable().optional(),
+  config: sentConfig.nullable().optional(),
 });
 export type UpdateWatchRequest = z.infer<typeof updateWatchRequest>;
 

@@ -7,6 +7,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import type { AuthToken } from '../domain/access.ts';
 import type { Ask } from '../domain/messages.ts';
+import { maxPathTextLength } from '../domain/texts.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -51,9 +52,6 @@ export interface ServerOptions extends GuardSettings {
   /** Of this software, for the OpenAPI document. */
   version: string;
 }
-
-/** Characters of one path parameter; the longest is a name of an entity. */
-const maxParamLength = 1024;
 
 const routeGroups: readonly RouteGroup[] = [
   mcpRoutes,
@@ -107,7 +105,7 @@ export function buildServer(options: ServerOptions): HttpApp {
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
-    routerOptions: { maxParamLength },
+    routerOptions: { maxParamLength: maxPathTextLength },
     requestTimeout: limits.requestTimeout,
     connectionTimeout: limits.connectionTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,

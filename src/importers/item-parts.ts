@@ -1,6 +1,7 @@
 /** Small rules that the formats share: dates in their several units, and metadata without what is empty. */
 import type { ImportItem } from '../domain/import.ts';
-import type { PageMetadata } from '../domain/page.ts';
+import type { PageMetadata } from '../domain/metadata.ts';
+import { maxTitleLength } from '../domain/texts.ts';
 
 /** The years that a date of a source may lie in; anything else is a date that was never set. */
 const earliest = Date.UTC(1990, 0, 1);
@@ -49,7 +50,7 @@ export function itemOf(parts: Partial<ImportItem> & { url: string }): ImportItem
   const { url, title, at, visits, metadata, body_html, body_text } = parts;
   return {
     url: url.trim().toWellFormed(),
-    title: textOf(title)?.replace(/\s+/g, ' ').trim() ?? null,
+    title: textOf(title)?.replace(/\s+/g, ' ').trim().slice(0, maxTitleLength).toWellFormed() ?? null,
     at: at ?? null,
     visits: visits ?? null,
     metadata: metadata ?? null,

@@ -49,3 +49,56 @@ test('the document lists every route with its operation id, security and errors,
     assert.ok(text.includes(`"#/components/schemas/${name}"`), name);
   }
 });
+
+interface Sent {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  format?: string;
+  maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  anyOf?: Sent[];
+  items?: Sent;
+  properties?: Record<string, Sent>;
+  additionalProperties?: Sent | boolean;
+}
+
+test('all that a request may hold is bound, but the text of a page, which its body binds', async (t) => {
+  const { app } = testServer();
+  t.after(() => app.close());
+  const answer = await app.inject({ url: '/openapi.json', headers: { authorization: `Bearer ${reader}` } });
+  const { paths, components }: { paths: Record<string, Record<string, Asked>>; components: { schemas: Known } } =
+    answer.json();
+  type Known = Record<string, Sent>;
+  interface Asked {
+    parameters?: { name: string; schema: Sent }[];
+    requestBody?: { content: Record<string, { schema: Sent }> };
+  }
+  const unboundIn = (given: Sent, at: string): string[] => {
+    const schema = given.$ref === undefined ? given : (components.schemas[given.$ref.split('/').at(-1) ?? ''] ?? {});
+    const { type, anyOf = [], properties = {}, items, additionalProperties } = schema;
+    const types = [type].flat();
+    const isFree =
+      (types.includes('string') &&
+        [schema.maxLength, schema.enum, schema.const].every((bound) => bound === undefined) &&
+        schema.format !== 'date-time') ||
+      (types.includes('array') && schema.maxItems === undefined) ||
+      (typeof additionalProperties === 'object' && schema.maxProperties === undefined);
+    return [
+      ...(isFree ? [at] : []),
+      ...anyOf.flatMap((each) => unboundIn(each, at)),
+      ...(items === undefined ? [] : unboundIn(items, `${at}[]`)),
+      ...(typeof additionalProperties === 'object' ? unboundIn(additionalProperties, `${at}.*`) : []),
+      ...Object.entries(properties).flatMap(([name, each]) => unboundIn(each, `${at}.${name}`)),
+    ];
+  };
+  const unbound = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { parameters = [], requestBody }]) => [
+      ...parameters.flatMap(({ name, schema }) => unboundIn(schema, `${method} ${path} ${name}`)),
+      ...Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => unboundIn(schema, `${method} ${path}`)),
+    ]),
+  );
+  assert.deepEqual(unbound, ['post /v1/pages.body_extracted', 'post /v1/pages.body_html']);
+});

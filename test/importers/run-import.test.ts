@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterBatch, type ItemOutcome } from '../../src/compute/import-progress.ts';
+import { afterBatch, type ItemOutcome, skipReason } from '../../src/compute/import-progress.ts';
 import type { FailedItem, ImportCheckpoint } from '../../src/domain/import.ts';
 import { itemOf } from '../../src/importers/item-parts.ts';
 import { type ImportTarget, runImport } from '../../src/importers/run-import.ts';
@@ -60,4 +60,13 @@ test('a batch ends before saved pages make it too large, also where what failed 
   const retried = await run('retry-failed');
   assert.deepEqual([retried.counts.failed, retried.counts.accepted], [0, 5]);
   assert.deepEqual(target.batches, [2, 2, 1, 2, 2, 1]);
+});
+
+test('an address that is too long is left out and counted; a title is cut to what a page may have', () => {
+  const everything = { since: null, min_visits: 1 };
+  const longest = `https://site.example/${'x'.repeat(8192 - 21)}`;
+  assert.equal(skipReason(itemOf({ url: longest }), everything), null);
+  assert.equal(skipReason(itemOf({ url: `${longest}x` }), everything), 'an address of more than 8192 characters');
+  const { title } = itemOf({ url: longest, title: `${'t'.repeat(4095)}🜨 and more` });
+  assert.equal(title, `${'t'.repeat(4095)}\ufffd`);
 });

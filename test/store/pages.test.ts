@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { foldTitle } from '../../src/domain/fold-title.ts';
-import type { Page, PageMetadata } from '../../src/domain/page.ts';
+import type { PageMetadata } from '../../src/domain/metadata.ts';
+import type { Page } from '../../src/domain/page.ts';
 import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
 

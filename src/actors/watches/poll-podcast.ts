@@ -4,7 +4,7 @@
  */
 import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
 import type { FoundTranscription } from '../../domain/capabilities.ts';
-import type { PageMetadata } from '../../domain/page.ts';
+import type { PageMetadata } from '../../domain/metadata.ts';
 import { type PublishedTranscript, readPodcastConfig } from '../../domain/podcast.ts';
 import type { WebFetch } from '../../providers/web-fetch.ts';
 import type { FeedReader } from './feed-reader.ts';

@@ -10,7 +10,7 @@ import { type ItemSubmission, notePolled, takeItems } from '../../commands/take-
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { JobError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
-import type { PageMetadata } from '../../domain/page.ts';
+import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';

@@ -1,4 +1,5 @@
 /** What a feed comes to, whatever its format. */
+import { maxUrlLength } from '../../domain/texts.ts';
 
 export interface FeedItem {
   /** Absolute, http or https. */
@@ -31,13 +32,12 @@ export const maxEntries = 5000;
 /** Longest title and content kept of an entry, in characters. */
 const maxTitleLength = 1000;
 export const maxContentLength = 100_000;
-const maxUrlLength = 8192;
 
 /** An absolute http or https address without fragment rules of its own, or null. Takes the first base that is one. */
 export function itemUrl(link: string, bases: readonly (string | null)[]): string | null {
   const text = link.trim();
   if (text === '' || text.length > maxUrlLength) return null;
-  const base = bases.find((each) => each !== null && URL.canParse(each)) ?? undefined;
+  const base = bases.find((each) => each !== null && each.length <= maxUrlLength && URL.canParse(each)) ?? undefined;
   if (!URL.canParse(text, base)) return null;
   const { protocol, href } = new URL(text, base);
   return (protocol === 'http:' || protocol === 'https:') && href.length <= maxUrlLength ? href.toWellFormed() : null;

@@ -1,6 +1,7 @@
 /** Forgetting and its rules: contract "Forget and blacklist". */
 import { z } from 'zod';
 import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/blacklist.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -43,7 +44,7 @@ export const blacklistRoutes: RouteGroup = (app, { ask }) => {
         operationId: 'delete_blacklist_rule',
         summary: 'Take a rule away: its target may be handed in again',
         tags: ['forget'],
-        params: z.object({ blacklist_id: z.string() }),
+        params: z.object({ blacklist_id: pathText }),
         response: { 204: z.null(), ...errorAnswers(404) },
       },
     },

@@ -1,6 +1,7 @@
 /** Clusters: contract "Clusters". */
 import { z } from 'zod';
 import * as cluster from '../../domain/cluster.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -62,7 +63,7 @@ export const clusterRoutes: RouteGroup = (app, { ask }) => {
         summary: 'A topic and its pages, the surest first',
         description: 'A cluster that is gone is still answered, without pages.',
         tags: ['clusters'],
-        params: z.object({ cluster_id: z.string() }),
+        params: z.object({ cluster_id: pathText }),
         response: { 200: cluster.clusterDetailResponse, ...errorAnswers(404) },
       },
     },

@@ -1,6 +1,7 @@
 /** Entities: contract "Entities", and the list of merges that undoing needs. */
 import { z } from 'zod';
 import * as entity from '../../domain/entity.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -16,7 +17,7 @@ export const entityRoutes: RouteGroup = (app, { ask }) => {
         description:
           'The reference is an id, a canonical form or an alias, in any case; an ambiguous alias goes to the most mentioned. References survive merges.',
         tags: ['entities'],
-        params: z.object({ ref: z.string() }),
+        params: z.object({ ref: pathText }),
         response: { 200: entity.entityDetailResponse, ...errorAnswers(404) },
       },
     },
@@ -32,7 +33,7 @@ export const entityRoutes: RouteGroup = (app, { ask }) => {
         summary: 'Undo the latest merge of two entities',
         description: 'Last in, first out: 409 for any other merge, and for one that was undone before.',
         tags: ['entities'],
-        params: z.object({ merge_id: z.string() }),
+        params: z.object({ merge_id: pathText }),
         response: { 200: entity.undoMergeResponse, ...errorAnswers(404, 409) },
       },
     },
@@ -61,7 +62,7 @@ export const entityRoutes: RouteGroup = (app, { ask }) => {
         operationId: 'get_page_entities',
         summary: 'The entities that a page mentions, in the order of its text',
         tags: ['entities'],
-        params: z.object({ page_id: z.string() }),
+        params: z.object({ page_id: pathText }),
         response: { 200: entity.pageEntitiesResponse, ...errorAnswers(404) },
       },
     },

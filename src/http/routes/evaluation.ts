@@ -1,6 +1,7 @@
 /** Evaluation by feedback: contract "Events, admin, diagnostics". */
 import { z } from 'zod';
 import * as evaluation from '../../domain/evaluation.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -46,7 +47,7 @@ export const evaluationRoutes: RouteGroup = (app, { ask }) => {
         operationId: 'eval_replay_result',
         summary: 'How far a replay is, and its report',
         tags: ['evaluation'],
-        params: z.object({ job_id: z.string() }),
+        params: z.object({ job_id: pathText }),
         response: { 200: evaluation.evalReplayResultResponse, ...errorAnswers(404) },
       },
     },

@@ -7,6 +7,7 @@ import {
   jobRetryBatchRequest,
   jobRetryBatchResponse,
 } from '../../domain/job.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -50,7 +51,7 @@ export const jobRoutes: RouteGroup = (app, { ask }) => {
         operationId: 'retry_job',
         summary: 'Retry a dead job',
         tags: ['jobs'],
-        params: z.object({ job_id: z.string() }),
+        params: z.object({ job_id: pathText }),
         response: { 200: jobResponse, ...errorAnswers(404, 409) },
       },
     },

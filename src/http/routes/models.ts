@@ -1,11 +1,12 @@
 /** Embedding models: contract "Models". */
 import { z } from 'zod';
 import * as model from '../../domain/model.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-const params = z.object({ model_id: z.string() });
+const params = z.object({ model_id: pathText });
 
 function registryRoutes(app: HttpApp, { ask }: RouteContext): void {
   app.get(

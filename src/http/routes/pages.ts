@@ -1,6 +1,7 @@
 /** Pages: ingest, reading and status. Contract "Pages". */
 import { z } from 'zod';
 import * as page from '../../domain/page.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import { errorResponse } from '../errors.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
@@ -8,7 +9,7 @@ import { batchBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { httpValidationError } from '../request-invalid.ts';
 
-const pageParams = z.object({ page_id: z.string() });
+const pageParams = z.object({ page_id: pathText });
 
 function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
   app.post(

@@ -7,6 +7,7 @@ import {
   queryLogQuery,
   queryLogRunResponse,
 } from '../../domain/query-log.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -52,7 +53,7 @@ export const queryLogRoutes: RouteGroup = (app, { ask }) => {
         operationId: 'logged_query',
         summary: 'One logged query with its candidates and its feedback',
         tags: ['diagnostics'],
-        params: z.object({ query_id: z.string() }),
+        params: z.object({ query_id: pathText }),
         response: { 200: queryLogRunResponse, ...errorAnswers(404) },
       },
     },

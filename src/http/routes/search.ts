@@ -9,6 +9,7 @@ import {
   similarQuery,
   similarResponse,
 } from '../../domain/search.ts';
+import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
@@ -56,7 +57,7 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
         summary: 'Pages like this one, nearest first',
         description: 'Empty for a page that is not indexed, and where nothing is related to it by the mediation.',
         tags: ['retrieval'],
-        params: z.object({ page_id: z.string() }),
+        params: z.object({ page_id: pathText }),
         querystring: similarQuery,
         response: { 200: similarResponse, ...errorAnswers(404, 422) },
       },

@@ -1,11 +1,12 @@
 /** Watches: contract "Watches". */
 import { z } from 'zod';
+import { pathText } from '../../domain/texts.ts';
 import * as watch from '../../domain/watch.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-const watchParams = z.object({ watch_id: z.string() });
+const watchParams = z.object({ watch_id: pathText });
 
 function readRoutes(app: HttpApp, { ask }: RouteContext): void {
   app.get(

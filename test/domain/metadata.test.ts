@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pageMetadata } from '../../src/domain/metadata.ts';
+
+/** What is said of it; empty: it is taken. */
+function faultsOf(metadata: unknown): string[] {
+  const parsed = pageMetadata.safeParse(metadata);
+  if (parsed.success) assert.deepEqual(parsed.data, metadata);
+  return parsed.success ? [] : parsed.error.issues.map(({ message }) => message);
+}
+
+const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
+const nested = (depth: number): unknown => (depth === 0 ? 1 : { x: nested(depth - 1) });
+
+test('any JSON object is metadata, and nothing else is', () => {
+  for (const metadata of [{}, { a: null }, { '': ['x', 1.5, -0.25, { b: [] }] }, { n: 1.5e300, m: 5e-324 }]) {
+    assert.deepEqual(faultsOf(metadata), []);
+  }
+  for (const other of [null, undefined, [], 'x', 1, true]) assert.equal(faultsOf(other).length, 1, String(other));
+});
+
+test('it holds a thousand values at all depths, on 64 levels', () => {
+  const tooMany = ['must not hold more than 1000 values'];
+  assert.deepEqual(faultsOf(members(1000)), []);
+  assert.deepEqual(faultsOf(members(1001)), tooMany);
+  assert.deepEqual(faultsOf({ list: Array.from({ length: 999 }, () => 0) }), []);
+  assert.deepEqual(faultsOf({ list: Array.from({ length: 1000 }, () => 0) }), tooMany);
+  assert.deepEqual(faultsOf(nested(64)), []);
+  assert.deepEqual(faultsOf(nested(65)), ['must not nest deeper than 64 levels']);
+});
+
+test('it has 65,536 characters as JSON', () => {
+  const tooLong = ['must have at most 65536 characters as JSON'];
+  assert.deepEqual(faultsOf({ a: 'x'.repeat(65_536 - 8) }), []);
+  assert.deepEqual(faultsOf({ a: 'x'.repeat(65_536 - 7) }), tooLong);
+  assert.deepEqual(faultsOf({ ['x'.repeat(65_536)]: 1 }), tooLong);
+});
+
+test('a whole number that JSON would have changed is refused, at any depth', () => {
+  const rounded = ['must not hold a whole number beyond ±9007199254740991, which would change: send it as a string'];
+  for (const number of ['9007199254740991', '-9007199254740991', '0.1', '1.5e21', '1e300']) {
+    assert.deepEqual(faultsOf(JSON.parse(`{"a":[{"b":${number}}]}`)), [], number);
+  }
+  for (const number of ['9007199254740992', '9007199254740993', '-12345678901234567890', '18446744073709551615']) {
+    assert.deepEqual(faultsOf(JSON.parse(`{"a":[{"b":${number}}]}`)), rounded, number);
+  }
+});
+
+test('no more of it is looked at than it may hold', () => {
+  let looked = 0;
+  const watched = new Proxy(members(100_000), {
+    get: (target, name) => {
+      looked++;
+      return Reflect.get(target, name);
+    },
+  });
+  assert.equal(pageMetadata.safeParse(watched).success, false);
+  assert.ok(looked <= 1000, `${looked} members were read`);
+});
