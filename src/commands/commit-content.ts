@@ -1,8 +1,9 @@
 /**
  * Store a page's chunks and vectors and allocate their labels: the first half of indexing, before the index threads see them.
- * Refused (null) when the attempt no longer owns its job, so a late worker cannot overwrite newer content.
+ * Refused (null) when the attempt no longer owns its job, so a late worker cannot overwrite newer content. A bare chunk is made by no
+ * attempt: it is refused when the page has a text by now.
  */
-import type { Chunk, LabelRange } from '../domain/page.ts';
+import { type Chunk, isBare, type LabelRange, mayBeBare, type Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { leaveGap } from './backfill-model.ts';
 import type { JobPolicy } from './move-job.ts';
@@ -21,11 +22,12 @@ export interface ContentCommit {
   obsolete: LabelRange;
 }
 
-export function commitContent(attempt: Attempt, content: PageContent): Command<ContentCommit | null> {
+export function commitContent(attempt: Attempt | null, content: PageContent): Command<ContentCommit | null> {
   return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
     const page = transaction.pages.get(content.page_no);
-    if (job === undefined || page === undefined || !ownsJob(transaction, attempt)) return null;
+    const job = page && transaction.jobs.get(attempt?.job_no ?? page.index_job);
+    if (job === undefined || page === undefined) return null;
+    if (!(attempt === null ? isWithoutText(transaction, page) : ownsJob(transaction, attempt))) return null;
     const count = content.chunks.length;
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
@@ -34,6 +36,11 @@ export function commitContent(attempt: Attempt, content: PageContent): Command<C
     storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
     return { labels: { first, count }, obsolete };
   };
+}
+
+/** Whether a page still has no chunks but a bare one. */
+function isWithoutText({ pages }: Transaction, page: Page): boolean {
+  return mayBeBare(page) && pages.chunks(page.no).every(isBare);
 }
 
 /**

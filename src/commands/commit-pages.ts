@@ -18,7 +18,7 @@ export interface PagesCommit {
   obsolete: LabelRange[];
 }
 
-export function commitPages(pages: readonly { attempt: Attempt; content: PageContent }[]): Command<PagesCommit> {
+export function commitPages(pages: readonly { attempt: Attempt | null; content: PageContent }[]): Command<PagesCommit> {
   return (transaction) => {
     const commit: PagesCommit = { stored: [], pages: [], obsolete: [] };
     for (const { attempt, content } of pages) {

@@ -4,7 +4,7 @@
  * pages mention, clusters from where runs have put the pages. Run by `fsck --repair` on a store
  * that nothing else uses.
  */
-import { type Page, pageStatusUnder } from '../domain/page.ts';
+import { areChunksOf, type Page, pageStatusUnder } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { purgeErased } from './erase-page.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
@@ -74,10 +74,7 @@ function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page:
   if (!pages.isWhole(page.no)) return false;
   const chunks = pages.chunks(page.no);
   const length = pages.bodyLength(page.no) ?? 0;
-  if (chunks.length !== page.chunk_count) return false;
-  if (chunks.some((chunk) => chunk.char_start < 0 || chunk.char_end <= chunk.char_start || chunk.char_end > length)) {
-    return false;
-  }
+  if (chunks.length !== page.chunk_count || !areChunksOf(length, chunks)) return false;
   return models.all().every(({ id, space, dim, status }) => {
     const numbers = vectors.get(space, page.no)?.length ?? 0;
     const mayLack = id !== models.activeId() || status !== 'ready' || backfills.hasGap(space, page.no);

@@ -8,7 +8,7 @@ import { withFeedContent } from '../actors/fetching/feed-content.ts';
 import { fetchAndIndexHandler } from '../actors/fetching/fetch-and-index.ts';
 import { episodeReader } from '../actors/fetching/read-episode.ts';
 import { purgeVectorsHandler } from '../actors/forgetting/purge-vectors.ts';
-import { indexPageHandler } from '../actors/ingest/index-page.ts';
+import { indexPageHandler, type PageIndexer } from '../actors/ingest/index-page.ts';
 import { overQuota } from '../actors/ingest/intake.ts';
 import type { JobHandler } from '../actors/jobs/job-actor.ts';
 import { replayHandler } from '../actors/journal/replay-queries.ts';
@@ -23,19 +23,11 @@ export function jobHandlersOf(
   { settings, metrics, store, threads, outside, aroundIndexPage, now, monotonic }: Parts,
   ask: SystemAsk,
   embedder: ModelEmbedder,
+  index: PageIndexer,
 ): Record<JobKind, JobHandler> {
   const { reader } = store;
   const commit = commitThrough(ask);
-  const indexPage = aroundIndexPage(
-    indexPageHandler({
-      ask,
-      reader,
-      prepare: (pages, dims, signal) => threads.work.run('preparePages', { pages, dims }, { signal }),
-      threads: threads.workers,
-      embedders: outside.embedders,
-      readEntities: settings.entity.enabled,
-    }),
-  );
+  const indexPage = aroundIndexPage(indexPageHandler({ reader, index, readEntities: settings.entity.enabled }));
   return {
     index_page: indexPage,
     poll_watch: pollWatchHandler({

@@ -5,6 +5,7 @@ import { clustersLogic } from '../actors/clusters/clusters.ts';
 import { entitiesLogic } from '../actors/entities/entities.ts';
 import { forgettingLogic } from '../actors/forgetting/forgetting.ts';
 import { indexesLogic } from '../actors/indexes/indexes.ts';
+import { type PageIndexer, pageIndexer } from '../actors/ingest/index-page.ts';
 import { intakeLogic } from '../actors/ingest/intake.ts';
 import { recordsLogic } from '../actors/jobs/records.ts';
 import { schedulerLogic } from '../actors/jobs/scheduler.ts';
@@ -31,6 +32,7 @@ interface ServiceParts extends Parts {
   ask: SystemAsk;
   commit: CommitCommand;
   embedder: ModelEmbedder;
+  index: PageIndexer;
   queryLogQueue: QueryLogQueue;
 }
 
@@ -45,7 +47,14 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ChildLogics {
       embedders: outside.embedders,
       calibrateOutside: floorCalibrator({ embedders: outside.embedders, reader: store.reader, commit }),
     });
-    const serviceParts = { ...parts, ask, commit, embedder, queryLogQueue };
+    const index = pageIndexer({
+      ask,
+      reader: store.reader,
+      prepare: (pages, dims, signal) => threads.work.run('preparePages', { pages, dims }, { signal }),
+      threads: threads.workers,
+      embedders: outside.embedders,
+    });
+    const serviceParts = { ...parts, ask, commit, embedder, index, queryLogQueue };
     return {
       breakers: outside.breakers.logic,
       ...foundation(serviceParts),
@@ -96,11 +105,16 @@ function foundation({
 
 /** What brings pages in, knows of them, orders them and lets them go. */
 function collection(parts: ServiceParts) {
-  const { settings, log, metrics, store, feed, threads, outside, ask, commit, now, monotonic } = parts;
+  const { settings, log, metrics, store, feed, threads, outside, ask, commit, index, now, monotonic } = parts;
   const { reader } = store;
   const maxAttempts = settings.jobs.max_attempts;
   return {
     intake: intakeLogic({
+      ask,
+      reader,
+      feed,
+      index,
+      log,
       commit,
       extract: threads.extractor.extract,
       canonicalize: settings.canonicalize,
@@ -240,11 +254,11 @@ function telling({ settings, log, metrics, store, feed, outside, commit, now, mo
 }
 
 function scheduler(parts: ServiceParts) {
-  const { settings, log, feed, threads, ask, commit, embedder, now, random } = parts;
+  const { settings, log, feed, threads, ask, commit, embedder, index, now, random } = parts;
   return schedulerLogic({
     commit,
     feed,
-    handlers: jobHandlersOf(parts, ask, embedder),
+    handlers: jobHandlersOf(parts, ask, embedder, index),
     limits: limitsOf(settings),
     capacity: capacityOf(settings, threads.cores),
     incarnation: randomUUID(),

@@ -55,7 +55,6 @@ import type {
   QueryLogQuery,
   QueryLogRunResponse,
 } from './query-log.ts';
-import type { InRows } from './rows.ts';
 import type {
   SearchBatchRequest,
   SearchBatchResponse,
@@ -100,8 +99,7 @@ export interface Messages {
   'entity.merges': { request: Record<string, never>; reply: EntityMergeListResponse };
   /** Forget a page or a domain for good. Answered when all of it is gone from every answer. */
   'page.forget': { request: ForgetRequest; reply: ForgetResponse };
-  /** Newest first. */
-  'blacklist.list': { request: Record<string, never>; reply: InRows<BlacklistResponse> };
+  'blacklist.list': { request: Record<string, never>; reply: BlacklistResponse };
   'blacklist.remove': { request: { blacklist_id: string }; reply: undefined };
   'job.list': { request: JobListQuery; reply: JobListResponse };
   'job.retry': { request: { job_id: string }; reply: JobResponse };
@@ -114,8 +112,7 @@ export interface Messages {
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };
   'search.compare': { request: CompareRequest; reply: CompareResponse };
-  /** Newest first; 1,000 runs of 1,000 candidates are 271 MB of JSON. */
-  'queryLog.list': { request: QueryLogQuery; reply: InRows<QueryLogListResponse> };
+  'queryLog.list': { request: QueryLogQuery; reply: QueryLogListResponse };
   'queryLog.get': { request: { query_id: string }; reply: QueryLogRunResponse };
   /** Unknown query ids are accepted and noted nowhere. */
   'feedback.give': { request: FeedbackRequest; reply: FeedbackResponse };
@@ -127,8 +124,7 @@ export interface Messages {
   'cluster.get': { request: { cluster_id: string }; reply: ClusterDetailResponse };
   'cluster.projection': { request: { run_id: string }; reply: ClusterProjectionResponse };
   'cluster.recompute': { request: Record<string, never>; reply: RecomputeResponse };
-  /** Oldest first. */
-  'watch.list': { request: Record<string, never>; reply: InRows<WatchListResponse> };
+  'watch.list': { request: Record<string, never>; reply: WatchListResponse };
   'watch.get': { request: { watch_id: string }; reply: WatchResponse };
   /** A known URL: the watch that is there, unchanged. */
   'watch.create': { request: CreateWatchRequest; reply: WatchResponse };

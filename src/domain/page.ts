@@ -126,6 +126,42 @@ export interface Chunk {
   section_start_s: number | null;
 }
 
+/**
+ * The chunk of a page that has no words in its text, or no text yet: it is found by what else is known of it, and there is no
+ * passage to show.
+ */
+export const bareChunk: Chunk = {
+  char_start: 0,
+  char_end: 0,
+  token_count: 0,
+  section_title: null,
+  section_start_s: null,
+};
+
+/** Whether a chunk is a page's bare one: all others hold a word. */
+export function isBare({ char_end }: Pick<Chunk, 'char_end'>): boolean {
+  return char_end === 0;
+}
+
+/**
+ * Whether a page is to have its bare chunk made: it has none, and no job is about to give it any. Its text is still to be fetched, which
+ * may take days or never be, or it was indexed and has no words.
+ */
+export function lacksBareChunk(page: Pick<Page, 'chunk_count' | 'content_hash' | 'status'>): boolean {
+  return page.chunk_count === 0 && mayBeBare(page);
+}
+
+/** Whether a page has no chunks but a bare one, as long as it is as it is. */
+export function mayBeBare({ content_hash, status }: Pick<Page, 'content_hash' | 'status'>): boolean {
+  return content_hash === null || status === 'indexed';
+}
+
+/** Whether chunks can be of a text so long: each holds a part of it, or there is one alone that is bare. */
+export function areChunksOf(length: number, chunks: readonly Chunk[]): boolean {
+  if (chunks.length === 1 && chunks[0].char_start === 0 && isBare(chunks[0])) return true;
+  return chunks.every(({ char_start, char_end }) => char_start >= 0 && char_end > char_start && char_end <= length);
+}
+
 export const pageChunksResponse = z.strictObject({
   page_id: z.string(),
   chunks: z.array(

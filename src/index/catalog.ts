@@ -95,6 +95,17 @@ export class Catalog {
     return found;
   }
 
+  /** The pages that have no labels, ascending; hidden ones are none of them. */
+  pagesWithoutLabels(): number[] {
+    const found: number[] = [];
+    for (let no = 0; no < this.#pages; no++) {
+      const domain = this.#domainOfPage[no];
+      if (domain === 0 || this.#chunkCount[no] > 0) continue;
+      if (!this.#hidden.some((hidden) => domainMatches(this.#domains[domain], hidden))) found.push(no);
+    }
+    return found;
+  }
+
   /** The page that a label belongs to, or 0 when it belongs to none any more. */
   pageOf(label: number): number {
     return label < this.#labels ? this.#pageOfLabel[label] : 0;

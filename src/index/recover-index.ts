@@ -4,7 +4,8 @@
  * they are stored; nothing is embedded again. A page that cannot be brought back is logged and left to the next start.
  */
 import pLimit from 'p-limit';
-import type { Chunk, PageStatus } from '../domain/page.ts';
+import { factsText } from '../compute/text/facts-text.ts';
+import type { Chunk, Page } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { ChunkedText } from '../threads/prepare-page.ts';
 import type { Catalog } from './catalog.ts';
@@ -73,7 +74,7 @@ export class IndexRecovery {
     const found = new Set<number>();
     for (const label of labels) found.add(catalog.pageOf(label));
     found.delete(0);
-    const pages = [...found].filter((no) => !leaveToJobs || !awaitsJob(reader.pages.get(no)?.status));
+    const pages = [...found].filter((no) => !leaveToJobs || !awaitsJob(reader.pages.get(no)));
     this.#pending += pages.length;
     return pages;
   }
@@ -107,14 +108,15 @@ export function recoverText({ reader, catalog, model, addSegment }: SparseRecove
     if (page === undefined || !catalog.isFlushed({ first: page.first_label, count: page.chunk_count })) return;
     const chunks: Chunk[] = reader.pages.chunks(no);
     const text = reader.pages.body(no) ?? '';
-    const segment = await model({ title: page.title, text, chunks });
+    const segment = await model({ title: page.title, facts: factsText(page), text, chunks });
     // Indexed anew meanwhile, it has other labels and is in the index already.
     if (reader.pages.get(no)?.first_label === page.first_label)
       await addSegment(page.first_label, chunks.length, segment);
   };
 }
 
-/** Whether a job gives the page new content, under new labels, in any case. */
-function awaitsJob(status: PageStatus | undefined): boolean {
-  return status === 'queued' || status === 'indexing' || status === 'failed';
+/** Whether a job gives the page new content soon, under new labels; what is still to be fetched may never come. */
+function awaitsJob(page: Page | undefined): boolean {
+  const { status, content_hash = null } = page ?? {};
+  return content_hash !== null && (status === 'queued' || status === 'indexing' || status === 'failed');
 }

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { laneOf } from '../domain/lane.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
-import { pageStatusUnder } from '../domain/page.ts';
+import { areChunksOf, pageStatusUnder } from '../domain/page.ts';
 import { ClusterAuditor } from './audit-clusters.ts';
 import { EntityAuditor } from './audit-entities.ts';
 import { BlacklistAuditor, TombstoneAuditor } from './audit-forgetting.ts';
@@ -175,7 +175,7 @@ class PageAuditor extends PageReader {
       }
       const length = this.bodyLength(page.no) ?? 0;
       if (!this.isWhole(page.no)) findings.push(`page ${page.no} lacks a part of its text or of its chunks`);
-      if (chunks.some(({ char_start, char_end }) => char_start < 0 || char_end <= char_start || char_end > length)) {
+      if (!areChunksOf(length, chunks)) {
         findings.push(`page ${page.no} has a chunk outside its text`);
       }
       for (let label = page.first_label; label < page.first_label + page.chunk_count; label++) {

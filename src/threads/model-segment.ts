@@ -6,7 +6,14 @@
  * number is found in its table without hashing text again.
  */
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
-import { FIELD_WEIGHTS, type Field, MAX_FREQUENCY, UNITS } from '../compute/bm25/bm25f.ts';
+import {
+  FACT_WEIGHT,
+  FIELD_WEIGHTS,
+  type Field,
+  LENGTH_WITHOUT_BODY,
+  MAX_FREQUENCY,
+  UNITS,
+} from '../compute/bm25/bm25f.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from '../compute/bm25/segment.ts';
 import { buildForwardIndex, type ForwardIndex } from '../compute/rerank/forward-index.ts';
 import { buildTermTable, lookupTerm, type TermTable } from '../compute/structures/term-table.ts';
@@ -17,9 +24,9 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
 /** The terms of a document by field, in the order of the text; '' (punctuation) is no term. */
-export type SparseDocument = Readonly<Record<Field, readonly string[]>>;
+export type SparseDocument = Readonly<Record<Field, readonly string[]> & { facts?: readonly string[] }>;
 /** The same as terms of a lexicon. */
-export type SparseTermDocument = Readonly<Record<Field, Uint32Array>>;
+export type SparseTermDocument = Readonly<Record<Field, Uint32Array> & { facts?: Uint32Array }>;
 /** The words of the vectors that the reranker compares. */
 export interface ForwardVocabulary {
   /** Names the word vectors; never 0. */
@@ -33,10 +40,12 @@ interface ForwardMaker {
   readonly make: (terms: TermTable) => ForwardIndex;
 }
 /** The same as numbers that count the batch's terms in the order of their first occurrence. */
-interface NumberedDocument extends Readonly<Record<Field, readonly number[]>> {
-  /** Single ideographs among them that stand beside their pairs, weighted: found, but no part of the length. */
+interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
+  /** Single ideographs among the text's terms that stand beside their pairs, weighted: found, but no part of the length. */
   readonly uncounted: number;
 }
+
+const noFacts = new Uint32Array(0);
 
 /**
  * Model a batch of documents as a segment whose ordinals are their places in the batch, and so are its labels until the
@@ -54,10 +63,11 @@ export function modelSegment(documents: readonly SparseDocument[]): Segment {
     return number;
   };
   const numberAll = (terms: readonly string[]) => terms.filter((term) => term !== '').map(numberOf);
-  const numbered = documents.map(({ title, section, body }) => ({
+  const numbered = documents.map(({ title, section, body, facts = [] }) => ({
     title: numberAll(title),
     section: numberAll(section),
     body: numberAll(body),
+    facts: numberAll(facts),
     uncounted: 0,
   }));
   return modelNumbered(numbered, [...numbers.keys()]);
@@ -102,19 +112,21 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
   };
   const numberDocument = (document: SparseTermDocument): NumberedDocument => {
     let uncounted = 0;
-    const numberAll = (field: Field): number[] => {
+    const numberAll = (terms: Uint32Array, weight: number): number[] => {
       const numbered: number[] = [];
-      for (const term of document[field]) {
+      for (const term of terms) {
         const stem = stemOf[term];
         if (stem !== 0) numbered.push(numberOfStem(stem));
         const single = ideographTerm(words[term]);
         if (single === '' || single === stems[stem]) continue;
         numbered.push(numberOfIdeograph(single));
-        uncounted += FIELD_WEIGHTS[field];
+        uncounted += weight;
       }
       return numbered;
     };
-    return { title: numberAll('title'), section: numberAll('section'), body: numberAll('body'), uncounted };
+    const ofField = (field: Field) => numberAll(document[field], FIELD_WEIGHTS[field]);
+    const facts = numberAll(document.facts ?? noFacts, 0);
+    return { title: ofField('title'), section: ofField('section'), body: ofField('body'), facts, uncounted };
   };
   return { numbered: documents.map(numberDocument), terms };
 }
@@ -125,9 +137,9 @@ function modelNumbered(
   forward: ForwardMaker | null = null,
 ): Segment {
   const modeller = createModeller();
-  modeller.defineConfig({ fldWeights: FIELD_WEIGHTS });
-  for (const [ordinal, { title, section, body }] of documents.entries()) {
-    modeller.addDoc({ title, section, body }, ordinal);
+  modeller.defineConfig({ fldWeights: { ...FIELD_WEIGHTS, facts: FACT_WEIGHT } });
+  for (const [ordinal, { title, section, body, facts }] of documents.entries()) {
+    modeller.addDoc({ title, section, body, facts }, ordinal);
   }
   return layOut(modeller, documents, terms, forward);
 }
@@ -162,7 +174,7 @@ function layOut(
   occurrences.forEach((distinct, ordinal) => {
     const { freq, length } = documents[ordinal];
     segment.labels[ordinal] = ordinal;
-    segment.lengths[ordinal] = Math.round((length - numbered[ordinal].uncounted) * UNITS);
+    segment.lengths[ordinal] = Math.round(textLength(numbered[ordinal], length) * UNITS);
     for (const number of distinct) {
       const frequency = Math.min(Math.round(freq[tokens[number]] * UNITS), MAX_FREQUENCY);
       segment.postings[next[number]++] = (ordinal << 16) | frequency;
@@ -172,12 +184,17 @@ function layOut(
   return sealSegment(segment);
 }
 
+/** What counts of the length of all a document's terms. */
+function textLength({ body, facts, uncounted }: NumberedDocument, length: number): number {
+  return body.length === 0 ? LENGTH_WITHOUT_BODY : length - uncounted - FACT_WEIGHT * facts.length;
+}
+
 /** Where each term's list starts, and each document's distinct terms. */
 function countPostings(documents: readonly NumberedDocument[], terms: number) {
   const starts = new Uint32Array(terms + 1);
   const lastSeenIn = new Int32Array(terms).fill(-1);
-  const occurrences = documents.map(({ title, section, body }, ordinal) =>
-    [...title, ...section, ...body].filter((number) => {
+  const occurrences = documents.map(({ title, section, body, facts }, ordinal) =>
+    [...title, ...section, ...body, ...facts].filter((number) => {
       if (lastSeenIn[number] === ordinal) return false;
       lastSeenIn[number] = ordinal;
       starts[number + 1]++;

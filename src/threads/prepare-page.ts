@@ -1,21 +1,24 @@
 /**
  * What indexing makes of the texts of a batch of pages, in one pass on a work thread: their chunks, their vectors by the embedded
  * model, and one segment over them for the sparse side and the reranker. The chunks of a page share its title: it takes part in
- * every passage's vector and is a field of its own in BM25F. Labels are not known here; the store allocates them when the result
- * is committed.
+ * every passage's vector and is a field of its own in BM25F; the facts of a page are one of its first chunk. A page without words in
+ * its text has a bare chunk: it is found by title and facts, and nearest by its title. Labels are not known here; the store
+ * allocates them when the result is committed.
  */
 import type { LocalEmbedder } from '../compute/embedding/embed-local.ts';
 import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
 import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import type { Lexicon } from '../compute/text/lexicon.ts';
-import type { Chunk, Section } from '../domain/page.ts';
+import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
 import { type ForwardVocabulary, modelTerms, type SparseTermDocument } from './model-segment.ts';
 
 const noTerms = new Uint32Array(0);
 
 export interface PageText {
   title: string | null;
+  /** What else the page is found by (compute/text/facts-text.ts); '' for nothing. */
+  facts?: string;
   text: string;
   sections: readonly Section[];
 }
@@ -41,6 +44,8 @@ export interface PageTools {
 /** A text along whose stored chunks a segment is to be made again. */
 export interface ChunkedText {
   title: string | null;
+  /** As of a `PageText`; vectors are made without. */
+  facts?: string;
   text: string;
   chunks: readonly Chunk[];
 }
@@ -51,11 +56,16 @@ export function preparePages(
   dims: readonly number[],
 ): PreparedPages {
   analyzer.tidy();
-  const analyzed = pages.map(({ title, text, sections }) => {
+  const analyzed = pages.map(({ title, facts = '', text, sections }) => {
     const analysis = analyzer.analyze(text);
-    return { analysis, title: termsOf(analyzer, title), chunks: chunkText(analysis, sections, chunking) };
+    const heading = { title: termsOf(analyzer, title), facts: distinct(termsOf(analyzer, facts)) };
+    const chunks = chunkText(analysis, sections, chunking);
+    const isBare = chunks.length === 0 && (hasTerm(heading.title) || hasTerm(heading.facts));
+    return { analysis, heading, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
   });
-  const documents = analyzed.flatMap(({ analysis, title, chunks }) => documentsOf(analyzer, analysis, chunks, title));
+  const documents = analyzed.flatMap(({ analysis, heading, chunks }) =>
+    documentsOf(analyzer, analysis, chunks, heading),
+  );
   return {
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
     vectors: embedAll(embedder, dims, analyzer.lexicon, documents),
@@ -92,19 +102,21 @@ function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): SparseTerm
     token_from: firstAbove(analyzed.ends, chunk.char_start),
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
-  return documentsOf(analyzer, analyzed, chunks, termsOf(analyzer, page.title));
+  const heading = { title: termsOf(analyzer, page.title), facts: distinct(termsOf(analyzer, page.facts ?? '')) };
+  return documentsOf(analyzer, analyzed, chunks, heading);
 }
 
 function documentsOf(
   analyzer: TextAnalyzer,
   { terms }: AnalyzedText,
   chunks: readonly Pick<TextChunk, 'section_title' | 'token_from' | 'token_to'>[],
-  title: Uint32Array,
+  { title, facts }: { title: Uint32Array; facts: Uint32Array },
 ): SparseTermDocument[] {
-  return chunks.map(({ section_title, token_from, token_to }) => ({
+  return chunks.map(({ section_title, token_from, token_to }, ordinal) => ({
     title,
     section: termsOf(analyzer, section_title),
     body: terms.subarray(token_from, token_to),
+    facts: ordinal === 0 ? facts : noTerms,
   }));
 }
 
@@ -125,11 +137,22 @@ function embedDocuments(
 ): Float32Array {
   const rows = new Float32Array(documents.length * embedder.dim);
   documents.forEach(({ body, title }, row) => {
-    embedder.embedTerms(lexicon, body, 0, body.length, rows, row * embedder.dim, title);
+    const text = body.length === 0 ? title : body;
+    embedder.embedTerms(lexicon, text, 0, text.length, rows, row * embedder.dim, title);
   });
   return rows;
 }
 
 function termsOf(analyzer: TextAnalyzer, heading: string | null): Uint32Array {
   return heading === null ? noTerms : analyzer.analyze(heading).terms;
+}
+
+/** A fact is no more of one for being told twice, by an author's name and a host's. */
+function distinct(terms: Uint32Array): Uint32Array {
+  return Uint32Array.from(new Set(terms));
+}
+
+/** Whether there is more than punctuation. */
+function hasTerm(terms: Uint32Array): boolean {
+  return terms.some((term) => term !== 0);
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { WatchResponse } from '../../src/domain/watch.ts';
 import { type Answers, testServer, writer } from './test-server.ts';
@@ -20,7 +19,7 @@ const watch: WatchResponse = {
   created_at: '2026-11-21T00:00:00.000Z',
 };
 const answers: Answers = {
-  'watch.list': () => ({ watches: Readable.from([watch]) }),
+  'watch.list': () => ({ watches: [watch] }),
   'watch.get': () => watch,
   'watch.create': () => watch,
   'watch.update': () => watch,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import createModeller from 'wink-bm25-text-search';
-import { B, FIELD_WEIGHTS, K1 } from '../../src/compute/bm25/bm25f.ts';
+import { B, FACT_WEIGHT, FIELD_WEIGHTS, K1, LENGTH_WITHOUT_BODY, UNITS } from '../../src/compute/bm25/bm25f.ts';
 import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
 import { createDeletions } from '../../src/compute/bm25/deletions.ts';
 import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
@@ -14,6 +14,7 @@ import { modelSegment, modelTerms, type SparseDocument } from '../../src/threads
 const someWords = (maxLength: number) =>
   fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'eel', 'constructor', '__proto__', '12'), { maxLength });
 const someDocument = fc.record({ title: someWords(3), section: someWords(2), body: someWords(15) });
+const someText = someDocument.filter(({ body }) => body.length > 0);
 
 /** The scores of wink's own search over the same documents, by document. */
 function winkScores(documents: readonly SparseDocument[], query: readonly string[]): Map<number, number> {
@@ -32,7 +33,7 @@ test('on one segment the scores are those of wink-bm25-text-search', () => {
   const scratch = createScratch();
   fc.assert(
     fc.property(
-      fc.array(someDocument, { minLength: 3, maxLength: 30 }),
+      fc.array(someText, { minLength: 3, maxLength: 30 }),
       fc.uniqueArray(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'constructor', '__proto__', '12', 'zebra'), {
         minLength: 1,
       }),
@@ -57,6 +58,22 @@ test('frequencies and lengths are weighted by field and counted in quarters', ()
   assert.deepEqual(terms, ['ant', 'bee', 'cat']);
   assert.deepEqual([...segment.postings], [2 * 4 + 1.5 * 4 + 4, 2 * 4, 4]);
   assert.deepEqual([...segment.lengths], [2 * 8 + 6 + 2 * 4]);
+});
+
+test('facts are found and are no part of the length; a document without a text is of a usual length', () => {
+  const segment = modelSegment([
+    { title: ['ant'], section: [], body: ['bee'], facts: ['bee', 'cat'] },
+    { title: ['ant'], section: [], body: [''], facts: ['cat'] },
+  ]);
+  const frequencies = Object.fromEntries(
+    Array.from({ length: 3 }, (_, term) => [
+      termOf(segment.terms, term),
+      [...segment.postings.subarray(segment.starts[term], segment.starts[term + 1])].map((posting) => posting & 0xffff),
+    ]),
+  );
+  const [title, fact] = [FIELD_WEIGHTS.title * UNITS, FACT_WEIGHT * UNITS];
+  assert.deepEqual(frequencies, { ant: [title, title], bee: [UNITS + fact], cat: [fact, fact] });
+  assert.deepEqual([...segment.lengths], [title + UNITS, LENGTH_WITHOUT_BODY * UNITS]);
 });
 
 test('documents of terms give the segment that the same documents of strings give', () => {

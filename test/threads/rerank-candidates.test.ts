@@ -29,6 +29,7 @@ const someDocument: fc.Arbitrary<SparseTermDocument> = fc.record({
   title: someTerms(0, 3),
   section: fc.constant(new Uint32Array(0)),
   body: someTerms(1, 10),
+  facts: someTerms(0, 3),
 });
 const formsOf = (...words: string[]) => words.map((stem) => ({ stem, row: vocabulary.rowOf(stem) }));
 
@@ -206,4 +207,49 @@ test('what was learnt ahead, in slices of any length, changes no bit of the scor
     }),
     { numRuns: 20 },
   );
+});
+
+test('a chunk that only the facts of its page speak for stands above those that have nothing of the query', () => {
+  const terms = (...words: string[]) => Uint32Array.from(words, (word) => lexicon.term(word, word));
+  const none = terms();
+  const [asked, ...others] = WORDS;
+  const text = (...words: string[]) => ({ title: none, section: none, body: terms(...words) });
+  const documents = new Map<number, SparseTermDocument>([
+    [1, { ...text(...others.slice(0, 3)), facts: terms(asked) }],
+    [2, text(...others.slice(3, 5))],
+    [3, { title: terms(others[5]), section: none, body: none, facts: terms(asked) }],
+    [4, text(...others.slice(6))],
+  ]);
+  const labels = Uint32Array.of(1, 2, 3, 4);
+  const cosine = Float32Array.of(0.1, 0.1, 0.1, 0.1);
+  const scores = createCandidateReranker(vectors).score([segmentOf(0, documents)], formsOf(asked), {
+    labels,
+    cosine,
+    wordCosine: null,
+    outsideModel: false,
+  });
+  assert.ok(scores !== null);
+  const [fact, nothing, bare, neither] = scores;
+  assert.ok(Math.min(fact, bare) > Math.max(nothing, neither), String(scores));
+});
+
+test('facts bring a chunk no voice in feedback and make no two alike', () => {
+  const terms = (...words: string[]) => Uint32Array.from(words, (word) => lexicon.term(word, word));
+  const [asked, shared, ...others] = WORDS;
+  const scoresWith = (facts: Uint32Array) => {
+    const text = (title: string, ...words: string[]) => ({
+      title: terms(title),
+      section: terms(),
+      body: terms(...words),
+      facts,
+    });
+    const documents = new Map([
+      [1, text(others[0], asked, others[1])],
+      [2, text(others[2], others[3])],
+      [3, text(others[4], others[5])],
+    ]);
+    const candidates = { labels: Uint32Array.of(1, 2, 3), cosine: null, wordCosine: null, outsideModel: false };
+    return createCandidateReranker(vectors).score([segmentOf(0, documents)], formsOf(asked), candidates);
+  };
+  assert.deepEqual(scoresWith(terms(shared)), scoresWith(terms()));
 });

@@ -3,7 +3,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { pointBlocks } from './read-points.ts';
 
 export interface ClusterCensus {
-  /** Pages that have vectors. */
+  /** Indexed pages that have vectors. */
   pages: number;
   /** Numbers of those that the current run does not know, ascending. */
   unknown: number[];
@@ -12,7 +12,13 @@ export interface ClusterCensus {
 }
 
 /** Page numbers that are read before others get their turn: some ms. */
-const sliceNumbers = 1000;
+const sliceNumbers = 200;
+
+/** Whether a page has no text yet, and no topic therefore: its vector is of its title. */
+export function isUnread({ pages }: StoreReader, no: number): boolean {
+  const status = pages.head(no)?.status;
+  return status !== undefined && status !== 'indexed';
+}
 
 /** `space`: of the active model; null where there is none. */
 export async function clusterCensus(reader: StoreReader, space: number | null): Promise<ClusterCensus> {
@@ -29,8 +35,12 @@ export async function clusterCensus(reader: StoreReader, space: number | null): 
   for (let after = 0; space !== null; ) {
     const slice = reader.vectors.pageNumbersAfter(space, after, sliceNumbers);
     if (slice.length === 0) break;
-    pages += slice.length;
-    for (const no of slice) if (!known.has(no)) unknown.push(no);
+    for (const no of slice) {
+      const isKnown = known.has(no);
+      if (!isKnown && isUnread(reader, no)) continue;
+      pages++;
+      if (!isKnown) unknown.push(no);
+    }
     after = slice[slice.length - 1];
     await new Promise(setImmediate);
   }

@@ -14,6 +14,7 @@ import type { CommitFeed } from '../system/commit-feed.ts';
 import { type Every, everyMs } from '../system/every.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
+import { clusterCensus } from './cluster-census.ts';
 import { PagePlacement } from './page-placement.ts';
 import { RunClock, type RunClockSettings } from './run-clock.ts';
 import { showClusters } from './show-clusters.ts';
@@ -99,8 +100,8 @@ export function clustersLogic(dependencies: ClustersDependencies) {
       'cluster.recompute': async () => {
         const space = activeSpace();
         if (space === null) return { accepted: false, detail: 'no active embedding model' };
+        const { pages } = await clusterCensus(reader, space);
         if (isRunInFlight(reader)) throw new DomainError('conflict', 'a run is in flight');
-        const pages = reader.vectors.count(space);
         if (pages < settings.min_pages) {
           return { accepted: false, detail: `${pages} pages are indexed; clustering needs ${settings.min_pages}` };
         }

@@ -5,6 +5,7 @@ import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { ThreadPool } from '../../threads/thread-pool.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
+import { isUnread } from './cluster-census.ts';
 
 export type ClusterPool = ThreadPool<typeof import('../../threads/cluster-thread.ts')>;
 
@@ -70,7 +71,8 @@ async function* batches(
     const taken: Float32Array[] = [];
     let length = 0;
     while (at < pageNos.length && taken.length < batchPages && length * 4 < batchBytes) {
-      const rows = reader.vectors.get(space, pageNos[at++]) ?? new Float32Array(0);
+      const no = pageNos[at++];
+      const rows = (isUnread(reader, no) ? undefined : reader.vectors.get(space, no)) ?? new Float32Array(0);
       taken.push(rows.subarray(0, Math.min(rows.length, maxChunks * dim)));
       length += taken[taken.length - 1].length;
     }

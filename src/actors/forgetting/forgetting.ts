@@ -33,9 +33,6 @@ export interface ForgettingDependencies {
   monotonic: () => number;
 }
 
-/** Rules read at a time: half a millisecond. */
-const rowsPerRead = 100;
-
 type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
 
 export function forgettingLogic(dependencies: ForgettingDependencies) {
@@ -80,7 +77,15 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
           };
         });
       },
-      'blacklist.list': () => ({ entries: entriesOf(reader) }),
+      'blacklist.list': (): BlacklistResponse => ({
+        entries: reader.blacklist.list().map(({ no, pattern, kind, reason, created_at }) => ({
+          id: idOf('blacklist', no),
+          pattern,
+          kind,
+          reason,
+          created_at: isoOf(created_at),
+        })),
+      }),
       'blacklist.remove': async ({ blacklist_id }) =>
         inTurn(async () => {
           const no = numberOf('blacklist', blacklist_id);
@@ -105,16 +110,6 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     };
   };
   return serviceLogic<ForgettingMessages>('forgetting', start);
-}
-
-/** The contract's view of all rules, newest first; read some at a time. */
-async function* entriesOf({ blacklist }: StoreReader): AsyncGenerator<BlacklistResponse['entries'][number]> {
-  for (let rules = blacklist.list(undefined, rowsPerRead); rules.length > 0; ) {
-    for (const { no, pattern, kind, reason, created_at } of rules) {
-      yield { id: idOf('blacklist', no), pattern, kind, reason, created_at: isoOf(created_at) };
-    }
-    rules = blacklist.list(rules[rules.length - 1].no, rowsPerRead);
-  }
 }
 
 /** What a request wants forgotten. Errors: DomainError `invalid` for what is no address, and for a domain of too many. */

@@ -33,7 +33,7 @@ type ContentMessages =
   | 'index.heldAtStart'
   | 'index.purge'
   | 'index.settled';
-type QuestionMessages = 'index.retrieve' | 'index.nearPages' | 'index.pagesUnder';
+type QuestionMessages = 'index.retrieve' | 'index.nearPages' | 'index.pagesUnder' | 'index.pagesWithoutChunks';
 export type IndexMessages = ContentMessages | QuestionMessages;
 
 export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMessages> {
@@ -136,6 +136,7 @@ function questionHandlers({
       return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
     },
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
+    'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * The handler of `index_page` jobs: a stored text becomes searchable. Safe to run again at any point: new content gets new
- * labels and replaces what an earlier attempt left. Pages that wait at the same time go through steps 1 to 3 together.
+ * labels and replaces what an earlier attempt left. Pages that wait at the same time go through steps 1 to 3 together, and so do pages
+ * that have no text, for what else is known of them (bare-pages.ts).
  *
  * 1. chunk, embed and model the texts on a work thread; after that outside models are asked for their vectors
  * 2. commit chunks and vectors; labels are allocated there
@@ -11,6 +12,7 @@ import { commitPages } from '../../commands/commit-pages.ts';
 import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
 import type { Attempt } from '../../commands/settle-job.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
+import { factsText } from '../../compute/text/facts-text.ts';
 import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, localDim, takesPages } from '../../domain/model.ts';
 import type { Chunk, Page } from '../../domain/page.ts';
@@ -24,7 +26,7 @@ import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { outsideVectors } from './outside-vectors.ts';
 import { type BatchedPage, PageBatches } from './page-batches.ts';
 
-export interface IndexPageDependencies {
+export interface PageIndexerDependencies {
   ask: SystemAsk;
   reader: StoreReader;
   /** `dims`: the embedded models whose vectors are wanted. */
@@ -32,14 +34,19 @@ export interface IndexPageDependencies {
   /** Work threads that prepare. */
   threads: number;
   embedders: Embedders;
-  /** Whether pages are read for entities. */
-  readEntities: boolean;
 }
 
-interface PageToIndex extends BatchedPage {
+export interface PageToIndex extends BatchedPage {
   page: Page;
-  attempt: Attempt;
+  /** Of the job that indexes its text; null for a page whose bare chunk is made. */
+  attempt: Attempt | null;
 }
+
+/**
+ * Make a page searchable: steps 1 to 3. Errors: `takenOver` where the attempt no longer owns its job; of its text, the thread, the store,
+ * the index and the active model's provider; the signal's reason.
+ */
+export type PageIndexer = (page: PageToIndex) => Promise<void>;
 
 /** What indexing makes of a batch: chunks and segment, and rows of all chunks by vector space. */
 interface EmbeddedPages {
@@ -53,8 +60,8 @@ interface EmbeddedPages {
 /** Pages wait so long, ms, for a model that is not the active one. */
 const outsidePatienceMs = 5000;
 
-export function indexPageHandler(dependencies: IndexPageDependencies): JobHandler {
-  const { ask, reader, prepare, threads, embedders, readEntities } = dependencies;
+export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer {
+  const { ask, reader, prepare, threads, embedders } = dependencies;
   const commit = commitThrough(ask);
   const prepareBatch = async (
     pages: readonly PageToIndex[],
@@ -66,6 +73,7 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
     const { chunks, segment, vectors } = await prepare(
       pages.map(({ page }, place) => ({
         title: page.title,
+        facts: factsText(page),
         text: texts[place],
         sections: reader.pages.sections(page.no),
       })),
@@ -121,19 +129,32 @@ export function indexPageHandler(dependencies: IndexPageDependencies): JobHandle
       });
       const { stored, ...labels } = await commit(commitPages(contents));
       await ask('index.add', { segment, vectors, ...labels });
-      return stored.map((isStored) => (isStored ? null : takenOver()));
+      return stored.map((isStored, place) => (isStored || pages[place].attempt === null ? null : takenOver()));
     },
   });
+  return async (page) => {
+    refuseWhileDown();
+    await batches.index(page);
+  };
+}
+
+export interface IndexPageDependencies {
+  reader: StoreReader;
+  index: PageIndexer;
+  /** Whether pages are read for entities. */
+  readEntities: boolean;
+}
+
+export function indexPageHandler({ reader, index, readEntities }: IndexPageDependencies): JobHandler {
   return async (job, { attempt, signal }) => {
     const page = job.page_no === null ? undefined : reader.pages.get(job.page_no);
     if (page === undefined) throw noText();
-    refuseWhileDown();
     const readText = () => {
       const text = reader.pages.body(page.no);
       if (text === undefined) throw noText();
       return text;
     };
-    await batches.index({ page, attempt, signal, readText });
+    await index({ page, attempt, signal, readText });
     return (transaction) => (readEntities ? queueExtraction(transaction, page.no) : sweepAgain(transaction));
   };
 }

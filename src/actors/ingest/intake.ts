@@ -1,6 +1,6 @@
 /**
  * Intake: takes pages in. Canonicalises, gets readable text out of HTML on a thread, and has the writer decide. It answers
- * when the decision is on the disk.
+ * when the decision is on the disk. Pages that come without a text are made findable by what else is known of them.
  */
 import { type IngestDecision, ingestPage } from '../../commands/ingest-page.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -8,11 +8,12 @@ import { idOf } from '../../domain/ids.ts';
 import type { IngestOutcome } from '../../domain/messages.ts';
 import type { IngestBatchResult, IngestPageRequest } from '../../domain/page.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { serviceLogic } from '../system/service.ts';
+import { type Handlers, serviceLogic } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
+import { BarePages, type BarePagesDependencies } from './bare-pages.ts';
 import { type PreparerDependencies, submissionPreparer } from './prepare-submission.ts';
 
-export interface IntakeDependencies extends PreparerDependencies {
+export interface IntakeDependencies extends PreparerDependencies, BarePagesDependencies {
   commit: CommitCommand;
   /** `storage.max_bytes`, and what the store takes now; over it nothing new is taken in. */
   quotaBytes: number | null;
@@ -39,29 +40,32 @@ export function intakeLogic(dependencies: IntakeDependencies) {
 
   const count = (decision: IngestDecision) => metrics.ingestPages.inc({ outcome: metricOutcome[decision.outcome] });
 
-  const start = async () => ({
-    handlers: {
-      'page.ingest': async (request: IngestPageRequest): Promise<IngestOutcome> => {
-        refuseOverQuota();
-        const decision = await commit(ingestPage(await prepare(request)));
-        count(decision);
-        return outcomeOf(decision);
-      },
-      'page.ingestBatch': async ({ pages }: { pages: unknown[] }): Promise<IngestBatchResult[]> => {
-        refuseOverQuota();
-        const items = await Promise.all(pages.map(prepareItem));
-        const decisions = await commit(
-          (transaction) => items.map((item) => ('rejected' in item ? item : ingestPage(item)(transaction))),
-          items.length,
-        );
-        return decisions.map((decision, index) => {
-          if ('rejected' in decision) return { outcome: 'rejected', index, detail: decision.rejected };
-          count(decision);
-          return { ...outcomeOf(decision), index };
-        });
-      },
+  const handlers: Handlers<'page.ingest' | 'page.ingestBatch'> = {
+    'page.ingest': async (request: IngestPageRequest): Promise<IngestOutcome> => {
+      refuseOverQuota();
+      const decision = await commit(ingestPage(await prepare(request)));
+      count(decision);
+      return outcomeOf(decision);
     },
-  });
+    'page.ingestBatch': async ({ pages }: { pages: unknown[] }): Promise<IngestBatchResult[]> => {
+      refuseOverQuota();
+      const items = await Promise.all(pages.map(prepareItem));
+      const decisions = await commit(
+        (transaction) => items.map((item) => ('rejected' in item ? item : ingestPage(item)(transaction))),
+        items.length,
+      );
+      return decisions.map((decision, index) => {
+        if ('rejected' in decision) return { outcome: 'rejected', index, detail: decision.rejected };
+        count(decision);
+        return { ...outcomeOf(decision), index };
+      });
+    },
+  };
+
+  const start = async () => {
+    const bare = new BarePages(dependencies);
+    return { handlers, stop: () => bare.stop() };
+  };
   return serviceLogic<'page.ingest' | 'page.ingestBatch'>('intake', start);
 }
 

@@ -8,7 +8,7 @@ import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { Job, JobListQuery, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from '../../domain/job.ts';
 import type { MessageName } from '../../domain/messages.ts';
-import type { Page, PageQuery, PageResponse, PageStatusResponse } from '../../domain/page.ts';
+import { isBare, type Page, type PageQuery, type PageResponse, type PageStatusResponse } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
@@ -83,9 +83,10 @@ export function recordsLogic(dependencies: RecordsDependencies) {
     'page.chunks': ({ page_id }) => {
       const page = requirePage(page_id);
       const body = reader.pages.body(page.no) ?? '';
+      const chunks = reader.pages.chunks(page.no).filter((chunk) => !isBare(chunk));
       return {
         page_id: idOf('page', page.no),
-        chunks: reader.pages.chunks(page.no).map((chunk, ordinal) => ({
+        chunks: chunks.map((chunk, ordinal) => ({
           chunk_id: idOf('chunk', page.first_label + ordinal),
           ordinal,
           text: body.slice(chunk.char_start, chunk.char_end),

@@ -2,6 +2,7 @@
 import { holdsPhrases } from '../../compute/ranking/exact-query.ts';
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { idOf, isoOf } from '../../domain/ids.ts';
+import { isBare } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -27,8 +28,8 @@ export function presentPage(
   const hits = shown.flatMap(({ label, score }) => {
     const ordinal = label - page.first_label;
     const chunk = reader.pages.chunk(page.no, ordinal);
-    // Indexed anew since the search; or the one chunk of a page without text, by which its title is found.
-    if (chunk === undefined || chunk.char_end === chunk.char_start) return [];
+    // Indexed anew since the search; or there is no text, and no passage of it.
+    if (chunk === undefined || isBare(chunk)) return [];
     const text = reader.pages.bodySlice(page.no, chunk.char_start, chunk.char_end);
     return [{ chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score }];
   });

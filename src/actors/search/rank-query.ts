@@ -91,7 +91,7 @@ export function queryRanker(dependencies: RankDependencies) {
       const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);
       if (no !== undefined) found.set(no, 'url');
     }
-    for (const no of found.keys()) if (reader.pages.head(no)?.status !== 'indexed') found.delete(no);
+    for (const no of found.keys()) if ((reader.pages.head(no)?.chunk_count ?? 0) === 0) found.delete(no);
     return found;
   };
 

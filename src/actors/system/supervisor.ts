@@ -72,6 +72,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'index.nearPages': 'indexes',
   'index.settled': 'indexes',
   'index.pagesUnder': 'indexes',
+  'index.pagesWithoutChunks': 'indexes',
   'index.remove': 'indexes',
   'index.heldAtStart': 'indexes',
   'index.purge': 'indexes',

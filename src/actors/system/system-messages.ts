@@ -71,6 +71,8 @@ export interface InternalMessages {
   'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
   /** Numbers of the pages of a domain and those below it, as of the last commit that was answered. */
   'index.pagesUnder': { request: { domain: string }; reply: number[] };
+  /** Numbers of the pages that have no chunk, as of the last commit that was answered. */
+  'index.pagesWithoutChunks': { request: Record<string, never>; reply: number[] };
   /** Let go of pages' content: no search that starts afterwards finds it. */
   'index.remove': { request: { pages: readonly LabelRange[] }; reply: undefined };
   /** What the files held at the start beyond what is live, and whether one was set aside: a crash, or older files put back. */

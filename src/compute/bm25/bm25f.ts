@@ -17,6 +17,16 @@ export const B = 0.75;
 /** What one occurrence in a field counts. Each is a multiple of 1/UNITS. */
 export const FIELD_WEIGHTS = { title: 2, section: 1.5, body: 1 } as const;
 export type Field = keyof typeof FIELD_WEIGHTS;
+/**
+ * What one occurrence among the facts of a page counts: who wrote it, where it is from, how it was tagged. Less than a word of the
+ * text, so that a page is found by them and those that speak of the word stand before it; they are no part of the length.
+ */
+export const FACT_WEIGHT = 0.5;
+/**
+ * The length of a document without a text, in weighted occurrences, about that of a passage (docs/ranking.md): that a text is not known
+ * makes its title no better, and many such documents do not make all others long ones.
+ */
+export const LENGTH_WITHOUT_BODY = 200;
 /** Stored frequencies and lengths count quarters of an occurrence. */
 export const UNITS = 4;
 /** Frequencies saturate here (16,383 occurrences), where one more would change a score by less than 1e-8. */

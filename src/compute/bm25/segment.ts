@@ -27,8 +27,8 @@ import { slotCount, type TermTable } from '../structures/term-table.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
-/** Raised with any change of the layout, and of what the analyzer takes for a term: a query's terms are looked up as they are. */
-const VERSION = 4;
+/** Raised with any change of the layout, of what a document holds, and of what the analyzer takes for a term. */
+const VERSION = 5;
 const HEADER = {
   magic: 0,
   version: 1,

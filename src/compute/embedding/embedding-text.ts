@@ -7,10 +7,10 @@ import type { Chunk } from '../../domain/page.ts';
 /** Headings are for orientation; one that goes on would push the passage out of what the model reads. UTF-16 units. */
 const maxHeading = 300;
 
-/** The text of one passage. */
+/** The text of one passage; of a page without a text the title, '' where there is none. */
 export function embeddingText(title: string | null, section_title: string | null, passage: string): string {
   const headings = [title, section_title].flatMap((each) => (each === null ? [] : [each.trim().slice(0, maxHeading)]));
-  return [...new Set(headings.filter((each) => each !== '')), passage].join('\n');
+  return [...new Set([...headings, passage].filter((each) => each !== ''))].join('\n');
 }
 
 /** Shape: one text for each chunk of a page, in their order. */

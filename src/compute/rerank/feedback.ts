@@ -86,6 +86,8 @@ function feedbackStems(
     let squares = 0;
     for (let entry = 0; entry < count; entry++) {
       const stem = stems[from + entry];
+      weights[entry] = 0;
+      if (times[from + entry] < 1) continue; // facts say where a page is from, not what it is about
       if (idfs[stem] === 0) {
         idfs[stem] = termWeight(statistics.docs, statistics.documentFrequency(stem));
         summed.push(stem);
@@ -95,7 +97,7 @@ function feedbackStems(
       squares += weight ** 2;
     }
     const voice = spread > 0 ? Math.exp((steepness * (first[i] - first[best[0]])) / spread) : 1;
-    const norm = Math.sqrt(squares);
+    const norm = squares > 0 ? Math.sqrt(squares) : 1;
     for (let entry = 0; entry < count; entry++) sums[stems[from + entry]] += (voice * weights[entry]) / norm;
   }
   const heavier = (a: number, b: number) => sums[a] > sums[b] || (sums[a] === sums[b] && a < b);

@@ -1,5 +1,6 @@
 /**
- * The forward index of a batch of chunks: which words each holds and how often, in its text and in its page's title. The
+ * The forward index of a batch of chunks: which words each holds and how often, in its text and in its page's title, and which are
+ * in neither but among the facts of the page: their counts are 0. The
  * reranker's counterpart of a segment's postings. A word is a row of the word vectors with its stem; a form outside the
  * vocabulary is its stem alone. No positions and no strings: stems are numbers of the dictionary beside it.
  */
@@ -22,8 +23,10 @@ export interface ForwardIndex {
 export interface ForwardDocument {
   readonly title: Uint32Array;
   readonly body: Uint32Array;
+  readonly facts?: Uint32Array;
 }
 
+const noFacts = new Uint32Array(0);
 const MAX_COUNT = 255;
 
 /** The words of an index that is being made, numbered in the order they come: the same row is the same word, and without one the same stem. */
@@ -61,10 +64,10 @@ export function buildForwardIndex(
   const words: number[] = [];
   const bodyCounts: number[] = [];
   const titleCounts: number[] = [];
-  documents.forEach(({ title, body }, document) => {
+  documents.forEach(({ title, body, facts = noFacts }, document) => {
     /** Where in the chunk's entries a word is. */
     const places = new Map<number, number>();
-    const count = (terms: Uint32Array, counts: number[]) => {
+    const count = (terms: Uint32Array, counts: number[] | null) => {
       for (const term of terms) {
         const word = numbering.wordOf(term);
         if (word < 0) continue;
@@ -75,11 +78,12 @@ export function buildForwardIndex(
           bodyCounts.push(0);
           titleCounts.push(0);
         }
-        counts[place] = Math.min(counts[place] + 1, MAX_COUNT);
+        if (counts !== null) counts[place] = Math.min(counts[place] + 1, MAX_COUNT);
       }
     };
     count(title, titleCounts);
     count(body, bodyCounts);
+    count(facts, null);
     starts[document + 1] = words.length;
   });
   return {

@@ -30,7 +30,7 @@ export interface Candidates {
   readonly labels: Uint32Array;
   readonly starts: Uint32Array;
   readonly words: Uint32Array;
-  /** Occurrences in the chunk's text and in the page's title; an entry has at least one. */
+  /** Occurrences in the chunk's text and in the page's title; a word with none of both is among the facts of the page. */
   readonly bodyCounts: Uint8Array;
   readonly titleCounts: Uint8Array;
   readonly table: WordTable;

@@ -65,12 +65,12 @@ function weighBag(
 ): void {
   let squares = 0;
   for (let at = starts[i]; at < starts[i + 1]; at++) {
-    // Most words are there once, and a logarithm takes longer than all the rest.
-    const weight = (times[at] === 1 ? 1 : 1 + Math.log(times[at])) * idfOf[held[stems[at]]];
+    // Most words are there once, and a logarithm takes longer than all the rest. Facts make no texts alike.
+    const weight = times[at] < 1 ? 0 : (times[at] === 1 ? 1 : 1 + Math.log(times[at])) * idfOf[held[stems[at]]];
     weights[at] = weight;
     squares += weight ** 2;
   }
-  const norm = Math.sqrt(squares);
+  const norm = squares > 0 ? Math.sqrt(squares) : 1;
   for (let at = starts[i]; at < starts[i + 1]; at++) weights[at] /= norm;
 }
 

@@ -2,7 +2,7 @@
  * The candidates as bags of stems: their words with equal stems taken together and weighted as BM25F does. Counted once a query;
  * feedback and smoothing read it.
  */
-import { FIELD_WEIGHTS } from '../bm25/bm25f.ts';
+import { FACT_WEIGHT, FIELD_WEIGHTS, LENGTH_WITHOUT_BODY } from '../bm25/bm25f.ts';
 import type { Candidates } from './rerank-input.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -11,9 +11,9 @@ export interface StemBags {
   readonly labels: Uint32Array;
   readonly starts: Uint32Array;
   readonly stems: Uint32Array;
-  /** Weighted occurrences of each entry; halves and their sums are exact in single precision. */
+  /** Weighted occurrences of each entry; halves and their sums are exact in single precision. Below 1: among the facts alone. */
   readonly times: Float32Array;
-  /** By candidate the sum of its entries' times. */
+  /** By candidate its length as BM25F counts it: the sum of the occurrences in title and text. */
   readonly lengths: Float64Array;
   /** By stem how many candidates hold it. */
   readonly held: Uint32Array;
@@ -21,7 +21,7 @@ export interface StemBags {
 
 /** Weighted occurrences of a word. */
 export function occurrences(bodyCount: number, titleCount: number): number {
-  return FIELD_WEIGHTS.body * bodyCount + FIELD_WEIGHTS.title * titleCount;
+  return FIELD_WEIGHTS.body * bodyCount + FIELD_WEIGHTS.title * titleCount || FACT_WEIGHT;
 }
 
 type Words = Pick<Candidates, 'labels' | 'starts' | 'words' | 'bodyCounts' | 'titleCounts' | 'table'>;
@@ -57,14 +57,16 @@ function addBag(
   const stemOf = table.stems;
   const first = bags.starts[i];
   let end = first;
-  let length = 0;
+  let inBody = 0;
+  let inTitle = 0;
   for (let at = starts[i]; at < starts[i + 1]; at++) {
     const stem = stemOf[words[at]];
     const weighted = occurrences(bodyCounts[at], titleCounts[at]);
-    length += weighted;
+    inBody += bodyCounts[at];
+    inTitle += titleCounts[at];
     const place = places[stem];
     if (place > first) {
-      times[place - 1] += weighted;
+      times[place - 1] = together(times[place - 1], weighted);
       continue;
     }
     stems[end] = stem;
@@ -72,6 +74,11 @@ function addBag(
     places[stem] = end;
     held[stem]++;
   }
-  bags.lengths[i] = length;
+  bags.lengths[i] = inBody === 0 ? LENGTH_WITHOUT_BODY : occurrences(inBody, inTitle);
   return end;
+}
+
+/** Occurrences of two words of one stem. A fact counts where the text has neither: it adds nothing to an occurrence. */
+function together(one: number, other: number): number {
+  return one < 1 || other < 1 ? Math.max(one, other) : one + other;
 }

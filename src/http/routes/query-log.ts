@@ -10,7 +10,6 @@ import {
 import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
-import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 export const queryLogRoutes: RouteGroup = (app, { ask }) => {
@@ -43,7 +42,7 @@ export const queryLogRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: queryLogListResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => withRows(await ask('queryLog.list', query, { signal: clientSignal(reply) })),
+    async ({ query }, reply) => ask('queryLog.list', query, { signal: clientSignal(reply) }),
   );
 
   app.get(

@@ -5,6 +5,7 @@ import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { finishRun, storeDraft, storePoints } from '../../../src/commands/cluster-runs.ts';
+import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import type { ClusterPoint } from '../../../src/domain/cluster.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
@@ -217,4 +218,22 @@ test('a second run is refused while one is in flight, and taken when that one is
   await library.finish(false);
   assert.deepEqual(await recompute(), { accepted: true, detail: null });
   assert.deepEqual(await library.after(0), ['manual', 'manual']);
+});
+
+test('pages without a text make no topics: they neither start a run nor count', async () => {
+  await using library = await Library.open();
+  await library.temporary.commit((transaction) => {
+    for (let no = 1; no <= 20; no++) {
+      const canonical_url = `https://example.com/${no}`;
+      ingestPage({
+        ...{ canonical_url, original_url: canonical_url, domain: 'example.com', title: 'A title' },
+        ...{ body: null, content_hash: null, sections: [], source: null, metadata: null },
+        ...{ seen_at: 0, at: 0, max_attempts: 1 },
+      })(transaction);
+      transaction.vectors.put(space, no, Float32Array.of(1, 0));
+    }
+  });
+  assert.deepEqual(await library.after(60), []);
+  const recomputed = await library.hosted.ask('cluster.recompute', {});
+  assert.deepEqual(recomputed, { accepted: false, detail: '0 pages are indexed; clustering needs 5' });
 });

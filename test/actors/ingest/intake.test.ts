@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { intakeLogic } from '../../../src/actors/ingest/intake.ts';
+import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
+import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import type { ExtractedPage } from '../../../src/compute/extraction/extract-html.ts';
 import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
@@ -10,6 +12,7 @@ import type { IngestPageRequest } from '../../../src/domain/page.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
+import { keptLog } from '../quiet-log.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 const extracted: ExtractedPage = {
@@ -22,6 +25,9 @@ const extracted: ExtractedPage = {
   lang: null,
 };
 
+/** All pages have their chunks. */
+const noPages = (async () => []) as unknown as SystemAsk;
+
 async function startIntake(
   extract: () => Promise<ExtractedPage> = async () => extracted,
   quotaBytes: number | null = null,
@@ -30,6 +36,11 @@ async function startIntake(
   const metrics = createMetrics();
   const hosted = new Hosted(
     intakeLogic({
+      ask: noPages,
+      reader: temporary.store.reader,
+      feed: new CommitFeed(),
+      index: async () => {},
+      log: keptLog().log,
       commit: (command) => temporary.commit(command),
       extract,
       canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },

@@ -5,8 +5,10 @@
 import fc from 'fast-check';
 import {
   contribution,
+  FACT_WEIGHT,
   FIELD_WEIGHTS,
   type Field,
+  LENGTH_WITHOUT_BODY,
   lengthNorm,
   termWeight,
   UNITS,
@@ -72,7 +74,11 @@ function countTerms(document: SparseDocument) {
       frequencies.set(term, (frequencies.get(term) ?? 0) + FIELD_WEIGHTS[field] * UNITS);
     }
   }
-  return { frequencies, length };
+  for (const term of document.facts ?? []) {
+    if (term !== '') frequencies.set(term, (frequencies.get(term) ?? 0) + FACT_WEIGHT * UNITS);
+  }
+  const hasBody = document.body.some((term) => term !== '');
+  return { frequencies, length: hasBody ? length : LENGTH_WITHOUT_BODY * UNITS };
 }
 
 /** Terms that often meet, some of them traps for tables made of objects. */
@@ -82,4 +88,5 @@ export const someDocument: fc.Arbitrary<SparseDocument> = fc.record({
   title: someTerms(3),
   section: someTerms(2),
   body: someTerms(12),
+  facts: someTerms(3),
 });

@@ -40,6 +40,7 @@ const someDocument: fc.Arbitrary<SparseTermDocument> = fc.record({
   title: someTerms(3),
   section: someTerms(2),
   body: someTerms(12),
+  facts: someTerms(3),
 });
 
 /** The forward index with stems as text, which does not depend on how the dictionary numbers them. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FACT_WEIGHT, LENGTH_WITHOUT_BODY } from '../../../src/compute/bm25/bm25f.ts';
 import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
 import { Workspace } from '../../../src/compute/rerank/workspace.ts';
 
@@ -16,7 +17,7 @@ const counted = {
   starts: [0, 2, 2, 4],
   stems: [1, 0, 1, 0],
   times: [3 + 3, 2, 2, 255],
-  lengths: [8, 0, 257],
+  lengths: [8, LENGTH_WITHOUT_BODY, 257],
   held: [2, 2],
 };
 const bagsBy = (room: Workspace) => {
@@ -40,4 +41,21 @@ test('what another query has left in the workspace does not matter', () => {
   const longer = { ...given, labels: Uint32Array.of(1), starts: Uint32Array.of(0, 5) };
   stemBags({ ...longer, words: Uint32Array.of(2, 1, 2, 2, 2), bodyCounts: new Uint8Array(5).fill(9) }, room);
   assert.deepEqual(bagsBy(room), counted);
+});
+
+test('a word of the facts counts less than one of the text, adds nothing to one, and is no part of the length', () => {
+  const { times, lengths } = stemBags(
+    {
+      labels: Uint32Array.of(1, 2),
+      starts: Uint32Array.of(0, 3, 4),
+      // Words 0 and 2 share stem 1.
+      words: Uint32Array.of(0, 1, 2, 0),
+      bodyCounts: Uint8Array.of(1, 0, 0, 0),
+      titleCounts: Uint8Array.of(0, 0, 0, 0),
+      table: given.table,
+    },
+    new Workspace(),
+  );
+  assert.deepEqual([...times.subarray(0, 3)], [1, FACT_WEIGHT, FACT_WEIGHT]);
+  assert.deepEqual([...lengths], [1, LENGTH_WITHOUT_BODY]);
 });

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { searchRequest } from '../../src/domain/search.ts';
+import { until } from '../process/service.ts';
+import { library, WholeSystem } from './whole-system.ts';
+
+/** An address that nobody may fetch: a job for it is dead at once. */
+const unreachable = 'http://10.1.2.3';
+
+async function paths(system: WholeSystem, query: string, fields: Record<string, unknown> = {}) {
+  const { results } = await system.ask('search.query', searchRequest.parse({ query, ...fields }));
+  return results.map(({ canonical_url }) => new URL(canonical_url).pathname.slice(1));
+}
+
+async function handIn(system: WholeSystem, pages: Record<string, unknown>[]): Promise<string[]> {
+  const results = await system.ask('page.ingestBatch', { pages });
+  return results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
+}
+
+const bookmarks = [
+  { url: `${unreachable}/sim`, title: 'Hackers hijack phone numbers', metadata: { author: 'Joseph Cox' } },
+  {
+    url: `${unreachable}/noted`,
+    title: 'Untitled',
+    metadata: { tags: ['woodworking'], note: 'for the dovetail bench' },
+  },
+  { url: `${unreachable}/2019/growing-tomatoes-indoors.html` },
+];
+
+test('a page that cannot be fetched is found by its title, author, tags, note and address', async (t) => {
+  const system = await WholeSystem.start(t);
+  const ids = await handIn(system, bookmarks);
+  const statuses = async () =>
+    (await system.ask('page.statusBatch', { page_ids: ids })).results.map((page) => page.found && page.status);
+  await until(async () => (await statuses()).every((status) => status === 'dead'), 'no page could be fetched');
+  const found = async (query: string) => (await paths(system, query)).length > 0;
+  for (const word of ['hijack', 'dovetail', 'tomatoes']) await until(() => found(word), `${word} finds its page`);
+  for (const rerank of [true, false]) {
+    assert.deepEqual((await paths(system, 'phone numbers', { rerank }))[0], 'sim');
+    assert.deepEqual((await paths(system, 'Joseph Cox', { rerank }))[0], 'sim');
+    assert.deepEqual((await paths(system, 'woodworking', { rerank }))[0], 'noted');
+    assert.deepEqual((await paths(system, 'dovetail', { rerank }))[0], 'noted');
+    assert.deepEqual((await paths(system, 'growing tomatoes', { rerank }))[0], '2019/growing-tomatoes-indoors.html');
+  }
+  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'Hackers hijack phone numbers' }));
+  assert.deepEqual([results[0].exact_match, results[0].chunks], [true, []], 'there is no passage to show');
+  assert.deepEqual(await system.ask('page.chunks', { page_id: ids[0] }), { page_id: ids[0], chunks: [] });
+  const page = await system.ask('page.get', { page_id: ids[0] });
+  assert.deepEqual([page.status, page.body_text, page.indexed_at], ['dead', null, null]);
+  assert.deepEqual(await statuses(), ['dead', 'dead', 'dead']);
+});
+
+test('it is found after a restart, after its index files were lost, and no more when it is forgotten', async (t) => {
+  const system = await WholeSystem.start(t);
+  const [id] = await handIn(system, bookmarks);
+  const isFound = async () => (await paths(system, 'hijack')).length > 0;
+  await until(isFound, 'it is found');
+  await until(async () => (await paths(system, 'woodworking')).length > 0, 'another is found');
+  await system.stop();
+  await system.start();
+  assert.ok(await isFound(), 'after a restart');
+  await system.ask('page.forget', { url: `${unreachable}/sim` });
+  assert.deepEqual(await paths(system, 'Joseph Cox'), []);
+  await assert.rejects(async () => system.ask('page.get', { page_id: id }));
+  assert.deepEqual(await paths(system, 'woodworking'), ['noted'], 'the others stay');
+});
+
+test('a page whose text has no words is indexed, and found by its title', async (t) => {
+  const system = await WholeSystem.start(t);
+  await system.read({ empty: { title: 'Nothing but dovetails', text: '' }, dots: { title: 'Ellipsis', text: '… …' } });
+  assert.deepEqual(await paths(system, 'dovetails'), ['empty']);
+  assert.deepEqual(await paths(system, 'ellipsis'), ['dots']);
+});
+
+test('the text takes the place of title and facts alone when it comes', async (t) => {
+  let answers = false;
+  const page =
+    '<title>Not this one</title><article><p>Herons are wading birds that hunt fish in shallow water.</p></article>';
+  const server = createServer((_, response) => {
+    response.writeHead(answers ? 200 : 404, { 'content-type': 'text/html' });
+    response.end(answers ? page : '<title>Gone fishing</title><p>This page does not exist, sorry about the heron.</p>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const system = await WholeSystem.start(t, { SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]' });
+  const [id] = await handIn(system, [{ url: `${address}/birds`, title: 'Wading about' }]);
+  await until(async () => (await system.ask('page.status', { page_id: id })).status === 'dead', 'it is gone');
+  await until(async () => (await paths(system, 'wading')).length === 1, 'it is found by its title');
+  assert.deepEqual(await paths(system, 'sorry heron'), [], 'the page of an error is nobody’s');
+  assert.equal((await system.ask('page.get', { page_id: id })).title, 'Wading about');
+
+  answers = true;
+  await system.ask('job.retryBatch', { status: 'dead', limit: 10 });
+  await until(async () => (await system.ask('page.status', { page_id: id })).status === 'indexed', 'it is back');
+  assert.deepEqual(await paths(system, 'herons'), ['birds']);
+  const { results } = await system.ask('search.query', searchRequest.parse({ query: 'wading' }));
+  assert.deepEqual(
+    results.map(({ title, chunks }) => [title, chunks.map(({ ordinal }) => ordinal)]),
+    [['Wading about', [0]]],
+  );
+});
+
+test('names, authors and sites of indexed pages are found, and those that speak of the word stand first', async (t) => {
+  const system = await WholeSystem.start(t);
+  const page_ids = await handIn(
+    system,
+    Object.entries(library).map(([path, { title, text }], i) => ({
+      url: `https://${i < 3 ? 'www.birdwatch.org' : 'kitchen.example'}/${path}`,
+      title,
+      body_extracted: text,
+      metadata: path === 'bread' ? { author: 'Maria Birdwatch' } : null,
+    })),
+  );
+  const statuses = async () => (await system.ask('page.statusBatch', { page_ids })).results;
+  const isIndexed = async () => (await statuses()).every((page) => page.found && page.status === 'indexed');
+  await until(isIndexed, 'they are indexed');
+  assert.deepEqual((await paths(system, 'birdwatch')).slice(0, 4).sort(), ['bread', 'egret', 'heron', 'stork']);
+  assert.deepEqual((await paths(system, 'Maria'))[0], 'bread');
+  assert.deepEqual((await paths(system, 'birdwatch.org nests on roofs'))[0], 'stork');
+});
