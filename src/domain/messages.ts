@@ -55,6 +55,7 @@ import type {
   QueryLogQuery,
   QueryLogRunResponse,
 } from './query-log.ts';
+import type { InRows } from './rows.ts';
 import type {
   SearchBatchRequest,
   SearchBatchResponse,
@@ -99,7 +100,8 @@ export interface Messages {
   'entity.merges': { request: Record<string, never>; reply: EntityMergeListResponse };
   /** Forget a page or a domain for good. Answered when all of it is gone from every answer. */
   'page.forget': { request: ForgetRequest; reply: ForgetResponse };
-  'blacklist.list': { request: Record<string, never>; reply: BlacklistResponse };
+  /** Newest first. */
+  'blacklist.list': { request: Record<string, never>; reply: InRows<BlacklistResponse> };
   'blacklist.remove': { request: { blacklist_id: string }; reply: undefined };
   'job.list': { request: JobListQuery; reply: JobListResponse };
   'job.retry': { request: { job_id: string }; reply: JobResponse };
@@ -112,7 +114,8 @@ export interface Messages {
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };
   'search.compare': { request: CompareRequest; reply: CompareResponse };
-  'queryLog.list': { request: QueryLogQuery; reply: QueryLogListResponse };
+  /** Newest first; 1,000 runs of 1,000 candidates are 271 MB of JSON. */
+  'queryLog.list': { request: QueryLogQuery; reply: InRows<QueryLogListResponse> };
   'queryLog.get': { request: { query_id: string }; reply: QueryLogRunResponse };
   /** Unknown query ids are accepted and noted nowhere. */
   'feedback.give': { request: FeedbackRequest; reply: FeedbackResponse };
@@ -124,7 +127,8 @@ export interface Messages {
   'cluster.get': { request: { cluster_id: string }; reply: ClusterDetailResponse };
   'cluster.projection': { request: { run_id: string }; reply: ClusterProjectionResponse };
   'cluster.recompute': { request: Record<string, never>; reply: RecomputeResponse };
-  'watch.list': { request: Record<string, never>; reply: WatchListResponse };
+  /** Oldest first. */
+  'watch.list': { request: Record<string, never>; reply: InRows<WatchListResponse> };
   'watch.get': { request: { watch_id: string }; reply: WatchResponse };
   /** A known URL: the watch that is there, unchanged. */
   'watch.create': { request: CreateWatchRequest; reply: WatchResponse };

@@ -5,6 +5,7 @@
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import type { BodyRoom } from '../compute/structures/body-room.ts';
 import type { AuthToken } from '../domain/access.ts';
 import type { Ask } from '../domain/messages.ts';
 import { maxPathTextLength } from '../domain/texts.ts';
@@ -13,12 +14,15 @@ import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { isTraced, traced } from '../tracing/span.ts';
 import { type Admit, admitOnly } from './admission.ts';
+import { boundBodies } from './arriving-bodies.ts';
 import * as limits from './connection-limits.ts';
 import { answerError } from './errors.ts';
 import type { GuardSettings } from './host-guard.ts';
 import type { HttpApp, RouteContext, RouteGroup } from './http-app.ts';
+import { jsonOf } from './json-answer.ts';
 import { acceptJsonOnly, bodyLimit } from './json-body.ts';
 import { readBeforeTimeouts, unlessArrived } from './late-requests.ts';
+import { LoopShare, shareLoop } from './loop-share.ts';
 import { describeRoutes } from './openapi.ts';
 import { checkAgainst } from './request-invalid.ts';
 import { adminRoutes } from './routes/admin.ts';
@@ -39,6 +43,7 @@ import { searchRoutes } from './routes/search.ts';
 import { watchRoutes } from './routes/watches.ts';
 import { whoAmIRoutes } from './routes/whoami.ts';
 import { takeUnreadBodies } from './unread-body.ts';
+import { boundAnswers, type UntakenAnswers } from './untaken-answers.ts';
 
 export interface ServerOptions extends GuardSettings {
   ask: Ask;
@@ -51,6 +56,8 @@ export interface ServerOptions extends GuardSettings {
   capabilities: RouteContext['capabilities'];
   /** Of this software, for the OpenAPI document. */
   version: string;
+  /** Other bounds than those of a service, for tests. */
+  bounds?: { maxConnections?: number; bodies?: BodyRoom; answers?: UntakenAnswers };
 }
 
 const routeGroups: readonly RouteGroup[] = [
@@ -117,19 +124,24 @@ export function buildServer(options: ServerOptions): HttpApp {
       if (admit(request, reply) === null) answerError(error, request, reply);
     },
   }).withTypeProvider<ZodTypeProvider>();
-  limits.limitConnections(app.server);
   readBeforeTimeouts(app.server);
 
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => checkAgainst(schema, httpPart ?? 'body'));
   // Replies are typed by their schemas and checked in tests. Checking each again would add 0.04 ms to a search and 0.07 ms to a
-  // batch, of 0.13 and 1.1 ms (bench/http-layer.ts), and turn a slip in a reply into a 500.
-  app.setSerializerCompiler(() => JSON.stringify);
+  // batch, of 0.13 and 1.1 ms (bench/http-layer.ts), and turn a slip in a reply into a 500. Large ones pass as they are:
+  // `boundAnswers` writes them.
+  app.setSerializerCompiler(() => jsonOf as (value: unknown) => string);
   app.setErrorHandler(answerError);
 
   traceRequests(app);
   admit = admitOnly(app, options, options.tokens);
-  acceptJsonOnly(app);
+  const share = new LoopShare();
+  shareLoop(app, share);
+  boundBodies(app, options.bounds?.bodies);
+  acceptJsonOnly(app, share);
   takeUnreadBodies(app);
+  boundAnswers(app, options.bounds?.answers);
+  limits.limitConnections(app, options.bounds?.maxConnections);
   measure(app, options.metrics);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });

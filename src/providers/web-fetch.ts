@@ -14,11 +14,11 @@ import { type IncomingMessage, type RequestOptions, request as requestHttp } fro
 import { request as requestHttps } from 'node:https';
 import type { TcpNetConnectOpts } from 'node:net';
 import { readRetryAfterMs } from '../compute/retries/retry-delay.ts';
+import { BodyRoom } from '../compute/structures/body-room.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import { normalizeHost } from '../compute/web/domain-match.ts';
 import { addressInHeader } from '../compute/web/header-address.ts';
 import { traced } from '../tracing/span.ts';
-import { BodyRoom } from './body-room.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import { FetchError, transportError } from './fetch-error.ts';

@@ -32,9 +32,12 @@ export class BlacklistReader {
     return this.rows.getKeysCount({ limit: 1 }) === 0;
   }
 
-  /** Newest first. */
-  list(): BlacklistRule[] {
-    return [...this.rows.getRange({ reverse: true })].map(({ value }) => value);
+  /** Newest first, from the one before `before`. */
+  list(before?: number, limit?: number): BlacklistRule[] {
+    const start = before === undefined ? {} : { start: before - 1 };
+    return [...this.rows.getRange({ ...start, ...(limit === undefined ? {} : { limit }), reverse: true })].map(
+      ({ value }) => value,
+    );
   }
 
   /** Rules whose pages are not all gone yet, oldest first. */

@@ -6,6 +6,7 @@ import { forgetRequest } from '../../src/domain/blacklist.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { until } from '../process/service.ts';
+import { listOf } from '../rows.ts';
 import { filesHolding } from './byte-scan.ts';
 import { library, WholeSystem, withEntities } from './whole-system.ts';
 
@@ -153,7 +154,7 @@ test('a domain is forgotten with all below it, whatever its pages are doing, and
   const known = await system.ask('page.forget', { domain: 'goes.example', reason: 'again' });
   assert.deepEqual(known, { ...reply, pages_purged: 0, vector_deletes_queued: 0 });
   assert.deepEqual(
-    (await system.ask('blacklist.list', {})).entries.map(({ id, reason }) => [id, reason]),
+    (await listOf((await system.ask('blacklist.list', {})).entries)).map(({ id, reason }) => [id, reason]),
     [[reply.blacklist_id, null]],
   );
   await erased(system);

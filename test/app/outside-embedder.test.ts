@@ -5,6 +5,7 @@ import { queryLogQuery } from '../../src/domain/query-log.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
+import { listOf } from '../rows.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
 const dim = 32;
@@ -48,7 +49,7 @@ for (const kind of ['local', 'none']) {
     const text = `${library.heron.title}\n${library.heron.text}`;
     const { query_id } = await system.ask('search.query', request(text));
     const logged = async () =>
-      (await system.ask('queryLog.list', queryLogQuery.parse({}))).runs[0]?.query_id === query_id;
+      (await listOf((await system.ask('queryLog.list', queryLogQuery.parse({}))).runs))[0]?.query_id === query_id;
     await until(logged, 'the run is logged');
     const run = await system.ask('queryLog.get', { query_id });
     assert.deepEqual([run.active_model, run.reranker_model], ['openai-words-32-32', kind === 'local' ? 'local' : null]);
@@ -83,6 +84,7 @@ test('a search that waits for its vector while its model is replaced and deleted
   const { results, timing_ms } = await searching;
   assert.ok(results.length > 0);
   assert.deepEqual([timing_ms.embed, timing_ms.degraded_dense], [undefined, undefined]);
-  const logged = async () => (await system.ask('queryLog.list', queryLogQuery.parse({}))).runs[0]?.active_model === id;
+  const logged = async () =>
+    (await listOf((await system.ask('queryLog.list', queryLogQuery.parse({}))).runs))[0]?.active_model === id;
   await until(logged, 'the run is logged as the new model’s');
 });

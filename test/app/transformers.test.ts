@@ -19,6 +19,7 @@ import { transformersEmbedder } from '../../src/providers/transformers-embedder.
 import { runBreakers } from '../actors/system/running-breakers.ts';
 import { tinyVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
+import { listOf } from '../rows.ts';
 import { compiled, library, WholeSystem } from './whole-system.ts';
 
 const { transformerThreads }: typeof import('../../src/actors/models/transformer-threads.ts') = await compiled(
@@ -121,7 +122,7 @@ test('the running service fills, activates and searches a transformer model', { 
   const { query_id, timing_ms } = await system.ask('search.query', searchRequest.parse({ query: 'bread flour oven' }));
   assert.ok(timing_ms.embed > 0 && timing_ms.degraded_dense === undefined);
   const logged = async () =>
-    (await system.ask('queryLog.list', queryLogQuery.parse({}))).runs[0]?.query_id === query_id;
+    (await listOf((await system.ask('queryLog.list', queryLogQuery.parse({}))).runs))[0]?.query_id === query_id;
   await until(logged, 'the run is logged');
   const run = await system.ask('queryLog.get', { query_id });
   assert.equal(run.active_model, 'tiny');

@@ -8,6 +8,7 @@ import type { PageResponse } from '../../src/domain/page.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import { createWatchRequest, type WatchResponse } from '../../src/domain/watch.ts';
 import { until } from '../process/service.ts';
+import { listOf } from '../rows.ts';
 import { FeedServer, rss } from './feed-server.ts';
 import { WholeSystem } from './whole-system.ts';
 
@@ -244,7 +245,7 @@ test('a deleted watch leaves its pages; its poll and its id are gone', async (t)
   await poll(id);
   await system.ask('watch.delete', { watch_id: id });
   await assert.rejects(system.ask('watch.get', { watch_id: id }), { code: 'not_found' });
-  assert.deepEqual((await system.ask('watch.list', {})).watches, []);
+  assert.deepEqual(await listOf((await system.ask('watch.list', {})).watches), []);
   assert.equal((await pages()).length, 1);
   assert.notEqual((await create(`${web.url}/feed`)).id, id, 'the URL is free again');
 });
@@ -269,9 +270,9 @@ test('every public feed is read or fails with a reason', {
     await system.ask('watch.run', { watch_id: id });
   }
   const open = async () =>
-    (await system.ask('watch.list', {})).watches.filter(({ last_status }) => last_status === 'pending');
+    (await listOf((await system.ask('watch.list', {})).watches)).filter(({ last_status }) => last_status === 'pending');
   await until(async () => (await open()).length === 0, 'every feed was polled', 120_000);
-  const { watches } = await system.ask('watch.list', {});
+  const watches = await listOf((await system.ask('watch.list', {})).watches);
   assert.equal(watches.length, names.length);
   const failed = watches.filter(({ last_status }) => last_status === 'error');
   for (const { last_error } of failed) assert.match(last_error ?? '', /^not a feed: /);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { nodeServerOptions } from '../../src/http/connection-limits.ts';
+import { connectionsOf, nodeServerOptions, openFileLimit } from '../../src/http/connection-limits.ts';
+import type { HttpApp } from '../../src/http/http-app.ts';
+import { until } from '../process/service.ts';
 import { rawHead, testServer } from './test-server.ts';
 
 test('limits are within what slow clients may cost', async (t) => {
@@ -12,7 +14,7 @@ test('limits are within what slow clients may cost', async (t) => {
   const { headersTimeout, requestTimeout, maxConnections, keepAliveTimeout } = app.server;
   assert.equal(headersTimeout, nodeServerOptions.headersTimeout);
   assert.ok(headersTimeout <= 10_000 && requestTimeout <= 120_000 && keepAliveTimeout <= 120_000);
-  assert.ok(maxConnections > 10_000 && Number.isFinite(maxConnections));
+  assert.ok(maxConnections > 0 && Number.isFinite(maxConnections));
   assert.ok(nodeServerOptions.connectionsCheckingInterval <= 1_000);
 });
 
@@ -41,4 +43,66 @@ test('connections that are silent, or stop in the middle of headers or body, are
   );
   for (const answer of answers)
     assert.match(answer, /^HTTP\/1\.1 408 (?:.|\s)*\{"detail":"the request took too long to arrive"\}$/);
+});
+
+test('the number of connections follows the open files that the process may have', () => {
+  const table = 'Limit                     Soft Limit           Hard Limit           Units     \n';
+  assert.equal(
+    openFileLimit(`${table}Max open files            200                  4096                 files\n`),
+    200,
+  );
+  assert.equal(
+    openFileLimit(`${table}Max open files            unlimited            unlimited            files\n`),
+    Infinity,
+  );
+  assert.equal(openFileLimit(''), 10_240);
+  assert.deepEqual([Infinity, 20_000, 1_024, 200, 20, 1].map(connectionsOf), [15_000, 15_000, 896, 72, 6, 1]);
+});
+
+async function connected(app: HttpApp): Promise<Socket> {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').resume();
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('who has shown no token makes room first, then who has nothing to ask, and never who is being answered', async (t) => {
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { app, asked } = testServer(
+    { 'model.list': async () => answered.then(() => ({ models: [] })), 'cluster.runs': () => ({ runs: [] }) },
+    { bounds: { maxConnections: 3 } },
+  );
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const ask = (socket: Socket, path: string) => socket.write(rawHead('GET', path));
+
+  const asking = await connected(app);
+  ask(asking, '/v1/models');
+  await until(() => asked.length === 1, 'it is being answered');
+  const idle = await connected(app);
+  ask(idle, '/v1/clusters/runs');
+  await once(idle, 'data');
+  const stranger = await connected(app);
+  const strangerEnds = once(stranger, 'close');
+  const second = await connected(app);
+  await strangerEnds;
+  assert.deepEqual([asking.destroyed, idle.destroyed, second.destroyed], [false, false, false]);
+
+  ask(second, '/v1/models');
+  await until(() => asked.length === 3, 'two are being answered');
+  const idleEnds = once(idle, 'close');
+  const third = await connected(app);
+  await idleEnds;
+  ask(third, '/v1/models');
+  await until(() => asked.length === 4, 'three are being answered');
+  const refused = await connected(app);
+  if (!refused.closed) await once(refused, 'close');
+  assert.deepEqual([asking.destroyed, second.destroyed, third.destroyed], [false, false, false]);
+  const answers = [asking, second, third].map((socket) => once(socket, 'data'));
+  answer();
+  for (const [text] of await Promise.all(answers)) assert.match(String(text), /^HTTP\/1\.1 200/);
+  for (const socket of [asking, second, third]) socket.destroy();
 });

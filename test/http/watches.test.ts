@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { WatchResponse } from '../../src/domain/watch.ts';
 import { type Answers, testServer, writer } from './test-server.ts';
@@ -19,7 +20,7 @@ const watch: WatchResponse = {
   created_at: '2026-11-21T00:00:00.000Z',
 };
 const answers: Answers = {
-  'watch.list': () => ({ watches: [watch] }),
+  'watch.list': () => ({ watches: Readable.from([watch]) }),
   'watch.get': () => watch,
   'watch.create': () => watch,
   'watch.update': () => watch,

@@ -29,6 +29,9 @@ export const withoutEntities = { SERVICE_ENTITY__ENABLED: 'false' };
  */
 export const patientSearches = { SERVICE_SEARCH__EMBED_DEADLINE_S: '120', SERVICE_SEARCH__RERANK_DEADLINE_S: '120' };
 
+/** In the environment of a service: how many files it may have open. */
+export const openFilesVariable = 'READBACK_TEST_OPEN_FILES';
+
 export const token = 'process-test-token-2f9c51';
 
 export interface Exit {
@@ -280,7 +283,11 @@ export async function until(
 /** Settings come from `env` alone: none of the person who runs the tests. */
 function launch(env: Record<string, string>, args: readonly string[] = []): ChildProcess {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SERVICE_') && name !== 'NODE_OPTIONS');
-  return spawn(process.execPath, [join(root, 'dist', 'main.js'), ...args], {
+  const service = [process.execPath, join(root, 'dist', 'main.js'), ...args];
+  const { [openFilesVariable]: openFiles } = env;
+  const [program, ...rest] =
+    openFiles === undefined ? service : ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...service];
+  return spawn(program, rest, {
     env: { ...Object.fromEntries(own), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -33,6 +33,9 @@ export interface ForgettingDependencies {
   monotonic: () => number;
 }
 
+/** Rules read at a time: half a millisecond. */
+const rowsPerRead = 100;
+
 type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
 
 export function forgettingLogic(dependencies: ForgettingDependencies) {
@@ -77,15 +80,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
           };
         });
       },
-      'blacklist.list': (): BlacklistResponse => ({
-        entries: reader.blacklist.list().map(({ no, pattern, kind, reason, created_at }) => ({
-          id: idOf('blacklist', no),
-          pattern,
-          kind,
-          reason,
-          created_at: isoOf(created_at),
-        })),
-      }),
+      'blacklist.list': () => ({ entries: entriesOf(reader) }),
       'blacklist.remove': async ({ blacklist_id }) =>
         inTurn(async () => {
           const no = numberOf('blacklist', blacklist_id);
@@ -110,6 +105,16 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
     };
   };
   return serviceLogic<ForgettingMessages>('forgetting', start);
+}
+
+/** The contract's view of all rules, newest first; read some at a time. */
+async function* entriesOf({ blacklist }: StoreReader): AsyncGenerator<BlacklistResponse['entries'][number]> {
+  for (let rules = blacklist.list(undefined, rowsPerRead); rules.length > 0; ) {
+    for (const { no, pattern, kind, reason, created_at } of rules) {
+      yield { id: idOf('blacklist', no), pattern, kind, reason, created_at: isoOf(created_at) };
+    }
+    rules = blacklist.list(rules[rules.length - 1].no, rowsPerRead);
+  }
 }
 
 /** What a request wants forgotten. Errors: DomainError `invalid` for what is no address, and for a domain of too many. */

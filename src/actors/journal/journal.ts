@@ -30,8 +30,6 @@ type JournalMessages =
   | 'eval.startReplay'
   | 'eval.replay';
 
-/** Runs read before others have a turn: a few ms of decoding. */
-const runsPerTurn = 32;
 /** Between two looks for old runs, ms. */
 const purgeEveryMs = 3_600_000;
 
@@ -55,6 +53,14 @@ export function journalLogic(dependencies: JournalDependencies) {
       purging = purging.then(purge);
     }, purgeEveryMs);
 
+    /** Each is read when it is asked for. */
+    async function* runsOf(numbers: readonly number[]): AsyncGenerator<QueryLogRunResponse> {
+      for (const no of numbers) {
+        const run = reader.queryLog.get(no);
+        if (run !== undefined) yield runResponseOf(run, reader);
+      }
+    }
+
     const handlers: Handlers<JournalMessages> = {
       'queryLog.list': async ({ since, limit, kind }) => {
         await flush();
@@ -63,13 +69,7 @@ export function journalLogic(dependencies: JournalDependencies) {
           kind,
           limit,
         });
-        const runs: QueryLogRunResponse[] = [];
-        for (const [i, no] of numbers.entries()) {
-          if (i % runsPerTurn === runsPerTurn - 1) await new Promise(setImmediate);
-          const run = reader.queryLog.get(no);
-          if (run !== undefined) runs.push(runResponseOf(run, reader));
-        }
-        return { runs };
+        return { runs: runsOf(numbers) };
       },
       'queryLog.get': async ({ query_id }) => {
         await flush();

@@ -18,6 +18,9 @@ export interface WatchesDependencies extends PollClockDependencies {
   defaultIntervalHours: number;
 }
 
+/** Watches read at a time: half a millisecond. */
+const rowsPerRead = 100;
+
 type WatchMessages = Extract<MessageName, `watch.${string}`>;
 
 export function watchesLogic(dependencies: WatchesDependencies) {
@@ -27,7 +30,7 @@ export function watchesLogic(dependencies: WatchesDependencies) {
     const polls = startPollClock(dependencies);
 
     const handlers: Handlers<WatchMessages> = {
-      'watch.list': () => ({ watches: reader.watches.list().map(watchResponseOf) }),
+      'watch.list': () => ({ watches: allWatches(reader) }),
       'watch.get': ({ watch_id }) => {
         const watch = reader.watches.get(numberOf('watch', watch_id) ?? 0);
         return watch === undefined ? unknown(watch_id) : watchResponseOf(watch);
@@ -98,6 +101,14 @@ export function watchesLogic(dependencies: WatchesDependencies) {
 
 function unknown(watch_id: string): never {
   throw unknownId('watch', watch_id);
+}
+
+/** The contract's view of all watches, oldest first; read some at a time. */
+async function* allWatches({ watches }: WatchesDependencies['reader']): AsyncGenerator<WatchResponse> {
+  for (let rows = watches.list(0, rowsPerRead); rows.length > 0; ) {
+    yield* rows.map(watchResponseOf);
+    rows = watches.list(rows[rows.length - 1].no, rowsPerRead);
+  }
 }
 
 /** The contract's view of a watch. */

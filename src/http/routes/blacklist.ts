@@ -4,6 +4,7 @@ import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/b
 import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
+import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 export const blacklistRoutes: RouteGroup = (app, { ask }) => {
@@ -33,7 +34,7 @@ export const blacklistRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: blacklistResponse },
       },
     },
-    async (_, reply) => ask('blacklist.list', {}, { signal: clientSignal(reply) }),
+    async (_, reply) => withRows(await ask('blacklist.list', {}, { signal: clientSignal(reply) })),
   );
 
   app.delete(

@@ -7,11 +7,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { listedTools, type RouteAnswer, type ToolHost, toolServer } from '../../mcp/mcp-server.ts';
-import type { RouteCall, RouteSchemas } from '../../mcp/tool-schema.ts';
-import type { Tool } from '../../mcp/tools.ts';
+import type { RouteCall } from '../../mcp/tool.ts';
 import { clientSignal } from '../client-signal.ts';
 import { errorResponse } from '../errors.ts';
 import type { RouteGroup } from '../http-app.ts';
@@ -30,26 +30,16 @@ const mcpAdminResponse = z.strictObject({
 /** An answer of the protocol, its errors too. */
 const message = z.record(z.string(), z.unknown());
 
+/**
+ * Bytes of a request: as much as the protocol's own reader takes. A call's arguments are parsed, written and parsed again, and no model
+ * writes as much; `POST /v1/pages` takes more.
+ */
+const mcpBodyLimit = 4 * 1024 * 1024;
+/** Messages of a batch. Protocol versions from 2025-06-18 on have none; those before must be understood. */
+const maxBatch = 20;
+
 /** Names the call that a request is made for; of use only with an id that is under way. */
 const callHeader = 'x-readback-call';
-
-const asSchema = (value: unknown): z.ZodType | undefined => (value instanceof z.ZodType ? value : undefined);
-
-/** Every route's schemas, by method and template, as routes are registered. */
-function routeSchemas(app: Parameters<RouteGroup>[0]): ReadonlyMap<string, RouteSchemas> {
-  const known = new Map<string, RouteSchemas>();
-  app.addHook('onRoute', ({ method, url, schema }) => {
-    const { params, querystring, body, response } = schema ?? {};
-    const answers: Record<string, z.ZodType> = {};
-    for (const [status, answer] of Object.entries(response ?? {})) {
-      const each = asSchema(answer);
-      if (each !== undefined) answers[status] = each;
-    }
-    const schemas = { params: asSchema(params), querystring: asSchema(querystring), body: asSchema(body), answers };
-    for (const each of [method].flat()) known.set(`${each} ${url}`, schemas);
-  });
-  return known;
-}
 
 /** Asks routes of this server what a tool wants of them, in the name of the request that the tool call came with. */
 function routeCaller(app: Parameters<RouteGroup>[0]) {
@@ -119,28 +109,25 @@ function parsed(payload: string): unknown {
   return payload === '' ? null : JSON.parse(payload);
 }
 
-/** Register before the routes behind the tools: their schemas are read as they come. */
 export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
-  const schemas = routeSchemas(app);
-  const route = ({ method, url }: Tool) => schemas.get(`${method} ${url}`);
   const underWay = new CallsUnderWay();
 
   const call = routeCaller(app);
   const hostFor = (request: FastifyRequest): ToolHost => ({
     version,
     listsMutating: listsMutatingTools,
-    route,
     call: (routeCall, signal) => call(request, routeCall, signal),
   });
 
   app.post(
     '/mcp',
     {
+      bodyLimit: mcpBodyLimit,
       config: { scope: 'read' },
       schema: {
         operationId: 'mcp',
         summary: 'Model Context Protocol over Streamable HTTP, without sessions',
-        description: 'A tool call needs the scope of the route behind the tool.',
+        description: `A tool call needs the scope of the route behind the tool. A body has ${mcpBodyLimit / 2 ** 20} MB at most, a batch ${maxBatch} messages.`,
         tags: ['mcp'],
         response: {
           200: z.union([message, z.array(message)]),
@@ -152,6 +139,10 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
     },
     async (request, reply) => {
       const messages = [request.body].flat() as (Message | null)[];
+      if (messages.length > maxBatch) {
+        const error = { code: ErrorCode.InvalidRequest, message: `a batch has ${maxBatch} messages at most` };
+        return reply.code(400).send({ jsonrpc: '2.0', error, id: null });
+      }
       for (const message of messages) {
         if (message?.method === 'notifications/cancelled') underWay.cancel(keyOf(request, message.params?.requestId));
       }
@@ -207,7 +198,7 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
       },
     },
     async () => ({
-      tools: listedTools({ listsMutating: listsMutatingTools, route }).map(({ name, description, inputSchema }) => ({
+      tools: listedTools({ listsMutating: listsMutatingTools }).map(({ name, description, inputSchema }) => ({
         name,
         description,
         inputSchema,

@@ -10,6 +10,7 @@ import {
 import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
+import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 export const queryLogRoutes: RouteGroup = (app, { ask }) => {
@@ -42,7 +43,7 @@ export const queryLogRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: queryLogListResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => ask('queryLog.list', query, { signal: clientSignal(reply) }),
+    async ({ query }, reply) => withRows(await ask('queryLog.list', query, { signal: clientSignal(reply) })),
   );
 
   app.get(

@@ -4,6 +4,7 @@ import { pathText } from '../../domain/texts.ts';
 import * as watch from '../../domain/watch.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
+import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 const watchParams = z.object({ watch_id: pathText });
@@ -20,7 +21,7 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: watch.watchListResponse },
       },
     },
-    async (_request, reply) => ask('watch.list', {}, { signal: clientSignal(reply) }),
+    async (_request, reply) => withRows(await ask('watch.list', {}, { signal: clientSignal(reply) })),
   );
 
   app.get(

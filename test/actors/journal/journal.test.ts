@@ -6,6 +6,7 @@ import { type CommitCommand, commitThrough } from '../../../src/actors/system/sy
 import { appendRuns, purgeFromLog } from '../../../src/commands/log-queries.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { queryLogListResponse, queryLogRunResponse } from '../../../src/domain/query-log.ts';
+import { listOf } from '../../rows.ts';
 import { queryRun } from '../../store/query-runs.ts';
 import type { Hosted } from '../hosted.ts';
 import { keptLog } from '../quiet-log.ts';
@@ -38,8 +39,9 @@ class Desk implements AsyncDisposable {
     this.journal = shelf.host(logic);
   }
 
-  list(changes: object = {}) {
-    return this.journal.ask('queryLog.list', { limit: 100, ...changes });
+  async list(changes: object = {}) {
+    const { runs } = await this.journal.ask('queryLog.list', { limit: 100, ...changes });
+    return { runs: await listOf(runs) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

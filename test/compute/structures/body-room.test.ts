@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BodyRoom, type BodyShare } from '../../src/providers/body-room.ts';
+import { BodyRoom, type BodyShare } from '../../../src/compute/structures/body-room.ts';
 
 const never = new AbortController().signal;
 

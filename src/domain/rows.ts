@@ -1,0 +1,7 @@
+/** A list of an answer whose rows are made one by one while the answer is written, since all of them at once would take too much memory. */
+export type Rows<Row> = AsyncIterable<Row>;
+
+/** An answer whose lists are rows. */
+export type InRows<Response> = {
+  [Name in keyof Response]: Response[Name] extends (infer Row)[] ? Rows<Row> : Response[Name];
+};

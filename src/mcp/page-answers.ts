@@ -1,0 +1,79 @@
+/** Answers that hold text of pages: of a search its passages, of a page a part of its text. Pure. */
+import { bestPart } from '../compute/text/best-part.ts';
+import type { PageResponse } from '../domain/page.ts';
+import type { PageResult, SearchResponse } from '../domain/search.ts';
+import { type Answer, bytesOf, cut, fitting, linesOf, pageLine, someOf, told } from './answer.ts';
+import { endWithin } from './cut-text.ts';
+
+/** The best part of each passage, and where it begins in the page's text; what two passages share is told once. */
+function passagesOf(chunks: PageResult['chunks'], query: string): { offset: number; text: string }[] {
+  const passages: { offset: number; end: number; text: string }[] = [];
+  for (const { char_start, text } of chunks) {
+    const from = bestPart(text, query, endWithin(text, 0, bytesOf.passage));
+    const to = endWithin(text, from, bytesOf.passage);
+    const [offset, end] = [char_start + from, char_start + to];
+    if (passages.some((other) => offset < other.end && other.offset < end)) continue;
+    passages.push({ offset, end, text: `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}` });
+  }
+  return passages.map(({ offset, text }) => ({ offset, text }));
+}
+
+const resultLine = (result: PageResult, query: string) =>
+  told({
+    ...pageLine(result),
+    first_seen_at: result.first_seen_at.slice(0, 10),
+    exact_match: result.exact_match || null,
+    passages: passagesOf(result.chunks, query),
+  });
+
+export function searchAnswer(found: SearchResponse, { query }: { query: string }): Answer {
+  const { results, offset, suggestions, timing_ms } = found;
+  const lines = fitting(linesOf(results, (result) => resultLine(result, query)));
+  const end = offset + lines.length;
+  const hasMore = found.has_more || lines.length < results.length;
+  const partial = [
+    ...(timing_ms.rebuilding === 1
+      ? [' The index is being built again: pages may be missing until that is done.']
+      : []),
+    ...(timing_ms.degraded_dense === 1 ? [' Only words were compared, not meanings: the model does not answer.'] : []),
+  ].join('');
+  if (results.length === 0) {
+    const nothing = offset === 0 ? 'Nothing in the reading history matches.' : `Nothing more from offset ${offset} on.`;
+    return { said: `${nothing}${partial}` };
+  }
+  const more = hasMore ? `; more with offset ${end}` : '';
+  const pages = lines.length === 1 ? `Page ${end}` : `Pages ${offset + 1} to ${end}`;
+  const beside = suggestions.map(({ page_id, title, reason }) => ({
+    suggested: page_id,
+    title: cut(title, bytesOf.title),
+    reason: cut(reason, bytesOf.reason),
+  }));
+  return { said: `${pages}, best first${more}.${partial}`, lines: fitting([...lines, ...beside]) };
+}
+
+/** Bytes of a part of a text; the rest of the answer is for the page's facts. */
+const textBytes = 40_000;
+
+/** A part of a page's text; the first comes with the page's facts. */
+export function pageAnswer(page: PageResponse, { offset }: { offset: number }): Answer {
+  const { page_id, title, canonical_url, body_text: text, body_length: length = 0 } = page;
+  const facts = told({
+    canonical_url: cut(canonical_url, bytesOf.wholeUrl),
+    source: cut(page.source, bytesOf.title),
+    first_seen_at: page.first_seen_at,
+    last_seen_at: page.last_seen_at,
+    visit_count: page.visit_count,
+    status: page.status,
+    ...someOf('metadata', page.metadata),
+  });
+  const named = { page_id, ...told({ title: cut(title, bytesOf.title) }) };
+  const line = offset === 0 ? { ...named, ...facts } : named;
+  if (text === null) return { said: `There is no text of this page: it is ${page.status}.`, lines: [line] };
+  if (offset > 0 && offset >= length) return { said: `The text ends at ${length}.`, lines: [line] };
+  const end = endWithin(text, 0, textBytes);
+  const next = offset + end;
+  const more = next < length ? `; go on with offset ${next}` : '';
+  const said =
+    offset === 0 && next === length ? `The whole text` : `Characters ${offset} to ${next} of ${length}${more}`;
+  return { said: `${said}.`, lines: [{ ...line, body_text: text.slice(0, end) }] };
+}

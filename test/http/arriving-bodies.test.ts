@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { BodyRoom } from '../../src/compute/structures/body-room.ts';
+import { until } from '../process/service.ts';
+import { rawHead, testServer, writer } from './test-server.ts';
+
+test('bodies beyond the room are not read until others are answered, and small ones do not wait', async (t) => {
+  const size = 1_000_000;
+  const { app, asked } = testServer({}, { bounds: { bodies: new BodyRoom(size) } });
+  t.after(() => app.close());
+  const body = JSON.stringify({ url: 'https://a.example/', body_extracted: 'x'.repeat(size) });
+  const received = new Map<number | undefined, number>();
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    request.raw.on('data', (bytes: Buffer) => {
+      const from = request.raw.socket.remotePort;
+      received.set(from, (received.get(from) ?? 0) + bytes.length);
+    });
+    done(null, payload);
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const head = rawHead('POST', '/v1/pages', 'content-type: application/json', `content-length: ${body.length}`);
+  const send = async (part: string) => {
+    const socket = connect(port, '127.0.0.1').resume();
+    await once(socket, 'connect');
+    socket.write(head + part);
+    return socket;
+  };
+  const parts = [body.slice(0, size - 1), body.slice(0, size - 1), body.slice(0, size - 1)];
+  const sockets: Socket[] = [];
+  for (const part of parts) sockets.push(await send(part));
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  // One has come as far as it was sent, beside it only pieces of the others.
+  const total = () => [...received.values()].reduce((sum, bytes) => sum + bytes, 0);
+  await until(() => total() >= size - 1, 'the room is taken');
+  const small = await fetch(`http://127.0.0.1:${port}/v1/pages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${writer}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: 'https://b.example/' }),
+  });
+  assert.equal(small.status, 404);
+  assert.ok(total() < 2.5 * size, `${total()} bytes were taken`);
+  for (const socket of sockets) socket.write(body.slice(size - 1));
+  await until(() => asked.length === 4, 'all are answered, one after another');
+  assert.equal(total(), 3 * body.length + Buffer.byteLength(JSON.stringify({ url: 'https://b.example/' })));
+});

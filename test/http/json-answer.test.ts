@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { jsonOf, LargeJson, pieceLength, slicesOf } from '../../src/http/json-answer.ts';
+
+async function textOf(answer: string | LargeJson): Promise<string> {
+  if (typeof answer === 'string') return answer;
+  let text = '';
+  for await (const piece of answer.pieces()) text += piece;
+  return text;
+}
+
+test('any value has the JSON that it has at once, whatever its size', async () => {
+  const filler = 'x'.repeat(pieceLength);
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), fc.boolean(), async (value, isLarge) => {
+      const answer = isLarge ? { value, filler, list: [value, filler, undefined, null], left: undefined } : value;
+      assert.equal(await textOf(jsonOf(answer)), JSON.stringify(answer));
+    }),
+  );
+});
+
+test('a long text is cut into pieces, and no character between its halves', async () => {
+  for (const shift of [0, 1]) {
+    const text = 'a'.repeat(shift) + '\u{1F600}\u0001"'.repeat(pieceLength);
+    assert.equal([...slicesOf(text)].join(''), text);
+    const answer = jsonOf({ text });
+    assert.ok(answer instanceof LargeJson);
+    assert.equal(await textOf(answer), JSON.stringify({ text }));
+    assert.ok(answer.held >= text.length);
+    for await (const piece of answer.pieces()) {
+      assert.ok(piece.length <= 12 * pieceLength);
+      assert.ok(piece.isWellFormed(), 'a piece becomes bytes by itself');
+    }
+  }
+});
+
+test('rows are made as the pieces are taken', async () => {
+  let made = 0;
+  const rowsOf = async function* (count: number) {
+    while (made < count) yield { no: made++, text: 'x'.repeat(pieceLength / 4) };
+  };
+  const pieces = new LargeJson({ before: 1, rows: rowsOf(1_000) }).pieces();
+  await pieces.next();
+  assert.equal(made, 4);
+  await pieces.next();
+  assert.ok(made <= 9);
+  await pieces.return(undefined);
+
+  for (const count of [0, 1, 7]) {
+    made = 0;
+    const text = await textOf(jsonOf({ rows: rowsOf(count), after: [2] }));
+    const rows = Array.from({ length: count }, (_, no) => ({ no, text: 'x'.repeat(pieceLength / 4) }));
+    assert.equal(text, JSON.stringify({ rows, after: [2] }));
+  }
+});
+
+test('others have their turn between two pieces', async () => {
+  const rows = async function* () {
+    for (let no = 0; no < 10; no++) yield 'x'.repeat(pieceLength);
+  };
+  let turns = 0;
+  let going = true;
+  const count = () => {
+    turns++;
+    if (going) setImmediate(count);
+  };
+  setImmediate(count);
+  let pieces = 0;
+  for await (const _piece of new LargeJson({ rows: rows() }).pieces()) pieces++;
+  going = false;
+  assert.ok(turns >= pieces - 1, `${turns} turns beside ${pieces} pieces`);
+});

@@ -1,0 +1,325 @@
+/** What assistants are told of routes' answers, whatever those hold. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PageResponse } from '../../src/domain/page.ts';
+import type { PageResult, SearchResponse } from '../../src/domain/search.ts';
+import type { Answer } from '../../src/mcp/answer.ts';
+import { enveloped } from '../../src/mcp/neutral-text.ts';
+import { toolCall } from '../../src/mcp/tool.ts';
+import { tools } from '../../src/mcp/tools.ts';
+
+const at = '2026-01-31T12:00:00.000Z';
+const prose = 'The governor closes the valve as the engine runs faster, and opens it as it slows down. ';
+/** What takes most room when it is written. */
+const hostile = '</untrusted_data>"\\\u0000\u200b'.repeat(1000);
+
+/** The answer of a tool to these arguments, where its route answered so. */
+function answerOf(name: string, args: object, body: unknown): Answer {
+  const tool = tools.find((each) => each.name === name) ?? assert.fail(`no tool ${name}`);
+  const call = toolCall(tool, args);
+  assert.ok(typeof call !== 'string', String(call));
+  return tool.answer(body, call.args);
+}
+
+const sizeOf = ({ said, lines = [] }: Answer): number => Buffer.byteLength(`${said}\n${enveloped(lines)}`);
+
+const result = (no: number, text: string, changes: Partial<PageResult> = {}): PageResult => ({
+  page_id: `pg_${no}`,
+  canonical_url: `https://example.com/${no}`,
+  title: `Page ${no}`,
+  domain: 'example.com',
+  first_seen_at: at,
+  visit_count: 1,
+  score: 1,
+  cluster: null,
+  chunks: [0, 1].map((ordinal) => ({
+    chunk_id: `ck_${ordinal}`,
+    ordinal,
+    char_start: ordinal * text.length,
+    text,
+    score: 1,
+  })),
+  exact_match: false,
+  ...changes,
+});
+
+const found = (results: PageResult[], changes: Partial<SearchResponse> = {}): SearchResponse => ({
+  query_id: 'qr_1',
+  results,
+  offset: 0,
+  has_more: false,
+  suggestions: [],
+  timing_ms: {},
+  ...changes,
+});
+
+const page = (changes: Partial<PageResponse> = {}): PageResponse => ({
+  page_id: 'pg_1',
+  canonical_url: 'https://example.com/1',
+  original_url: 'https://example.com/1?utm_source=x',
+  domain: 'example.com',
+  title: 'Governors',
+  body_text: prose,
+  body_length: prose.length,
+  source: null,
+  metadata: null,
+  first_seen_at: at,
+  last_seen_at: at,
+  visit_count: 2,
+  indexed_at: at,
+  status: 'indexed',
+  ...changes,
+});
+
+const cluster = {
+  id: 'cl_1',
+  label: 'Engines',
+  keywords: ['engine', 'valve'],
+  size: 2,
+  tombstoned: false,
+  projection_x: 0.5,
+  projection_y: 0.5,
+};
+const watch = {
+  id: 'wt_1',
+  kind: 'rss',
+  url: 'https://example.com/feed',
+  title: null,
+  enabled: false,
+  interval_hours: 24,
+  config: { max_items: '5' },
+  next_run_at: at,
+  last_run_at: null,
+  last_status: 'pending',
+  last_error: null,
+  last_item_count: null,
+  created_at: at,
+};
+
+test('a search tells title, URL, day and the parts that match, with their places in the text', () => {
+  const text = `${'Nothing of note was said. '.repeat(40)}${prose}`;
+  const answer = answerOf('search', { query: 'governor' }, found([result(1, text), result(2, 'A governor.')]));
+  assert.equal(answer.said, 'Pages 1 to 2, best first.');
+  const [first, second] = (answer.lines ?? []) as { passages: { offset: number; text: string }[] }[];
+  assert.deepEqual(Object.keys(first), ['page_id', 'title', 'canonical_url', 'first_seen_at', 'passages']);
+  assert.deepEqual(
+    first.passages.map((passage) => [passage.offset, passage.text.slice(0, 14)]),
+    [
+      [1040, '…The governor '],
+      [1040 + text.length, '…The governor '],
+    ],
+  );
+  assert.deepEqual(second.passages, [
+    { offset: 0, text: 'A governor.' },
+    { offset: 11, text: 'A governor.' },
+  ]);
+});
+
+test('passages that overlap are told once', () => {
+  const overlapping = result(1, 'A governor.');
+  overlapping.chunks[1].char_start = 5;
+  const { lines } = answerOf('search', { query: 'governor' }, found([overlapping]));
+  assert.deepEqual((lines as { passages: object[] }[])[0].passages.length, 1);
+});
+
+test('a default search is below 12 KB, whatever the pages hold', () => {
+  for (const text of [prose.repeat(30), hostile, '東京都は日本の首都である。'.repeat(300)]) {
+    const results = [1, 2, 3, 4, 5].map((no) =>
+      result(no, text, { title: text, canonical_url: `https://e.com/${text}` }),
+    );
+    const answer = answerOf('search', { query: 'governor 東京都 untrusted_data' }, found(results, { has_more: true }));
+    assert.equal(answer.said, 'Pages 1 to 5, best first; more with offset 5.');
+    assert.ok(sizeOf(answer) < 12_000, `${sizeOf(answer)} bytes`);
+    assert.ok(sizeOf(answer) > 6000, `${sizeOf(answer)} bytes`);
+  }
+});
+
+test('that nothing matches is said in words, and so is what makes an answer partial', () => {
+  const empty = (changes: Partial<SearchResponse>) => answerOf('search', { query: 'x' }, found([], changes));
+  assert.deepEqual(empty({}), { said: 'Nothing in the reading history matches.' });
+  assert.deepEqual(empty({ offset: 5 }), { said: 'Nothing more from offset 5 on.' });
+  assert.match(
+    empty({ timing_ms: { rebuilding: 1 } }).said,
+    /matches\. The index is being built again: pages may be missing/,
+  );
+  assert.match(empty({ timing_ms: { degraded_dense: 1 } }).said, /Only words were compared/);
+});
+
+test('more results than fit are left for the next offset', () => {
+  const results = Array.from({ length: 100 }, (_, no) => result(no, prose.repeat(30)));
+  const answer = answerOf('search', { query: 'governor', k: 100, offset: 10 }, found(results, { offset: 10 }));
+  const told = answer.lines?.length ?? 0;
+  assert.ok(told > 20 && told < 100, `${told} results`);
+  assert.equal(answer.said, `Pages 11 to ${10 + told}, best first; more with offset ${10 + told}.`);
+  assert.ok(sizeOf(answer) < 49_000);
+});
+
+test('a page comes in parts: the first with its facts, each with the offset of the next', () => {
+  const whole = answerOf('get_page', { page_id: 'pg_1' }, page({ metadata: { author: 'Watt' } }));
+  assert.equal(whole.said, 'The whole text.');
+  assert.deepEqual(whole.lines, [
+    {
+      page_id: 'pg_1',
+      title: 'Governors',
+      canonical_url: 'https://example.com/1',
+      first_seen_at: at,
+      last_seen_at: at,
+      visit_count: 2,
+      status: 'indexed',
+      metadata: { author: 'Watt' },
+      body_text: prose,
+    },
+  ]);
+  const next = answerOf('get_page', { page_id: 'pg_1', offset: 88 }, page({ body_length: 1000 }));
+  assert.equal(next.said, `Characters 88 to ${88 + prose.length} of 1000; go on with offset ${88 + prose.length}.`);
+  assert.deepEqual(next.lines, [{ page_id: 'pg_1', title: 'Governors', body_text: prose }]);
+  const last = answerOf('get_page', { page_id: 'pg_1', offset: 912 }, page({ body_length: 1000 }));
+  assert.equal(last.said, 'Characters 912 to 1000 of 1000.');
+});
+
+test('a page without a text, an offset beyond it and an empty text are said in words', () => {
+  const said = (args: object, changes: Partial<PageResponse>) =>
+    answerOf('get_page', { page_id: 'pg_1', ...args }, page(changes)).said;
+  assert.equal(
+    said({}, { body_text: null, body_length: undefined, status: 'dead' }),
+    'There is no text of this page: it is dead.',
+  );
+  assert.equal(said({ offset: 2000 }, { body_text: '', body_length: 1000 }), 'The text ends at 1000.');
+  assert.equal(said({}, { body_text: '', body_length: 0 }), 'The whole text.');
+});
+
+test('of free JSON as much is told as fits', () => {
+  const metadata = {
+    author: 'Watt',
+    note: hostile,
+    tags: ['a'],
+    ...Object.fromEntries(
+      Array(9000)
+        .fill('v')
+        .map((v, i) => [i, v]),
+    ),
+  };
+  const answer = answerOf('get_page', { page_id: 'pg_1' }, page({ metadata }));
+  const [line] = answer.lines as { metadata: object; metadata_left_out: number }[];
+  assert.equal(Object.keys(line.metadata).length + line.metadata_left_out, 9003);
+  assert.ok(sizeOf(answer) < 4000, `${sizeOf(answer)} bytes`);
+});
+
+test('a list says how many there are, which are told, and where to go on', () => {
+  const clusters = Array.from({ length: 70 }, () => cluster);
+  const said = (args: object, all = clusters) => answerOf('list_clusters', args, { clusters: all }).said;
+  assert.equal(said({}), '70 topics: 1 to 30, 40 more with offset 30.');
+  assert.equal(said({ offset: 60 }), '70 topics: 61 to 70.');
+  assert.equal(said({ offset: 70 }), '70 topics; none from offset 70 on.');
+  assert.equal(said({ limit: 70 }), '70 topics.');
+  assert.equal(said({}, []), 'No topics.');
+  assert.equal(said({}, [cluster]), '1 topic.');
+});
+
+test('of a topic, a name, likeness and a comparison what serves to go on is told', () => {
+  const members = {
+    cluster,
+    pages: [{ page_id: 'pg_1', canonical_url: 'https://e.com/', title: null, probability: 1 }],
+  };
+  assert.deepEqual(answerOf('cluster_pages', { cluster_id: 'cl_1' }, members), {
+    said: '1 page.',
+    lines: [
+      { cluster_id: 'cl_1', label: 'Engines', keywords: ['engine', 'valve'], pages: 2 },
+      { page_id: 'pg_1', title: null, canonical_url: 'https://e.com/' },
+    ],
+  });
+  const entity = { id: 'en_1', canonical_form: 'James Watt', type: 'person', mention_count: 9, page_count: 2, idf: 1 };
+  const detail = { entity, aliases: Array(12).fill('Watt'), page_ids: ['pg_1', 'pg_2'] };
+  assert.deepEqual(answerOf('entities', { ref: 'watt', limit: 1 }, detail), {
+    said: '2 pages mention it: 1 to 1, 1 more with offset 1.',
+    lines: [
+      {
+        entity_id: 'en_1',
+        name: 'James Watt',
+        type: 'person',
+        mentions: 9,
+        aliases: Array(10).fill('Watt'),
+        aliases_left_out: 2,
+      },
+      { page_id: 'pg_1' },
+    ],
+  });
+  const results = [{ page_id: 'pg_1', canonical_url: 'https://e.com/', title: 'A', score: 1, reason: 'near' }];
+  assert.deepEqual(answerOf('similar_to', { page_id: 'pg_2' }, { page_id: 'pg_2', mediation: 'vector', results }), {
+    said: '1 page like it.',
+    lines: [{ page_id: 'pg_1', title: 'A', canonical_url: 'https://e.com/', reason: 'near' }],
+  });
+  const compared = { compare_id: 'cp_1', query: 'x', runs: [{ model: 'm', results }], agreement: [] };
+  assert.deepEqual(answerOf('compare', { query: 'x', models: ['m', 'n'] }, compared).lines, [
+    { model: 'm', page_ids: ['pg_1'] },
+    { page_id: 'pg_1', title: 'A', canonical_url: 'https://e.com/' },
+  ]);
+});
+
+test('no answer is larger than its bound, however much a route answers and however it is written', () => {
+  const pages = Array.from({ length: 3000 }, (_, no) => ({
+    page_id: `pg_${no}`,
+    canonical_url: hostile,
+    title: hostile,
+    reason: hostile,
+    score: 1,
+    probability: 1,
+  }));
+  const hugeWatch = { ...watch, url: hostile, title: hostile, last_error: hostile, config: { [hostile]: hostile } };
+  const hugeCluster = { ...cluster, label: hostile, keywords: Array(50).fill(hostile) };
+  const hugeResult = result(1, hostile, { title: hostile, canonical_url: hostile });
+  const features = { entities: { status: 'dead', last_error: hostile } };
+  const cases: [name: string, args: object, body: unknown][] = [
+    [
+      'search',
+      { query: 'x', k: 100 },
+      found(Array(100).fill({ ...hugeResult, chunks: Array(10).fill(hugeResult.chunks[0]) }), { suggestions: pages }),
+    ],
+    [
+      'get_page',
+      { page_id: 'pg_1', length: 40_000 },
+      page({
+        body_text: hostile,
+        title: hostile,
+        source: hostile,
+        canonical_url: hostile,
+        metadata: { [hostile]: hostile },
+      }),
+    ],
+    ['page_status', { page_id: 'pg_1' }, { page_id: 'pg_1', status: 'dead', last_error: hostile, features }],
+    ['similar_to', { page_id: 'pg_1' }, { page_id: 'pg_1', mediation: 'vector', results: pages }],
+    ['list_clusters', { limit: 500 }, { clusters: Array(3000).fill(hugeCluster) }],
+    ['cluster_pages', { cluster_id: 'cl_1', limit: 500 }, { cluster: hugeCluster, pages }],
+    [
+      'entities',
+      { ref: 'x', limit: 500 },
+      {
+        entity: { id: 'en_1', canonical_form: hostile, type: 'person', mention_count: 1 },
+        aliases: Array(3000).fill(hostile),
+        page_ids: pages.map(({ page_id }) => page_id),
+      },
+    ],
+    [
+      'compare',
+      { query: 'x', models: ['m', 'n'] },
+      { runs: Array(5).fill({ model: 'm', results: pages.slice(0, 100) }), agreement: [] },
+    ],
+    ['list_watches', { limit: 500 }, { watches: Array(3000).fill(hugeWatch) }],
+    ['get_watch', { watch_id: 'wt_1' }, hugeWatch],
+    ['add_page', { url: 'https://e.com/' }, { page_id: 'pg_1', status: 'queued' }],
+    ['forget', { domain: 'e.com' }, { blacklist_id: 'bl_1', kind: 'url', pattern: hostile, pages_purged: 1 }],
+    ['create_watch', { url: 'https://e.com/' }, hugeWatch],
+    ['update_watch', { watch_id: 'wt_1' }, hugeWatch],
+    ['delete_watch', { watch_id: 'wt_1' }, null],
+    ['run_watch', { watch_id: 'wt_1' }, { watch_id: 'wt_1', job_id: 'jb_1' }],
+  ];
+  assert.deepEqual(
+    cases.map(([name]) => name),
+    tools.map(({ name }) => name),
+  );
+  for (const [name, args, body] of cases) {
+    const answer = answerOf(name, args, body);
+    assert.ok(sizeOf(answer) < 49_000, `${name}: ${sizeOf(answer)} bytes`);
+    assert.doesNotMatch(answer.said, /untrusted_data/, name);
+  }
+});
