@@ -394,6 +394,7 @@ test('a default search over pages with long passages is answered in less than 12
     visit_count: 1,
     score: 1,
     exact_match: false,
+    why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
   };
   const results = Array.from({ length: 5 }, (_, no) => ({
     ...page,

@@ -40,6 +40,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
     score: 1,
   })),
   exact_match: false,
+  why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
   ...changes,
 });
 
