@@ -4,7 +4,7 @@
  */
 import type { AnalyzedQuery } from '../threads/analyze-query.ts';
 import type { CandidateScores } from '../threads/rerank-candidates.ts';
-import type { TextQuery } from '../threads/search-thread.ts';
+import type { PhraseQuery, TextQuery } from '../threads/search-thread.ts';
 import type { SparseResult } from '../threads/sparse-searcher.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
@@ -35,16 +35,28 @@ export class Searchers {
     });
     const result = searcher.run('find', request, { told: (message) => told(message as AnalyzedQuery) });
     const analyzed = Promise.race([early, result.then((whole) => whole.analyzed)]);
-    const found = result.then(async (whole) => whole.found ?? this.#searchAgain(searcher, whole.analyzed, request));
+    const again = ({ forms }: AnalyzedQuery) => {
+      const { k, allow } = request;
+      const terms = forms.map(({ stem }) => stem);
+      return this.#again(() => searcher.run('search', { terms, k, ...(allow === undefined ? {} : { allow }) }));
+    };
+    const found = result.then(async (whole) => whole.found ?? again(whole.analyzed));
     found.catch(() => {}); // told by the analysis, too, and who waits for that first hears it there
     return { analyzed, found };
   }
 
-  async #searchAgain(searcher: SearcherPool, { forms }: AnalyzedQuery, { k, allow }: TextQuery): Promise<SparseResult> {
+  /** Where phrases may stand in pages: as of `index.locatePhrases`. Errors: those of the threads. */
+  async locate(request: PhraseQuery): Promise<number[][][]> {
+    const searcher = this.#leastBusy();
+    const ask = () => searcher.run('locate', request);
+    return (await ask()) ?? this.#again(ask);
+  }
+
+  /** Ask a searcher again that had no snapshot. */
+  async #again<Answer>(ask: () => Promise<Answer | null>): Promise<Answer> {
     this.#log.warn({}, 'a searcher thread was lost: giving its successor the segments');
     await this.#republish();
-    const terms = forms.map(({ stem }) => stem);
-    const again = await searcher.run('search', { terms, k, ...(allow === undefined ? {} : { allow }) });
+    const again = await ask();
     if (again === null) throw new Error('a searcher did not take the segments it was given');
     return again;
   }

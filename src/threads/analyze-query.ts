@@ -4,7 +4,7 @@ import type { WordVectors } from '../compute/embedding/word-vectors.ts';
 import { contentTerms } from '../compute/ranking/query-terms.ts';
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
-import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
+import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
 import { isIdeograph } from '../compute/text/unspaced-scripts.ts';
 
 /** What every searcher thread is given when it starts. */
@@ -27,9 +27,8 @@ export interface AnalyzedQuery {
 /** Analyses a query; `dim`: the embedded model that is to embed it, null for none. */
 export type QueryAnalyzer = (query: string, dim: number | null) => AnalyzedQuery;
 
-/** Make the analyzer; loads the language model (about 0.2 s). */
-export function createQueryAnalyzer(vectors: WordVectors | null): QueryAnalyzer {
-  const analyzer = createTextAnalyzer();
+/** Make the analyzer of queries, which analyses their texts by `analyzer`. */
+export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors | null): QueryAnalyzer {
   const embedders = vectors === null ? null : createEmbedderShelf(vectors);
   const rowOf = (word: string) => (vectors === null || word === '' ? -1 : lookupTerm(vectors.vocabulary, word));
   return (query, dim) => {

@@ -2,8 +2,11 @@
  * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of the sparse
  * index, so its tasks are never aborted: a replaced thread would have none until the next publication.
  */
+import { chunksWithTerms, phraseTerms } from '../compute/bm25/locate-phrase.ts';
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
+import { createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
+import type { LabelRange } from '../domain/page.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type QueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { type CandidateReranker, type CandidateScores, createCandidateReranker } from './rerank-candidates.ts';
@@ -25,9 +28,12 @@ const LEARN_AFTER_MS = 1000;
 const LEARN_SLICE_MS = 1;
 const LEARN_PAUSE_MS = 4;
 
+/** Chunks of a page that may be read for one phrase: more than a search reads of all pages together. */
+const MAX_PLACES = 256;
+
 const sparse = createSparseSearcher();
 let collectedBytes = 0;
-let tools: { analyze: QueryAnalyzer; reranker: CandidateReranker | null } | undefined;
+let tools: { analyzer: TextAnalyzer; analyze: QueryAnalyzer; reranker: CandidateReranker | null } | undefined;
 let learning: NodeJS.Timeout | undefined;
 /** Whether a query was reranked since the last time: where nobody asks, nothing is learnt for each page that is indexed. */
 let isWorthLearning = true;
@@ -71,6 +77,24 @@ export function rerank({ forms, ...candidates }: CandidateScores & { forms: Quer
   return unlessNew(() => reranker.score(sparse.snapshot(), forms, candidates));
 }
 
+/** Phrases, and the labels of the chunks of each page that may have them. */
+export interface PhraseQuery {
+  phrases: readonly string[];
+  pages: readonly LabelRange[];
+}
+
+/** For each page, for each phrase, the chunks that are worth reading for it, as of `chunksWithTerms`. Null as of `search`. */
+export function locate({ phrases, pages }: PhraseQuery): number[][][] | null {
+  tools ??= openTools();
+  const { analyzer } = tools;
+  analyzer.tidy();
+  const terms = phrases.map((phrase) => phraseTerms(analyzer.analyze(phrase)));
+  return unlessNew(() => {
+    const corpus = sparse.snapshot();
+    return pages.map((page) => terms.map((each) => chunksWithTerms(corpus, page, each).slice(0, MAX_PLACES)));
+  });
+}
+
 /** Load the language model and the word vectors, so that the first search does not wait for them. */
 export function warmUp(): void {
   tools ??= openTools();
@@ -105,9 +129,10 @@ function learnAfter(ms: number): void {
 
 function openTools() {
   const { wordVectors } = threadData<SearchThreadData>();
-  if (wordVectors === null) return { analyze: createQueryAnalyzer(null), reranker: null };
+  const analyzer = createTextAnalyzer();
+  if (wordVectors === null) return { analyzer, analyze: createQueryAnalyzer(analyzer, null), reranker: null };
   const vectors = openWordVectors(wordVectors);
-  return { analyze: createQueryAnalyzer(vectors), reranker: createCandidateReranker(vectors) };
+  return { analyzer, analyze: createQueryAnalyzer(analyzer, vectors), reranker: createCandidateReranker(vectors) };
 }
 
 /** Null instead of NoSnapshotError: errors lose their class on the way to the main thread. */

@@ -9,6 +9,7 @@ import type {
   RetrieveRequest,
   SystemAsk,
   SystemMessageName,
+  SystemRequestOf,
 } from '../../src/actors/system/system-messages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
@@ -101,6 +102,7 @@ export class Shelf implements AsyncDisposable {
       return this.temporary.commit((request as { command: Command<unknown> }).command) as never;
     }
     if (name === 'index.nearPages') return [] as never;
+    if (name === 'index.locatePhrases') return everyChunk(request as never) as never;
     assert.equal(name, 'index.retrieve');
     return this.#retrieve(request as RetrieveRequest) as never;
   };
@@ -144,4 +146,9 @@ export class Shelf implements AsyncDisposable {
       timing_ms: { sparse: 1 },
     };
   }
+}
+
+/** Where phrases may stand for an index that knows nothing: everywhere. */
+function everyChunk({ phrases, pages }: SystemRequestOf<'index.locatePhrases'>) {
+  return pages.map(({ count }) => phrases.map(() => Array.from({ length: count }, (_, ordinal) => ordinal)));
 }

@@ -77,3 +77,14 @@ test('a searcher without a snapshot is given it, and asked again', async () => {
   const asking = new Searchers([lost], async () => undefined, log).find(query);
   await assert.rejects(asking.found, /did not take the segments/);
 });
+
+test('a searcher that has lost its segments is given them before it says where phrases may stand', async () => {
+  let republished = 0;
+  const lost = searcher(0, { locate: () => (republished === 0 ? null : [[[3]]]) });
+  const republish = async () => {
+    republished++;
+  };
+  const request = { phrases: ['ant'], pages: [{ first: 1, count: 9 }] };
+  assert.deepEqual(await new Searchers([lost], republish, log).locate(request), [[[3]]]);
+  assert.deepEqual([lost.asked, republished], [['locate', 'locate'], 1]);
+});

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createQueryAnalyzer } from '../../src/threads/analyze-query.ts';
 import { fixtureVectors } from '../compute/embedding/word-vectors-fixture.ts';
 
-const analyze = createQueryAnalyzer(fixtureVectors());
+const analyze = createQueryAnalyzer(createTextAnalyzer(), fixtureVectors());
 const dim = 64;
 
 test('a query of single ideographs has no vector of hashed stems; one of pairs, or with other words, has', () => {

@@ -5,6 +5,7 @@ import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf } from '../../index/model-space.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { NearPage } from '../../index/page-space.ts';
+import type { Searchers } from '../../index/searchers.ts';
 import type { SparseIndex } from '../../index/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
@@ -22,6 +23,7 @@ export interface IndexHandlersOptions {
   recovery: StartRecovery;
   quiet: QuietTime;
   retrieve: RetrieveCandidates;
+  searchers: Searchers;
 }
 
 type ContentMessages =
@@ -33,7 +35,12 @@ type ContentMessages =
   | 'index.heldAtStart'
   | 'index.purge'
   | 'index.settled';
-type QuestionMessages = 'index.retrieve' | 'index.nearPages' | 'index.pagesUnder' | 'index.pagesWithoutChunks';
+type QuestionMessages =
+  | 'index.retrieve'
+  | 'index.locatePhrases'
+  | 'index.nearPages'
+  | 'index.pagesUnder'
+  | 'index.pagesWithoutChunks';
 export type IndexMessages = ContentMessages | QuestionMessages;
 
 export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMessages> {
@@ -109,6 +116,7 @@ function questionHandlers({
   spaces,
   quiet,
   retrieve,
+  searchers,
 }: IndexHandlersOptions): Handlers<QuestionMessages> {
   /** Errors: DomainError `invalid` for a model whose vectors are not all there, unless it is the active one, which is being renewed. */
   const searchableModel = (id: string): EmbeddingModel => {
@@ -135,6 +143,7 @@ function questionHandlers({
       const floor = model.floor === null || anyScore === true ? {} : { minScore: model.floor };
       return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
     },
+    'index.locatePhrases': (request) => orOverloaded(() => searchers.locate(request)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
     'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),
   };

@@ -80,10 +80,11 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   undo.push(() => recovery.stop());
   await recovery.run();
 
+  const asked = new Searchers(searchers, () => sparse.republish(), log);
   const retrieve = retrieveCandidates({
     catalog,
     spaces,
-    searchers: new Searchers(searchers, () => sparse.republish(), log),
+    searchers: asked,
     askQueryVector,
     isRebuilding: () => recovery.pending > 0,
     log,
@@ -92,7 +93,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const quiet = quietTime(monotonic);
   const stopTending = tendIndex({ sparse, spaces, searchers, work, reader, quiet, log });
   return {
-    handlers: indexHandlers({ reader, catalog, sparse, spaces, recovery, quiet, retrieve }),
+    handlers: indexHandlers({ reader, catalog, sparse, spaces, recovery, quiet, retrieve, searchers: asked }),
     stop: async () => {
       closeCatalog();
       stopTending();

@@ -1,5 +1,4 @@
 /** Fills ranked pages with what the store knows of them: the passages that matched, and the facts of the page. */
-import { holdsPhrases } from '../../compute/ranking/exact-query.ts';
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { idOf, isoOf } from '../../domain/ids.ts';
 import { isBare } from '../../domain/page.ts';
@@ -11,8 +10,8 @@ import type { OrderedPage } from './rank-query.ts';
 
 export interface Presentation {
   chunks_per_page: number;
-  /** Folded phrases that the query quotes. */
-  phrases: readonly string[];
+  /** Pages that hold every phrase that the query quotes. */
+  holding: ReadonlySet<number>;
   explain: ExplainPlace;
 }
 
@@ -20,7 +19,7 @@ export interface Presentation {
 export function presentPage(
   reader: StoreReader,
   ordered: OrderedPage,
-  { chunks_per_page, phrases, explain }: Presentation,
+  { chunks_per_page, holding, explain }: Presentation,
 ): PageResult | null {
   const page = reader.pages.head(ordered.page_no);
   if (page === undefined) return null;
@@ -43,9 +42,7 @@ export function presentPage(
     score: ordered.score,
     cluster: clusterRefOf(reader, page.no),
     chunks: hits,
-    exact_match:
-      ordered.exact !== null ||
-      (phrases.length > 0 && holdsPhrases(`${page.title ?? ''}\n${reader.pages.body(page.no) ?? ''}`, phrases)),
+    exact_match: ordered.exact !== null || holding.has(page.no),
     why: explain(ordered),
   };
 }

@@ -10,6 +10,7 @@ import { type Handlers, serviceLogic } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { placeExplainer } from './explain-place.ts';
+import { phraseFinder } from './find-phrases.ts';
 import { mediation } from './mediation.ts';
 import { onceAsked } from './once-asked.ts';
 import { presentPage } from './present-page.ts';
@@ -30,6 +31,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
   const { reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
   const { suggest, similar } = mediation(dependencies);
+  const findPhrases = phraseFinder(dependencies);
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
@@ -39,23 +41,24 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
     const pages = ranking.pages.slice(request.offset, end);
     let presenting = ranked;
     let presented = ranked;
-    const present = () => {
+    const present = (holding: ReadonlySet<number>) => {
       presenting = monotonic();
-      const presentation = {
-        chunks_per_page: request.chunks_per_page,
-        phrases: quotedPhrases(request.query),
-        explain: placeExplainer(ranking),
-      };
+      const explain = placeExplainer(ranking);
+      const presentation = { chunks_per_page: request.chunks_per_page, holding, explain };
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
     };
     // The threads look for suggestions while the passages are read here.
     const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
-    const [suggestions, results] = await Promise.all([suggesting, onceAsked(present)]);
+    const phrases = quotedPhrases(request.query);
+    const page_nos = pages.map(({ page_no }) => page_no);
+    const found = findPhrases(phrases, page_nos, signal).then((holding) => onceAsked(() => present(holding)));
+    const [suggestions, results] = await Promise.all([suggesting, found]);
     const done = monotonic();
     const timing_ms = rounded({
       ...ranking.timing_ms,
+      ...(phrases.length === 0 ? {} : { phrases: presenting - ranked }),
       passages: presented - presenting,
       suggest: done - presented,
       total: done - began,

@@ -71,6 +71,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'index.retrieve': 'indexes',
   'index.nearPages': 'indexes',
   'index.settled': 'indexes',
+  'index.locatePhrases': 'indexes',
   'index.pagesUnder': 'indexes',
   'index.pagesWithoutChunks': 'indexes',
   'index.remove': 'indexes',

@@ -111,6 +111,14 @@ export interface InternalMessages {
   /** Rank without answering or logging; a model that is not the active one must be ready. JobError where a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
+  /**
+   * Where phrases may stand in pages: for each page, for each phrase, ordinals of the chunks worth reading for it, the likeliest first.
+   * `pages`: labels of each page's chunks.
+   */
+  'index.locatePhrases': {
+    request: { phrases: readonly string[]; pages: readonly LabelRange[] };
+    reply: readonly (readonly (readonly number[])[])[];
+  };
   /** Answered when nothing that was lost is still being brought back. */
   'index.settled': { request: Record<string, never>; reply: undefined };
 }

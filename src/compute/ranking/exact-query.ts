@@ -33,22 +33,18 @@ export function titleSpellings(title: string): string[] {
   return [...new Set([title, straight, curly, straight.replaceAll("'", 'ʼ')])];
 }
 
-/** Phrases in quotation marks, folded as titles are, curly marks straight; empty ones are none. */
+/** Phrases in quotation marks as they are written, one of those that fold to the same; empty ones are none. */
 export function quotedPhrases(query: string): string[] {
-  return Array.from(query.matchAll(quoted), ([, phrase]) => foldPhrase(phrase)).filter((phrase) => phrase !== '');
+  const phrases = new Map(Array.from(query.matchAll(quoted), ([, phrase]) => [foldPhrase(phrase), phrase]));
+  phrases.delete('');
+  return [...phrases.values()];
 }
 
-function foldPhrase(phrase: string): string {
+/** The form in which phrases, and texts that may have them, are compared: folded as titles are, curly marks straight. */
+export function foldPhrase(phrase: string): string {
   return withStraightMarks(foldTitle(phrase));
 }
 
 function withStraightMarks(text: string): string {
   return text.replace(curlyApostrophes, "'").replace(curlyQuotes, '"');
-}
-
-/** Whether every phrase stands in the text; case, white space and the shape of apostrophes and quotation marks folded. */
-export function holdsPhrases(text: string, phrases: readonly string[]): boolean {
-  if (phrases.length === 0) return false;
-  const folded = foldPhrase(text);
-  return phrases.every((phrase) => folded.includes(phrase));
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placeExplainer } from '../../../src/actors/search/explain-place.ts';
+import { phraseFinder } from '../../../src/actors/search/find-phrases.ts';
 import { presentPage } from '../../../src/actors/search/present-page.ts';
 import { queryRanker } from '../../../src/actors/search/rank-query.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
@@ -40,7 +41,10 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
   });
   const ranking = await rank(searchRequest.parse(request));
   const explain = placeExplainer(ranking);
-  const presentation = { chunks_per_page: 2, phrases: quotedPhrases(request.query), explain };
+  const find = phraseFinder({ ask, reader: shelf.reader });
+  const page_nos = ranking.pages.map(({ page_no }) => page_no);
+  const holding = await find(quotedPhrases(request.query), page_nos, undefined);
+  const presentation = { chunks_per_page: 2, holding, explain };
   return ranking.pages.map((each) => {
     const result = presentPage(shelf.reader, each, presentation);
     assert.ok(result !== null);
