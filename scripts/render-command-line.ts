@@ -1,11 +1,23 @@
-// The help texts in docs/command-line.md, from the program's definition. A test compares the file with what this returns.
+// The made parts of docs/command-line.md: the formats of imports, and the help texts. A test compares the file with what this returns.
 import { createProgram, everyCommand } from '../src/cli/program.ts';
+import { importFormats } from '../src/domain/import.ts';
+import { formatRows } from '../src/importers/formats.ts';
 
 const commandLineMark = '<!-- below: made by scripts/generate-docs.ts from src/cli/program.ts -->';
 
-/** The page with its part below the mark made anew. */
+const formatsMark = '<!-- the table: made by scripts/generate-docs.ts from src/importers/formats.ts -->\n';
+
+function renderFormats(): string {
+  const rows = importFormats.flatMap((format) => formatRows.filter((row) => row.format === format));
+  const lines = rows.map(({ format, from, kind, sign }) => `| \`${format}\` | ${from} | ${kind}: ${sign} |`);
+  return ['| `--format` | what it is | told by |', '|---|---|---|', ...lines].join('\n');
+}
+
+/** The page with its made parts anew: the table of formats, and what is below the mark. */
 export function renderCommandLine(written: string): string {
-  const head = written.slice(0, written.indexOf(commandLineMark));
+  const [before = '', rest = ''] = written.slice(0, written.indexOf(commandLineMark)).split(formatsMark);
+  const after = rest.slice(rest.indexOf('\n\n'));
+  const head = `${before}${formatsMark}${renderFormats()}${after}`;
   const never = () => {
     throw new Error('no command is run here');
   };

@@ -152,4 +152,4 @@ function stopped(error: unknown): unknown {
   });
 }
 
-export const httpPromise = 'over HTTP: pages are exact, visits of one batch may be counted twice after a kill';
+export const httpPromise = 'pages are exact; visits of one batch may be counted twice after a kill';

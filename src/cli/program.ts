@@ -2,6 +2,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { type JobKind, type JobStatus, jobKinds, jobStatuses } from '../domain/job.ts';
+import { formatRows } from '../importers/formats.ts';
 import { type ExitCode, exitMeanings } from './cli-error.ts';
 import type { AddArguments } from './commands/add.ts';
 import type { ExportArguments } from './commands/export.ts';
@@ -115,7 +116,7 @@ export function createProgram({ version, actions, ended }: ProgramOptions): Comm
 
   command('import', 'bring in bookmarks, histories, read-it-later lists or an export of readback')
     .argument('<file>', 'a file, the folder of an Omnivore export, or - for standard input')
-    .addOption(new Option('--format <name>', 'what it is, where that is not recognised').choices(importFormats))
+    .addOption(new Option('--format <name>', 'which of the formats below it is').argParser(importFormat))
     .option('--dry-run', 'say what would go in; write nothing')
     .option('--since <date>', 'only what was visited or saved at this date or later', date)
     .option('--min-visits <number>', 'histories: only addresses with so many visits', integer(1, 1_000_000), 1)
@@ -123,6 +124,7 @@ export function createProgram({ version, actions, ended }: ProgramOptions): Comm
     .option('--again', 'from the beginning, though it was imported before: visits count once more')
     .option('--retry-failed', 'only the items that failed')
     .option('--offline', 'straight into the data folder of a stopped service')
+    .addHelpText('after', () => formatsHelp)
     .action((file: string, options: ImportFlags) =>
       run(
         actions.import(file, {
@@ -189,6 +191,21 @@ SERVICE_AUTH_TOKENS or the file \`token\` in the data folder.
 
 Exit codes:
 ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`;
+
+const formatsHelp = `
+Formats, told by the content of the file; --format names one where it is not:
+${importFormats.flatMap((format) => linesOf(format)).join('\n')}`;
+
+function linesOf(format: ImportFormat): string[] {
+  const rows = formatRows.filter((row) => row.format === format);
+  return rows.map(({ from }, at) => `  ${(at === 0 ? format : '').padEnd(18)}  ${from}`);
+}
+
+function importFormat(text: string): ImportFormat {
+  const format = importFormats.find((each) => each === text);
+  if (format === undefined) throw new InvalidArgumentError(`It must be one of ${importFormats.join(', ')}.`);
+  return format;
+}
 
 function serviceAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;

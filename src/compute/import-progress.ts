@@ -1,5 +1,11 @@
 /** How an import goes on: a batch of items and what became of them lead from one checkpoint to the next. Pure. */
-import type { FailedItem, ImportCheckpoint, ImportCounts, ImportItem } from '../domain/import.ts';
+import {
+  type FailedItem,
+  type ImportCheckpoint,
+  type ImportCounts,
+  type ImportItem,
+  noCounts,
+} from '../domain/import.ts';
 import { maxUrlLength } from '../domain/texts.ts';
 
 export interface PlacedItem {
@@ -39,7 +45,8 @@ export function afterBatch(
   outcomes: readonly ItemOutcome[],
   at: number,
 ): BatchResult {
-  const counts: ImportCounts = { ...before.counts, skipped: { ...before.counts.skipped } };
+  // A checkpoint may have been written before there were all these counts.
+  const counts: ImportCounts = { ...noCounts(), ...before.counts, skipped: { ...before.counts.skipped } };
   const failures: FailedItem[] = [];
   const mended: number[] = [];
   let newest = before.newest;
@@ -54,6 +61,7 @@ export function afterBatch(
       continue;
     }
     counts[result.outcome]++;
+    if (result.outcome === 'accepted' && item.body_html === null && item.body_text === null) counts.to_fetch++;
     if (batch.retry) {
       counts.failed--;
       mended.push(place);

@@ -5,13 +5,23 @@ import type { PageMetadata } from './metadata.ts';
 export const importFormats = [
   'bookmarks',
   'chromium',
+  'chromium-bookmarks',
   'firefox',
+  'firefox-bookmarks',
+  'safari',
   'pocket',
   'instapaper',
+  'wallabag',
+  'raindrop',
+  'readwise',
+  'readability',
   'omnivore',
   'karakeep',
   'linkding',
   'linkwarden',
+  'pinboard',
+  'hypothesis',
+  'zotero',
   'urls',
 ] as const;
 export type ImportFormat = (typeof importFormats)[number];
@@ -34,6 +44,8 @@ export interface ImportItem {
 /** What became of the items that were read so far. */
 export interface ImportCounts {
   accepted: number;
+  /** Of the accepted ones, those that came without text. */
+  to_fetch: number;
   revisit: number;
   blacklisted: number;
   failed: number;
@@ -69,5 +81,5 @@ export interface FailedItem {
 }
 
 export function noCounts(): ImportCounts {
-  return { accepted: 0, revisit: 0, blacklisted: 0, failed: 0, skipped: {} };
+  return { accepted: 0, to_fetch: 0, revisit: 0, blacklisted: 0, failed: 0, skipped: {} };
 }

@@ -1,23 +1,56 @@
 /**
- * Netscape bookmark files, as every browser and many bookmark services write them: links with dates and tags in nested lists whose
- * headings are the folders; `DD` after a link is its description. Closing tags are mostly missing, so this reads the stream of tags.
+ * Bookmark files in HTML. The Netscape format, of every browser and many bookmark services: links with dates and tags in nested lists whose
+ * headings are the folders; `DD` after a link is its description. Pocket and Instapaper write plain lists, each below a heading. Closing
+ * tags are mostly missing, so this reads the stream of tags.
  */
 import { Parser } from 'htmlparser2';
 import type { ImportItem } from '../domain/import.ts';
 import { fromUnix, itemOf, listOf, metadataOf } from './item-parts.ts';
 
-interface Link {
+export interface Link {
   attributes: Record<string, string>;
   title: string;
   description: string;
   folder: string;
 }
 
-export async function* readBookmarks(pieces: AsyncIterable<string>): AsyncGenerator<ImportItem> {
-  const done: Link[] = [];
+/** A text that never ends, and folders within folders without end, are cut. */
+const maxTextChars = 65_536;
+const maxFolderChars = 1000;
+
+export const netscapeLink = ({ attributes, title, description, folder }: Link): ImportItem =>
+  itemOf({
+    url: attributes.href ?? '',
+    title: title.trim(),
+    at: fromUnix(attributes.add_date),
+    metadata: metadataOf({
+      tags: listOf(attributes.tags),
+      folder,
+      note: description.trim(),
+      status: attributes.toread === '1' ? 'unread' : null,
+    }),
+  });
+
+/** Pocket's `ril_export.html`; the states are called as in its CSV. */
+export const pocketLink = ({ attributes, title, folder }: Link): ImportItem =>
+  itemOf({
+    url: attributes.href ?? '',
+    title: title.trim(),
+    at: fromUnix(attributes.time_added),
+    metadata: metadataOf({ tags: listOf(attributes.tags), status: folder === 'Unread' ? 'unread' : 'archive' }),
+  });
+
+export async function* readBookmarks(
+  pieces: AsyncIterable<string>,
+  itemOfLink: (link: Link) => ImportItem,
+): AsyncGenerator<ImportItem> {
+  let done: Link[] = [];
+  /** Each with those around it. */
   const folders: string[] = [];
   /** The heading that the next list belongs to. */
   let heading: string | null = null;
+  /** The Netscape format has one `h1`, the file's own title. */
+  let isTitle = false;
   let link: Link | null = null;
   let reading: 'heading' | 'title' | 'description' | null = null;
 
@@ -29,30 +62,33 @@ export async function* readBookmarks(pieces: AsyncIterable<string>): AsyncGenera
   const parser = new Parser(
     {
       onopentag(name, attributes) {
-        if (name === 'h3') {
+        if (name === 'h3' || name === 'h1') {
           finish();
           heading = '';
+          isTitle = name === 'h1';
           reading = 'heading';
-        } else if (name === 'dl') {
+        } else if (name === 'dl' || name === 'ul' || name === 'ol') {
           finish();
-          folders.push((heading ?? '').trim());
+          const own = isTitle && name === 'dl' ? '' : heading?.trim();
+          const path = [folders.at(-1), own].filter((part) => part != null && part !== '');
+          folders.push(path.join('/').slice(0, maxFolderChars));
           heading = null;
-        } else if (name === 'dt' || name === 'hr') finish();
+        } else if (name === 'dt' || name === 'li' || name === 'hr') finish();
         else if (name === 'a' && reading !== 'description') {
           finish();
-          link = { attributes, title: '', description: '', folder: folders.filter((each) => each !== '').join('/') };
+          link = { attributes, title: '', description: '', folder: folders.at(-1) ?? '' };
           reading = 'title';
         } else if (name === 'dd') reading = link === null ? null : 'description';
       },
       ontext(text) {
-        if (reading === 'heading') heading = (heading ?? '') + text;
-        else if (reading === 'title' && link !== null) link.title += text;
-        else if (reading === 'description' && link !== null) link.description += text;
+        if (reading === 'heading') heading = longer(heading ?? '', text);
+        else if (reading === 'title' && link !== null) link.title = longer(link.title, text);
+        else if (reading === 'description' && link !== null) link.description = longer(link.description, text);
       },
       onclosetag(name, implied) {
-        if (name === 'h3' && reading === 'heading') reading = null;
+        if ((name === 'h3' || name === 'h1') && reading === 'heading') reading = null;
         else if (name === 'a' && reading === 'title') reading = null;
-        else if (name === 'dl' && !implied) {
+        else if ((name === 'dl' || name === 'ul' || name === 'ol') && !implied) {
           finish();
           folders.pop();
         }
@@ -62,21 +98,12 @@ export async function* readBookmarks(pieces: AsyncIterable<string>): AsyncGenera
   );
   for await (const piece of pieces) {
     parser.write(piece);
-    while (done.length > 0) {
-      const next = done.shift();
-      if (next !== undefined) yield itemOfLink(next);
-    }
+    yield* done.map(itemOfLink);
+    done = [];
   }
   parser.end();
   finish();
-  for (const each of done) yield itemOfLink(each);
+  yield* done.map(itemOfLink);
 }
 
-function itemOfLink({ attributes, title, description, folder }: Link): ImportItem {
-  return itemOf({
-    url: attributes.href ?? '',
-    title: title.trim(),
-    at: fromUnix(attributes.add_date),
-    metadata: metadataOf({ tags: listOf(attributes.tags), folder, note: description.trim() }),
-  });
-}
+const longer = (text: string, added: string): string => (text.length < maxTextChars ? text + added : text);

@@ -1,11 +1,11 @@
 /**
- * Histories of Chromium and Firefox: SQLite databases that the browser keeps locked, so a private copy is read, with what waits in
+ * Histories of Chromium, Firefox and Safari: SQLite databases that the browser keeps locked, so a private copy is read, with what waits in
  * its write-ahead log. Rows are read one by one from the file, in the order of their ids: the same order each time.
  *
  * One visit is one item. What the browser's own history page does not show is left out: hidden URLs, frames, downloads, and steps of a
  * redirect other than its end. A URL without any visit of its own is one item at its last date.
  */
-import { constants, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { constants, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import sqlite from 'node-sqlite3-wasm';
 import { errorMessage } from '../domain/error-message.ts';
 import type { ImportItem } from '../domain/import.ts';
 import { ImportError } from './import-error.ts';
-import { fromUnix, fromWebkit, itemOf } from './item-parts.ts';
+import { fromApple, fromUnix, fromWebkit, itemOf } from './item-parts.ts';
 
 const { Database } = sqlite;
 const copyPrefix = 'readback-history-';
@@ -21,55 +21,109 @@ const copyName = new RegExp(`^${copyPrefix}(\\d+)-`);
 
 type Row = Record<string, unknown>;
 
-/** The last step of a redirect; frames loaded by the page or by a click in it; visits made up for the word typed. */
-const chromiumQuery = `
-  SELECT u.url AS url, u.title AS title, u.visit_count AS visits, v.visit_time AS time
-  FROM visits v JOIN urls u ON u.id = v.url
-  WHERE u.hidden = 0 AND (v.transition & 0xff) NOT IN (3, 4, 10) AND (v.transition & 0x20000000) != 0
-  ORDER BY v.id`;
-const chromiumUnvisited = `
-  SELECT url, title, visit_count AS visits, last_visit_time AS time FROM urls
-  WHERE hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits) ORDER BY id`;
+/** How a browser keeps its history. */
+interface HistoryLayout {
+  /** Tables that tell it. */
+  tables: [string, string];
+  /** Visits `v` and their addresses `a`. */
+  from: string;
+  visit: { title: string; visits: string; time: string };
+  /** Which visits are left out, each by the first condition that is true of it. */
+  leftOut: [reason: string, condition: string][];
+  /** Addresses of which only the count and the last date are left; null where there is no date either. */
+  unvisited: string | null;
+  timeOf(time: number): number | null;
+}
 
-/** Visit types: 4 embedded, 7 download, 8 a link in a frame. */
-const firefoxQuery = `
-  SELECT p.url AS url, p.title AS title, p.visit_count AS visits, v.visit_date AS time
-  FROM moz_historyvisits v JOIN moz_places p ON p.id = v.place_id
-  WHERE p.hidden = 0 AND v.visit_type NOT IN (4, 7, 8)
-  ORDER BY v.id`;
-const firefoxUnvisited = `
-  SELECT url, title, visit_count AS visits, last_visit_date AS time FROM moz_places
-  WHERE hidden = 0 AND last_visit_date > 0 AND id NOT IN (SELECT place_id FROM moz_historyvisits) ORDER BY id`;
+const layouts = {
+  chromium: {
+    tables: ['urls', 'visits'],
+    from: 'visits v JOIN urls a ON a.id = v.url',
+    visit: { title: 'a.title', visits: 'a.visit_count', time: 'v.visit_time' },
+    // Transitions: 3 and 4 are frames, 10 is made up for a word that was typed; the bit is on the last step of a redirect.
+    leftOut: [
+      ['hidden addresses', 'a.hidden != 0'],
+      ['frames', '(v.transition & 0xff) IN (3, 4)'],
+      ['made up for a word typed', '(v.transition & 0xff) = 10'],
+      ['steps of a redirect', '(v.transition & 0x20000000) = 0'],
+    ],
+    unvisited: `SELECT url, title, visit_count AS visits, last_visit_time AS time FROM urls
+      WHERE hidden = 0 AND last_visit_time > 0 AND id NOT IN (SELECT url FROM visits) ORDER BY id`,
+    timeOf: fromWebkit,
+  },
+  firefox: {
+    tables: ['moz_places', 'moz_historyvisits'],
+    from: 'moz_historyvisits v JOIN moz_places a ON a.id = v.place_id',
+    visit: { title: 'a.title', visits: 'a.visit_count', time: 'v.visit_date' },
+    leftOut: [
+      ['hidden addresses', 'a.hidden != 0'],
+      ['frames', 'v.visit_type IN (4, 8)'],
+      ['downloads', 'v.visit_type = 7'],
+    ],
+    unvisited: `SELECT url, title, visit_count AS visits, last_visit_date AS time FROM moz_places
+      WHERE hidden = 0 AND last_visit_date > 0 AND id NOT IN (SELECT place_id FROM moz_historyvisits) ORDER BY id`,
+    timeOf: fromUnix,
+  },
+  safari: {
+    tables: ['history_items', 'history_visits'],
+    from: 'history_visits v JOIN history_items a ON a.id = v.history_item',
+    visit: { title: 'v.title', visits: 'a.visit_count', time: 'v.visit_time' },
+    leftOut: [
+      ['steps of a redirect', 'v.redirect_destination IS NOT NULL'],
+      ['pages that did not load', 'v.load_successful = 0'],
+    ],
+    unvisited: null,
+    timeOf: fromApple,
+  },
+} satisfies Record<string, HistoryLayout>;
 
-export const readChromium = (path: string) => readHistory(path, [chromiumQuery, chromiumUnvisited], fromWebkit);
-export const readFirefox = (path: string) => readHistory(path, [firefoxQuery, firefoxUnvisited], fromUnix);
+export type Browser = keyof typeof layouts;
+
+function queriesOf({ from, visit, leftOut, unvisited }: HistoryLayout): string[] {
+  const isLeftOut = leftOut.map(([, condition]) => `(${condition})`).join(' OR ');
+  const shown = `SELECT a.url AS url, ${visit.title} AS title, ${visit.visits} AS visits, ${visit.time} AS time
+    FROM ${from} WHERE (${isLeftOut}) IS NOT TRUE ORDER BY v.id`;
+  return unvisited === null ? [shown] : [shown, unvisited];
+}
 
 /** Which browser's history a SQLite file is, or null. Errors: ImportError where it cannot be read. */
-export async function historyKind(path: string): Promise<'chromium' | 'firefox' | null> {
+export async function historyKind(path: string): Promise<Browser | null> {
   return withCopy(path, (database) => {
     const names = database.all("SELECT name FROM sqlite_master WHERE type = 'table'").map(({ name }) => name);
-    if (names.includes('urls') && names.includes('visits')) return 'chromium';
-    return names.includes('moz_places') && names.includes('moz_historyvisits') ? 'firefox' : null;
+    const kinds = Object.entries(layouts) as [Browser, HistoryLayout][];
+    return kinds.find(([, { tables }]) => tables.every((table) => names.includes(table)))?.[0] ?? null;
   });
 }
 
-async function* readHistory(
-  path: string,
-  queries: readonly string[],
-  timeOf: (time: number) => number | null,
-): AsyncGenerator<ImportItem> {
+/** How many visits the browser has that are no items, by reason. */
+export async function visitsLeftOut(path: string, browser: Browser): Promise<Record<string, number>> {
+  const { from, leftOut }: HistoryLayout = layouts[browser];
+  const cases = leftOut.map(([reason, condition]) => `WHEN ${condition} THEN '${reason}'`).join(' ');
+  const query = `SELECT CASE ${cases} END AS reason, count(*) AS count FROM ${from} GROUP BY 1`;
+  return withCopy(path, (database) => {
+    const rows = told(path, () => database.all(query));
+    return Object.fromEntries(
+      rows.flatMap(({ reason, count }) => (reason === null ? [] : [[String(reason), Number(count)]])),
+    );
+  });
+}
+
+export async function* readHistory(path: string, browser: Browser): AsyncGenerator<ImportItem> {
+  const layout: HistoryLayout = layouts[browser];
   const copy = await copyOf(path);
   const database = opened(copy, path);
   try {
-    for (const query of queries) {
-      const statement = prepared(database, query, path);
+    for (const query of queriesOf(layout)) {
+      const statement = told(path, () => database.prepare(query));
       try {
-        for (const row of statement.iterate() as Iterable<Row>) {
+        const rows = (statement.iterate() as Iterable<Row>)[Symbol.iterator]();
+        for (let row = told(path, () => rows.next()); row.done !== true; row = told(path, () => rows.next())) {
+          const { url, title, visits, time } = row.value;
           yield itemOf({
-            url: String(row.url ?? ''),
-            title: row.title === null ? null : String(row.title),
-            at: timeOf(Number(row.time)),
-            visits: Number(row.visits),
+            url: String(url ?? ''),
+            title: title === null ? null : String(title),
+            at: layout.timeOf(Number(time)),
+            visits: Number(visits),
           });
         }
       } finally {
@@ -139,6 +193,11 @@ function opened(copy: string, path: string) {
     // Without shared memory a write-ahead log is read by the only user of the file.
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
     database.get('SELECT count(*) FROM sqlite_master');
+    const { bytes } =
+      database.get('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size') ?? {};
+    // Of a file that is cut off SQLite gives what it has. What only the log has is beyond the file's end, too.
+    const isCut = statSync(join(copy, 'history')).size < Number(bytes) && !existsSync(join(copy, 'history-wal'));
+    if (isCut) throw new Error('it is cut off');
     return database;
   } catch (cause) {
     database.close();
@@ -147,10 +206,13 @@ function opened(copy: string, path: string) {
   }
 }
 
-function prepared(database: InstanceType<typeof Database>, query: string, path: string) {
+/** What SQLite says of a file that is damaged, cut off or laid out otherwise, as an ImportError. */
+function told<Result>(path: string, read: () => Result): Result {
   try {
-    return database.prepare(query);
+    return read();
   } catch (cause) {
-    throw new ImportError(`${path} is no history that this version knows: ${errorMessage(cause)}`, { cause });
+    throw new ImportError(`${path} is damaged, or no history that this version knows: ${errorMessage(cause)}`, {
+      cause,
+    });
   }
 }

@@ -1,16 +1,25 @@
-/** Exports of bookmark services as JSON: Omnivore, Karakeep, linkding and Linkwarden. */
+/** Exports of bookmark and read-it-later services as JSON, an entry a page. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { errorCode } from '../domain/error-code.ts';
 import type { ImportItem } from '../domain/import.ts';
-import { fromDateText, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
+import { fromDateText, highlightOf, itemOf, listOf, metadataOf, textOf } from './item-parts.ts';
 
-type Fields = Record<string, unknown>;
+export type Fields = Record<string, unknown>;
 
-const fieldsOf = (value: unknown): Fields =>
+export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-const addressOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const elementsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
+export const addressOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** One item for each entry. */
+export async function* readEntries(
+  entries: AsyncIterable<unknown>,
+  itemOfEntry: (entry: Fields) => ImportItem,
+): AsyncGenerator<ImportItem> {
+  for await (const entry of entries) yield itemOfEntry(fieldsOf(entry));
+}
 
 /**
  * `contentDir`: the export's folder `content`, which has `SLUG.html` for each page that was saved. A slug that is more than a plain name
@@ -49,46 +58,90 @@ async function savedContent(dir: string, slug: unknown): Promise<string | null> 
 }
 
 /** Links, with the page's HTML where the export has it; notes and files have no address. */
-export async function* readKarakeep(entries: AsyncIterable<unknown>): AsyncGenerator<ImportItem> {
-  for await (const entry of entries) {
-    const bookmark = fieldsOf(entry);
-    const content = fieldsOf(bookmark.content);
-    const tags = Array.isArray(bookmark.tags)
-      ? bookmark.tags.map((tag) => (typeof tag === 'string' ? tag : fieldsOf(tag).name))
-      : [];
-    const url = content.type === 'text' || content.type === 'asset' ? content.sourceUrl : (content.url ?? bookmark.url);
-    yield itemOf({
-      url: addressOf(url),
-      title: textOf(bookmark.title) ?? textOf(content.title),
-      at: fromDateText(bookmark.createdAt),
-      metadata: metadataOf({
-        tags: listOf(tags),
-        note: textOf(bookmark.note),
-        status: bookmark.archived === true ? 'archived' : null,
-        description: textOf(content.description),
-      }),
-      body_html: textOf(content.htmlContent),
-      body_text: content.type === 'text' && textOf(content.htmlContent) === null ? textOf(content.text) : null,
-    });
-  }
+export function karakeepItem(bookmark: Fields): ImportItem {
+  const content = fieldsOf(bookmark.content);
+  const tags = Array.isArray(bookmark.tags)
+    ? bookmark.tags.map((tag) => (typeof tag === 'string' ? tag : fieldsOf(tag).name))
+    : [];
+  const url = content.type === 'text' || content.type === 'asset' ? content.sourceUrl : (content.url ?? bookmark.url);
+  return itemOf({
+    url: addressOf(url),
+    title: textOf(bookmark.title) ?? textOf(content.title),
+    at: fromDateText(bookmark.createdAt),
+    metadata: metadataOf({
+      tags: listOf(tags),
+      note: textOf(bookmark.note),
+      status: bookmark.archived === true ? 'archived' : null,
+      description: textOf(content.description),
+    }),
+    body_html: textOf(content.htmlContent),
+    body_text: content.type === 'text' && textOf(content.htmlContent) === null ? textOf(content.text) : null,
+  });
 }
 
-export async function* readLinkding(entries: AsyncIterable<unknown>): AsyncGenerator<ImportItem> {
-  for await (const entry of entries) {
-    const bookmark = fieldsOf(entry);
-    yield itemOf({
-      url: addressOf(bookmark.url),
-      title: textOf(bookmark.title) ?? textOf(bookmark.website_title),
-      at: fromDateText(bookmark.date_added),
-      metadata: metadataOf({
-        tags: listOf(bookmark.tag_names),
-        note: textOf(bookmark.notes),
-        description: textOf(bookmark.description) ?? textOf(bookmark.website_description),
-        status: bookmark.is_archived === true ? 'archived' : null,
-      }),
-    });
-  }
+export const linkdingItem = (bookmark: Fields): ImportItem =>
+  itemOf({
+    url: addressOf(bookmark.url),
+    title: textOf(bookmark.title) ?? textOf(bookmark.website_title),
+    at: fromDateText(bookmark.date_added),
+    metadata: metadataOf({
+      tags: listOf(bookmark.tag_names),
+      note: textOf(bookmark.notes),
+      description: textOf(bookmark.description) ?? textOf(bookmark.website_description),
+      status: bookmark.is_archived === true ? 'archived' : bookmark.unread === true ? 'unread' : null,
+    }),
+  });
+
+/** Of its second version, and of its first (`is_read`, `is_fav`), which kept no dates. Annotations are highlights. */
+export const wallabagItem = (entry: Fields): ImportItem =>
+  itemOf({
+    url: addressOf(entry.given_url ?? entry.url),
+    title: textOf(entry.title),
+    at: fromDateText(entry.created_at),
+    metadata: metadataOf({
+      tags: listOf(entry.tags),
+      highlights: elementsOf(entry.annotations).flatMap(({ quote, text }) => highlightOf(quote, text)),
+      author: listOf(entry.published_by).join(', '),
+      published_at: textOf(entry.published_at),
+      lang: textOf(entry.language),
+      status: [entry.is_archived, entry.is_read].some(isSet) ? 'archived' : null,
+      starred: [entry.is_starred, entry.is_fav].some(isSet) ? true : null,
+    }),
+    body_html: savedHtml(entry.content),
+  });
+
+const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1';
+
+/** The article that Wallabag kept; null for its message that there is none. */
+export function savedHtml(content: unknown): string | null {
+  const html = textOf(content);
+  return html?.includes('/errors_during_fetching') === true ? null : html;
 }
+
+/** `description` is the title, and `extended` the description. */
+export const pinboardItem = (post: Fields): ImportItem =>
+  itemOf({
+    url: addressOf(post.href),
+    title: textOf(post.description),
+    at: fromDateText(post.time),
+    metadata: metadataOf({
+      tags: listOf(post.tags ?? post.tag, ' '),
+      note: textOf(post.extended),
+      status: post.toread === 'yes' ? 'unread' : null,
+    }),
+  });
+
+export const readabilityItem = (bookmark: Fields): ImportItem =>
+  itemOf({
+    url: addressOf(bookmark.article__url),
+    title: textOf(bookmark.article__title),
+    at: fromDateText(bookmark.date_added),
+    metadata: metadataOf({
+      description: textOf(bookmark.article__excerpt),
+      status: isSet(bookmark.archive) ? 'archived' : null,
+      starred: isSet(bookmark.favorite) ? true : null,
+    }),
+  });
 
 /**
  * Entries are collections with their links; a collection's parents come before it and are its folder. A link that came to Linkwarden from

@@ -1,18 +1,25 @@
 /** Lists of addresses, one a line; blank lines and lines that begin with `#` are nothing. */
 import type { ImportItem } from '../domain/import.ts';
+import { ImportError } from './import-error.ts';
 import { itemOf } from './item-parts.ts';
 
-export async function* readUrls(pieces: AsyncIterable<string>): AsyncGenerator<ImportItem> {
-  let rest = '';
-  for await (const piece of pieces) {
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield* itemsOfLine(line);
+const maxLineChars = 2 ** 20;
+
+export async function* readUrls(pieces: AsyncIterable<string>, name: string): AsyncGenerator<ImportItem> {
+  for await (const line of linesOf(pieces, name)) {
+    const url = line.trim();
+    if (url !== '' && !url.startsWith('#')) yield itemOf({ url });
   }
-  yield* itemsOfLine(rest);
 }
 
-function itemsOfLine(line: string): ImportItem[] {
-  const url = line.trim();
-  return url === '' || url.startsWith('#') ? [] : [itemOf({ url })];
+/** Errors: ImportError for a line that is too long to be one of a list. `name` is how messages call the file. */
+export async function* linesOf(pieces: AsyncIterable<string>, name: string): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split(/\r?\n/);
+    rest = lines.pop() ?? '';
+    if (rest.length > maxLineChars) throw new ImportError(`${name} has a line of more than ${maxLineChars} characters`);
+    yield* lines;
+  }
+  yield rest;
 }

@@ -79,17 +79,23 @@ export async function runImport(run: RunImportOptions): Promise<ImportCheckpoint
     gathered = new Gathered(target.maxItems);
     skipped = {};
   };
-  for await (const item of source.items()) {
-    signal.throwIfAborted();
-    place++;
-    if (place < begin) continue;
-    const reason = skipReason(item, options);
-    if (reason !== null) {
-      skipped[reason] = (skipped[reason] ?? 0) + 1;
-      continue;
+  try {
+    for await (const item of source.items()) {
+      signal.throwIfAborted();
+      place++;
+      if (place < begin) continue;
+      const reason = skipReason(item, options);
+      if (reason !== null) {
+        skipped[reason] = (skipped[reason] ?? 0) + 1;
+        continue;
+      }
+      gathered.add({ place, item });
+      if (gathered.isFull) await send(false);
     }
-    gathered.add({ place, item });
-    if (gathered.isFull) await send(false);
+  } catch (error) {
+    // What a damaged file has before its fault goes in.
+    if (error instanceof ImportError && place + 1 > checkpoint.next) await send(false);
+    throw error;
   }
   if (place + 1 < begin) throw new ImportError('the source has fewer items than the last time');
   await send(true);

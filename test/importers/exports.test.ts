@@ -86,10 +86,10 @@ test('dates, folders, tags and notes are those of the files', { skip }, async ()
   assert.deepEqual(shaarli.metadata, { tags: ['css'], note: 'simple on/off button' });
 });
 
-test('the same file has the same identity wherever it lies, and another one as another format', { skip }, async () => {
+test('the same file has the same identity wherever it lies, and another file has another', { skip }, async () => {
   const one = await openSource(`${exportsDir}pocket.csv`, null);
   const same = await openSource(`${exportsDir}pocket.csv`, 'pocket');
-  const other = await openSource(`${exportsDir}pocket.csv`, 'urls');
+  const other = await openSource(`${exportsDir}instapaper-export.csv`, null);
   assert.equal(one.id, same.id);
   assert.notEqual(one.id, other.id);
 });

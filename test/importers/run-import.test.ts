@@ -44,6 +44,8 @@ test('a batch ends before saved pages make it too large, also where what failed 
       source: {
         format: 'karakeep',
         id: 'source',
+        isHistory: false,
+        leftOut: async () => ({}),
         async *items() {
           for (let no = 0; no < 5; no++) yield itemOf({ url: `https://site.example/${no}`, body_html: page });
         },

@@ -1,5 +1,5 @@
 /** `readback import`: brings in what other programs know of one's reading. */
-import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -37,9 +37,9 @@ export async function importCommand(context: Context, path: string, args: Import
   try {
     const file = spool?.file ?? path;
     if (args.format === null && (await isExport(file))) return await importExport(context, file, args.dryRun);
-    const source = await openSource(file, args.format ?? (path === '-' ? await stdinFormat(file) : null));
+    const source = await openSource(file, args.format, spool === null ? path : 'standard input');
     const options: ImportOptions = { since: args.since, min_visits: args.minVisits };
-    if (args.minVisits > 1 && source.format !== 'chromium' && source.format !== 'firefox') {
+    if (args.minVisits > 1 && !source.isHistory) {
       throw new CliError(exitCodes.misuse, `--min-visits is for histories of browsers; this is ${source.format}`);
     }
     if (args.dryRun) return await tellDryRun(context, source, options);
@@ -52,38 +52,28 @@ export async function importCommand(context: Context, path: string, args: Import
   }
 }
 
-/** Standard input is a list of addresses unless its beginning says otherwise. */
-async function stdinFormat(file: string): Promise<ImportFormat> {
-  if (statSync(file).size === 0) throw new CliError(exitCodes.misuse, 'standard input is empty');
-  try {
-    return (await openSource(file, null)).format;
-  } catch (error) {
-    if (error instanceof ImportError) return 'urls';
-    throw error;
-  }
-}
-
 async function bringIn(context: Context, source: ImportSource, options: ImportOptions, args: ImportArguments) {
   const { terminal, settings } = context;
   const client = clientOf(context, 'write');
   const label = args.source ?? `import:${source.format}`;
   const overHttp = !args.offline && (context.url !== undefined || (await client.isUp()));
-  const run = (target: ImportTarget) => runWith(context, source, options, args, target);
+  const run = (target: ImportTarget, fetching: string) => runWith(context, source, options, args, { target, fetching });
   if (!overHttp) {
     return withStoppedStore(context, 'an import into the data folder', (store) => {
       if (!context.json)
         terminal.note(
-          `importing ${source.format} into ${settings.data_dir}; pages are fetched and indexed at the next start`,
+          `importing ${source.format} into ${settings.data_dir}\npages are fetched and indexed at the next start`,
         );
-      return withOfflineTarget(context, store, label, run);
+      const fetching = 'will be fetched when the service runs; `readback status` tells how far';
+      return withOfflineTarget(context, store, label, (target) => run(target, fetching));
     });
   }
-  if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl} (${httpPromise})`);
+  if (!context.json) terminal.note(`importing ${source.format} through ${client.baseUrl}\n${httpPromise}`);
   const target = httpTarget(context, client, label);
-  const code = await run(target);
+  const code = await run(target, 'are being fetched; `readback status` shows how far');
   if (target.repeated() > 0) {
     terminal.note(
-      `${target.repeated()} items were sent again after a lost connection: their visits may be counted twice`,
+      `${target.repeated()} items were sent again after a lost connection:\ntheir visits may be counted twice`,
     );
   }
   return code;
@@ -94,58 +84,98 @@ async function runWith(
   source: ImportSource,
   options: ImportOptions,
   args: ImportArguments,
-  target: ImportTarget,
+  { target, fetching }: { target: ImportTarget; fetching: string },
 ): Promise<ExitCode> {
   const { terminal, json, now, monotonic, signal } = context;
   const known = await target.load(source.id);
   const began = monotonic();
   const beganAt = args.again ? 0 : (known?.next ?? 0);
   const mode = args.retryFailed ? 'retry-failed' : args.again ? 'again' : 'resume';
-  if (mode === 'resume' && known?.finished === true) {
-    terminal.note('this source was imported already: nothing was done (--again imports it once more)');
-  } else if (mode === 'resume' && known !== undefined) terminal.note(`going on after ${known.next} items`);
-  const checkpoint = await runImport({
-    source,
-    target,
-    options,
-    mode,
-    now,
-    signal,
-    onProgress: ({ next, counts }) => {
-      const perSecond = Math.round(((next - beganAt) * 1000) / Math.max(1, monotonic() - began));
-      terminal.progress(`${next} items read · ${counts.accepted} new · ${counts.failed} failed · ${perSecond}/s`);
-    },
-  });
-  terminal.progress('');
-  const failures = checkpoint.counts.failed === 0 ? [] : await target.failures(source.id);
-  if (json) terminal.json({ ...presented(checkpoint), failures });
-  else tell(terminal, checkpoint, failures);
-  return checkpoint.counts.failed > 0 ? exitCodes.partly : exitCodes.done;
+  const isKnown = mode === 'resume' && known?.finished === true;
+  if (isKnown) terminal.note('imported before: nothing was done (--again imports it once more)');
+  else if (mode === 'resume' && known !== undefined) terminal.note(`going on after ${known.next} items`);
+  const tell = async (checkpoint: ImportCheckpoint) => {
+    terminal.progress('');
+    const failures = checkpoint.counts.failed === 0 ? [] : await target.failures(source.id);
+    const report = reportOf(checkpoint, isKnown, await source.leftOut());
+    if (json) terminal.json({ ...report, failures });
+    else sayReport(terminal, report, failures, { fetching, isHistory: source.isHistory });
+  };
+  let latest = known;
+  try {
+    const checkpoint = await runImport({
+      source,
+      target,
+      options,
+      mode,
+      now,
+      signal,
+      onProgress: (reached) => {
+        latest = reached;
+        const { next, counts } = reached;
+        const perSecond = Math.round(((next - beganAt) * 1000) / Math.max(1, monotonic() - began));
+        terminal.progress(`${next} items read · ${counts.accepted} new · ${counts.failed} failed · ${perSecond}/s`);
+      },
+    });
+    await tell(checkpoint);
+    return checkpoint.counts.failed > 0 ? exitCodes.partly : exitCodes.done;
+  } catch (error) {
+    // A damaged file: what was read of it is in, and is told before its fault.
+    if (error instanceof ImportError && latest !== undefined && !json) await tell(latest);
+    throw error;
+  }
 }
 
-function presented({ id, format, next, counts, newest, finished }: ImportCheckpoint) {
-  return { id, format, items: next, ...counts, newest: newest === null ? null : isoOf(newest), finished };
+/** What became of a source's items, in all runs so far; of one that was imported before nothing is new. */
+function reportOf({ id, format, next, counts, newest, finished }: ImportCheckpoint, isKnown: boolean, leftOut: Counts) {
+  const { accepted, to_fetch = 0, revisit, blacklisted, failed, skipped } = counts;
+  const taken = isKnown
+    ? { accepted: 0, to_fetch: 0, revisit: 0, known: accepted + revisit }
+    : { accepted, to_fetch, revisit, known: 0 };
+  const date = newest === null ? null : isoOf(newest);
+  return {
+    id,
+    format,
+    items: next,
+    ...taken,
+    blacklisted,
+    failed,
+    skipped,
+    visits_left_out: leftOut,
+    newest: date,
+    finished,
+  };
 }
 
-function tell(
+type Counts = Record<string, number>;
+
+function sayReport(
   terminal: Terminal,
-  { format, next, counts, newest }: ImportCheckpoint,
+  report: ReturnType<typeof reportOf>,
   failures: readonly FailedItem[],
+  { fetching, isHistory }: { fetching: string; isHistory: boolean },
 ): void {
   const rows = [
-    ['items read', String(next)],
-    ['new pages', String(counts.accepted)],
-    ['further visits of known pages', String(counts.revisit)],
-    ['refused by the blacklist', String(counts.blacklisted)],
-    ...Object.entries(counts.skipped).map(([reason, count]) => [`left out: ${reason}`, String(count)]),
-    ['failed', String(counts.failed)],
-  ];
-  for (const line of table(rows)) terminal.say(line);
-  if (newest !== null && (format === 'chromium' || format === 'firefox')) {
-    terminal.say(`newest visit  ${isoOf(newest)}: of a later copy of this history, import what is --since then`);
+    ['items read', report.items],
+    ['new pages', report.accepted],
+    ['further visits of known pages', report.revisit],
+    ...(report.known === 0 ? [] : [['known: imported before', report.known] as const]),
+    ['refused by the blacklist', report.blacklisted],
+    ...Object.entries(report.skipped).map(([reason, count]) => [`left out: ${reason}`, count] as const),
+    ...Object.entries(report.visits_left_out).map(([reason, count]) => [`visits left out: ${reason}`, count] as const),
+    ['failed', report.failed],
+  ] as const;
+  const width = Math.max(...rows.map(([, count]) => String(count).length));
+  for (const line of table(rows.map(([name, count]) => [name, String(count).padStart(width)]))) terminal.say(line);
+  if (report.items === 0) terminal.say(`this ${report.format} file has no items`);
+  if (report.to_fetch > 0) terminal.say(`${report.to_fetch} ${report.to_fetch === 1 ? 'page' : 'pages'} ${fetching}`);
+  if (report.newest !== null && isHistory) {
+    terminal.say(`newest visit: ${report.newest}`);
+    terminal.say('of a later copy of this history, --since that moment imports what is new');
   }
   for (const { url, reason } of failures.slice(0, shownFailures)) {
-    terminal.say(`${terminal.style('red', 'failed')}  ${plain(url, 100)}: ${plain(reason, 200)}`);
+    terminal.say(`${terminal.style('red', 'failed')}  ${plain(url, 70)}`);
+    terminal.say(`        ${plain(reason, 200)}`);
   }
   if (failures.length > shownFailures) terminal.say(`and ${failures.length - shownFailures} more: see --json`);
   if (failures.length > 0) terminal.say('the same command with --retry-failed tries these again');
@@ -157,8 +187,10 @@ async function tellDryRun(
   options: ImportOptions,
 ): Promise<ExitCode> {
   const result = await dryRun(source, options);
+  const leftOut = await source.leftOut();
   const [oldest, newest] = [result.oldest, result.newest].map((at) => (at === null ? null : isoOf(at)));
-  if (json) terminal.json({ dry_run: true, format: source.format, ...result, oldest, newest });
+  if (json)
+    terminal.json({ dry_run: true, format: source.format, ...result, visits_left_out: leftOut, oldest, newest });
   else {
     const rows = [
       ['format', source.format],
@@ -166,6 +198,7 @@ async function tellDryRun(
       ['distinct addresses', result.addresses === null ? 'over a million' : String(result.addresses)],
       ['with their text', String(result.withText)],
       ...Object.entries(result.skipped).map(([reason, count]) => [`left out: ${reason}`, String(count)]),
+      ...Object.entries(leftOut).map(([reason, count]) => [`visits left out: ${reason}`, String(count)]),
       ...(oldest === null ? [] : [['dates', `${oldest} … ${newest}`]]),
     ];
     for (const line of table(rows)) terminal.say(line);

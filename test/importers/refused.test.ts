@@ -1,0 +1,132 @@
+/** What cannot be imported says so in one line: other files, files of another format than the one named, damaged files. */
+import assert from 'node:assert/strict';
+import { readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
+import { formatRows } from '../../src/importers/formats.ts';
+import { syntheticHistory, writeHistory } from './history-file.ts';
+import { readItems, writtenFile } from './read-items.ts';
+import { temporaryFolder } from './temporary-files.ts';
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const bookmarks =
+  '<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><A HREF="https://a.example/" ADD_DATE="1600000000">A</A></DL>';
+const pocket = 'title,url,time_added,tags,status\nA,https://a.example/,1600000000,,unread\n';
+
+test('every format that can be named has its row', () => {
+  assert.deepEqual(new Set(formatRows.map(({ format }) => format)), new Set(importFormats));
+});
+
+test('a picture is no format, whichever is named', async (t) => {
+  for (const format of [null, ...importFormats]) {
+    const refused = readItems(writtenFile(t, png), format);
+    await assert.rejects(refused, { code: 'import', message: /is neither text nor a database/ }, String(format));
+  }
+});
+
+test('what is known and cannot be imported says why, and what to do instead', async (t) => {
+  const clipping = (title: string) =>
+    `${title}\r\n- Your Highlight on page 12 | Location 170-172 | Added on Monday, 3 June 2024 10:00:00\r\n\r\nSalmon pass it.\r\n==========\r\n`;
+  const cases: [content: string | Buffer, message: RegExp][] = [
+    [`\ufeff${clipping('The weir (Ann)')}${clipping('The mill (Bo)')}`, /Kindle's clippings: .* no address/],
+    [Buffer.from('mozLz40\0\x10\0\0\0', 'latin1'), /compressed backup of Firefox's bookmarks: .*JSON/],
+    [Buffer.from('bplist00\xd1\x01', 'latin1'), /property list of Apple: .*HTML/],
+    [
+      '<?xml version="1.0"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x">\n<plist/>',
+      /property list of Apple/,
+    ],
+    [Buffer.from('\x1f\x8b\x08\0', 'latin1'), /gzip: unpack it first/],
+    [
+      'Highlight,Book Title,Book Author,Amazon Book ID,Note\nSalmon,The weir,Ann,,\n',
+      /Readwise's highlights .* no addresses/,
+    ],
+    ['% Zotero\n@article{ann2020,\n  title = {The weir},\n}\n', /BibTeX: write the library as CSL JSON/],
+    ['%PDF-1.7\n', /a PDF/],
+    ['', /is empty/],
+    ['\n  \n', /is empty/],
+    ['Dear diary,\n', /not recognised/],
+    ['{"settings": [{"a": 1}]}', /not recognised/],
+    [
+      '<!doctype html><html><body><dl><dt><a href="https://a.example/">A glossary</a></dl></body></html>',
+      /not recognised/,
+    ],
+  ];
+  for (const [content, message] of cases) {
+    await assert.rejects(readItems(writtenFile(t, content)), (error: Error) => {
+      assert.match(error.message, message);
+      assert.ok(!error.message.includes('\n'), 'one line');
+      return true;
+    });
+  }
+});
+
+test('a format that is named is refused where the content is another, or has no page as that', async (t) => {
+  const cases: [content: string, format: ImportFormat, message: RegExp][] = [
+    [bookmarks, 'urls', /is bookmarks by its content, not urls: leave --format out/],
+    [pocket, 'instapaper', /is pocket by its content, not instapaper/],
+    [pocket, 'urls', /is pocket by its content/],
+    ['Dear diary,\nnothing happened\n', 'urls', /has no address of a page as urls/],
+    ['name,age\nAnn,3\n', 'pocket', /has no address of a page as pocket/],
+    ['[{"name": "Ann"}]', 'linkding', /has no address of a page as linkding/],
+    ['<p>Hello</p>', 'bookmarks', /has no address of a page as bookmarks/],
+    ['<p>Hello</p>', 'omnivore', /cannot be omnivore, which is JSON/],
+    ['[{"name": "Ann"}]', 'chromium', /cannot be chromium, which is SQLite/],
+    ['https://a.example/\n', 'pocket', /is urls by its content, not pocket/],
+  ];
+  for (const [content, format, message] of cases) {
+    await assert.rejects(
+      readItems(writtenFile(t, content), format),
+      { code: 'import', message },
+      `${format}: ${content}`,
+    );
+  }
+});
+
+test('a file that is not recognised is read as the format that is named, where that finds pages', async (t) => {
+  const page = '<!doctype html><html><body><ul><li><a href="https://a.example/">A</a></ul></body></html>';
+  const list = 'To read:\nhttps://a.example/\n';
+  const csv = 'url,name\nhttps://a.example/,A\n';
+  for (const [content, format] of [
+    [page, 'bookmarks'],
+    [list, 'urls'],
+    [csv, 'pocket'],
+  ] as const) {
+    const { items } = await readItems(writtenFile(t, content), format);
+    assert.equal(items.at(-1)?.url, 'https://a.example/', format);
+  }
+});
+
+test('a recognised file without items is read as such', async (t) => {
+  assert.deepEqual(await readItems(writtenFile(t, '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p></DL>')), {
+    format: 'bookmarks',
+    items: [],
+  });
+  assert.deepEqual((await readItems(writtenFile(t, 'title,url,time_added,tags,status\n'))).items, []);
+});
+
+test('a history that is cut off is told in a line, wherever it is cut', async (t) => {
+  const path = join(temporaryFolder(t), 'History');
+  writeHistory(path, syntheticHistory(500));
+  const { length } = readFileSync(path);
+  for (const share of [0.01, 0.3, 0.7, 0.95]) {
+    const cut = writtenFile(t, readFileSync(path), 'History');
+    truncateSync(cut, Math.floor(length * share));
+    await assert.rejects(readItems(cut), { code: 'import' }, String(share));
+  }
+});
+
+test('a tree of bookmarks that is cut off is told in a line', async (t) => {
+  const cut = '{"roots": {"bookmark_bar": {"children": [{"type": "url", "url": "https://a.exa';
+  await assert.rejects(readItems(writtenFile(t, cut)), { code: 'import', message: /no JSON, or cut off/ });
+});
+
+test('lines, records and trees without end are refused before they fill the memory', async (t) => {
+  const line = `https://a.example/\n${'x'.repeat(2 ** 21)}`;
+  await assert.rejects(readItems(writtenFile(t, line)), { code: 'import', message: /a line of more than 1048576/ });
+  const open = `title,url,time_added\n"${'x'.repeat(65 * 2 ** 20)}`;
+  await assert.rejects(readItems(writtenFile(t, open)), { code: 'import', message: /over 67108864 characters/ });
+});
