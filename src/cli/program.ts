@@ -203,7 +203,7 @@ function linesOf(format: ImportFormat): string[] {
 
 function importFormat(text: string): ImportFormat {
   const format = importFormats.find((each) => each === text);
-  if (format === undefined) throw new InvalidArgumentError(`It must be one of ${importFormats.join(', ')}.`);
+  if (format === undefined) throw new InvalidArgumentError(`Allowed choices are ${importFormats.join(', ')}.`);
   return format;
 }
 

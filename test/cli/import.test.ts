@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StoreView } from '../../src/store/store-view.ts';
+import { writeHistory } from '../importers/history-file.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
@@ -16,7 +17,9 @@ import { Cli } from './run-cli.ts';
 interface Imported {
   items: number;
   accepted: number;
+  to_fetch: number;
   revisit: number;
+  known: number;
   blacklisted: number;
   failed: number;
   skipped: Record<string, number>;
@@ -48,7 +51,8 @@ test('offline: what fails is told with its reason, and tried again alone when it
     [[1, 'https://[broken/']],
   );
   const again = await cli.json<Imported>(['import', list], 5);
-  assert.deepEqual({ ...again, failures: [] }, { ...first, failures: [] }, 'nothing is done a second time');
+  assert.deepEqual([first.to_fetch, first.known], [2, 0]);
+  assert.deepEqual(again, { ...first, accepted: 0, to_fetch: 0, known: 2 }, 'nothing is done a second time');
   const retried = await cli.json<Imported>(['import', list, '--retry-failed'], 5);
   assert.deepEqual([retried.accepted, retried.failed], [2, 1]);
   const view = StoreView.open(join(home, 'data'));
@@ -72,6 +76,87 @@ test('offline: a full disk that has no store yet is told in a line', async (t) =
   const { code, stdout, stderr } = await new Cli(home, { SERVICE_DATA_DIR: data }).run(['import', list]);
   assert.deepEqual([code, stdout], [1, '']);
   assert.match(stderr, /^.*the disk of .*data is full: 1048576 bytes are needed to make a new store, \d+ are free\n$/);
+});
+
+test('the report says what is new, known, left out and still to be fetched, in 80 columns; the same file again has nothing new', async (t) => {
+  const home = temporaryFolder(t);
+  const history = join(home, 'History');
+  const at = Date.UTC(2024, 1, 3);
+  const long = `https://long.example/${'x'.repeat(200)}`;
+  writeHistory(history, [
+    { url: 'https://a.example/', visits: [{ at }, { at: at + 1 }] },
+    { url: long, visits: [{ at }] },
+    { url: 'chrome://settings/', visits: [{ at }] },
+    { url: 'https://[broken/', visits: [{ at }] },
+    { url: 'https://hidden.example/', hidden: 1, visits: [{ at }, { at }] },
+    { url: 'https://step.example/', visits: [{ at, transition: 0x10000000 }] },
+  ]);
+  const cli = new Cli(home);
+  const report = async () => {
+    const { code, stdout, stderr } = await cli.run(['import', history]);
+    assert.equal(code, 5);
+    for (const line of `${stdout}${stderr.replaceAll(home, '')}`.split('\n')) assert.ok(line.length <= 80, line);
+    return { lines: stdout.split('\n').map((line) => line.trim().replace(/ {2,}/, ': ')), stderr };
+  };
+  const first = await report();
+  assert.deepEqual(first.lines.slice(0, 13), [
+    'items read: 5',
+    'new pages: 2',
+    'further visits of known pages: 1',
+    'refused by the blacklist: 0',
+    'left out: not a web address: 1',
+    'visits left out: hidden addresses: 2',
+    'visits left out: steps of a redirect: 1',
+    'failed: 1',
+    '2 pages will be fetched when the service runs (`readback status`)',
+    'newest visit: 2024-02-03T00:00:00.001Z',
+    'of a later copy of this history, --since that moment imports what is new',
+    'failed: https://[broken/',
+    'url must have a valid host',
+  ]);
+  const again = await report();
+  assert.match(again.stderr, /imported before: nothing was done/);
+  assert.deepEqual(again.lines.slice(0, 4), [
+    'items read: 5',
+    'new pages: 0',
+    'further visits of known pages: 0',
+    'known: imported before: 3',
+  ]);
+  assert.ok(!again.lines.join('\n').includes('will be fetched'));
+});
+
+test('a file that is not what --format says fails, and nothing is made; a file without items says so', async (t) => {
+  const home = temporaryFolder(t);
+  const picture = join(home, 'picture');
+  writeFileSync(picture, Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'));
+  const cli = new Cli(home);
+  const { code, stderr } = await cli.run(['import', picture, '--format', 'urls']);
+  assert.equal(code, 1);
+  assert.match(stderr, /picture is neither text nor a database of a browser\n$/);
+  const piped = await cli.run(['import', '-'], { input: 'Dear diary\n' });
+  assert.equal(piped.code, 1);
+  assert.match(piped.stderr, /the format of standard input is not recognised/);
+  assert.deepEqual(readdirSync(home), ['picture']);
+  const empty = join(home, 'empty');
+  writeFileSync(empty, '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p></DL>\n');
+  const read = await cli.run(['import', empty]);
+  assert.equal(read.code, 0);
+  assert.match(read.stdout, /this bookmarks file has no items/);
+});
+
+test('of a damaged file what comes before its fault is imported and told, and the fault ends it', async (t) => {
+  const home = temporaryFolder(t);
+  const file = join(home, 'file');
+  const entry = (no: number) =>
+    `{"url":"https://site.example/${no}","tag_names":[],"date_added":"2020-09-26T09:46:23Z"}`;
+  writeFileSync(file, `[${Array.from({ length: 7 }, (_, no) => entry(no)).join()},{"url":"https://si`);
+  const { code, stdout, stderr } = await new Cli(home).run(['import', file]);
+  assert.equal(code, 1);
+  assert.match(stdout, /^items read +7\nnew pages +7$/m);
+  assert.match(stderr, /file is cut off: it ends within its JSON\n$/);
+  const view = StoreView.open(join(home, 'data'));
+  t.after(() => view.close());
+  assert.equal(view.reader.pages.count(), 7);
 });
 
 test('a dry run writes nothing, not even the data folder', async (t) => {
@@ -121,7 +206,7 @@ test('through a running service: original dates, the blacklist, failures, and a 
   assert.deepEqual([first.accepted, first.blacklisted, first.failed], [1, 1, 1]);
   assert.equal(first.failures[0].url, 'https://[bad/');
   const again = await cli.json<Imported>(['import', csv], 5);
-  assert.deepEqual(again, first);
+  assert.deepEqual(again, { ...first, accepted: 0, to_fetch: 0, known: 1 });
   const page = await service.call<Record<string, unknown>>('GET', '/v1/pages/pg_00000001');
   assert.deepEqual(
     [page.body.first_seen_at, page.body.visit_count, page.body.metadata, page.body.source],
@@ -269,7 +354,8 @@ test('over HTTP: --retry-failed that is cut off before its checkpoint counts and
   assert.notEqual(cutOff.code, 0);
   rmSync(obstacle, { recursive: true });
   obstacle = null;
-  assert.deepEqual(await cli.json<Imported>(['import', list], 5), first, 'nothing is told that no checkpoint covers');
+  const told = { ...first, accepted: 0, to_fetch: 0, known: first.accepted };
+  assert.deepEqual(await cli.json<Imported>(['import', list], 5), told, 'nothing is told that no checkpoint covers');
   const retried = await cli.json<Imported>(['import', list, '--retry-failed'], 5);
   assert.deepEqual([retried.accepted, retried.failed, retried.failures], [29, 1, [failed(27)]]);
   refused.pop();

@@ -64,7 +64,7 @@ async function bringIn(context: Context, source: ImportSource, options: ImportOp
         terminal.note(
           `importing ${source.format} into ${settings.data_dir}\npages are fetched and indexed at the next start`,
         );
-      const fetching = 'will be fetched when the service runs; `readback status` tells how far';
+      const fetching = 'will be fetched when the service runs (`readback status`)';
       return withOfflineTarget(context, store, label, (target) => run(target, fetching));
     });
   }
