@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import sqlite from 'node-sqlite3-wasm';
-import type { PageMetadata } from '../../src/domain/page.ts';
+import type { PageMetadata } from '../../src/domain/metadata.ts';
 import { openSource } from '../../src/importers/open-source.ts';
 import { readItems, writtenFile } from './read-items.ts';
 import { temporaryFolder } from './temporary-files.ts';

@@ -8,7 +8,7 @@ import { parse } from 'tldts';
 import type { Page } from '../../domain/page.ts';
 
 /** Keys of `metadata` that hold such words, as texts or lists of texts: of documents, feeds and importers. */
-const factKeys = ['author', 'site_name', 'feed_title', 'tags', 'folder', 'note', 'description'] as const;
+const factKeys = ['author', 'site_name', 'feed_title', 'tags', 'folder', 'note', 'highlights', 'description'] as const;
 /** What is longer is a text by itself; UTF-16 units of each fact, and of all of them together. */
 const maxFact = 1000;
 const maxFacts = 4000;

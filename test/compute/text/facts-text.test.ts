@@ -15,7 +15,7 @@ test('the names in a host are facts: what everybody registers under is none, nor
   for (const host of ['localhost', '127.0.0.1', '[::1]', 'com']) assert.equal(ofDomain(host), host);
 });
 
-test('so are author, site, feed, tags, folder, note and description, as texts or lists of texts', () => {
+test('so are author, site, feed, tags, folder, note, highlights and description, as texts or lists of texts', () => {
   const metadata = {
     author: 'Joseph Cox',
     site_name: 'Motherboard',
@@ -23,13 +23,14 @@ test('so are author, site, feed, tags, folder, note and description, as texts or
     tags: ['security', 7, 'phones'],
     folder: 'To read/Later',
     note: 'for the talk',
+    highlights: ['Numbers were moved'],
     description: 'On SIM swaps',
     published_at: '2026-01-01',
     lang: { toString: 'en' },
   };
   assert.equal(
     factsText({ ...page, metadata }),
-    'forbes\nJoseph Cox\nMotherboard\nAll\nsecurity\nphones\nTo read/Later\nfor the talk\nOn SIM swaps',
+    'forbes\nJoseph Cox\nMotherboard\nAll\nsecurity\nphones\nTo read/Later\nfor the talk\nNumbers were moved\nOn SIM swaps',
   );
 });
 
