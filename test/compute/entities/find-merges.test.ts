@@ -5,7 +5,7 @@ import { editDistance } from '../../../src/compute/entities/edit-distance.ts';
 import { findMerges } from '../../../src/compute/entities/find-merges.ts';
 import { packNames, unpackNames } from '../../../src/compute/entities/packed-names.ts';
 import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
-import { within } from '../../within.ts';
+import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const thresholds = { cosine: 0.85, editDistance: 0.15 };
 
@@ -103,19 +103,23 @@ describe('names of one entity', () => {
     );
   });
 
-  it('are found among ten thousand in seconds', async () => {
+  it('are found among ten thousand in time in proportion', () => {
     let seed = 42;
     const letters = (length: number) =>
       Array.from({ length }, () => {
         seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
         return String.fromCharCode(97 + ((seed >>> 16) % 26));
       }).join('');
-    const names = Array.from({ length: 10_000 }, (_, no) => ({
-      no,
-      type: 'person',
-      key: `${letters(4)}ander ${letters(5)}ovich`,
-    }));
-    await within(30_000, () => findMerges(names, thresholds, kinds));
+    assertGrowsInProportion(
+      10_000,
+      (count) =>
+        Array.from({ length: count }, (_, no) => ({
+          no,
+          type: 'person',
+          key: `${letters(4)}ander ${letters(5)}ovich`,
+        })),
+      (names) => findMerges(names, thresholds, kinds),
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { flowText } from '../../../src/compute/pdf/flow-text.ts';
 import { type Line, type PlacedText, pageLines } from '../../../src/compute/pdf/page-lines.ts';
 import { pdfDate, saneAuthor, saneTitle } from '../../../src/compute/pdf/pdf-facts.ts';
 import { stripRepeatedLines } from '../../../src/compute/pdf/repeated-lines.ts';
-import { within } from '../../within.ts';
+import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const settings = {
   strip_repeated_lines: true,
@@ -15,17 +15,19 @@ const settings = {
 };
 const lineOf = (text: string, y: number): Line => ({ text, left: 72, right: 500, y, size: 10, font: 'f', column: 0 });
 
-test('lines of 100,000 characters of any kind', async () => {
+test('lines of 100,000 characters of any kind', () => {
   for (const seed of ['a', 'a-', 'iv', '. ', '."', '-', '\t', '1', ' ', '(((', 'é', '\u00ad']) {
-    const pages = Array.from({ length: 4 }, () => [
-      lineOf(seed.repeat(100_000), 700),
-      lineOf(seed.repeat(50_000), 688),
-    ]);
-    await within(2000, () => flowText(stripRepeatedLines(pages, settings), new Set()));
+    assertGrowsInProportion(
+      100_000,
+      (length) =>
+        Array.from({ length: 4 }, () => [lineOf(seed.repeat(length), 700), lineOf(seed.repeat(length / 2), 688)]),
+      (pages) => flowText(stripRepeatedLines(pages, settings), new Set()),
+      seed,
+    );
   }
 });
 
-test('100,000 pieces on one baseline, at one place, and all over the page', async () => {
+test('100,000 pieces on one baseline, at one place, and all over the page', () => {
   const piece = (x: number, y: number): PlacedText => ({
     text: 'w',
     x,
@@ -42,8 +44,12 @@ test('100,000 pieces on one baseline, at one place, and all over the page', asyn
     (at) => piece(at * 1e9, at),
   ];
   for (const shape of shapes) {
-    const pieces = Array.from({ length: 100_000 }, (_, at) => shape(at));
-    await within(5000, () => assert.ok(pageLines(pieces).length > 0));
+    assertGrowsInProportion(
+      100_000,
+      (length) => Array.from({ length }, (_, at) => shape(at)),
+      (pieces) => assert.ok(pageLines(pieces).length > 0),
+      String(shape),
+    );
   }
 });
 

@@ -1,0 +1,54 @@
+/**
+ * What something costs, told on any machine: how it grows with what it is given. Counted is the processor's time of this process, so
+ * that nothing else that the machine does is in it; a collection of garbage is, so the least of some tries counts.
+ */
+import assert from 'node:assert/strict';
+
+/** How much more the larger one of two inputs is. In proportion means about 8 times the time; by the square, 64 times. */
+const growth = 8;
+/** Between the two, and as far from each: caches and collections make the larger one somewhat slower in proportion. */
+const mostGrowth = 24;
+const tries = 5;
+/** What is done in less, for inputs of tens of thousands, does not go by their square, ms. */
+const noiseMs = 5;
+
+/** The least processor time that it took in some tries, ms; after a first one that is not counted. */
+export function leastProcessorMs(run: () => unknown, count = tries): number {
+  run();
+  let least = Number.POSITIVE_INFINITY;
+  for (let no = 0; no < count; no++) least = Math.min(least, processorMs(run));
+  return least;
+}
+
+function processorMs(run: () => unknown): number {
+  const began = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
+}
+
+/**
+ * Assert that the time of `run` grows about as its input does. `inputOf` makes an input of a size, outside of what is counted.
+ * Errors: of `run`; when an input of `size` takes far more than 8 times what one of an eighth takes.
+ */
+export function assertGrowsInProportion<Input>(
+  size: number,
+  inputOf: (size: number) => Input,
+  run: (input: Input) => unknown,
+  what = '',
+): void {
+  const small = inputOf(Math.ceil(size / growth));
+  const large = inputOf(size);
+  const smallMs = leastProcessorMs(() => run(small));
+  let largeMs = Number.POSITIVE_INFINITY;
+  for (let no = 0; no < tries && largeMs > Math.max(noiseMs, smallMs * mostGrowth); no++) {
+    largeMs = Math.min(
+      largeMs,
+      processorMs(() => run(large)),
+    );
+  }
+  assert.ok(
+    largeMs <= Math.max(noiseMs, smallMs * mostGrowth),
+    `${largeMs.toFixed(1)} ms for ${growth} times what takes ${smallMs.toFixed(1)} ms: ${what}`,
+  );
+}
