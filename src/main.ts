@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { EntityCapabilityError } from './actors/entities/entity-capability.ts';
 import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
+import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
 import { ListenError, listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
@@ -38,8 +39,6 @@ Everything else is set by environment variables: see docs/settings.md.`;
 
 /** Requests that are not answered so long after the stop began are cut off, ms: jobs need the rest of the time. */
 const answerWithinMs = 3000;
-/** After this the process leaves even if something does not stop, ms: supervisors of processes often kill after 10 s. */
-const stopDeadlineMs = 9000;
 
 function readArguments(): { demo: boolean } {
   try {
@@ -96,6 +95,7 @@ async function main(): Promise<void> {
   const settings = settingsOrLeave(demo);
   const log = createLog({ ...settings.observability, secrets: secretTexts(settings.secrets) });
   const metrics = createMetrics();
+  const stopTimeoutMs = Math.min(maxTimerMs, settings.stop_timeout_s * 1000);
   const { traces, otlp_endpoint } = settings.observability;
   const tracing =
     traces === 'off'
@@ -136,7 +136,7 @@ async function main(): Promise<void> {
       if (stopping) drop(`${signal} again: leaving at once`);
       stopping = true;
       log.info({ signal }, 'stopping');
-      setTimeout(() => drop('stopping took too long'), stopDeadlineMs).unref();
+      setTimeout(() => drop('stopping took too long'), stopTimeoutMs).unref();
       await stopListening(server, answerWithinMs);
       await app.close();
       await tracing?.close();
@@ -150,7 +150,7 @@ async function main(): Promise<void> {
     void app.ended.then(async ({ failure }) => {
       if (failure === null) return;
       log.fatal({ err: failure }, 'the system gave up');
-      setTimeout(() => drop('stopping took too long'), stopDeadlineMs).unref();
+      setTimeout(() => drop('stopping took too long'), stopTimeoutMs).unref();
       await app.close();
       process.exit(1);
     });

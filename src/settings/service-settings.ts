@@ -25,6 +25,10 @@ export const topLevel = {
   }),
   allowed_hosts: textList([], 'Values of the Host header accepted besides loopback names: `name` or `name:port`.'),
   allowed_origins: textList([], 'Values of the Origin header accepted besides loopback and browser extensions.'),
+  stop_timeout_s: aboveZero(
+    9,
+    'Seconds after which a stop ends the process at once, whatever is left to do; supervisors of processes often kill after ten.',
+  ),
   auth_token: z.string().regex(sendable).nullable().default(null).meta({
     description: 'One token with full access. With no token at all the first start makes one in the data folder.',
     secret: true,

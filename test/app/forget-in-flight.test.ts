@@ -48,7 +48,7 @@ async function assertGone(system: WholeSystem, page_ids: readonly string[], urls
 
 async function assertErased(system: WholeSystem): Promise<void> {
   const clean = () => Object.keys(filesHolding(system.dataDir, [canary])).length === 0;
-  await until(clean, 'no file holds a word of it', 60_000);
+  await until(clean, 'no file holds a word of it');
   await system.stop();
   const { store, index } = await checkFolder(system.dataDir);
   assert.deepEqual([store, index], [[], []]);

@@ -37,8 +37,7 @@ async function readSecret(system: WholeSystem): Promise<string> {
 const areas = (system: WholeSystem) =>
   [...new Set(Object.keys(filesHolding(system.dataDir, canaries)).map((path) => path.split('/')[0]))].sort();
 
-const erased = (system: WholeSystem) =>
-  until(() => areas(system).length === 0, 'no file holds what was forgotten', 60_000);
+const erased = (system: WholeSystem) => until(() => areas(system).length === 0, 'no file holds what was forgotten');
 
 test('a forgotten page is gone from every answer at once, and from every file soon after', async (t) => {
   const system = await WholeSystem.start(t, quick);

@@ -35,7 +35,7 @@ async function startSystem(t: TestContext, { speech, env = {} }: { speech: strin
   /** The page when its job has ended, with the error of it. */
   const settled = async (page_id: string) => {
     const isSettled = async () => ['indexed', 'dead'].includes((await system.ask('page.status', { page_id })).status);
-    await until(isSettled, `${page_id} is settled`, 60_000);
+    await until(isSettled, `${page_id} is settled`);
     const { last_error } = await system.ask('page.status', { page_id });
     return { ...(await system.ask('page.get', { page_id })), last_error };
   };

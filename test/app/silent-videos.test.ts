@@ -96,9 +96,9 @@ test('a video that is forgotten while its sound is loaded ends at once, with its
   const url = `${videos.web.url}/endless`;
   videos.say('/endless', { title: 'Endless', sound: 'never' });
   await videos.system.ask('page.ingest', { url });
-  await until(() => left().length === 2, 'it is loaded', 60_000);
+  await until(() => left().length === 2, 'it is loaded');
   await videos.system.ask('page.forget', { url });
-  await until(() => left().length === 0, 'the files are gone', 60_000);
+  await until(() => left().length === 0, 'the files are gone');
   // The next one is let in; it is new, but there is no other attempt that captions could be waited for.
   videos.say('/next', { extractor_key: 'X', timestamp: Date.now() / 1000, sound });
   const { page } = await videos.read(`${videos.web.url}/next`);

@@ -12,8 +12,6 @@ import { fakeProgram } from '../providers/fake-program.ts';
 import { FeedServer } from './feed-server.ts';
 import { WholeSystem } from './whole-system.ts';
 
-const patienceMs = 120_000;
-
 /** Why tests with the real program cannot run here, or false. */
 export const noYtDlp =
   findProgram('yt-dlp', process.env.PATH ?? '') === null ? 'yt-dlp is not installed (apt-get install yt-dlp)' : false;
@@ -81,7 +79,6 @@ export class VideoSystem {
     await until(
       async () => ['indexed', 'failed', 'dead'].includes((await status()).status),
       `${page_id} has been read`,
-      patienceMs,
     );
     return { page_id, page: await this.system.ask('page.get', { page_id }), status: await status() };
   }
@@ -97,7 +94,7 @@ export class VideoSystem {
       (await this.system.ask('job.list', { kind: 'poll_watch', limit: 100 })).jobs.some(
         (job) => job.job_id === job_id && (job.status === 'done' || job.status === 'dead'),
       );
-    await until(ended, 'the poll has ended', patienceMs);
+    await until(ended, 'the poll has ended');
     return this.system.ask('watch.get', { watch_id });
   }
 }

@@ -271,7 +271,7 @@ test('every public feed is read or fails with a reason', {
   }
   const open = async () =>
     (await listOf((await system.ask('watch.list', {})).watches)).filter(({ last_status }) => last_status === 'pending');
-  await until(async () => (await open()).length === 0, 'every feed was polled', 120_000);
+  await until(async () => (await open()).length === 0, 'every feed was polled');
   const watches = await listOf((await system.ask('watch.list', {})).watches);
   assert.equal(watches.length, names.length);
   const failed = watches.filter(({ last_status }) => last_status === 'error');

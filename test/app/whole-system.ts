@@ -10,7 +10,7 @@ import type { DomainError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
-import { patientSearches, until, withoutEntities } from '../process/service.ts';
+import { patientSettings, until, withoutEntities } from '../process/service.ts';
 
 const root = join(import.meta.dirname, '../..');
 execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
@@ -43,7 +43,7 @@ export class WholeSystem {
     parts: Partial<AppOptions> = {},
   ): Promise<WholeSystem> {
     const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
-    const system = new WholeSystem(join(home, 'data'), { ...patientSearches, ...withoutEntities, ...env }, parts);
+    const system = new WholeSystem(join(home, 'data'), { ...patientSettings, ...withoutEntities, ...env }, parts);
     t.after(async () => {
       await system.stop();
       rmSync(home, { recursive: true, force: true });

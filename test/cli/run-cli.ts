@@ -3,10 +3,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { patienceMs } from '../process/service.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** No command of a test takes this long, ms. */
-const patienceMs = 300_000;
 
 export interface CliRun {
   code: number | null;

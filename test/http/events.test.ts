@@ -123,15 +123,15 @@ test('monitors that connect while jobs run and a bulk retry of 500 is made see e
   }
   const count = async (status: 'done' | 'dead') =>
     (await system.ask('job.list', { status, kind: 'index_page', limit: 1000 })).jobs.length;
-  await until(async () => (await count('dead')) === 500, 'every job is dead', 60_000);
+  await until(async () => (await count('dead')) === 500, 'every job is dead');
   broken = false;
   const { retried } = await system.ask('job.retryBatch', { status: 'dead', limit: 500 });
   assert.equal(retried, 500);
-  await until(async () => (await count('done')) >= 500, 'every page is indexed', 60_000);
+  await until(async () => (await count('done')) >= 500, 'every page is indexed');
   const listed = new Map(
     (await system.ask('job.list', { kind: 'index_page', limit: 1000 })).jobs.map((job) => [job.job_id, job.status]),
   );
-  await until(() => monitors[0].events.filter(({ status }) => status === 'done').length >= 500, 'all was told', 30_000);
+  await until(() => monitors[0].events.filter(({ status }) => status === 'done').length >= 500, 'all was told');
   assert.deepEqual(monitors[0].jobs(), listed);
   for (const monitor of monitors) {
     assert.equal(monitor.snapshots.length, 1, 'nobody was cut off');
@@ -149,7 +149,7 @@ test('monitors that connect while jobs run and a bulk retry of 500 is made see e
     return jobs.every(({ job_id, status }) => unlucky.present.get(job_id) === status);
   };
   assert.equal(unlucky.snapshots.length, 6);
-  await until(isUpToDate, 'the last snapshot and what came after it are what GET /v1/jobs says', 30_000);
+  await until(isUpToDate, 'the last snapshot and what came after it are what GET /v1/jobs says');
 });
 
 /** An event service and a server over it, with a feed that the test publishes to. */
@@ -221,8 +221,8 @@ test('sixteen subscribers, fifteen of which never read, and 50,000 changes: the 
     await delay(1);
     peak = Math.max(peak, process.memoryUsage.rss());
   }
-  await until(() => ends.length === 15, 'the silent ones are ended', 20_000);
-  await until(() => seen === 50_000, 'the reader has all', 20_000);
+  await until(() => ends.length === 15, 'the silent ones are ended');
+  await until(() => seen === 50_000, 'the reader has all');
   t.diagnostic(`RSS grew by ${Math.round((peak - before) / 1e6)} MB; ${seen} events seen`);
   assert.ok(peak - before < 30e6, `memory grew by ${peak - before} bytes`);
   assert.ok(ends.every((reason) => reason === 'stalled'));

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings, SettingsError } from '../../src/settings/read-settings.ts';
+import { patientSettings } from './service.ts';
 import { sharedService } from './shared-service.ts';
 
 interface Constraint {
@@ -97,7 +98,7 @@ const settings: readonly [name: string, byDefault: unknown, constraint: Constrai
 const variableOf = (name: string): string => `SERVICE_${name.replace('.', '__').toUpperCase()}`;
 const home = { SERVICE_DATA_DIR: '/nowhere' };
 /** What the helper that starts a service sets by itself. */
-const setByHelper = ['bind_port'];
+const isSetByHelper = (name: string) => name === 'bind_port' || variableOf(name) in patientSettings;
 
 /** A value in nested objects, by its dotted name. */
 function at(tree: unknown, name: string): unknown {
@@ -121,7 +122,7 @@ for (const [name, byDefault, { accepted, refused, beside = {} }] of settings) {
   const variable = variableOf(name);
   test(`${name} is ${JSON.stringify(byDefault)} by default, may only be set at the start, by ${variable}`, async () => {
     const { settings: running, mutability } = await shown();
-    if (!setByHelper.includes(name)) assert.deepEqual(at(running, name), byDefault);
+    if (!isSetByHelper(name)) assert.deepEqual(at(running, name), byDefault);
     assert.deepEqual(read({}, name), byDefault);
     assert.equal(mutability[name], 'boot_only');
     for (const text of accepted) {

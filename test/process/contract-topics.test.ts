@@ -37,7 +37,6 @@ const topics: Readonly<Record<string, string[]>> = {
   chess: 'king bishop knight pawn castle opening board rook check mate'.split(' '),
 };
 const perTopic = 12;
-const clusteringMs = 180_000;
 
 const shared = sharedService(env);
 const { get, post, found, add, search } = shared;
@@ -51,15 +50,11 @@ const jobsOf = async (kind: string) => (await found<JobListResponse>(`/v1/jobs?k
 const isInstant = (text: string) => new Date(text).toISOString() === text;
 
 async function runOver(): Promise<ClusterRunResponse> {
-  await until(
-    async () => {
-      const [job] = await jobsOf('cluster');
-      assert.notEqual(job?.status, 'dead', job?.last_error ?? '');
-      return (await runs('?limit=1'))[0]?.finished_at !== null;
-    },
-    'the run is over',
-    clusteringMs,
-  );
+  await until(async () => {
+    const [job] = await jobsOf('cluster');
+    assert.notEqual(job?.status, 'dead', job?.last_error ?? '');
+    return (await runs('?limit=1'))[0]?.finished_at !== null;
+  }, 'the run is over');
   const [run] = await runs();
   return run;
 }
@@ -70,7 +65,6 @@ async function readForEntities(ids: readonly string[]): Promise<void> {
   await until(
     async () => (await statuses()).every((features) => features?.entities?.status === 'done'),
     'every page was read for entities',
-    clusteringMs,
   );
   for (const features of await statuses())
     assert.deepEqual(features, { entities: { status: 'done', last_error: null } });
@@ -489,11 +483,7 @@ test('spellings are merged, references survive, and merges are undone last in, f
   });
   const text = names.map(([one, two]) => `We swam in ${one}. We also swam in ${two}, and again in ${one}.`).join(' ');
   const [page] = await add([{ url: 'https://lakes.example/', body_extracted: text }]);
-  await until(
-    async () => (await jobsOf('canonicalize_entities'))[0]?.status === 'done',
-    'names were compared',
-    clusteringMs,
-  );
+  await until(async () => (await jobsOf('canonicalize_entities'))[0]?.status === 'done', 'names were compared');
   const list = await merges();
   assert.deepEqual(
     new Set(list.map(({ kept_form, merged_form }) => `${kept_form} < ${merged_form}`)),

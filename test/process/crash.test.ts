@@ -16,8 +16,6 @@ const pages = Math.max(1000, 20 * kills);
 /** Pages are pushed in this many waves, so that each kill but those during a start, every fifth, falls into one. */
 const waveCount = Math.ceil((kills * 5) / 6);
 const clients = 8;
-/** For what was pushed to be acknowledged, and then indexed, on a busy machine. */
-const patienceMs = 240_000;
 const batchSize = 10;
 const given = process.env.READBACK_TEST_SEED ?? '20201';
 const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
@@ -98,7 +96,7 @@ test('no page that was acknowledged is lost or doubled by kills during ingest', 
   }
   assert.ok(killed >= kills);
   const isAcknowledged = () => pushed.every(({ acknowledged }) => acknowledged > 0) && queue.length === 0;
-  await until(isAcknowledged, 'all is acknowledged', patienceMs);
+  await until(isAcknowledged, 'all is acknowledged');
   open = false;
   await working;
 
@@ -109,8 +107,8 @@ test('no page that was acknowledged is lost or doubled by kills during ingest', 
   );
   const pageIds = ids.flat();
   assert.equal(new Set(pageIds).size, pages);
-  const blamed = await retryBlamed(service, pageIds, await service.settled(pageIds, patienceMs));
-  const statuses = await service.settled(pageIds, patienceMs);
+  const blamed = await retryBlamed(service, pageIds, await service.settled(pageIds));
+  const statuses = await service.settled(pageIds);
   assert.deepEqual(
     statuses.filter((status) => status !== 'indexed'),
     [],

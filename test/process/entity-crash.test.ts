@@ -52,14 +52,14 @@ test('merges survive kills while they are made, each once, and are undone last i
 
   for (let kill = 0; kill < kills; kill++) {
     const before = (await merges()).length;
-    await until(async () => (await merges()).length > Math.min(before, pairs.length - 1), 'names are merged', 120_000);
+    await until(async () => (await merges()).length > Math.min(before, pairs.length - 1), 'names are merged');
     await delay(random(10));
     t.diagnostic(`killed after ${(await merges()).length} of ${pairs.length} merges`);
     await service.kill();
     await service.start();
   }
-  await until(async () => (await merges()).length >= pairs.length, 'all are merged', 120_000);
-  await until(async () => !(await open('canonicalize_entities')), 'no comparison is left', 120_000);
+  await until(async () => (await merges()).length >= pairs.length, 'all are merged');
+  await until(async () => !(await open('canonicalize_entities')), 'no comparison is left');
   const all = await merges();
   assert.equal(new Set(all.map(({ merged_entity_id }) => merged_entity_id)).size, all.length, 'none is merged twice');
   const merged = new Set(all.map(({ kept_form, merged_form }) => [kept_form, merged_form].sort().join(' = ')));

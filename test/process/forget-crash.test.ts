@@ -83,7 +83,7 @@ test('a forgotten domain stays forgotten through kills at every step, and its by
   assert.ok(statuses.body.results.every(({ found }) => !found));
   const again = await service.call('POST', '/v1/pages', { url: 'https://goes.example/new', body_extracted: 'x' });
   assert.deepEqual([again.status, again.body], [403, { error: 'blacklisted', pattern: 'goes.example' }]);
-  await until(() => Object.keys(filesHolding(service.dataDir, [canary])).length === 0, 'every file is clean', 60_000);
+  await until(() => Object.keys(filesHolding(service.dataDir, [canary])).length === 0, 'every file is clean');
   const { results } = await search();
   assert.deepEqual(new Set(results.map(({ page_id }) => page_id)), new Set(stay));
   await service.kill('SIGTERM');

@@ -84,7 +84,7 @@ test('real speech is found by a word of it', { skip: missingSpeechPrograms() }, 
   assert.equal(status, 201);
   const find = async () =>
     (await service.call<SearchResponse>('POST', '/v1/search', { query: 'government water' })).body.results;
-  await until(async () => (await find()).length > 0, 'the episode is found', 120_000);
+  await until(async () => (await find()).length > 0, 'the episode is found');
   const [{ page_id, title }] = await find();
   assert.equal(title, 'One');
   const { body: page } = await service.call<PageResponse>('GET', `/v1/pages/${page_id}`);

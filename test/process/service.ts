@@ -13,21 +13,33 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { noteRareStates } from '../soak/rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** A first start compiles the word vectors: ten seconds, more on a busy machine. */
-const startPatienceMs = 120_000;
 /** How often a condition is looked at, ms. */
 const pollMs = 20;
-/** No condition of a test takes this long on any machine; who waits in vain waits no longer, ms. */
-const defaultPatienceMs = 120_000;
+/** Nothing that a test waits for takes this long on any machine; who waits in vain waits no longer, ms. */
+export const patienceMs = 1_800_000;
 
 /** Settings where reading pages for entities is not what is tried: it takes longer than all else. */
 export const withoutEntities = { SERVICE_ENTITY__ENABLED: 'false' };
 
 /**
- * Settings of every service in tests: a search waits for its vector and its order however long a busy machine takes, since what was
- * answered without them is another answer. Tests of the deadlines set them shorter.
+ * Settings of every service in tests: nothing is given up because a busy machine takes long. Tests of a time limit set it themselves,
+ * short where it is to pass.
  */
-export const patientSearches = { SERVICE_SEARCH__EMBED_DEADLINE_S: '120', SERVICE_SEARCH__RERANK_DEADLINE_S: '120' };
+export const patientSettings = Object.fromEntries(
+  [
+    'STOP_TIMEOUT_S',
+    'SEARCH__EMBED_DEADLINE_S',
+    'SEARCH__RERANK_DEADLINE_S',
+    'STORAGE__FLUSH_TIMEOUT_S',
+    'RESILIENCE__EMBED_TIMEOUT_S',
+    'RESILIENCE__RERANK_TIMEOUT_S',
+    'LLM__TIMEOUT_S',
+    'FETCH__TIMEOUT_S',
+    'FETCH__VIDEO_TIMEOUT_S',
+    'FETCH__AUDIO_TIMEOUT_S',
+    'TRANSCRIBE__TIMEOUT_S',
+  ].map((name) => [`SERVICE_${name}`, '600']),
+);
 
 /** In the environment of a service: how many files it may have open. */
 export const openFilesVariable = 'READBACK_TEST_OPEN_FILES';
@@ -68,8 +80,6 @@ export class RunningService {
   /** Everything that every process of this service wrote, and how long each took to be ready, ms. */
   output = '';
   readonly startTimes: number[] = [];
-  /** When the present process said that it is ready, by its own clock, ms since 1970. */
-  readyAt = 0;
   readonly #env: Record<string, string>;
   /** Answers 507. */
   #refusedByQuota = 0;
@@ -142,21 +152,15 @@ export class RunningService {
   async ready(): Promise<void> {
     const child = this.#running();
     const readyLine = /^\{.*"readback is ready".*\}$/m;
-    await until(
-      () => {
-        const said = readyLine.exec(this.output.slice(this.#outputFrom))?.[0];
-        if (said !== undefined) {
-          const { url, time } = JSON.parse(said);
-          this.#url = String(url);
-          this.readyAt = Date.parse(String(time));
-        } else if (child.exitCode !== null || child.signalCode !== null) {
-          throw new Error(`ended before it was ready:\n${this.output.slice(this.#outputFrom)}`);
-        }
-        return said !== undefined;
-      },
-      'the service is ready',
-      startPatienceMs,
-    );
+    await until(() => {
+      const said = readyLine.exec(this.output.slice(this.#outputFrom))?.[0];
+      if (said !== undefined) {
+        this.#url = String(JSON.parse(said).url);
+      } else if (child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(`ended before it was ready:\n${this.output.slice(this.#outputFrom)}`);
+      }
+      return said !== undefined;
+    }, 'the service is ready');
   }
 
   /** Send a signal and wait for the process's end; nothing to do where none runs. */
@@ -209,7 +213,7 @@ export class RunningService {
   }
 
   /** Wait until no page of these is on its way any more; gives their statuses in order. */
-  async settled(pageIds: readonly string[], patienceMs = defaultPatienceMs): Promise<string[]> {
+  async settled(pageIds: readonly string[], limitMs = patienceMs): Promise<string[]> {
     const statuses = new Map<string, string>();
     await until(
       async () => {
@@ -226,7 +230,7 @@ export class RunningService {
         return pageIds.every((id) => statuses.get(id) === 'indexed' || statuses.get(id) === 'dead');
       },
       'every page is indexed or dead',
-      patienceMs,
+      limitMs,
     );
     return pageIds.map((id) => statuses.get(id) ?? 'unknown');
   }
@@ -243,7 +247,7 @@ export class RunningService {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    const patience = setTimeout(() => child.kill('SIGKILL'), startPatienceMs);
+    const patience = setTimeout(() => child.kill('SIGKILL'), patienceMs);
     await once(child, 'close');
     clearTimeout(patience);
     return { code: child.exitCode, signal: child.signalCode, stdout, stderr, ms: performance.now() - began };
@@ -261,21 +265,21 @@ export class RunningService {
       SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
       SERVICE_AUTH_TOKEN: token,
       SERVICE_BIND_PORT: '0',
-      ...patientSearches,
+      ...patientSettings,
       ...this.#env,
     };
   }
 }
 
-/** Look at a condition until it holds. Errors: when it does not hold in time. */
+/** Look at a condition until it holds. Errors: when it does not hold in time; the long runs set their own. */
 export async function until(
   holds: () => Promise<boolean> | boolean,
   what: string,
-  patienceMs = defaultPatienceMs,
+  limitMs = patienceMs,
 ): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + limitMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`did not come true within ${patienceMs} ms: ${what}`);
+    if (performance.now() > deadline) throw new Error(`did not come true within ${limitMs} ms: ${what}`);
     await delay(pollMs);
   }
 }

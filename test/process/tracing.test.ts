@@ -24,7 +24,7 @@ async function indexed(service: RunningService): Promise<void> {
   const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
   const status = async () =>
     (await service.call<{ status: string }>('GET', `/v1/pages/${body.page_id}/status`)).body.status;
-  await until(async () => (await status()) === 'indexed', 'the page is indexed', 60_000);
+  await until(async () => (await status()) === 'indexed', 'the page is indexed');
 }
 
 test('one trace goes from the request of a page through message, job, threads and provider until it is indexed', async (t) => {
@@ -39,7 +39,7 @@ test('one trace goes from the request of a page through message, job, threads an
     SERVICE_EMBEDDER__API_KEY: 'canary-key-7719',
   });
   await indexed(service);
-  await until(() => service.output.includes('"settle extract_entities"'), 'what follows is done, too', 60_000);
+  await until(() => service.output.includes('"settle extract_entities"'), 'what follows is done, too');
   await service.stop();
   const lines = service.output.split('\n').filter((line) => line.includes('"msg":"span"'));
   const spans = lines.map((line) => JSON.parse(line) as SpanLine);

@@ -38,7 +38,7 @@ test('a poll that is killed again and again loses no item and doubles none', { t
     );
     return body.last_status === 'ok' && body.last_item_count === items;
   };
-  await until(polled, 'the feed is polled', 120_000);
+  await until(polled, 'the feed is polled');
   const pageJobs = async () =>
     (await service.call<{ jobs: { status: string }[] }>('GET', '/v1/jobs?kind=fetch_and_index&limit=1000')).body.jobs;
   assert.equal((await pageJobs()).length, items, 'one job an item');
