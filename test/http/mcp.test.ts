@@ -361,6 +361,24 @@ test('the calls of a batch are made one after the other, and none asks for more 
   assert.ok(answer.payload.length < 20 * 60_000, `${answer.payload.length} bytes`);
 });
 
+test('calls of a batch that share an id are answered once, and those that wait are not made', async (t) => {
+  let made = 0;
+  const answers: Answers = {
+    'page.get': ({ length = 0 }) => {
+      made++;
+      return pageOf({ body_text: 'x'.repeat(length), body_length: length });
+    },
+  };
+  const server = await connected(t, answers);
+  const answer = await posted(
+    server,
+    Array.from({ length: 20 }, () => reading(1)),
+  );
+  assert.deepEqual([answer.statusCode, answer.json().id], [200, 1]);
+  assert.ok(made < 20, `${made} calls`);
+  assert.equal((await posted(server, reading(2))).statusCode, 200);
+});
+
 test('a batch of more is refused as a whole, before anything is asked', async (t) => {
   const server = await connected(t);
   const answer = await posted(
