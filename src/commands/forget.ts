@@ -3,9 +3,9 @@
  * can come in; while it is `purging`, its pages are erased in slices and their purge jobs queued; the last step ends that. Every
  * step may be done again.
  */
-import type { RuleKind } from '../domain/blacklist.ts';
+import type { RuleKind, RuleSettings } from '../domain/blacklist.ts';
 import { isInFlight, type Job } from '../domain/job.ts';
-import type { BlacklistRule } from '../store/blacklist.ts';
+import { type BlacklistRule, settingsKey } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { forgetOldNames } from './cluster-runs.ts';
 import { erasePage, purgeErased } from './erase-page.ts';
@@ -20,19 +20,34 @@ export interface ForgetTarget {
   kind: RuleKind;
   /** Canonical URL, or domain in its comparable form. */
   pattern: string;
+  /** What made the pattern of a URL. */
+  settings?: RuleSettings;
   reason: string | null;
   at: number;
 }
 
 /** Put the rule, or take the one that is there, and begin its purge. */
-export function beginForget({ kind, pattern, reason, at }: ForgetTarget): Command<BlacklistRule> {
+export function beginForget({ kind, pattern, settings, reason, at }: ForgetTarget): Command<BlacklistRule> {
   return ({ blacklist, counters }) => {
     const known = blacklist.find(kind, pattern);
     const fresh = () => ({ no: counters.take('blacklist'), kind, pattern, reason, created_at: at });
-    const rule = { ...(known ?? fresh()), purging: true };
+    const rule = madeBy({ ...(known ?? fresh()), purging: true }, settings);
     blacklist.put(rule);
     return rule;
   };
+}
+
+/** Give the rules for URLs that do not say what made them these settings, the first that they are met with. */
+export function noteSettings(settings: RuleSettings): Command<void> {
+  return ({ blacklist }) => {
+    for (const rule of blacklist.withoutSettings()) blacklist.put(madeBy(rule, settings));
+  };
+}
+
+function madeBy(rule: BlacklistRule, settings: RuleSettings | undefined): BlacklistRule {
+  const known = rule.canonicalized_by ?? [];
+  if (settings === undefined || known.some((each) => settingsKey(each) === settingsKey(settings))) return rule;
+  return { ...rule, canonicalized_by: [...known, settings] };
 }
 
 /** The labels of an erased page. */

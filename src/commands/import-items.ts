@@ -22,9 +22,9 @@ export function importItems({ before, batch, submissions, targetOf, at }: Import
   return (transaction) => {
     const outcomes = submissions.map((submission, i): ItemOutcome => {
       if (!('rejected' in submission)) return { outcome: ingestPage(submission)(transaction).outcome };
-      const target = targetOf(batch.items[i].item.url);
-      const isForgotten =
-        target !== null && transaction.blacklist.match(target.canonical_url, target.domain) !== undefined;
+      const original_url = batch.items[i].item.url;
+      const target = targetOf(original_url);
+      const isForgotten = target !== null && transaction.blacklist.match({ ...target, original_url }) !== undefined;
       return isForgotten ? { outcome: 'blacklisted' } : { outcome: 'failed', reason: submission.rejected };
     });
     const { checkpoint, failures, mended } = afterBatch(before, batch, outcomes, at);

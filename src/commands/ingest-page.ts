@@ -32,7 +32,7 @@ export type IngestDecision =
 export function ingestPage(submission: PageSubmission): Command<IngestDecision> {
   return (transaction) => {
     const { canonical_url, domain, content_hash, seen_at, at } = submission;
-    const rule = transaction.blacklist.match(canonical_url, domain);
+    const rule = transaction.blacklist.match(submission);
     if (rule !== undefined) return { outcome: 'blacklisted', pattern: rule.pattern };
 
     const knownNo = transaction.pages.numberByUrl(canonical_url);

@@ -4,13 +4,14 @@
  */
 import type { Section } from '../domain/page.ts';
 import { type PageFacts, withFacts } from '../domain/page-facts.ts';
+import type { Address } from '../store/blacklist.ts';
 import type { Command } from '../store/store.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface FetchedPage {
   page_no: number;
-  /** Where the text came from in the end, canonical. */
-  final: { canonical_url: string; domain: string };
+  /** Where the text came from in the end. */
+  final: Address;
   /** For a page that was submitted without one. */
   title: string | null;
   body: string;
@@ -28,7 +29,7 @@ export function storeFetched(attempt: Attempt, fetched: FetchedPage): Command<St
     const { pages, blacklist } = transaction;
     const page = pages.get(fetched.page_no);
     if (page === undefined || !ownsJob(transaction, attempt)) return 'refused';
-    if (blacklist.match(fetched.final.canonical_url, fetched.final.domain) !== undefined) return 'blacklisted';
+    if (blacklist.match(fetched.final) !== undefined) return 'blacklisted';
     // A text never changes once it is there (design "revisit").
     if (pages.hasBody(page.no)) return 'stored';
     const { title, body, content_hash, sections, facts } = fetched;

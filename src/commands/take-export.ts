@@ -41,6 +41,7 @@ function takeLine(transaction: Transaction, line: ExportLine, policy: JobPolicy)
         pattern: line.pattern,
         kind: line.rule_kind,
         reason: line.reason,
+        ...(line.canonicalized_by === undefined ? {} : { canonicalized_by: line.canonicalized_by }),
         created_at: instantOf(line.created_at),
         purging: true, // the next start forgets what matches it, before it serves
       });
@@ -69,7 +70,7 @@ function takePage(
   { at, max_attempts }: JobPolicy,
 ): keyof TakenCounts {
   const { canonical_url, original_url, domain, title, body_text, content_hash, sections, source, metadata } = line;
-  if (transaction.blacklist.match(canonical_url, domain) !== undefined) return 'blacklisted';
+  if (transaction.blacklist.match(line) !== undefined) return 'blacklisted';
   const [first_seen_at, last_seen_at] = [instantOf(line.first_seen_at), instantOf(line.last_seen_at)];
   const knownNo = transaction.pages.numberByUrl(canonical_url);
   const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);

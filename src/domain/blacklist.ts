@@ -6,6 +6,13 @@ import { maxDomainLength, maxForgottenUrlLength, maxReasonLength, storedText } f
 export const ruleKind = z.enum(['url', 'domain']);
 export type RuleKind = z.infer<typeof ruleKind>;
 
+/** What the canonical form of an address was made by, as a rule keeps it. */
+export const ruleSettings = z.object({
+  tracking_params: z.array(z.string()).readonly(),
+  keep_params: z.record(z.string(), z.array(z.string()).readonly()).readonly(),
+});
+export type RuleSettings = z.infer<typeof ruleSettings>;
+
 export const forgetRequest = z
   .strictObject({
     url: storedText(maxForgottenUrlLength).nullable().optional(),

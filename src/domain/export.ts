@@ -3,7 +3,7 @@
  * that was cut off is told from a whole one. Datetimes as in the API.
  */
 import { z } from 'zod';
-import { ruleKind } from './blacklist.ts';
+import { ruleKind, ruleSettings } from './blacklist.ts';
 import { datetime } from './ids.ts';
 import { watchConfig, watchKind } from './watch.ts';
 
@@ -27,6 +27,7 @@ export const exportLine = z.discriminatedUnion('kind', [
     kind: z.literal('rule'),
     pattern: z.string(),
     rule_kind: ruleKind,
+    canonicalized_by: z.array(ruleSettings).optional(),
     reason: z.string().nullable(),
     created_at: datetime,
   }),

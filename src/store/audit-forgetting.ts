@@ -1,6 +1,6 @@
 /** The audit of what was forgotten: rules and tombstones against their indexes, the pages and the jobs. Only reads. */
 import { auditIndex } from './audit-index.ts';
-import { BlacklistReader } from './blacklist.ts';
+import { BlacklistReader, settingsKey } from './blacklist.ts';
 import type { JobReader } from './jobs.ts';
 import type { PageReader } from './pages.ts';
 import { TombstoneReader } from './tombstones.ts';
@@ -10,15 +10,17 @@ export class BlacklistAuditor extends BlacklistReader {
   audit(nextNo: number, pages: PageReader): string[] {
     const findings: string[] = [];
     const rules = this.list();
-    for (const { no, kind, pattern } of rules) {
+    for (const { no, kind, pattern, canonicalized_by = [] } of rules) {
       if (no >= nextNo) findings.push(`rule ${no} has a number that was not given yet`);
       if (this.find(kind, pattern)?.no !== no) findings.push(`rule ${no}: its pattern does not lead to it`);
+      const isAsked = canonicalized_by.every((settings) => this.settings.doesExist(settingsKey(settings)));
+      if (!isAsked) findings.push(`rule ${no}: no address is compared in the form that its settings make`);
     }
     const patterns = this.byPattern.getKeysCount();
     if (patterns !== rules.length) findings.push(`${patterns} patterns for ${rules.length} rules`);
     if (rules.length === 0) return findings;
-    for (const { no, canonical_url, domain } of pages.all()) {
-      const rule = this.match(canonical_url, domain);
+    for (const { no, ...address } of pages.all()) {
+      const rule = this.matchExactly(address);
       if (rule !== undefined && !rule.purging)
         findings.push(`page ${no} is there, and rule ${rule.no} has forgotten it`);
     }

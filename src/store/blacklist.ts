@@ -1,7 +1,12 @@
-/** Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no. */
+/**
+ * Blacklist rules. Databases: `blacklist` no → rule; `blacklist_by_pattern` [kind, 22 characters of a hash of the pattern] → no;
+ * `blacklist_settings` the same of a hash of settings → the settings that rules were ever made by. None of these is taken away: they say nothing of
+ * what was forgotten, and few people change them more than once or twice.
+ */
 import type { Database } from 'lmdb';
+import { type CanonicalUrl, canonicalizeUrl } from '../compute/web/canonical-url.ts';
 import { domainSuffixes } from '../compute/web/domain-match.ts';
-import type { RuleKind } from '../domain/blacklist.ts';
+import type { RuleKind, RuleSettings } from '../domain/blacklist.ts';
 import type { Environment } from './environment.ts';
 import { hashKey } from './keys.ts';
 
@@ -13,15 +18,22 @@ export interface BlacklistRule {
   created_at: number;
   /** Its pages are not all gone yet: a start goes on with them. */
   purging: boolean;
+  /** Of a URL: the settings by which its pattern is its canonical form. Absent: made before rules kept them, or by another store. */
+  canonicalized_by?: RuleSettings[] | undefined;
 }
+
+/** An address that comes in: as it was given, and what the present settings make of it. */
+export type Address = CanonicalUrl & { original_url: string };
 
 export class BlacklistReader {
   protected readonly rows: Database<BlacklistRule, number>;
   protected readonly byPattern: Database<number, [RuleKind, string]>;
+  protected readonly settings: Database<RuleSettings, string>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('blacklist', { keyEncoding: 'uint32' });
     this.byPattern = environment.openDatabase('blacklist_by_pattern', {});
+    this.settings = environment.openDatabase('blacklist_settings', {});
   }
 
   get(no: number): BlacklistRule | undefined {
@@ -40,6 +52,11 @@ export class BlacklistReader {
     );
   }
 
+  /** Rules for URLs that do not say what made their patterns. */
+  withoutSettings(): BlacklistRule[] {
+    return this.list().filter(({ kind, canonicalized_by }) => kind === 'url' && canonicalized_by === undefined);
+  }
+
   /** Rules whose pages are not all gone yet, oldest first. */
   purging(): BlacklistRule[] {
     return [...this.rows.getRange()].map(({ value }) => value).filter(({ purging }) => purging);
@@ -50,14 +67,32 @@ export class BlacklistReader {
     return no === undefined ? undefined : this.rows.get(no);
   }
 
-  /** The rule that forbids this page, if any: its URL exactly, or a label suffix of its domain. */
-  match(canonicalUrl: string, domain: string): BlacklistRule | undefined {
+  /**
+   * The rule that forbids this address, if any. Settings may have changed since it was forgotten: it is compared in the form, too, that those of
+   * the rule make of it.
+   */
+  match(address: Address): BlacklistRule | undefined {
     if (this.isEmpty()) return undefined;
-    const byUrl = this.find('url', canonicalUrl);
+    return this.matchExactly(address) ?? this.#matchEarlierForm(address);
+  }
+
+  /** The rule that forbids a page of this canonical URL: that exactly, or a label suffix of its domain. */
+  protected matchExactly({ canonical_url, domain }: CanonicalUrl): BlacklistRule | undefined {
+    const byUrl = this.find('url', canonical_url);
     if (byUrl !== undefined) return byUrl;
     for (const suffix of domainSuffixes(domain)) {
       const rule = this.find('domain', suffix);
       if (rule !== undefined) return rule;
+    }
+    return undefined;
+  }
+
+  #matchEarlierForm({ original_url, canonical_url }: Address): BlacklistRule | undefined {
+    for (const { key, value } of this.settings.getRange()) {
+      const earlier = canonicalizeUrl(original_url, value);
+      if ('invalid' in earlier || earlier.canonical_url === canonical_url) continue;
+      const rule = this.find('url', earlier.canonical_url);
+      if (rule?.canonicalized_by?.some((settings) => settingsKey(settings) === key)) return rule;
     }
     return undefined;
   }
@@ -80,6 +115,7 @@ export class BlacklistTransactor extends BlacklistReader {
     this.changed.push(rule);
     this.rows.put(rule.no, rule);
     this.byPattern.put([rule.kind, hashKey(rule.pattern)], rule.no);
+    for (const settings of rule.canonicalized_by ?? []) this.settings.put(settingsKey(settings), settings);
   }
 
   remove({ no, kind, pattern }: BlacklistRule): void {
@@ -87,4 +123,8 @@ export class BlacklistTransactor extends BlacklistReader {
     this.rows.remove(no);
     this.byPattern.remove([kind, hashKey(pattern)]);
   }
+}
+
+export function settingsKey({ tracking_params, keep_params }: RuleSettings): string {
+  return hashKey(JSON.stringify([tracking_params, keep_params]));
 }

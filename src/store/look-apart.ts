@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { ruleKind } from '../domain/blacklist.ts';
+import { ruleKind, ruleSettings } from '../domain/blacklist.ts';
 import { faultOfStoreFile } from './inspect-file.ts';
 
 /** `prove` opens the store as the service does, `prove-beside` for reading only, while another process may write; `open` only does that. */
@@ -19,6 +19,7 @@ const storedRule = z.object({
   pattern: z.string(),
   reason: z.string().nullable(),
   created_at: z.number(),
+  canonicalized_by: z.array(ruleSettings).optional(),
 });
 /** A blacklist rule without what belongs to one store only. */
 export type CarriedRule = z.infer<typeof storedRule>;

@@ -43,8 +43,10 @@ function prove(root: RootDatabase, path: string): void {
 }
 
 function tellRules(path: string): void {
-  for (const { kind, pattern, reason, created_at } of new BlacklistReader(openReadOnlyEnvironment(path)).list()) {
-    say({ rule: { kind, pattern, reason, created_at } });
+  for (const { kind, pattern, reason, created_at, canonicalized_by } of new BlacklistReader(
+    openReadOnlyEnvironment(path),
+  ).list()) {
+    say({ rule: { kind, pattern, reason, created_at, canonicalized_by } });
   }
 }
 

@@ -94,6 +94,43 @@ test('a forgotten page is gone from every answer at once, and from every file so
   assert.equal((await system.ask('page.ingest', again)).outcome, 'accepted');
 });
 
+test('a forgotten address stays forgotten when settings make another canonical URL of it, and so after the way back', async (t) => {
+  const system = await WholeSystem.start(t, quick);
+  const forget = (url: string) => system.ask('page.forget', { url });
+  const patternOf = async (url: string) => {
+    const answer = await system.ask('page.ingest', { url, body_extracted: 'brontok' });
+    return answer.outcome === 'blacklisted' ? answer.pattern : null;
+  };
+  const restart = async (settings: NodeJS.ProcessEnv) => {
+    await system.stop();
+    Object.assign(system.env, settings);
+    await system.start();
+  };
+  const dropping = 'https://example.com/dropping';
+  const keeping = 'https://example.com/keeping?ref=1';
+  await system.read({ 'dropping?ref=8': { title: 'Secret', text: 'brontok' } });
+  await forget(`${dropping}?ref=7`);
+
+  await restart({ SERVICE_CANONICALIZE__TRACKING_PARAMS: '["other"]' });
+  await forget(keeping);
+  const refused: [url: string, pattern: string | null][] = [
+    [`${dropping}?ref=7`, dropping],
+    [`${dropping}?ref=8`, dropping],
+    [`${dropping}?ref=8&id=2`, null],
+    [dropping, dropping],
+    [keeping, keeping],
+  ];
+  for (const [url, pattern] of refused) assert.equal(await patternOf(url), pattern, url);
+
+  await restart({ SERVICE_CANONICALIZE__TRACKING_PARAMS: '["ref"]' });
+  for (const [url, pattern] of [...refused.filter(([, pattern]) => pattern !== null), [`${keeping}1`, null]] as const) {
+    assert.equal(await patternOf(url ?? ''), pattern, url ?? '');
+  }
+  await system.stop();
+  const report = await checkFolder(system.dataDir);
+  assert.ok(isClean(report), JSON.stringify(report));
+});
+
 test('a domain is forgotten with all below it, whatever its pages are doing, and its jobs say nothing of them', async (t) => {
   /** From now on pages wait before they are indexed, until they are let go on. */
   let held: Promise<void> = Promise.resolve();

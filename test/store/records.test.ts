@@ -14,6 +14,9 @@ const model = {
   floor: 0.25,
 };
 
+/** As it was given, and canonical. */
+const address = (url: string, domain: string) => ({ canonical_url: url, original_url: url, domain });
+
 const start = { at: 1000, max_attempts: 3 };
 
 test('the first model becomes the active one; later ones do not take its place', async () => {
@@ -87,7 +90,7 @@ test('pages that come in meet a rule whatever became of the transactions before:
   await using temporary = await TemporaryStore.open();
   const rule = { no: 1, pattern: 'a.example', kind: 'domain', reason: null, created_at: 5, purging: false } as const;
   const met = () =>
-    temporary.commit(({ blacklist }) => blacklist.match('https://a.example/', 'a.example')?.pattern ?? null);
+    temporary.commit(({ blacklist }) => blacklist.match(address('https://a.example/', 'a.example'))?.pattern ?? null);
   const failing = (change: 'put' | 'remove') =>
     temporary.commit(({ blacklist }) => {
       blacklist[change](rule);
@@ -135,17 +138,17 @@ test('a rule matches one URL exactly or a domain by label suffix, patterns of an
   const url = { no: 1, kind: 'url', pattern: long, reason: 'private', created_at: 1, purging: false } as const;
   const domain = { no: 2, kind: 'domain', pattern: 'co.example', reason: null, created_at: 2, purging: false } as const;
   const { blacklist } = temporary.store.reader;
-  assert.equal(blacklist.match(long, 'example.com'), undefined);
+  assert.equal(blacklist.match(address(long, 'example.com')), undefined);
   await temporary.commit((transaction) => {
     transaction.blacklist.put(url);
     transaction.blacklist.put(domain);
   });
-  assert.deepEqual(blacklist.match(long, 'example.com'), url);
-  assert.equal(blacklist.match(`${long}x`, 'example.com'), undefined);
-  assert.deepEqual(blacklist.match('https://a.co.example/', 'a.co.example'), domain);
-  assert.deepEqual(blacklist.match('https://co.example/', 'co.example'), domain);
+  assert.deepEqual(blacklist.match(address(long, 'example.com')), url);
+  assert.equal(blacklist.match(address(`${long}x`, 'example.com')), undefined);
+  assert.deepEqual(blacklist.match(address('https://a.co.example/', 'a.co.example')), domain);
+  assert.deepEqual(blacklist.match(address('https://co.example/', 'co.example')), domain);
   for (const other of ['example', 'xco.example', 'co.example.com', '']) {
-    assert.equal(blacklist.match('https://x/', other), undefined, other);
+    assert.equal(blacklist.match(address('https://x/', other)), undefined, other);
   }
 });
 
@@ -155,7 +158,7 @@ test('a host of any number of labels is looked up as often as one that could be'
   const rule = { no: 1, kind: 'domain', pattern: 'b.com', reason: null, created_at: 2, purging: false } as const;
   await temporary.commit((transaction) => transaction.blacklist.put(rule));
   const lookedUp = mock.method(blacklist, 'find');
-  assert.equal(blacklist.match('https://x/', `${'a.'.repeat(50_000)}com`), undefined);
+  assert.equal(blacklist.match(address('https://x/', `${'a.'.repeat(50_000)}com`)), undefined);
   assert.ok(lookedUp.mock.callCount() <= 128, `${lookedUp.mock.callCount()} rules looked up`);
 });
 

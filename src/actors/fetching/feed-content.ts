@@ -45,8 +45,7 @@ export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedCon
       if (!isForGood(error, job)) throw error;
       const read = await textOf(html, page);
       if (read === null) throw error;
-      const { no, canonical_url, domain } = page;
-      const fetched = fetchedPage(no, { canonical_url, domain }, read);
+      const fetched = fetchedPage(page.no, page, read);
       const stored = await commit(storeFetched(context.attempt, fetched));
       if (stored !== 'stored') throw error;
       return dropping(page.no, await indexPage(job, context));

@@ -63,8 +63,9 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     const final = canonicalizeUrl(finalUrl, canonicalize);
     if ('invalid' in final) throw new FetchError('bad_address', 'redirected to what is no address');
     // Asked again in the transaction; here it spares the reading.
-    if (reader.blacklist.match(final.canonical_url, final.domain) !== undefined) throw blacklisted();
-    return final;
+    const address = { ...final, original_url: finalUrl };
+    if (reader.blacklist.match(address) !== undefined) throw blacklisted();
+    return address;
   };
 
   const readFromWeb = async (page: Page, context: JobContext): Promise<ReadPage> => {

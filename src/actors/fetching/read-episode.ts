@@ -47,7 +47,7 @@ export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeR
 
   const isBlacklisted = (url: string): boolean => {
     const known = canonicalizeUrl(url, canonicalize);
-    return 'invalid' in known || blacklist.match(known.canonical_url, known.domain) !== undefined;
+    return 'invalid' in known || blacklist.match({ ...known, original_url: url }) !== undefined;
   };
 
   const load = async (url: string, signal: AbortSignal, maxBytes?: number) => {

@@ -127,7 +127,7 @@ function targetOf(
   if (url != null) {
     const canonical = canonicalizeUrl(url, canonicalize);
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
-    return { kind: 'url', pattern: canonical.canonical_url, ...rest };
+    return { kind: 'url', pattern: canonical.canonical_url, settings: canonicalize, ...rest };
   }
   const pattern = normalizeDomain(domain ?? '');
   if (typeof pattern !== 'string') throw new DomainError('invalid', pattern.invalid);

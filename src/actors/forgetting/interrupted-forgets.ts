@@ -64,6 +64,7 @@ export async function takeUpRest(dependencies: InterruptedForgetsDependencies): 
   const { ask, reader, eraser, rewrite, ending, log } = dependencies;
   if (ending.aborted) return true;
   try {
+    await eraser.noteSettings();
     const pages = await eraser.adoptOrphans();
     if (pages > 0) log.info({ pages }, 'a purge that was interrupted goes on');
     const { dropped, setAside } = await ask('index.heldAtStart', {});

@@ -9,6 +9,7 @@ import {
   type ErasedSlice,
   endForget,
   erasePages,
+  noteSettings,
   orphanPurges,
   queuePurge,
 } from '../../commands/forget.ts';
@@ -64,6 +65,12 @@ export class RuleEraser {
     const { commit, now, maxAttempts } = this.#dependencies;
     await commit(endForget(rule.no, { at: now(), max_attempts: maxAttempts }));
     return { pages, jobs };
+  }
+
+  /** Rules of earlier versions, and of exports of these, count as made by the present settings. Errors: those of the writer. */
+  async noteSettings(): Promise<void> {
+    const { reader, commit, canonicalize } = this.#dependencies;
+    if (reader.blacklist.withoutSettings().length > 0) await commit(noteSettings(canonicalize));
   }
 
   /** Queue jobs for erased pages that have none, or whose job is dead or gone: to the number of the latter. */
@@ -186,7 +193,7 @@ export class RuleEraser {
   #isForgotten(url: string): boolean {
     const { reader, canonicalize } = this.#dependencies;
     const canonical = canonicalizeUrl(url, canonicalize);
-    return !('invalid' in canonical) && reader.blacklist.match(canonical.canonical_url, canonical.domain) !== undefined;
+    return !('invalid' in canonical) && reader.blacklist.match({ ...canonical, original_url: url }) !== undefined;
   }
 
   async #queuePurges(): Promise<number> {

@@ -94,7 +94,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
       if ('invalid' in canonical || seen.has(canonical.canonical_url)) continue;
       seen.add(canonical.canonical_url);
       if (reader.pages.numberByUrl(canonical.canonical_url) !== undefined) continue;
-      if (reader.blacklist.match(canonical.canonical_url, canonical.domain) !== undefined) continue;
+      if (reader.blacklist.match({ ...canonical, original_url: item.url }) !== undefined) continue;
       if (found.length === limit) return { found, areMore: true };
       found.push({ item, ...canonical });
     }

@@ -92,8 +92,8 @@ async function* exportLines(
     return line;
   };
   yield counted({ kind: 'readback_export', version: exportVersion, exported_at: isoOf(now()) });
-  for (const { pattern, kind, reason, created_at } of reader.blacklist.list().reverse()) {
-    yield counted({ kind: 'rule', pattern, rule_kind: kind, reason, created_at: isoOf(created_at) });
+  for (const { pattern, kind, reason, created_at, canonicalized_by } of reader.blacklist.list().reverse()) {
+    yield counted({ kind: 'rule', pattern, rule_kind: kind, canonicalized_by, reason, created_at: isoOf(created_at) });
   }
   for (const watch of reader.watches.list()) {
     const { url, identity, title, enabled, interval_hours, config, created_at } = watch;

@@ -247,3 +247,20 @@ test('an address is forgotten with the pages that were stored when the settings 
   hosted.send({ type: 'stop' });
   await hosted.told('stopped.forgetting');
 });
+
+test('a rule that does not say what made its form counts as made by the settings that it is first met with', async () => {
+  await using temporary = await TemporaryStore.open();
+  const rule = { no: 1, kind: 'url', pattern: url, reason: null, created_at: 1, purging: false } as const;
+  await temporary.commit(({ blacklist }) => blacklist.put(rule));
+  const settings = { tracking_params: ['ref'], keep_params: {} };
+  const { hosted } = forgettingOn(temporary, {}, settings);
+  const { blacklist } = temporary.store.reader;
+  await until(() => blacklist.withoutSettings().length === 0, 'the rule has settings');
+  assert.deepEqual(blacklist.get(1), { ...rule, canonicalized_by: [settings] });
+  const original_url = `${url}?ref=1`;
+  const unlike = { canonical_url: original_url, domain: 'example.com' };
+  assert.equal(blacklist.match({ ...unlike, original_url })?.no, 1);
+  assert.equal(blacklist.match({ ...unlike, original_url: `${url}?other=1` }), undefined);
+  hosted.send({ type: 'stop' });
+  await hosted.told('stopped.forgetting');
+});
