@@ -100,6 +100,12 @@ export const soakEntries: readonly SoakEntry[] = [
     limitMinutes: 10,
   },
   {
+    name: 'hostile',
+    shows: 'each class of hostile request, page and feed: health is answered within 300 ms, memory comes back',
+    files: ['test/soak/hostile.soak.ts'],
+    limitMinutes: 30,
+  },
+  {
     name: 'connections',
     shows: '10,000 half-open connections and slow senders: health is answered, memory stays, all are cut',
     files: ['test/soak/connections.soak.ts'],
