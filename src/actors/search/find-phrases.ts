@@ -9,8 +9,8 @@ import type { SystemAsk } from '../system/system-messages.ts';
 
 /** Phrases of a query that are looked for; a query with more of them is taken for none. */
 const maxPhrases = 16;
-/** Characters of passages that one search may read for phrases: some 150 passages, 10 ms. What is not found in them counts as not there. */
-const maxCharacters = 400_000;
+/** Characters of passages that one search may read for phrases: some 400 passages, 20 ms. What is not found in them counts as not there. */
+const maxCharacters = 1_000_000;
 /** Characters read between two turns of the event loop, about 1 ms. */
 const sliceCharacters = 32_768;
 /** A phrase may be longer in the text than folded: letters with marks apart, runs of white space. */

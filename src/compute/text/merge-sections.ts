@@ -6,6 +6,9 @@ import type { Section } from '../../domain/page.ts';
 import { firstAtLeast } from '../structures/sorted-search.ts';
 import type { AnalyzedText } from './analyze-text.ts';
 
+/** Each chunk of a section has its title, which may be a heading around half a document. UTF-16 units. */
+const maxTitle = 500;
+
 export interface TokenSection {
   title: string | null;
   start_s: number | null;
@@ -36,7 +39,8 @@ export function mergeSections(
     const section = i < 0 ? { char_start: 0, title: null } : sections[i];
     const token_from = i < 0 ? 0 : firstAtLeast(analyzed.starts, section.char_start);
     const token_to = i + 1 < sections.length ? firstAtLeast(analyzed.starts, sections[i + 1].char_start) : count;
-    if (token_from < token_to) push({ title: section.title, start_s: section.start_s ?? null, token_from, token_to });
+    const title = section.title?.slice(0, maxTitle).toWellFormed() ?? null;
+    if (token_from < token_to) push({ title, start_s: section.start_s ?? null, token_from, token_to });
   }
   const last = merged.at(-1);
   if (merged.length > 1 && last !== undefined && costBefore[count] - costBefore[last.token_from] < smallest) {

@@ -177,6 +177,13 @@ test('a tiny section is joined to the next one under its own title, and a tiny l
   );
 });
 
+test('the title of a section is repeated in its chunks by its first 500 characters', () => {
+  const title = `${'a'.repeat(499)}🜨 and so on`;
+  const chunks = chunkText(analyzer.analyze(sentences(200)), [{ char_start: 0, title }], defaults);
+  assert.ok(chunks.length > 3);
+  for (const { section_title } of chunks) assert.equal(section_title, `${'a'.repeat(499)}\ufffd`);
+});
+
 test('a text without words has no chunks', () => {
   for (const text of ['', ' \n\t', '...', '— — —', '\u0000\ud800']) {
     assert.deepEqual(chunkText(analyzer.analyze(text), [], defaults), []);
