@@ -154,13 +154,11 @@ test('a model whose provider refuses its key harms no page: all are indexed, and
 });
 
 test('a provider that hangs holds no page of another model', async (t) => {
-  const { server, system, untilIs, fill } = await start(t, { SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '600' });
+  const { server, system, untilIs, fill } = await start(t, { SERVICE_RESILIENCE__EMBED_TIMEOUT_S: '36000' });
   await system.read(library);
   await fill();
   server.faultOf = () => ({ kind: 'hang' });
-  const began = performance.now();
-  await system.read(notes(10));
-  assert.ok(performance.now() - began < 200_000, 'far from the ten minutes that a call may take');
+  await system.read(notes(10)); // which waits in vain for less than such a call may take
   const before = server.calls.length;
   await system.read(notes(10, 'later'));
   const later = sentTexts(server.calls.slice(before)).filter((text) => text.includes('later'));

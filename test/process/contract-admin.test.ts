@@ -133,8 +133,9 @@ test('any step above 0 is answered', async () => {
 });
 
 test('the summary has every field', async () => {
+  const asked = Date.now();
   const { generated_at, tombstones, jobs, search_latency, breakers, ...counts } = await summary();
-  assert.ok(Math.abs(Date.parse(generated_at) - Date.now()) < 60_000);
+  assert.ok(Date.parse(generated_at) >= asked && Date.parse(generated_at) <= Date.now());
   assert.deepEqual(tombstones, { pending: 0, deleted: 0, verified: 0 });
   assert.deepEqual(Object.keys(jobs), ['by_status', 'queue_depth', 'dead', 'failures_by_kind']);
   assert.deepEqual(Object.keys(jobs.by_status).sort(), ['dead', 'done', 'failed', 'pending', 'running']);

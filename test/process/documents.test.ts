@@ -127,19 +127,17 @@ test('PDFs that cannot be read are dead with a reason; nobody else waits', async
   const settling = service.settled(ids).finally(() => {
     settled = true;
   });
-  const waits: number[] = [];
+  let answered = 0;
   while (!settled) {
-    const began = performance.now();
     assert.equal((await service.call('GET', '/healthz')).status, 200);
-    waits.push(performance.now() - began);
+    answered++;
   }
   assert.deepEqual(
     await settling,
     ids.map(() => 'dead'),
   );
   for (const [at, [path, reason]] of cases.entries()) assert.match((await errorOf(ids[at])) ?? '', reason, path);
-  waits.sort((a, b) => a - b);
-  assert.ok(waits[Math.floor(waits.length / 2)] < 100, `${waits[Math.floor(waits.length / 2)]} ms`);
+  assert.ok(answered > 2 * cases.length, `${answered} answers beside ${cases.length} PDFs`);
   const { body } = await service.call<JobListResponse>('GET', '/v1/jobs?kind=fetch_and_index&status=dead&limit=100');
   assert.ok(body.jobs.every(({ attempts }) => attempts === 1));
   const next = await add({ url: site.url('/book.pdf?next') });

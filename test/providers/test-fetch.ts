@@ -9,7 +9,7 @@ export function fetcher(options: Partial<WebFetchOptions> = {}) {
   return createWebFetch({
     allowPrivateHosts: ['127.0.0.1'],
     perHostGapMs: 0,
-    timeoutMs: 10_000,
+    timeoutMs: 600_000,
     maxBytes: 1_000_000,
     userAgent: 'readback/0 (test)',
     ...options,

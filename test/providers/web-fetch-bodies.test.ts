@@ -192,7 +192,7 @@ test('a body that goes elsewhere has limits of its own, and what cannot be taken
   const fetch = fetcher();
   const sinkOf = (maxBytes: number, write: (bytes: Uint8Array) => Promise<void>) => ({
     signal: new AbortController().signal,
-    admit: () => ({ maxBytes, timeoutMs: 10_000, write }),
+    admit: () => ({ maxBytes, timeoutMs: 600_000, write }),
   });
   for (const path of ['/a', '/packed']) {
     const taken: Buffer[] = [];

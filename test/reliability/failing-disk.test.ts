@@ -7,7 +7,7 @@ import { after, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SearchResponse } from '../../src/domain/search.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { type Exit, RunningService, until, withoutEntities } from '../process/service.ts';
+import { type Exit, patienceMs, RunningService, until, withoutEntities } from '../process/service.ts';
 import { type DiskFault, FailingDisk } from './failing-disk.ts';
 
 const disk = FailingDisk.build();
@@ -15,9 +15,6 @@ const skip = typeof disk === 'string' ? disk : false;
 after(() => {
   if (typeof disk !== 'string') disk.remove();
 });
-
-/** For a process to end, on a busy machine. */
-const patienceMs = 60_000;
 
 const page = (no: number) => ({
   url: `https://quay.example/${no}`,
