@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { RunningService, token } from '../process/service.ts';
+import { RunningService, token, until } from '../process/service.ts';
 import { type Document, Documented } from './documented.ts';
 import { withIds } from './inputs.ts';
 import { type Caller, FuzzClient, judge, requestsTo } from './requests.ts';
@@ -166,7 +166,7 @@ test('no call makes a tool give what it does not declare, and no message breaks 
 });
 
 test('after all of it the service lives, has logged no fault, nothing raw and no secret, and has not grown', async (t) => {
-  assert.equal((await service.call('GET', '/readyz')).status, 200);
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
   await service.stop();
   const lines = service.output.trimEnd().split('\n');
   t.diagnostic(`${requests} requests, ${lines.length} lines of log, memory ${memoryMb.map(Math.round).join(' ')} MB`);

@@ -446,7 +446,7 @@ test('a service that began without a model gets one later, with vectors of what 
   await own.stop();
 
   await own.start({ SERVICE_EMBEDDER__PROVIDER: 'local' });
-  assert.equal((await own.call('GET', '/readyz')).status, 200);
+  await until(async () => (await own.call('GET', '/readyz')).status === 200, 'it is ready');
   const { status: filled, embedded_chunks } = await ended(localId, own);
   assert.deepEqual([filled, embedded_chunks], ['complete', 4]);
   const { body } = await own.call<ModelListResponse>('GET', '/v1/models');

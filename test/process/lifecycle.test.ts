@@ -122,7 +122,7 @@ test('a second service on the same data folder is refused with one clear line', 
     { code, stdout, stderr },
     { code: 1, stdout: '', stderr: `another readback (process ${service.pid}) is using ${service.dataDir}\n` },
   );
-  assert.equal((await service.call('GET', '/readyz')).status, 200);
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
 });
 
 test('the lock of a killed service is taken over, and the copy that a killed restore has left is deleted', async (t) => {
@@ -133,7 +133,7 @@ test('the lock of a killed service is taken over, and the copy that a killed res
   writeFileSync(join(copy, 'data.mdb'), 'forgotten since');
   await service.start();
   assert.equal(existsSync(copy), false);
-  assert.equal((await service.call('GET', '/readyz')).status, 200);
+  await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
 });
 
 test('a service whose folder was taken by one that did not see it writes nothing more, and ends', async (t) => {
