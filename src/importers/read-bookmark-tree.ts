@@ -8,6 +8,9 @@ import { addressOf, elementsOf, type Fields, fieldsOf } from './read-json.ts';
 /** Some 200,000 bookmarks. */
 const maxTreeChars = 64 * 2 ** 20;
 
+/** Of folders within folders without end. */
+const maxFolderChars = 1000;
+
 type TreeItem = (node: Fields, folder: string) => ImportItem | null;
 
 /** Chromium's file `Bookmarks`: each root is a folder. */
@@ -53,7 +56,8 @@ function* inOrder(roots: readonly Fields[], nameKey: string, itemOfNode: TreeIte
     const { node, path } = next;
     const item = itemOfNode(node, path);
     if (item !== null) yield item;
-    const inside = [path, textOf(node[nameKey])].filter((part) => part !== null && part !== '').join('/');
+    const names = [path, textOf(node[nameKey])].filter((part) => part !== null && part !== '');
+    const inside = names.join('/').slice(0, maxFolderChars);
     for (const child of elementsOf(node.children).reverse()) open.push({ node: child, path: inside });
   }
 }

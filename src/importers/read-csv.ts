@@ -105,8 +105,12 @@ export const zoteroRow = (row: Row): ImportItem =>
     }),
   });
 
+/** Looking for pairs of quotation marks takes the square of the length where there are none. */
+const maxTagsChars = 20_000;
+
 /** A list in JSON, or as Python writes it; older exports have commas between the tags. */
-function quotedTags(text: string | undefined): string[] {
+function quotedTags(given: string | undefined): string[] {
+  const text = given?.slice(0, maxTagsChars);
   const inside = /^\s*\[([\s\S]*)\]\s*$/.exec(text ?? '')?.[1];
   if (inside === undefined) return listOf(text);
   const quoted = [...inside.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g)];

@@ -3,6 +3,7 @@
  * of items is held at a time. Started again, it goes on after the last checkpoint.
  */
 import { type ImportBatch, type PlacedItem, skipReason } from '../compute/import-progress.ts';
+import { ownCopy } from '../compute/text/own-copy.ts';
 import {
   type FailedItem,
   type ImportCheckpoint,
@@ -145,7 +146,7 @@ export async function dryRun(source: ImportSource, options: ImportOptions): Prom
       continue;
     }
     result.items++;
-    if (seen.size <= maxCounted) seen.add(item.url);
+    if (seen.size <= maxCounted) seen.add(ownCopy(item.url));
     if (item.body_html !== null || item.body_text !== null) result.withText++;
     if (item.at === null) continue;
     result.oldest = Math.min(result.oldest ?? item.at, item.at);
