@@ -7,9 +7,9 @@ export type PageMetadata = Record<string, unknown>;
 /** Nesting deeper than this is refused: a body that parses may still overflow the stack when it is written. */
 const maxDepth = 64;
 /** Elements of lists and members of objects, at all depths: 130,000 took a second to check, and a third of it in each search that found the page. */
-const maxValues = 1000;
-/** Characters of it as JSON. */
-const maxLength = 65_536;
+const maxValues = 4000;
+/** Characters of it as JSON: a thousand highlights of a paragraph each. */
+const maxLength = 262_144;
 /** From here on JSON writes a number with an exponent: whoever sends it means no single units. */
 const firstExponent = 1e21;
 

@@ -188,6 +188,9 @@ test('what was forgotten after a backup stays forgotten when the backup is resto
     { env: { SERVICE_DATA_DIR: service.dataDir } },
   );
   assert.deepEqual([restored.carriedRules, restored.allRulesRead], [2, true]);
+  const view = StoreView.open(service.dataDir);
+  assert.deepEqual(view.reader.blacklist.withoutSettings(), [], 'rules for addresses bring their settings along');
+  await view.close();
 
   await service.start();
   const { body: found } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/search', {

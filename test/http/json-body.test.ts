@@ -247,7 +247,7 @@ test('a body of more values than one for 128 bytes of its limit is 413; one of a
   const read = await post(page(list(most - around, '1')));
   assert.deepEqual(
     [read.statusCode, read.json().detail.map(({ msg }: { msg: string }) => msg)],
-    [422, ['must not hold more than 1000 values']],
+    [422, ['must not hold more than 4000 values']],
   );
   const batch = (inner: string) =>
     app.inject({
