@@ -42,11 +42,11 @@ export function defineTool<Input extends z.ZodObject, Body>(
   return tool;
 }
 
-/** An id or a name in the path of a route. A dot or two would be taken for steps in the path. */
+/** An id or a name in the path of a route. A dot or two would be taken for steps in the path, and half a character cannot be written. */
 export const pathPart = z
   .string()
   .min(1)
-  .refine((part) => part !== '.' && part !== '..', { message: 'must name one' });
+  .refine((part) => part !== '.' && part !== '..' && part.isWellFormed(), { message: 'must name one' });
 
 export interface InputSchema {
   type: 'object';

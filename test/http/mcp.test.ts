@@ -231,7 +231,8 @@ test("a refusal is the tool's error, in words that say what is wrong", async (t)
     await refusal(client, 'search', { query: 'a', filters: { after: 'May', since: 1 } }),
     /^422: filters\.after: .*; filters\.since: Unknown field$/,
   );
-  assert.equal(await refusal(client, 'get_page', { page_id: '..' }), 'invalid arguments: page_id: must name one');
+  for (const page_id of ['..', 'pg_\ud800'])
+    assert.equal(await refusal(client, 'get_page', { page_id }), 'invalid arguments: page_id: must name one');
   assert.equal(await refusal(client, 'get_page'), 'invalid arguments: page_id: Field required');
   assert.equal(await refusal(client, 'list_watches', { all: true }), 'invalid arguments: all: Unknown field');
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field${i}`, i]));

@@ -106,14 +106,11 @@ export const hostileClasses: readonly HostileClass[] = [
     attack: async ({ attacker, largeId }) => {
       const call = (id: number) => ({
         ...{ jsonrpc: '2.0', id, method: 'tools/call' },
-        params: { name: 'get_page', arguments: { page_id: largeId } },
+        params: { name: 'get_page', arguments: { page_id: largeId, offset: id * 100_000, length: 40_000 } },
       });
-      await attacker.many(3, () =>
-        sendMcp(
-          attacker,
-          Array.from({ length: 100 }, (_, id) => call(id)),
-        ),
-      );
+      const batch = (length: number) => Array.from({ length }, (_, id) => call(id));
+      // A batch of so many is refused; one of 20 is done.
+      for (const length of [100, 20]) await attacker.many(3, () => sendMcp(attacker, batch(length)));
       await attacker.many(20, (id) => sendMcp(attacker, call(id)));
     },
   },
