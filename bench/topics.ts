@@ -40,10 +40,15 @@ async function clusterAll({ pages, rows }: LabelledSet) {
   sampled.forEach((page, row) => {
     sample.set(rows.subarray(page * dim, (page + 1) * dim), row * dim);
   });
-  await pool.run('learn', { run, dim, sample: [{ counts: sampled.map(() => 1), rows: sample }] });
+  await pool.run('learn', {
+    run,
+    dim,
+    sample: [{ counts: sampled.map(() => 1), rows: sample, openings: sampled.map((page) => pages[page].text) }],
+  });
   for (let at = 0; at < pages.length; at += batch) {
     const part = rows.slice(at * dim, (at + batch) * dim);
-    await pool.run('addPages', { run, pages: { counts: new Array(part.length / dim).fill(1), rows: part } });
+    const openings = pages.slice(at, at + batch).map(({ text }) => text);
+    await pool.run('addPages', { run, pages: { counts: new Array(part.length / dim).fill(1), rows: part, openings } });
   }
   const taken = performance.now();
   const clustered = await pool.run('cluster', { run, resolution });

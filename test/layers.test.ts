@@ -43,6 +43,7 @@ const placeOf: Record<string, string> = {
   piscina: 'threads/thread-pool.ts',
   fastify: 'http/',
   commander: 'cli/',
+  eld: 'compute/text/detect-language.ts',
   'csv-parse': 'importers/read-csv.ts',
   'node-sqlite3-wasm': 'importers/read-history.ts',
 };

@@ -101,11 +101,13 @@ export function finishRun(transaction: Transaction, runNo: number, { keywords, a
   const { clusters } = transaction;
   const run = clusters.run(runNo);
   if (run?.draft == null) return;
+  const nameless = new Set(run.draft.filter(({ no }) => (keywords.get(no) ?? []).length === 0).map(({ no }) => no));
+  leaveClusters(transaction, runNo, nameless);
   const { sizes, pages, noise } = countPoints(transaction, runNo);
   const alive = new Set<number>();
   for (const { no, size: found, x, y } of run.draft) {
     const size = sizes.get(no) ?? 0;
-    if (size === 0) continue; // all of its pages were forgotten meanwhile
+    if (size === 0) continue; // nameless, or all of its pages were forgotten meanwhile
     alive.add(no);
     const words = keywords.get(no) ?? [];
     const known = clusters.get(no);
@@ -132,6 +134,19 @@ export function finishRun(transaction: Transaction, runNo: number, { keywords, a
   }
   for (const { no, started_at } of clusters.runs(Number.MAX_SAFE_INTEGER)) {
     if (no !== runNo && started_at < keepFrom) clusters.removeRun(no);
+  }
+}
+
+/** Pages of clusters that no word tells from the others fit nowhere: they are in no topic. */
+function leaveClusters({ clusters }: Transaction, run: number, left: ReadonlySet<number>): void {
+  if (left.size === 0) return;
+  for (const block of [...clusters.points(run)]) {
+    const changed = block.filter(({ cluster_no }) => left.has(cluster_no));
+    if (changed.length > 0)
+      clusters.putPoints(
+        run,
+        changed.map((point) => ({ ...point, cluster_no: 0, probability: 0 })),
+      );
   }
 }
 

@@ -7,6 +7,7 @@ import { ClassKeywords } from '../compute/clusters/class-keywords.ts';
 import { type ClusteredPages, type ClusterPagesOptions, clusterPages } from '../compute/clusters/cluster-pages.ts';
 import { createKeywordTerms, type KeywordTerm } from '../compute/clusters/keyword-terms.ts';
 import { type ChunkRows, PageTable } from '../compute/clusters/page-table.ts';
+import { detectLanguage } from '../compute/text/detect-language.ts';
 import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
 
 /** Names the run that a task belongs to. */
@@ -64,7 +65,7 @@ export function addTexts({ run, texts }: OfRun & { texts: readonly TextOfCluster
   const { keywords } = heldOf(run);
   termsOf ??= createKeywordTerms(winkStemmer());
   for (const { cluster: number, title, text } of texts) {
-    keywords.add(number, termsOf(title === null ? text : `${title}\n${text}`));
+    keywords.add(number, detectLanguage(text), termsOf(title === null ? text : `${title}\n${text}`));
   }
 }
 

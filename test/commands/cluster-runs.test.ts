@@ -73,6 +73,26 @@ test('the end of a forget queues one job that names clusters which lost pages, a
   assert.deepEqual(await namings(), ['pending']);
 });
 
+test('pages of a cluster without a word that tells it from the others are in no topic', async () => {
+  await using temporary = await library();
+  await finish(temporary, [1, 2, 3, 4]);
+  const { run, attempt } = await begin(temporary);
+  const stored = [point(1, 1), point(2, 1), point(3, 2), point(4, 2)];
+  assert.ok(await temporary.commit(storePoints(attempt, run.no, stored)));
+  const drafts = [1, 2].map((no) => ({ no, size: 2, x: 1, y: 2 }));
+  assert.ok(await temporary.commit(storeDraft(attempt, run.no, drafts, {})));
+  const finished = { keywords: new Map([[2, ['word']]]), at: 3, keepFrom: 0 };
+  await temporary.commit(completeJob(attempt, 3, (transaction) => finishRun(transaction, run.no, finished)));
+  const { clusters } = temporary.store.reader;
+  assert.deepEqual(
+    [...clusters.points(run.no)].flat().map(({ cluster_no }) => cluster_no),
+    [0, 0, 2, 2],
+  );
+  assert.deepEqual([clusters.get(1)?.tombstoned, clusters.get(2)?.label], [true, 'word']);
+  const { n_clusters, n_noise, n_pages } = clusters.run(run.no) ?? {};
+  assert.deepEqual([n_clusters, n_noise, n_pages], [1, 2, 4]);
+});
+
 test('a cluster keeps being stale where a page is forgotten while its words are counted, whatever else comes to it', async () => {
   await using temporary = await library();
   await finish(temporary, [1, 2, 3]);

@@ -14,6 +14,8 @@ const batchBytes = 2 * 1024 * 1024;
 const batchPages = 64;
 /** Chunks of a sampled page: its beginning will do. */
 const sampledChunks = 4;
+/** Characters of a page's text by which its language is told. */
+const languageCharacters = 1000;
 /** Page numbers listed at a time. */
 const sliceNumbers = 2000;
 
@@ -69,9 +71,11 @@ async function* batches(
 ) {
   for (let at = 0; at < pageNos.length; ) {
     const taken: Float32Array[] = [];
+    const openings: string[] = [];
     let length = 0;
     while (at < pageNos.length && taken.length < batchPages && length * 4 < batchBytes) {
       const no = pageNos[at++];
+      openings.push(reader.pages.bodySlice(no, 0, languageCharacters));
       const rows = (isUnread(reader, no) ? undefined : reader.vectors.get(space, no)) ?? new Float32Array(0);
       taken.push(rows.subarray(0, Math.min(rows.length, maxChunks * dim)));
       length += taken[taken.length - 1].length;
@@ -82,7 +86,7 @@ async function* batches(
       rows.set(each, offset);
       offset += each.length;
     }
-    const batch: ChunkRows = { counts: taken.map((each) => each.length / dim), rows };
+    const batch: ChunkRows = { counts: taken.map((each) => each.length / dim), rows, openings };
     yield { pageNos: pageNos.slice(at - taken.length, at), batch };
     await new Promise(setImmediate);
   }

@@ -1,7 +1,9 @@
 /**
  * Keywords of clusters by class-based TF-IDF: a word stands for a cluster when many of its pages have it and, against that, few
  * pages at large. Pages count, not occurrences, so that no single page speaks for a topic.
- * Source: Grootendorst 2022 (BERTopic), with the lift over the whole collection beside the inverse frequency: together they leave
+ * A cluster is set against the other pages of its language, or the words that every text of a language has would tell it from the rest;
+ * what is nearly as frequent there is no keyword, and a cluster may have none.
+ * Source: Grootendorst 2022 (BERTopic), with the lift over the pages of the language beside the inverse frequency: together they leave
  * out common words without a list of them for each language.
  */
 import type { KeywordTerm } from './keyword-terms.ts';
@@ -23,6 +25,12 @@ const keywordsPerCluster = 10;
 /** A keyword is on at least so many pages of its cluster, and on this share: nothing that one page alone says. */
 const leastPages = 2;
 const leastShare = 0.04;
+/** It is so many times as frequent on the cluster's pages as on the others, both counts smoothed by half a page: less tells no topic. */
+const leastRatio = 3;
+/** A word on more of the other pages is a common one, however many of the cluster have it: `your` of advice, `said` of news. */
+const mostElsewhere = 0.1;
+/** The other pages of the language are so many for each of the cluster, or they do not tell what is common. */
+const leastOthers = 0.1;
 /** Terms kept; past it those of a single page go. About 200 bytes each. */
 const maxTerms = 300_000;
 const maxSurfaces = 4;
@@ -36,12 +44,17 @@ const everywhereShare = 0.5;
 const leastCommonLetters = 4;
 const mostLettersMore = 3;
 
-export class ClassKeywords {
+class LanguageKeywords {
   readonly #terms = new Map<string, TermCounts>();
   readonly #sizes = new Map<number, number>();
   #pages = 0;
 
-  /** Count a page's terms; `cluster` is -1 for noise, which counts for the collection only. */
+  /** Pages of each cluster. */
+  get sizes(): ReadonlyMap<number, number> {
+    return this.#sizes;
+  }
+
+  /** Count a page's terms; `cluster` is -1 for noise, which counts for the language only. */
   add(cluster: number, terms: readonly KeywordTerm[]): void {
     this.#pages++;
     if (cluster >= 0) this.#sizes.set(cluster, (this.#sizes.get(cluster) ?? 0) + 1);
@@ -69,6 +82,10 @@ export class ClassKeywords {
         const size = this.#sizes.get(cluster) ?? 0;
         if (inCluster < Math.max(leastPages, leastShare * size)) continue;
         const share = inCluster / size;
+        const others = this.#pages - size;
+        const elsewhere = pages - inCluster;
+        if (others < leastOthers * size || elsewhere > mostElsewhere * others) continue;
+        if ((inCluster + 0.5) / (size + 1) < (leastRatio * (elsewhere + 0.5)) / (others + 1)) continue;
         const score = share * Math.log(share / atLarge) * Math.log(1 + 1 / atLarge);
         if (score <= 0) continue;
         const list = scored.get(cluster) ?? [];
@@ -122,6 +139,32 @@ function areForms(a: string, b: string): boolean {
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   if (short === long) return true;
   return short.length >= leastCommonLetters && long.length - short.length <= mostLettersMore && long.startsWith(short);
+}
+
+export class ClassKeywords {
+  readonly #languages = new Map<string, LanguageKeywords>();
+
+  /** Count a page's terms; `cluster` is -1 for a page of none, with which the clusters are compared. */
+  add(cluster: number, language: string, terms: readonly KeywordTerm[]): void {
+    const keywords = this.#languages.get(language) ?? new LanguageKeywords();
+    this.#languages.set(language, keywords);
+    keywords.add(cluster, terms);
+  }
+
+  /** The keywords of each cluster, best first, in the language of most of its pages. */
+  keywords(): Map<number, string[]> {
+    const most = new Map<number, number>();
+    const found = new Map<number, string[]>();
+    for (const language of this.#languages.values()) {
+      const keywords = language.keywords();
+      for (const [cluster, size] of language.sizes) {
+        if (size <= (most.get(cluster) ?? 0)) continue;
+        most.set(cluster, size);
+        found.set(cluster, keywords.get(cluster) ?? []);
+      }
+    }
+    return found;
+  }
 }
 
 /** Keywords in a label. */

@@ -134,7 +134,9 @@ class Library implements AsyncDisposable {
     assert.ok(await this.commit(storePoints(attempt, run, [])));
     assert.ok(await this.commit(storeDraft(attempt, run, [{ no: 1, size: this.#pages, x: 0, y: 0 }], {})));
     await this.commit(
-      completeJob(attempt, at, (transaction) => finishRun(transaction, run, { keywords: new Map(), at, keepFrom: 0 })),
+      completeJob(attempt, at, (transaction) =>
+        finishRun(transaction, run, { keywords: new Map([[1, ['word']]]), at, keepFrom: 0 }),
+      ),
     );
   }
 

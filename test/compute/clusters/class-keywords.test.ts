@@ -8,7 +8,7 @@ const termsOf = createKeywordTerms(winkStemmer());
 
 function keywordsOf(texts: readonly (readonly [number, string])[]): Map<number, string[]> {
   const keywords = new ClassKeywords();
-  for (const [cluster, text] of texts) keywords.add(cluster, termsOf(text));
+  for (const [cluster, text] of texts) keywords.add(cluster, 'en', termsOf(text));
   return keywords.keywords();
 }
 
@@ -87,4 +87,32 @@ test('addresses and what is left of HTML are no words', () => {
     surfaces.filter((word) => /http|www|aspx|ticker|gt|lt/.test(word)),
     [],
   );
+});
+
+test('words that every page of a language has name no topic; a cluster that is all of its language has no name', () => {
+  const keywords = new ClassKeywords();
+  const add = (cluster: number, language: string, text: string) => keywords.add(cluster, language, termsOf(text));
+  for (let page = 0; page < 6; page++) {
+    add(0, 'en', 'The herons of the marsh hunt fish with their bills.');
+    add(1, 'en', 'The engines of the mill turn with their steam.');
+    add(2, 'pt', `Uma receita que vem com o bolo para ${['Ana', 'Rui', 'Eva', 'Ivo', 'Zé', 'Gil'][page]}.`);
+    add(3, 'de', 'Die Reiher fischen mit dem Schnabel in dem Teich.');
+    add(-1, 'de', 'Die Mühle mahlt mit dem Wasser in dem Tal.');
+  }
+  const found = keywords.keywords();
+  assert.deepEqual(found.get(2), []);
+  const words = [...found.values()].flat().map((word) => word.toLowerCase());
+  for (const common of ['the', 'with', 'their', 'que', 'com', 'para', 'die', 'mit', 'dem'])
+    assert.ok(!words.includes(common));
+  assert.deepEqual([...(found.get(3) ?? [])].sort(), ['Reiher', 'Schnabel', 'Teich', 'fischen']);
+});
+
+test('a word on more than a tenth of the other pages is common, however many pages of the cluster have it', () => {
+  const keywords = new ClassKeywords();
+  const add = (cluster: number, text: string) => keywords.add(cluster, 'en', termsOf(text));
+  for (let page = 0; page < 10; page++) add(0, 'your recipes, your bread');
+  for (let page = 0; page < 40; page++) add(1, page < 5 ? 'your taxes' : 'taxes');
+  const found = keywords.keywords();
+  assert.ok(!found.get(0)?.includes('your'), found.get(0)?.join());
+  assert.ok(found.get(0)?.includes('bread'), found.get(0)?.join());
 });

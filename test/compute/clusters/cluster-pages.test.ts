@@ -163,7 +163,8 @@ test('copies of one page are a cluster, and a single page is noise', () => {
     [60, 1],
     [1, 0],
   ]) {
-    const sample = { counts: Array(copies).fill(1), rows: new Float32Array(copies * dim) };
+    const openings = Array(copies).fill('');
+    const sample = { counts: Array(copies).fill(1), rows: new Float32Array(copies * dim), openings };
     for (let copy = 0; copy < copies; copy++) sample.rows.set(row, copy * dim);
     const table = new PageTable([sample], dim);
     assert.ok(
@@ -174,4 +175,31 @@ test('copies of one page are a cluster, and a single page is noise', () => {
     assert.deepEqual([found.clusters.length, found.count], [copies, count]);
     assert.ok(found.points.every(Number.isFinite));
   }
+});
+
+test('pages of two languages are in topics, not in languages, where vectors tell the language above all', () => {
+  const openings = [
+    'The engine of the mill was driven by the water of the river.',
+    'Das Wasser des Flusses trieb die Maschine der Mühle an.',
+  ];
+  const random = seededRandom(3);
+  const topicOf = (page: number) => page % 3;
+  const languageOf = (page: number) => Math.floor(page / 60);
+  const pages = { counts: Array(120).fill(1), rows: new Float32Array(120 * dim), openings: [] as string[] };
+  for (let page = 0; page < 120; page++) {
+    const at = page * dim;
+    pages.openings.push(openings[languageOf(page)]);
+    pages.rows[at + languageOf(page)] = 3;
+    pages.rows[at + 2 + topicOf(page)] = 1;
+    for (let i = 0; i < dim; i++) pages.rows[at + i] += 0.1 * (random() - 0.5);
+    normalizeRow(pages.rows, at, dim);
+  }
+  const table = new PageTable([pages], dim);
+  table.add(pages);
+  const { clusters, count } = clusterPages(table.vectors, { resolution: 1, monotonic });
+  assert.equal(count, 3);
+  assert.deepEqual(
+    [...clusters].map((cluster) => cluster === clusters[0]),
+    [...clusters.keys()].map((page) => topicOf(page) === 0),
+  );
 });
