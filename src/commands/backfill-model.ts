@@ -161,12 +161,21 @@ export function noteBackfillPause(space: number, at: number, message: string): C
   };
 }
 
-/** Finish the backfill if every page has its vectors: `ready` then, else false and nothing changes. */
-export function sealBackfill(space: number, at: number): Command<boolean> {
+/**
+ * Finish the backfill if every page has its vectors: `ready` then, else false and nothing changes. `chunks`: those that have vectors, `tokens`: of all
+ * chunks, both counted just before.
+ */
+export function sealBackfill(space: number, { at, chunks, tokens }: BackfillPlan): Command<boolean> {
   return ({ backfills, models }) => {
     const backfill = backfills.get(space);
     if (backfill === undefined) return true; // the model is gone
-    const sealed = nextBackfill(backfill, { type: 'finish', at, gaps: backfills.gaps(space, 1).length > 0 });
+    const sealed = nextBackfill(backfill, {
+      type: 'finish',
+      at,
+      gaps: backfills.gaps(space, 1).length > 0,
+      chunks,
+      tokens,
+    });
     if (sealed === null) return false;
     backfills.put(sealed);
     const model = models.get(sealed.model_id);

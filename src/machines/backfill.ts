@@ -21,7 +21,8 @@ export type BackfillEvent =
   /** Pages up to `cursor` (null: pages of gaps) have their vectors; `embedded` chunks of them, of which `made` came with this slice. */
   | { type: 'advance'; at: number; cursor: number | null; embedded: number; made: number; busyMs: number }
   | { type: 'stumble'; at: number; message: string }
-  | { type: 'finish'; at: number; gaps: boolean }
+  /** `chunks` have their vectors now; `tokens` are those of all chunks. */
+  | { type: 'finish'; at: number; gaps: boolean; chunks: number; tokens: number }
   | { type: 'fail'; at: number; message: string };
 
 type EventOf<Type extends BackfillEvent['type']> = Extract<BackfillEvent, { type: Type }>;
@@ -65,13 +66,12 @@ export const backfillMachine = setup({
       const { at, message } = event as EventOf<'stumble'> | EventOf<'fail'>;
       return { last_error: message, updated_at: at };
     }),
-    /** Pages that were forgotten or came meanwhile make the count at the start another one. */
-    close: assign(({ context, event }) => ({
-      total_chunks: context.embedded_chunks,
-      finished_at: event.at,
-      last_error: null,
-      updated_at: event.at,
-    })),
+    /** Pages that were forgotten or came meanwhile make the counts of the start and the sweep others. */
+    close: assign(({ event }) => {
+      const { at, chunks, tokens } = event as EventOf<'finish'>;
+      const counts = { total_chunks: chunks, embedded_chunks: chunks, total_tokens: tokens };
+      return { ...counts, finished_at: at, last_error: null, updated_at: at };
+    }),
   },
 }).createMachine({
   id: 'backfill',

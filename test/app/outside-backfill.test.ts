@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { compareRequest } from '../../src/domain/compare.ts';
+import { idOf } from '../../src/domain/ids.ts';
 import { jobListQuery } from '../../src/domain/job.ts';
 import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { searchRequest } from '../../src/domain/search.ts';
@@ -189,7 +190,15 @@ test('what is forgotten during a backfill has no vector and no gap of it', async
   }
   released = true;
   const done = await untilIs('complete');
-  assert.equal(done.embedded_chunks, done.total_chunks);
+  const tokens: number[] = [];
+  for (let no = 1; no <= count; no++) {
+    const page = await system.ask('page.chunks', { page_id: idOf('page', no) }).catch(() => null); // null: forgotten
+    for (const { token_count } of page?.chunks ?? []) tokens.push(token_count);
+  }
+  assert.deepEqual(
+    [done.embedded_chunks, done.total_chunks, done.total_tokens],
+    [tokens.length, tokens.length, tokens.reduce((sum, each) => sum + each, 0)],
+  );
   const purged = async () =>
     (await system.ask('job.list', jobListQuery.parse({ kind: 'purge_vectors' }))).jobs.every(
       ({ status }) => status === 'done',

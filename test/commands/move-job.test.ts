@@ -86,7 +86,7 @@ test('a backfill runs again when its dead job is retried, and stays complete whe
   });
   assert.deepEqual(statuses(), ['running', 'backfilling']);
   await temporary.commit(claim(500));
-  await temporary.commit(sealBackfill(registered.space, 600));
+  await temporary.commit(sealBackfill(registered.space, { at: 600, chunks: 0, tokens: 0 }));
   assert.deepEqual(statuses(), ['complete', 'ready']);
   await temporary.commit(releaseJob({ job_no: 1, claim: 2 }, 700, 700));
   assert.deepEqual(statuses(), ['complete', 'ready']);

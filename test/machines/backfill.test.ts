@@ -28,7 +28,7 @@ const events: { [Type in BackfillEvent['type']]: Extract<BackfillEvent, { type: 
   plan: { type: 'plan', at: 20, chunks: 7, tokens: 70 },
   advance: { type: 'advance', at: 20, cursor: 9, embedded: 5, made: 3, busyMs: 2 },
   stumble: { type: 'stumble', at: 20, message: 'late' },
-  finish: { type: 'finish', at: 20, gaps: false },
+  finish: { type: 'finish', at: 20, gaps: false, chunks: 4, tokens: 40 },
   fail: { type: 'fail', at: 20, message: 'no key' },
 };
 
@@ -43,7 +43,12 @@ test('a running backfill counts what is done, and is complete at its end without
   assert.equal(nextBackfill(begun, events.finish), null, 'the cursor is not at the end');
   assert.equal(nextBackfill(swept, { ...events.finish, gaps: true }), null);
   const complete = nextBackfill(swept, events.finish);
-  assert.deepEqual(complete, { ...swept, status: 'complete', total_chunks: 5, finished_at: 20 });
+  const now = { total_chunks: 4, embedded_chunks: 4, total_tokens: 40 };
+  assert.deepEqual(
+    complete,
+    { ...swept, ...now, status: 'complete', finished_at: 20 },
+    'a page was forgotten behind the cursor',
+  );
   assert.deepEqual(nextBackfill(begun, events.stumble), { ...begun, last_error: 'late', updated_at: 20 });
 });
 

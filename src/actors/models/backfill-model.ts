@@ -115,10 +115,13 @@ class BackfillAttempt {
     await ask('index.openSpace', { model_id: id, save: false });
     this.#lapAt = monotonic();
     await this.#sweep();
-    do {
+    for (let isSealed = false; !isSealed; ) {
       await this.#fillGaps();
       await ask('index.openSpace', { model_id: id, save: true });
-    } while (!(await checkpoint(sealBackfill(space, now()))));
+      const { chunks, tokens } = await countPages(reader, signal);
+      const embedded = chunks - refusedIn(reader, space).chunks;
+      isSealed = await checkpoint(sealBackfill(space, { at: now(), chunks: embedded, tokens }));
+    }
   }
 
   async #plan(counts: { chunks: number; tokens: number }): Promise<void> {

@@ -94,21 +94,25 @@ interface JoinedName {
   spans: NameSpan[];
 }
 
-/** A single name that is a part of one full name of a person on the page is that person; the full name's type is also its own. */
+/**
+ * A single name that is a part of one full name of a person on the page is that person; the full name's type is also its own. A family name
+ * of several is that of the first of them where the others are named in full only after it stood alone, or are other forms of the same name.
+ */
 function joinNames({ kinds }: NameContext, names: Map<string, Name>): JoinedName[] {
-  const fullNames = new Map<string, Name | null>();
+  const fullNames = new Map<string, Name[]>();
   for (const name of names.values()) {
     if (name.words.length < 2 || name.words.length > 5 || bestType(name.scores) !== 'person') continue;
     for (const word of new Set([name.words[0], name.words[name.words.length - 1]])) {
-      fullNames.set(word, fullNames.has(word) ? null : name);
+      fullNames.set(word, [...(fullNames.get(word) ?? []), name]);
     }
   }
   const joined = new Map<Name, JoinedName>();
   const partOf = new Map<Name, Name>();
   for (const name of names.values()) {
     if (name.words.length > 1) continue;
-    const full = fullNames.get(name.words[0]);
-    if (full === undefined) continue;
+    const candidates = fullNames.get(name.words[0]);
+    if (candidates === undefined) continue;
+    const full = personOf(name, candidates);
     const place = name.scores.place - name.scores.person;
     if (place > 2 && kinds.kindsOf(name.words[0]).place > 0.5) continue;
     if (full !== null) partOf.set(name, full);
@@ -120,6 +124,18 @@ function joinNames({ kinds }: NameContext, names: Map<string, Name>): JoinedName
   }
   for (const [part, full] of partOf) joined.get(full)?.spans.push(...part.spans);
   return [...joined.values()];
+}
+
+/** Of the full names that a single name is a part of, the one that it stands for; null where that cannot be told. */
+function personOf(single: Name, candidates: readonly Name[]): Name | null {
+  if (candidates.length === 1) return candidates[0];
+  const family = candidates.filter(({ words }) => words[words.length - 1] === single.words[0]);
+  const [first, ...others] = family.sort((a, b) => a.spans[0].first - b.spans[0].first);
+  if (first === undefined) return null;
+  const isKnownBefore = ({ spans }: Name) => spans[0].first < single.spans[0].first;
+  const isForm = ({ words }: Name) => words[0][0] === first.words[0][0];
+  const isLater = (other: Name) => !isKnownBefore(other) && other.spans.length < first.spans.length;
+  return others.every((other) => isForm(other) || isLater(other)) ? first : null;
 }
 
 function gatherValues(

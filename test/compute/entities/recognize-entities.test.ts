@@ -38,6 +38,17 @@ describe('the entity recogniser, by its lexicon alone', () => {
     );
   });
 
+  it('takes a family name of several people for the first of them, if the others came later and less often', () => {
+    const names = (text: string) => recognize(text).flatMap(({ name, type }) => (type === 'person' ? [name] : []));
+    const donald = 'Donald Trump spoke. Then Trump left, and Donald Trump slept.';
+    assert.deepEqual(names(`${donald} Later Melania Trump came.`), ['Donald Trump', 'Melania Trump']);
+    assert.deepEqual(names(`Melania Trump came. ${donald}`), ['Melania Trump', 'Donald Trump', 'Trump']);
+    assert.deepEqual(names('Julian Assange and Mr. Julian P. Assange. What Assange said.'), [
+      'Julian Assange',
+      'Julian P. Assange',
+    ]);
+  });
+
   it('keeps letters with accents in names whole', () => {
     const text = 'He met Tomo Miličević and Vladan Đorđević in Łódź.';
     assert.deepEqual(found(text).sort(), ['person: Tomo Miličević', 'person: Vladan Đorđević', 'place: Łódź'].sort());
