@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { seededRandom } from '../../src/compute/clusters/seeded-random.ts';
 import { type ImportFormat, importFormats } from '../../src/domain/import.ts';
 import { formatRows } from '../../src/importers/formats.ts';
+import { ImportError } from '../../src/importers/import-error.ts';
 import { syntheticHistory, writeHistory } from './history-file.ts';
 import { readItems, writtenFile } from './read-items.ts';
 import { temporaryFolder } from './temporary-files.ts';
@@ -122,6 +124,41 @@ test('a history that is cut off is told in a line, wherever it is cut', async (t
 test('a tree of bookmarks that is cut off is told in a line', async (t) => {
   const cut = '{"roots": {"bookmark_bar": {"children": [{"type": "url", "url": "https://a.exa';
   await assert.rejects(readItems(writtenFile(t, cut)), { code: 'import', message: /no JSON, or cut off/ });
+});
+
+test('a file that was damaged anywhere gives what can be read of it, or one line that says why not', async (t) => {
+  const entry =
+    '{"url":"https://a.example/","title":"A","tags":["x"],"is_archived":0,"is_starred":1,"content":"<p>é</p>"}';
+  const samples = [
+    bookmarks,
+    pocket,
+    `[${entry},${entry}]`,
+    '{"roots":{"bookmark_bar":{"children":[{"type":"url","name":"é","url":"https://a.example/"}],"name":"b","type":"folder"}}}',
+    '<?xml version="1.0"?><posts><post href="https://a.example/" description="A" tag="x y"/></posts>',
+    'TY  - JOUR\nTI  - é\nUR  - https://a.example/\nER  - \n',
+    '{"rows":[{"uri":"https://a.example/","user":"x","target":[{"selector":[{"type":"TextQuoteSelector","exact":"é"}]}],"text":"t"}]}',
+    'https://a.example/\nhttps://b.example/\n',
+  ];
+  const random = seededRandom(7);
+  const pick = (below: number) => Math.floor(random() * below);
+  let whole = 0;
+  for (const sample of samples) {
+    for (let round = 0; round < 40; round++) {
+      const bytes = Buffer.from(sample);
+      for (let flip = 0; flip < 3; flip++) bytes[pick(bytes.length)] = pick(256);
+      const damaged = round % 2 === 0 ? bytes : bytes.subarray(0, pick(bytes.length));
+      try {
+        const { items } = await readItems(writtenFile(t, damaged));
+        whole += items.length;
+      } catch (error) {
+        assert.ok(
+          error instanceof ImportError && !error.message.includes('\n'),
+          `${damaged.toString('latin1')}: ${error}`,
+        );
+      }
+    }
+  }
+  assert.ok(whole > 0);
 });
 
 test('lines, records and trees without end are refused before they fill the memory', async (t) => {
