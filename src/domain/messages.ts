@@ -55,7 +55,7 @@ import type {
   QueryLogQuery,
   QueryLogRunResponse,
 } from './query-log.ts';
-import type { InRows } from './rows.ts';
+import type { InRows, TextInParts } from './rows.ts';
 import type {
   SearchBatchRequest,
   SearchBatchResponse,
@@ -91,6 +91,8 @@ export interface Messages {
   /** Items as they came: each is validated by itself. */
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
   'page.get': { request: { page_id: string } & PageQuery; reply: PageResponse };
+  /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `conflict` when another text has come. */
+  'page.text': { request: { page_id: string }; reply: string | TextInParts | null };
   'page.chunks': { request: { page_id: string }; reply: PageChunksResponse };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };

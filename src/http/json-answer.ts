@@ -1,9 +1,10 @@
 /**
  * JSON of answers. What fits into a piece is made at once. Larger answers are made piece by piece as the client takes them, with a turn of the
- * event loop between two pieces, so that neither their size nor their number holds up others. Rows that an answer makes only when
+ * event loop between pieces, so that neither their size nor their number holds up others. Rows that an answer makes only when
  * they are asked for (`Rows`) are never all in memory.
  */
-import type { Rows } from '../domain/rows.ts';
+import { type Rows, TextInParts } from '../domain/rows.ts';
+import type { LoopShare } from './loop-share.ts';
 
 /** UTF-16 code units of a piece: some tenths of a millisecond. */
 export const pieceLength = 64 * 1024;
@@ -21,15 +22,15 @@ export class LargeJson {
     this.held = Math.max(pieceLength, sizeUpTo(Number.POSITIVE_INFINITY, value));
   }
 
-  /** The text, in pieces of about `pieceLength`. Errors: those of the rows. */
-  async *pieces(): AsyncGenerator<string> {
+  /** The text, in pieces of about `pieceLength`, each made when its turn has come. Errors: those of the rows. */
+  async *pieces(share: LoopShare): AsyncGenerator<string> {
     let piece = '';
     for await (const part of partsOf(this.#value)) {
       piece += part;
       if (piece.length < pieceLength) continue;
       yield piece;
       piece = '';
-      await new Promise(setImmediate);
+      await share.nextTurn();
     }
     if (piece !== '') yield piece;
   }
@@ -42,25 +43,29 @@ export function jsonOf(value: unknown): string | LargeJson {
     : new LargeJson(value);
 }
 
-/** The answer as its JSON will have it: rows that are made one by one count as the list that they become. */
+/** The answer as its JSON will have it: rows that are made one by one count as the list, and parts as the text, that they become. */
 export function withRows<Reply>(reply: Reply): Listed<Reply> {
   return reply as Listed<Reply>;
 }
 
-type Listed<Reply> = { [Name in keyof Reply]: Reply[Name] extends Rows<infer Row> ? Row[] : Reply[Name] };
+type Listed<Reply> = {
+  [Name in keyof Reply]: Reply[Name] extends Rows<infer Row> ? Row[] : Exclude<Reply[Name], TextInParts>;
+};
 
 const isRows = (value: unknown): value is Rows<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
-/** Rows stand in a field of the answer, nowhere deeper. */
+const isMadeLater = (value: unknown): boolean => isRows(value) || value instanceof TextInParts;
+
+/** Rows, and a text in parts, stand in a field of the answer, nowhere deeper. */
 function hasRows(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.values(value).some(isRows);
+  return typeof value === 'object' && value !== null && Object.values(value).some(isMadeLater);
 }
 
 /** About how long the JSON of a value is, counted up to `most`; rows that are still to be made count nothing. */
 function sizeUpTo(most: number, value: unknown): number {
   if (typeof value === 'string') return value.length + overhead;
-  if (typeof value !== 'object' || value === null || isRows(value)) return overhead;
+  if (typeof value !== 'object' || value === null || isMadeLater(value)) return overhead;
   let size = overhead;
   if (Array.isArray(value)) {
     for (const element of value) {
@@ -87,6 +92,7 @@ async function* partsOf(value: unknown): AsyncGenerator<string> {
     yield `${comma}${JSON.stringify(name)}:`;
     comma = ',';
     if (isRows(field)) yield* rowPartsOf(field);
+    else if (field instanceof TextInParts) yield* textPartsOf(field);
     else yield* plainPartsOf(field);
   }
   yield '}';
@@ -100,6 +106,12 @@ async function* rowPartsOf(rows: Rows<unknown>): AsyncGenerator<string> {
     yield* plainPartsOf(row);
   }
   yield comma === '[' ? '[]' : ']';
+}
+
+async function* textPartsOf({ parts }: TextInParts): AsyncGenerator<string> {
+  yield '"';
+  for await (const part of parts) yield JSON.stringify(part).slice(1, -1);
+  yield '"';
 }
 
 function* plainPartsOf(value: unknown): Generator<string> {

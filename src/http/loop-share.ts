@@ -1,7 +1,7 @@
 /**
- * How much of one turn of the event loop goes to requests. The system hands over all that has come in at once, so that a hundred requests of
+ * How much of one turn of the event loop goes to requests and to the pieces of large answers. The system hands over all that has come in at once, so that a hundred requests of
  * twenty milliseconds each would hold up everything else for two seconds. When those served in a turn have taken their share, the
- * next wait, first come first served, and begin one a turn. Public routes, such as health, do not wait.
+ * next wait, first come first served, and go on one a turn. Public routes, such as health, do not wait.
  */
 import type { FastifyInstance } from 'fastify';
 import { DomainError } from '../domain/errors.ts';
@@ -27,6 +27,12 @@ export class LoopShare {
       return new Promise((resolve) => this.#waiting.push(resolve));
     }
     return null;
+  }
+
+  /** Resolves in a later turn, when all have gone on that waited before. */
+  nextTurn(): Promise<void> {
+    if (this.#began === null) this.#beginTurn(this.#monotonic());
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #beginTurn(now: number): void {

@@ -140,7 +140,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   boundBodies(app, options.bounds?.bodies);
   acceptJsonOnly(app, share);
   takeUnreadBodies(app);
-  boundAnswers(app, options.bounds?.answers);
+  boundAnswers(app, share, options.bounds?.answers);
   limits.limitConnections(app, options.bounds?.maxConnections);
   measure(app, options.metrics);
   app.addHook('onRequest', async (request, reply) => {

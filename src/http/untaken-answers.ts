@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 import { DomainError } from '../domain/errors.ts';
 import { LargeJson, pieceLength, slicesOf } from './json-answer.ts';
+import type { LoopShare } from './loop-share.ts';
 
 export interface AnswerLimits {
   /** UTF-16 code units, of one or two bytes, that all answers together hold; one answer more may be of any size. */
@@ -129,7 +130,7 @@ const noRoom = () =>
   new DomainError('overloaded', 'too much is being sent to clients that take it slowly', { retryAfterS });
 
 /** Have every answer take room, and be written as it is taken. */
-export function boundAnswers(app: FastifyInstance, answers = new UntakenAnswers()): void {
+export function boundAnswers(app: FastifyInstance, share: LoopShare, answers = new UntakenAnswers()): void {
   const looking = setInterval(() => answers.look(), lookEveryMs);
   looking.unref();
   app.addHook('onClose', async () => clearInterval(looking));
@@ -139,7 +140,7 @@ export function boundAnswers(app: FastifyInstance, answers = new UntakenAnswers(
     if (held < uncounted) return payload;
     const answer = await answers.open(raw, held);
     if (payload instanceof LargeJson) {
-      const pieces = payload.pieces();
+      const pieces = payload.pieces(share);
       const first = await pieces.next();
       // What fails in its first rows is still answered as an error, and a short list has its length.
       if (first.done || first.value.length < pieceLength) return first.value ?? '';

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { TextInParts } from '../../src/domain/rows.ts';
 import { jsonOf, LargeJson, pieceLength, slicesOf } from '../../src/http/json-answer.ts';
+import { LoopShare } from '../../src/http/loop-share.ts';
 
 async function textOf(answer: string | LargeJson): Promise<string> {
   if (typeof answer === 'string') return answer;
   let text = '';
-  for await (const piece of answer.pieces()) text += piece;
+  for await (const piece of answer.pieces(new LoopShare())) text += piece;
   return text;
 }
 
@@ -28,7 +30,7 @@ test('a long text is cut into pieces, and no character between its halves', asyn
     assert.ok(answer instanceof LargeJson);
     assert.equal(await textOf(answer), JSON.stringify({ text }));
     assert.ok(answer.held >= text.length);
-    for await (const piece of answer.pieces()) {
+    for await (const piece of answer.pieces(new LoopShare())) {
       assert.ok(piece.length <= 12 * pieceLength);
       assert.ok(piece.isWellFormed(), 'a piece becomes bytes by itself');
     }
@@ -40,7 +42,7 @@ test('rows are made as the pieces are taken', async () => {
   const rowsOf = async function* (count: number) {
     while (made < count) yield { no: made++, text: 'x'.repeat(pieceLength / 4) };
   };
-  const pieces = new LargeJson({ before: 1, rows: rowsOf(1_000) }).pieces();
+  const pieces = new LargeJson({ before: 1, rows: rowsOf(1_000) }).pieces(new LoopShare());
   await pieces.next();
   assert.equal(made, 4);
   await pieces.next();
@@ -55,19 +57,40 @@ test('rows are made as the pieces are taken', async () => {
   }
 });
 
-test('others have their turn between two pieces', async () => {
+test('a text that is read in parts is one text of the answer', async () => {
+  const parts = async function* () {
+    for (let no = 0; no < 5; no++) yield `${no}"\n\u{1F600}`.repeat(pieceLength / 2);
+  };
+  let text = '';
+  for await (const part of parts()) text += part;
+  const answer = jsonOf({ before: 1, text: new TextInParts(parts()), after: [null] });
+  assert.equal(await textOf(answer), JSON.stringify({ before: 1, text, after: [null] }));
+});
+
+test('many answers are made in turns: one piece in one turn of the loop', async () => {
+  let inTurn = 0;
+  let most = 0;
+  const share = new LoopShare();
   const rows = async function* () {
-    for (let no = 0; no < 10; no++) yield 'x'.repeat(pieceLength);
+    for (let no = 0; no < 20; no++) {
+      most = Math.max(most, ++inTurn);
+      yield 'x'.repeat(pieceLength);
+    }
   };
-  let turns = 0;
   let going = true;
-  const count = () => {
-    turns++;
-    if (going) setImmediate(count);
+  const newTurn = () => {
+    inTurn = 0;
+    if (going) setImmediate(newTurn);
   };
-  setImmediate(count);
-  let pieces = 0;
-  for await (const _piece of new LargeJson({ rows: rows() }).pieces()) pieces++;
+  const answers = Array.from({ length: 10 }, () => new LargeJson({ rows: rows() }).pieces(share));
+  await Promise.all(answers.map((pieces) => pieces.next())); // the first ones come with their requests, which have turns
+  most = 0;
+  newTurn();
+  await Promise.all(
+    answers.map(async (pieces) => {
+      for await (const _piece of pieces);
+    }),
+  );
   going = false;
-  assert.ok(turns >= pieces - 1, `${turns} turns beside ${pieces} pieces`);
+  assert.ok(most <= 2, `${most} pieces in one turn`);
 });

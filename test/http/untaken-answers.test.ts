@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import type { PageResponse } from '../../src/domain/page.ts';
+import type { PageChunksResponse } from '../../src/domain/page.ts';
 import type { QueryLogRunResponse } from '../../src/domain/query-log.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
 import { answerLimits, UntakenAnswers } from '../../src/http/untaken-answers.ts';
@@ -86,14 +86,14 @@ async function asking(app: HttpApp, path: string): Promise<Socket> {
 test('clients that do not read hold no more than the room, and are ended for those that read', async (t) => {
   let now = 0;
   const size = 30_000_000; // more than systems take from a socket
-  const page = { page_id: 'pg_00000001', body_text: 'x'.repeat(size) } as PageResponse;
+  const page = { page_id: 'pg_00000001', chunks: [{ text: 'x'.repeat(size) }] } as PageChunksResponse;
   const answers = new UntakenAnswers({ ...answerLimits, held: 3 * size + 1_000_000, waitMs: 20 }, () => now);
-  const { app } = testServer({ 'page.get': () => page }, { bounds: { answers } });
+  const { app } = testServer({ 'page.chunks': () => page }, { bounds: { answers } });
   t.after(() => app.close());
   const statuses: number[] = [];
   app.addHook('onResponse', async (_request, { statusCode }) => void statuses.push(statusCode));
   await app.listen({ host: '127.0.0.1', port: 0 });
-  const sockets = await Promise.all(Array.from({ length: 10 }, () => asking(app, '/v1/pages/pg_00000001')));
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => asking(app, '/v1/pages/pg_00000001/chunks')));
   let ended = 0;
   for (const socket of sockets) socket.once('close', () => ended++);
   // Three have room, and one beyond it goes on.
@@ -101,7 +101,7 @@ test('clients that do not read hold no more than the room, and are ended for tho
   assert.deepEqual([...new Set(statuses)], [503]);
   const { port } = app.server.address() as AddressInfo;
   const get = () =>
-    fetch(`http://127.0.0.1:${port}/v1/pages/pg_00000001`, { headers: { authorization: `Bearer ${reader}` } });
+    fetch(`http://127.0.0.1:${port}/v1/pages/pg_00000001/chunks`, { headers: { authorization: `Bearer ${reader}` } });
   const refused = await get();
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5']);
   now = answerLimits.stallMs;

@@ -15,6 +15,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'page.ingest': 'intake',
   'page.ingestBatch': 'intake',
   'page.get': 'records',
+  'page.text': 'records',
   'page.chunks': 'records',
   'page.status': 'records',
   'page.statusBatch': 'records',

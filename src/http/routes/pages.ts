@@ -5,6 +5,7 @@ import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import { errorResponse } from '../errors.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
+import { withRows } from '../json-answer.ts';
 import { batchBodyLimit } from '../json-body.ts';
 import { described, errorAnswers } from '../openapi.ts';
 import { httpValidationError } from '../request-invalid.ts';
@@ -71,7 +72,14 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ params, query }, reply) => ask('page.get', { ...params, ...query }, { signal: clientSignal(reply) }),
+    async ({ params, query }, reply) => {
+      const signal = clientSignal(reply);
+      if (query.offset !== undefined || query.length !== undefined)
+        return ask('page.get', { ...params, ...query }, { signal });
+      // Of the whole text no more is read at a time than the client takes.
+      const { body_length: _, ...page } = await ask('page.get', { ...params, offset: 0, length: 1 }, { signal });
+      return withRows({ ...page, body_text: await ask('page.text', params, { signal }) });
+    },
   );
 
   app.get(

@@ -45,6 +45,7 @@ test('each message is answered by the child that it belongs to', async () => {
     ['page.ingest', 'intake'],
     ['page.ingestBatch', 'intake'],
     ['page.get', 'records'],
+    ['page.text', 'records'],
     ['page.chunks', 'records'],
     ['page.status', 'records'],
     ['page.statusBatch', 'records'],
