@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
+import { whenOver } from './answer-end.ts';
 
 /** Bytes for all of them together: two batches of the greatest size. One body more may be of any size that its route allows. */
 const bodyRoom = 128 * 1024 * 1024;
@@ -33,7 +34,7 @@ export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom))
         share.leave();
       };
       raw.on('data', count);
-      reply.raw.once('close', leave).once('finish', leave);
+      whenOver(reply.raw, leave);
     }
     done(null, payload);
   });

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
 import { DomainError } from '../domain/errors.ts';
+import { whenOver } from './answer-end.ts';
 import { LargeJson, pieceLength, slicesOf } from './json-answer.ts';
 import type { LoopShare } from './loop-share.ts';
 
@@ -71,17 +72,19 @@ export class UntakenAnswers {
     const share = this.#room.enter();
     const patience = new AbortController();
     const answer: OpenAnswer = { raw, beganAt: 0, movedAt: 0, taken: 0 };
+    let isOver = false;
     const leave = () => {
+      isOver = true;
       patience.abort(noRoom());
       this.#open.delete(answer);
       share.leave();
     };
-    raw.once('close', leave).once('finish', leave);
+    whenOver(raw, leave);
     const room = share.take(held, patience.signal);
     if (room !== null) await this.#wait(room, held, patience);
     answer.beganAt = this.#monotonic();
     answer.movedAt = answer.beganAt;
-    if (raw.destroyed) leave();
+    if (isOver) share.leave();
     else this.#open.add(answer);
     return answer;
   }

@@ -13,6 +13,7 @@ import { rawHead, reader, testServer } from './test-server.ts';
 /** A connection's side of an answer. */
 class Taker extends EventEmitter {
   destroyed = false;
+  readonly req = { socket: new EventEmitter() };
   destroy(): void {
     this.destroyed = true;
     this.emit('close');
@@ -73,6 +74,29 @@ test('a bounded number waits, and is refused where no room comes', async () => {
   first.emit('finish');
   await answers.open(new Taker().raw, 100); // what is sent gives its room back, once
   first.emit('close');
+});
+
+test('pipelined answers give their room back when their connection closes before their turn', async (t) => {
+  const size = 1_000_000;
+  const page = { page_id: 'pg_00000001', chunks: [{ text: 'x'.repeat(size) }] } as PageChunksResponse;
+  const answers = new UntakenAnswers({ ...answerLimits, held: 20 * size, waiting: 0 });
+  const { app, asked } = testServer({ 'page.chunks': () => page }, { bounds: { answers } });
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const before = asked.length;
+  const path = '/v1/pages/pg_00000001/chunks';
+  const socket = await asking(app, path);
+  socket.write(rawHead('GET', path).repeat(17));
+  await until(() => asked.length > before + 1, 'some are waiting for the first');
+  const closed = once(socket, 'close');
+  socket.destroy();
+  await closed;
+  const { port } = app.server.address() as AddressInfo;
+  const get = () => fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${reader}` } });
+  await until(async () => (await (await get()).text()).length > size, 'the server has seen it');
+  // All of the room is free again: as many as it is for are answered at once.
+  const all = await Promise.all(Array.from({ length: 18 }, async () => (await (await get()).text()).length > size));
+  assert.ok(all.every(Boolean));
 });
 
 async function asking(app: HttpApp, path: string): Promise<Socket> {
