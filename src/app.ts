@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { requireEntityCapability } from './actors/entities/entity-capability.ts';
+import type { RecoverPage } from './actors/indexes/start-recovery.ts';
 import type { JobHandler } from './actors/jobs/job-actor.ts';
 import type { Breakers } from './actors/system/breakers.ts';
 import { CommitFeed } from './actors/system/commit-feed.ts';
@@ -33,6 +34,8 @@ export interface AppOptions extends Partial<Surroundings> {
   transformersModule?: string;
   /** Put around the handler of `index_page` jobs: where tests plant their faults. */
   aroundIndexPage?: (handler: JobHandler) => JobHandler;
+  /** The same around bringing back a page's text to the index. */
+  aroundRecovery?: (recoverPage: RecoverPage) => RecoverPage;
 }
 
 export interface App extends Pick<Outside, 'chat' | 'capabilities'> {
@@ -89,6 +92,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       outside,
       wordVectors,
       aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
+      aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
     });
     const supervisor = startSupervisor(services, log);
     opened.push(async () => {

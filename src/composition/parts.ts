@@ -1,5 +1,6 @@
 /** What the services and the handlers of jobs are made of. */
 import type { Logger } from 'pino';
+import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
 import type { JobHandler } from '../actors/jobs/job-actor.ts';
 import type { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -32,4 +33,6 @@ export interface Parts extends Surroundings {
   wordVectors: SharedArrayBuffer | null;
   /** Put around the handler of `index_page` jobs: where tests plant their faults. */
   aroundIndexPage: (handler: JobHandler) => JobHandler;
+  /** The same around bringing back a page's text to the index. */
+  aroundRecovery: (recoverPage: RecoverPage) => RecoverPage;
 }

@@ -78,6 +78,7 @@ function foundation({
   outside,
   wordVectors,
   monotonic,
+  aroundRecovery,
 }: ServiceParts) {
   const { reader } = store;
   return {
@@ -99,6 +100,7 @@ function foundation({
       shards: threads.cores,
       log,
       monotonic,
+      aroundRecovery,
     }),
   };
 }
@@ -128,6 +130,7 @@ function collection(parts: ServiceParts) {
       reader,
       commit,
       writeTrouble: () => ask('store.trouble', {}),
+      indexState: () => ask('index.state', {}),
       keepDays: settings.jobs.keep_days,
       log,
       now,

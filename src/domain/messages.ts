@@ -84,6 +84,14 @@ export interface Readiness {
   trouble: string | null;
   /** Its id. */
   activeModel: string | null;
+  index: IndexState;
+}
+
+/** `rebuilding`: something that is stored is not searchable yet. Chunks that both sides have, of all. */
+export interface IndexState {
+  state: 'whole' | 'rebuilding';
+  indexed_chunks: number;
+  total_chunks: number;
 }
 
 export interface Messages {

@@ -107,14 +107,21 @@ export class ModelSpace {
     });
     onMissing = (labels) => {
       log.warn({ model: model.id, chunks: labels.length }, 'vectors were lost: bringing them back beside the service');
-      void space.recover(labels);
+      void space.recover(labels).then((isBack) => {
+        if (isBack) log.info({ model: model.id }, 'the vectors are back');
+      });
     };
     return space;
   }
 
-  /** Pages still to be brought back. */
-  get pending(): number {
-    return this.#recovery.pending;
+  /** What searches of it miss: chunks that are still to be brought back. */
+  lacking(): { pages: number; chunks: number } {
+    return this.#recovery.lacking();
+  }
+
+  /** Whether searches of it miss nothing. */
+  get isWhole(): boolean {
+    return this.#recovery.isWhole;
   }
 
   /** Bring back labels from the store: to whether all are back. Errors: none. */

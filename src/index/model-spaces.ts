@@ -28,6 +28,8 @@ interface Entry {
   model: EmbeddingModel;
   /** Its files are loaded: it takes what is indexed. */
   loaded: Promise<ModelSpace>;
+  /** The same, when they are. */
+  space: ModelSpace | null;
   /** It has everything. */
   complete: Promise<ModelSpace>;
   users: number;
@@ -73,6 +75,11 @@ export class ModelSpaces {
         entry.usedAt = this.#options.monotonic();
       }
     });
+  }
+
+  /** An open space; null for one that is closed or still loading, which nobody searches until it has everything. */
+  opened(space: number): ModelSpace | null {
+    return this.#entries.get(space)?.space ?? null;
   }
 
   /** Tell open spaces of new and of replaced content. Shapes: `vectors` by space, rows of all `pages`. */
@@ -163,7 +170,13 @@ export class ModelSpaces {
         : Promise.allSettled(this.#leaving).then(() => ModelSpace.open(model, this.#options));
     const complete = completed(loaded);
     const usedAt = this.#options.monotonic();
-    const entry: Entry = { model, loaded, complete, users: 0, usedAt, whenUnused: undefined };
+    const entry: Entry = { model, loaded, space: null, complete, users: 0, usedAt, whenUnused: undefined };
+    loaded.then(
+      (space) => {
+        entry.space = space;
+      },
+      () => {}, // told by `complete`
+    );
     this.#entries.set(model.space, entry);
     complete.catch(() => {
       // Whoever waits is told; the next one tries again.

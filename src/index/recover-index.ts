@@ -1,7 +1,8 @@
 /**
  * Brings back to one side of the index what the store has and it lacks: after a crash the pages indexed since the last save, after
  * the loss of a file or a thread whatever was in it. Text is modelled again along the stored chunk borders, vectors are taken as
- * they are stored; nothing is embedded again. A page that cannot be brought back is logged and left to the next start.
+ * they are stored; nothing is embedded again. A page that cannot be brought back is logged and left to the next start: until then the side
+ * lacks it, and says so.
  */
 import pLimit from 'p-limit';
 import { factsText } from '../compute/text/facts-text.ts';
@@ -31,7 +32,8 @@ const width = 8;
 
 export class IndexRecovery {
   readonly #dependencies: RecoveryDependencies;
-  #pending = 0;
+  /** By page that is not back yet the first of the labels that it lacks. */
+  readonly #lacking = new Map<number, number>();
   #stopped = false;
   readonly #running = new Set<Promise<boolean>>();
 
@@ -39,9 +41,27 @@ export class IndexRecovery {
     this.#dependencies = dependencies;
   }
 
-  /** Pages still to be brought back; while there are any, searches lack them. */
-  get pending(): number {
-    return this.#pending;
+  /** What the side still lacks; searches miss it. Content that is gone meanwhile is lacked by nobody. */
+  lacking(): { pages: number; chunks: number } {
+    const { catalog } = this.#dependencies;
+    const lacking = { pages: 0, chunks: 0 };
+    for (const [no, first] of this.#lacking) {
+      const labels = catalog.labelsOf(no);
+      if (labels.first !== first) continue;
+      lacking.pages++;
+      lacking.chunks += labels.count;
+    }
+    return lacking;
+  }
+
+  /** Whether it lacks nothing. For each search: as `lacking`, but it looks no further than it must. */
+  get isWhole(): boolean {
+    const { catalog } = this.#dependencies;
+    for (const [no, first] of this.#lacking) {
+      if (catalog.labelsOf(no).first === first) return false;
+      this.#lacking.delete(no);
+    }
+    return true;
   }
 
   /** Resolves when nothing is being brought back. */
@@ -75,20 +95,20 @@ export class IndexRecovery {
     for (const label of labels) found.add(catalog.pageOf(label));
     found.delete(0);
     const pages = [...found].filter((no) => !leaveToJobs || !awaitsJob(reader.pages.get(no)));
-    this.#pending += pages.length;
+    for (const no of pages) this.#lacking.set(no, catalog.labelsOf(no).first);
     return pages;
   }
 
   async #try(page_no: number): Promise<boolean> {
     const { recoverPage, side, log } = this.#dependencies;
     try {
-      if (!this.#stopped) await recoverPage(page_no);
-      return !this.#stopped;
+      if (this.#stopped) return false;
+      await recoverPage(page_no);
+      this.#lacking.delete(page_no);
+      return true;
     } catch (error) {
       log.error({ err: error, page_no, side }, 'a page could not be brought back to the index');
       return false;
-    } finally {
-      this.#pending--;
     }
   }
 }

@@ -364,11 +364,12 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
 });
 
 test('health is always ok; readiness says what is missing', async (t) => {
+  const index = { state: 'rebuilding', indexed_chunks: 5, total_chunks: 7 } as const;
   const replies = [
-    () => ({ store: true, trouble: null, activeModel: 'local-wink-1024' }),
-    () => ({ store: true, trouble: null, activeModel: null }),
-    () => ({ store: false, trouble: null, activeModel: null }),
-    () => ({ store: true, trouble: 'No space left on device', activeModel: 'local-wink-1024' }),
+    () => ({ store: true, trouble: null, activeModel: 'local-wink-1024', index }),
+    () => ({ store: true, trouble: null, activeModel: null, index }),
+    () => ({ store: false, trouble: null, activeModel: null, index }),
+    () => ({ store: true, trouble: 'No space left on device', activeModel: 'local-wink-1024', index }),
     () => {
       throw new Error('no system yet');
     },
@@ -383,7 +384,7 @@ test('health is always ok; readiness says what is missing', async (t) => {
     answers.push([answer.statusCode, answer.json()]);
   }
   assert.deepEqual(answers, [
-    [200, { status: 'ready', features: { batch_ingest: true, batch_status: true } }],
+    [200, { status: 'ready', features: { batch_ingest: true, batch_status: true }, index }],
     [503, { status: 'unavailable', reason: 'no active embedding model' }],
     [503, { status: 'unavailable', reason: 'metadata store unavailable' }],
     [503, { status: 'unavailable', reason: 'metadata store unavailable: No space left on device' }],

@@ -179,12 +179,12 @@ test('health and readiness need no token, and readiness advertises the batch rou
   const answers = await Promise.all(
     ['/healthz', '/readyz'].map((path) => shared.call('GET', path, undefined, anonymous)),
   );
+  const [health, ready] = answers;
+  assert.deepEqual([health.status, health.body], [200, { status: 'ok' }]);
+  const { index, ...told } = ready.body as { index: { state: string } };
   assert.deepEqual(
-    answers.map(({ status, body }) => [status, body]),
-    [
-      [200, { status: 'ok' }],
-      [200, { status: 'ready', features: { batch_ingest: true, batch_status: true } }],
-    ],
+    [ready.status, told, index.state],
+    [200, { status: 'ready', features: { batch_ingest: true, batch_status: true } }, 'whole'],
   );
 });
 

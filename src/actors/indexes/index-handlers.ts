@@ -12,6 +12,7 @@ import { QueueFullError } from '../../threads/thread-pool.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { Handlers } from '../system/service.ts';
 import type { NearPagesRequest } from '../system/system-messages.ts';
+import type { IndexCompleteness } from './index-completeness.ts';
 import type { QuietTime } from './quiet-time.ts';
 import type { StartRecovery } from './start-recovery.ts';
 
@@ -21,6 +22,7 @@ export interface IndexHandlersOptions {
   sparse: SparseIndex;
   spaces: ModelSpaces;
   recovery: StartRecovery;
+  completeness: IndexCompleteness;
   quiet: QuietTime;
   retrieve: RetrieveCandidates;
   searchers: Searchers;
@@ -40,7 +42,8 @@ type QuestionMessages =
   | 'index.locatePhrases'
   | 'index.nearPages'
   | 'index.pagesUnder'
-  | 'index.pagesWithoutChunks';
+  | 'index.pagesWithoutChunks'
+  | 'index.state';
 export type IndexMessages = ContentMessages | QuestionMessages;
 
 export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMessages> {
@@ -114,6 +117,7 @@ function questionHandlers({
   reader,
   catalog,
   spaces,
+  completeness,
   quiet,
   retrieve,
   searchers,
@@ -145,6 +149,7 @@ function questionHandlers({
     },
     'index.locatePhrases': (request) => orOverloaded(() => searchers.locate(request)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
+    'index.state': () => completeness.state(),
     'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),
   };
 }

@@ -17,11 +17,12 @@ import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import { serviceLogic } from '../system/service.ts';
+import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
 import { type IndexThreadsOptions, openIndexThreads, type WorkPool } from './index-threads.ts';
 import { openLiveCatalog } from './live-catalog.ts';
 import { quietTime } from './quiet-time.ts';
-import { StartRecovery } from './start-recovery.ts';
+import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
 import { tendIndex } from './tend-index.ts';
 
 export interface IndexesDependencies extends IndexThreadsOptions {
@@ -35,6 +36,7 @@ export interface IndexesDependencies extends IndexThreadsOptions {
   askQueryVector: AskQueryVector;
   log: Logger;
   monotonic: () => number;
+  aroundRecovery?: StartRecoveryOptions['aroundRecovery'];
 }
 
 /** Chunks between two saves of the sparse side: bounds what a crash leaves to be modelled again. */
@@ -54,7 +56,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
 
 /** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, askQueryVector, searchData, log, monotonic } = dependencies;
+  const { dir, storeId, reader, feed, work, askQueryVector, searchData, log, monotonic, aroundRecovery } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
   const threads = openIndexThreads(dependencies);
@@ -76,7 +78,8 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     ...searchers.map((searcher) => searcher.run('warmUp', undefined)),
   ]);
   const sparse = opened.index;
-  const recovery = new StartRecovery({ dir, reader, catalog, work, sparse: opened, dense, log });
+  const recovery = new StartRecovery({ dir, reader, catalog, work, sparse: opened, dense, log, aroundRecovery });
+  const completeness = indexCompleteness({ reader, catalog, spaces, recovery });
   undo.push(() => recovery.stop());
   await recovery.run();
 
@@ -86,14 +89,24 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     spaces,
     searchers: asked,
     askQueryVector,
-    isRebuilding: () => recovery.pending > 0,
+    isWhole: completeness.isWhole,
     log,
     monotonic,
   });
   const quiet = quietTime(monotonic);
   const stopTending = tendIndex({ sparse, spaces, searchers, work, reader, quiet, log });
   return {
-    handlers: indexHandlers({ reader, catalog, sparse, spaces, recovery, quiet, retrieve, searchers: asked }),
+    handlers: indexHandlers({
+      reader,
+      catalog,
+      sparse,
+      spaces,
+      recovery,
+      completeness,
+      quiet,
+      retrieve,
+      searchers: asked,
+    }),
     stop: async () => {
       closeCatalog();
       stopTending();

@@ -1,7 +1,7 @@
 /**
  * What the index files lack at a start is brought back from the store, on the sparse side and in the active model's space. What a crash
- * left unsaved is waited for, however much it is. What is missing because files were lost is rebuilt beside the service: `pending`
- * counts it meanwhile. A space that is opened later brings back what it lacks by itself (src/index/model-spaces.ts).
+ * left unsaved is waited for, however much it is. What is missing because files were lost (a restore brings none along, a version may not
+ * read those of before) is rebuilt beside the service, which says so meanwhile (index-completeness.ts). A space that is opened later brings back what it lacks by itself (src/index/model-spaces.ts).
  */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
@@ -25,7 +25,11 @@ export interface StartRecoveryOptions {
   /** The space of the active model; null where there is none. */
   dense: ModelSpace | null;
   log: IndexLog;
+  /** Put around bringing back a page's text: where tests hold it up. */
+  aroundRecovery?: ((recoverPage: RecoverPage) => RecoverPage) | undefined;
 }
+
+export type RecoverPage = (pageNo: number) => Promise<void>;
 
 /** A file in the index folder while lost files are rebuilt: after a crash meanwhile the rest is still rebuilt beside the service. */
 const rebuildingMark = 'rebuilding';
@@ -37,17 +41,18 @@ export class StartRecovery {
 
   constructor(options: StartRecoveryOptions) {
     this.#options = options;
-    const { reader, catalog, work, sparse, log } = options;
+    const { reader, catalog, work, sparse, log, aroundRecovery = (recoverPage) => recoverPage } = options;
+    const recoverPage = recoverText({
+      reader,
+      catalog,
+      model: (text) => work.run('modelChunkedText', text),
+      addSegment: (start, count, segment) => sparse.index.add(segment, labelsOf([{ first: start, count }])),
+    });
     this.#text = new IndexRecovery({
       reader,
       catalog,
       side: 'sparse',
-      recoverPage: recoverText({
-        reader,
-        catalog,
-        model: (text) => work.run('modelChunkedText', text),
-        addSegment: (start, count, segment) => sparse.index.add(segment, labelsOf([{ first: start, count }])),
-      }),
+      recoverPage: aroundRecovery(recoverPage),
       log,
     });
   }
@@ -62,9 +67,9 @@ export class StartRecovery {
     return this.#options.sparse.dropped + (this.#options.dense?.dropped ?? 0);
   }
 
-  /** Pages still to be brought back; while there are any, searches lack them. */
-  get pending(): number {
-    return this.#text.pending + (this.#options.dense?.pending ?? 0);
+  /** The sparse side's, as of `IndexRecovery`. */
+  get text(): Pick<IndexRecovery, 'lacking' | 'isWhole'> {
+    return this.#text;
   }
 
   /** Resolves when the service may be ready: all is back, or it is being rebuilt beside it. Errors: none. */
@@ -72,7 +77,7 @@ export class StartRecovery {
     const { dir, log } = this.#options;
     if (this.lost || existsSync(join(dir, rebuildingMark))) return this.#beginRebuilding();
     await tellProgress(
-      () => log.info({ pages_left: this.pending }, 'bringing back what was indexed and not saved'),
+      () => log.info({ pages_left: this.#pagesLeft() }, 'bringing back what was indexed and not saved'),
       () => this.#recover(),
     );
   }
@@ -86,6 +91,10 @@ export class StartRecovery {
   /** Resolves when text is no longer being brought back, and what was rebuilt is saved. */
   async settled(): Promise<void> {
     await Promise.all([this.#text.settled(), this.#rebuilding]);
+  }
+
+  #pagesLeft(): number {
+    return this.#text.lacking().pages + (this.#options.dense?.lacking().pages ?? 0);
   }
 
   /** Bring both sides back: to whether all of it is. */
@@ -109,8 +118,9 @@ export class StartRecovery {
   }
 
   async #rebuild(): Promise<void> {
-    const { dir, sparse, dense } = this.#options;
+    const { dir, sparse, dense, log } = this.#options;
     if (!(await this.#recover())) return; // stopped, or a page could not be: the mark stays for the next start
+    log.info({}, 'the index is whole again');
     await Promise.all([sparse.index.save(), dense?.chunks.save()]);
     await rm(join(dir, rebuildingMark), { force: true });
   }

@@ -7,7 +7,7 @@ import { ownCopy } from '../../compute/text/own-copy.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { Job, JobListQuery, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from '../../domain/job.ts';
-import type { MessageName } from '../../domain/messages.ts';
+import type { IndexState, MessageName } from '../../domain/messages.ts';
 import { isBare, type Page, type PageQuery, type PageResponse, type PageStatusResponse } from '../../domain/page.ts';
 import { TextInParts } from '../../domain/rows.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -18,6 +18,7 @@ export interface RecordsDependencies extends OldJobsDependencies {
   reader: StoreReader;
   /** Why the last write was refused; null where it was not. */
   writeTrouble: () => Promise<string | null>;
+  indexState: () => Promise<IndexState>;
 }
 
 /** UTF-16 code units read at a time of a text that is written whole: some tenths of a millisecond. */
@@ -33,7 +34,7 @@ type RecordsMessages =
   | 'system.readiness';
 
 export function recordsLogic(dependencies: RecordsDependencies) {
-  const { reader, commit, writeTrouble, log, now } = dependencies;
+  const { reader, commit, writeTrouble, indexState, log, now } = dependencies;
   const findPage = (page_id: string): Page | undefined => {
     const no = numberOf('page', page_id);
     return no === null ? undefined : reader.pages.get(no);
@@ -128,8 +129,8 @@ export function recordsLogic(dependencies: RecordsDependencies) {
       return { requested: outcomes.length, retried, results: outcomes.map(retryResultOf) };
     },
     'system.readiness': async () => {
-      const trouble = await writeTrouble();
-      return { store: isReadable(), trouble, activeModel: reader.models.activeId() };
+      const [trouble, index] = await Promise.all([writeTrouble(), indexState()]);
+      return { store: isReadable(), trouble, activeModel: reader.models.activeId(), index };
     },
   };
 

@@ -22,8 +22,8 @@ export interface RetrievalDependencies {
   searchers: Searchers;
   /** Gives queries their vectors by outside models. */
   askQueryVector: AskQueryVector;
-  /** Whether something that was indexed is not searchable yet. */
-  isRebuilding: () => boolean;
+  /** Whether everything that was indexed is searchable with this model's vectors. */
+  isWhole: (model: EmbeddingModel) => boolean;
   log: Logger;
   monotonic: () => number;
 }
@@ -48,7 +48,7 @@ const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
 
 export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
-  const { catalog, spaces, searchers, askQueryVector, isRebuilding, log, monotonic } = dependencies;
+  const { catalog, spaces, searchers, askQueryVector, isWhole, log, monotonic } = dependencies;
 
   /** The query's vector by an outside model, which knows every word in its way; null where the searchers make it. */
   const embedOutside = async (model: EmbeddingModel, query: string, signal: AbortSignal | undefined) => {
@@ -93,6 +93,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
 
   return async ({ query, candidates: k, filters, rerank: wantsRerank, rrf_k }, model, signal) => {
     const began = monotonic();
+    const wasWhole = isWhole(model);
     const allowed = catalog.allowed(filters);
     const filtered = monotonic();
     const pages = {
@@ -133,7 +134,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const searched = monotonic();
     const reranked = wantsRerank ? await rerank(model, embedded, [sparse.labels, dense.labels], rrf_k) : null;
     if (wantsRerank) timing_ms.rerank = monotonic() - searched;
-    if (isRebuilding() || model.status !== 'ready') timing_ms.rebuilding = 1;
+    // Asked before and after: what became whole while it was searched was not so for all of the search.
+    if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     return { sparse, dense, reranked, known, timing_ms, ...pages };
   };
 }

@@ -75,6 +75,7 @@ const answeredBy: Record<SystemMessageName, ChildName> = {
   'index.locatePhrases': 'indexes',
   'index.pagesUnder': 'indexes',
   'index.pagesWithoutChunks': 'indexes',
+  'index.state': 'indexes',
   'index.remove': 'indexes',
   'index.heldAtStart': 'indexes',
   'index.purge': 'indexes',

@@ -3,7 +3,7 @@
  * that the supervisor's routing table is complete or does not compile.
  */
 import { DomainError } from '../../domain/errors.ts';
-import type { MessageName, Messages } from '../../domain/messages.ts';
+import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { SearchRequest } from '../../domain/search.ts';
@@ -71,6 +71,7 @@ export interface InternalMessages {
   'store.compact': { request: Record<string, never>; reply: { bytesBefore: number; bytesAfter: number } };
   /** Numbers of the pages of a domain and those below it, as of the last commit that was answered. */
   'index.pagesUnder': { request: { domain: string }; reply: number[] };
+  'index.state': { request: Record<string, never>; reply: IndexState };
   /** Numbers of the pages that have no chunk, as of the last commit that was answered. */
   'index.pagesWithoutChunks': { request: Record<string, never>; reply: number[] };
   /** Let go of pages' content: no search that starts afterwards finds it. */

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { jobStatuses } from '../../domain/job.ts';
+import type { IndexState } from '../../domain/messages.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { ServiceError, UnreachableError } from '../service-client.ts';
@@ -12,6 +13,8 @@ interface ServiceStatus {
   running: boolean;
   ready: boolean;
   reason: string | null;
+  /** What it says of its index; null where it does not say. */
+  index: IndexState | null;
 }
 
 /** 0 where the service runs and is ready, 3 where none answers, 1 where it is not ready. */
@@ -26,6 +29,8 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
       ? terminal.style('green', 'ready')
       : terminal.style('red', service.running ? `not ready: ${service.reason}` : 'not running');
     terminal.say(`service      ${state}, ${service.url}`);
+    if (service.index?.state === 'rebuilding')
+      terminal.say(`index        ${terminal.style('yellow', rebuilding(service.index))}`);
     if (url === undefined) terminal.say(`data folder  ${settings.data_dir}${hasStore ? '' : ' (nothing in it yet)'}`);
     if (store !== null) {
       const jobs = Object.entries(store.jobs).map(([status, count]) => `${count} ${status}`);
@@ -48,14 +53,21 @@ async function serviceStatus(context: Context): Promise<ServiceStatus> {
   const client = clientOf(context, 'read');
   const { baseUrl } = client;
   try {
-    await client.call('GET', '/readyz');
-    return { url: baseUrl, running: true, ready: true, reason: null };
+    const { index = null } = await client.call<{ index?: IndexState }>('GET', '/readyz');
+    return { url: baseUrl, running: true, ready: true, reason: null, index };
   } catch (error) {
     if (error instanceof UnreachableError)
-      return { url: baseUrl, running: false, ready: false, reason: 'nothing answers' };
-    if (error instanceof ServiceError) return { url: baseUrl, running: true, ready: false, reason: error.message };
+      return { url: baseUrl, running: false, ready: false, reason: 'nothing answers', index: null };
+    if (error instanceof ServiceError)
+      return { url: baseUrl, running: true, ready: false, reason: error.message, index: null };
     throw error;
   }
+}
+
+/** How far an index is that is built again. */
+function rebuilding({ indexed_chunks, total_chunks }: IndexState): string {
+  const percent = total_chunks === 0 ? 0 : Math.floor((100 * indexed_chunks) / total_chunks);
+  return `built again, ${percent} % done: searches do not find everything yet`;
 }
 
 function storeStatus(context: Context) {

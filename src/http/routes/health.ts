@@ -7,6 +7,11 @@ const health = z.strictObject({ status: z.literal('ok') });
 const ready = z.strictObject({
   status: z.literal('ready'),
   features: z.strictObject({ batch_ingest: z.literal(true), batch_status: z.literal(true) }),
+  index: z.strictObject({
+    state: z.enum(['whole', 'rebuilding']).describe('rebuilding: searches lack what is still to be brought back'),
+    indexed_chunks: z.int(),
+    total_chunks: z.int(),
+  }),
 });
 const unavailable = z.strictObject({ status: z.literal('unavailable'), reason: z.string() });
 
@@ -45,15 +50,16 @@ export const healthRoutes: RouteGroup = (app, { ask }) => {
       const signal = AbortSignal.any([clientSignal(reply), AbortSignal.timeout(readinessTimeoutMs)]);
       const unreadiness = (reason: string) => reply.code(503).send({ status: 'unavailable' as const, reason });
       try {
-        const { store, trouble, activeModel } = await ask('system.readiness', {}, { signal });
+        const { store, trouble, activeModel, index } = await ask('system.readiness', {}, { signal });
         if (!store) return unreadiness('metadata store unavailable');
         if (trouble !== null) return unreadiness(`metadata store unavailable: ${trouble}`);
         if (activeModel === null) return unreadiness('no active embedding model');
+        const features = { batch_ingest: true as const, batch_status: true as const };
+        return { status: 'ready' as const, features, index };
       } catch (error) {
         request.log.warn({ err: error }, 'the system does not tell its readiness');
         return unreadiness('metadata store unavailable');
       }
-      return { status: 'ready' as const, features: { batch_ingest: true as const, batch_status: true as const } };
     },
   );
 };

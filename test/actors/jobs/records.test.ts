@@ -8,6 +8,7 @@ import { createJob } from '../../../src/commands/move-job.ts';
 import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/ids.ts';
+import type { IndexState } from '../../../src/domain/messages.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { until } from '../../process/service.ts';
@@ -59,9 +60,13 @@ async function startRecords() {
     return () => {};
   };
   const now = () => clock.now;
-  const hosted = new Hosted(recordsLogic({ reader, commit, writeTrouble, keepDays: 90, log, now, every }));
+  const hosted = new Hosted(
+    recordsLogic({ reader, commit, writeTrouble, indexState: async () => whole, keepDays: 90, log, now, every }),
+  );
   return { temporary, hosted, lines, disk, clock, days, writes };
 }
+
+const whole: IndexState = { state: 'whole', indexed_chunks: 0, total_chunks: 0 };
 
 const refused = (code: ErrorCode, message: string) => (error: unknown) =>
   error instanceof DomainError && error.code === code && error.message === message;
@@ -273,7 +278,12 @@ test('the entity job of a page is told beside it', async () => {
 test('readiness: the store is readable, whether it takes writes, and which model is active', async () => {
   const { temporary, hosted, lines, disk } = await startRecords();
   await using _ = temporary;
-  assert.deepEqual(await hosted.ask('system.readiness', {}), { store: true, trouble: null, activeModel: null });
+  assert.deepEqual(await hosted.ask('system.readiness', {}), {
+    store: true,
+    trouble: null,
+    activeModel: null,
+    index: whole,
+  });
   await temporary.commit(
     installModel(
       { id: 'm', provider: 'local', model_name: 'x', dim: 2, max_input_tokens: 9, floor: null },
@@ -281,7 +291,7 @@ test('readiness: the store is readable, whether it takes writes, and which model
     ),
   );
   disk.trouble = 'No space left on device';
-  const readiness = { store: true, trouble: 'No space left on device', activeModel: 'm' };
+  const readiness = { store: true, trouble: 'No space left on device', activeModel: 'm', index: whole };
   assert.deepEqual(await hosted.ask('system.readiness', {}), readiness);
   assert.deepEqual(lines, []);
 });

@@ -8,7 +8,8 @@ import { until } from '../../process/service.ts';
 import { Hosted } from '../hosted.ts';
 
 type Names = 'system.readiness';
-const ready: Readiness = { store: true, trouble: null, activeModel: null };
+const index = { state: 'whole', indexed_chunks: 0, total_chunks: 0 } as const;
+const ready: Readiness = { store: true, trouble: null, activeModel: null, index };
 
 /** A promise and how to settle it. */
 function deferred<Value>() {
