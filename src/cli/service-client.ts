@@ -44,8 +44,8 @@ export interface ServiceClient {
   call<Reply>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Reply>;
 }
 
-/** A look at whether there is a service is answered at once or not at all, ms. */
-const lookTimeoutMs = 3000;
+/** Where nobody listens that is told at once; whoever does may be busy for so long, ms. */
+const lookTimeoutMs = 20_000;
 /** A search beside a busy import may take long; nothing takes this long, ms. */
 const callTimeoutMs = 120_000;
 
