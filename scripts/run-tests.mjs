@@ -28,6 +28,8 @@ if (plan.flat().length === 0) {
 const loader = ['--import', './scripts/tsx-in-threads.mjs', '--import', './scripts/test-seed.mjs'];
 const run = spawn(process.execPath, [...loader, './scripts/test-lanes.mjs', JSON.stringify(plan)], {
   stdio: ['ignore', 'pipe', 'inherit'],
+  // Tests wait for what yields to other work, too: beside a busy program it would hardly run.
+  env: { READBACK_PRIORITIES: 'equal', ...process.env },
 });
 const counts = { pass: 0, fail: 0, skipped: 0 };
 for await (const line of createInterface({ input: run.stdout })) {

@@ -55,7 +55,7 @@ export interface ThreadPoolOptions {
   maxYoungMb?: number;
   /** Threads are started when there is work and end after `lazyIdleMs` without: for tasks that keep no state. */
   lazy?: boolean;
-  /** Added to the threads' nice value: 10 makes indexing yield to search. */
+  /** Added to the threads' nice value: 10 makes indexing yield to search. With `READBACK_PRIORITIES=equal`, as in tests, none is. */
   nice?: number;
   /** For threads that call native code or keep state: no signal or time limit ends a thread, the task's result is dropped. */
   uninterrupted?: boolean;
@@ -119,7 +119,9 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     workerData: options.data,
     recordTiming: false,
     closeTimeout: 30_000,
-    ...(options.nice === undefined ? {} : { niceIncrement: options.nice }),
+    ...(options.nice === undefined || process.env.READBACK_PRIORITIES === 'equal'
+      ? {}
+      : { niceIncrement: options.nice }),
     resourceLimits: {
       ...(options.maxHeapMb === undefined ? {} : { maxOldGenerationSizeMb: options.maxHeapMb }),
       ...(options.maxYoungMb === undefined ? {} : { maxYoungGenerationSizeMb: options.maxYoungMb }),
