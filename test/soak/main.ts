@@ -76,6 +76,7 @@ async function run(entry: SoakEntry, seed: number, limitMs: number, dir: string)
     env: {
       ...process.env,
       ...env,
+      READBACK_PRIORITIES: 'own', // as people run it: what yields is part of what is measured
       READBACK_TEST_SEED: String(seed),
       READBACK_SOAK_MINUTES: values['mixed-minutes'],
       READBACK_SOAK_NOTES: notes,
