@@ -11,7 +11,7 @@ import type { Breakers } from './actors/system/breakers.ts';
 import { CommitFeed } from './actors/system/commit-feed.ts';
 import { type Supervisor, startSupervisor } from './actors/system/supervisor.ts';
 import { embeddedVectors, ensureActiveModel, renewModels } from './composition/first-model.ts';
-import { type Outside, openOutside } from './composition/open-outside.ts';
+import { type Outside, openOutside, type WebSurroundings } from './composition/open-outside.ts';
 import { openThreads } from './composition/open-threads.ts';
 import type { Surroundings } from './composition/parts.ts';
 import { servicesOf } from './composition/services.ts';
@@ -32,6 +32,7 @@ export interface AppOptions extends Partial<Surroundings> {
   onModelProgress?: (progress: WordVectorsProgress) => void;
   /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
   transformersModule?: string;
+  web?: WebSurroundings;
   /** Put around the handler of `index_page` jobs: where tests plant their faults. */
   aroundIndexPage?: (handler: JobHandler) => JobHandler;
   /** The same around bringing back a page's text to the index. */
@@ -76,9 +77,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     const wordVectors = await embeddedVectors(store, model, { settings, onModelProgress });
     const threads = openThreads(settings, wordVectors);
     opened.push(threads.close);
-    const { transformersModule } = options;
+    const { transformersModule, web = {} } = options;
     const { reader } = store;
-    const outside = openOutside({ ...surroundings, settings, log, metrics, path, reader, threads, transformersModule });
+    const beside = { path, reader, threads, transformersModule, web };
+    const outside = openOutside({ ...surroundings, settings, log, metrics, ...beside });
     opened.push(outside.close);
     const services = servicesOf({
       ...surroundings,

@@ -29,6 +29,7 @@ export function createJob(transaction: Transaction, { kind, page_no, max_attempt
     status: 'pending',
     attempts: 0,
     max_attempts,
+    unreached: 0,
     last_error: null,
     created_at: at,
     updated_at: at,
@@ -51,7 +52,7 @@ export function moveJob(transaction: Transaction, job: Job, event: JobEvent): Jo
   const moved = nextJob(job, event);
   if (moved === null) return null;
   transaction.jobs.put(moved, job);
-  if (moved.status !== job.status && event.type !== 'cancel') followJob(transaction, moved, event.at);
+  if (moved.status !== job.status && event.type !== 'cancel') followJob(transaction, moved, event);
   return moved;
 }
 
@@ -77,15 +78,18 @@ function followBackfillJob({ backfills, models }: Transaction, job: Job, at: num
   if (next !== null) models.put(next);
 }
 
-function followJob(transaction: Transaction, job: Job, at: number): void {
+function followJob(transaction: Transaction, job: Job, event: JobEvent): void {
+  const { at } = event;
   if (job.kind === 'backfill_model') followBackfillJob(transaction, job, at);
-  else if (job.kind === 'poll_watch') followPoll(transaction, job, at);
+  else if (job.kind === 'poll_watch') followPoll(transaction, job, event);
   else followIndexJob(transaction, job, at);
 }
 
-/** A watch shows how its latest poll failed. How one succeeded, its handler says when it completes the job. */
-function followPoll({ watches }: Transaction, job: Job, at: number): void {
-  if (job.status !== 'failed' && job.status !== 'dead') return;
+/** A watch shows how its latest poll failed, or why it waits. How one succeeded, its handler says when it completes the job. */
+function followPoll({ watches }: Transaction, job: Job, event: JobEvent): void {
+  const { at } = event;
+  const waits = event.type === 'release' && event.message !== undefined;
+  if (job.status !== 'failed' && job.status !== 'dead' && !waits) return;
   const watch = watches.ofJob(job.no);
   if (watch === undefined) return;
   const message = job.last_error ?? 'the poll failed';

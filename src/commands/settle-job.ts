@@ -46,12 +46,27 @@ export function failJob(attempt: Attempt, at: number, failure: Failure): Command
   };
 }
 
-/** Give an unfinished attempt back, uncounted, to run again at `runAt`. */
-export function releaseJob(attempt: Attempt, at: number, runAt: number): Command<Job | null> {
+export interface Unreached {
+  message: string;
+  maxTries: number;
+  delayMs: number;
+}
+
+/** The attempt did not reach what it needs: it counts as no attempt. */
+export function noteUnreached(attempt: Attempt, at: number, unreached: Unreached): Command<Job | null> {
   return (transaction) => {
     const job = transaction.jobs.get(attempt.job_no);
     if (job === undefined) return null;
-    return moveJob(transaction, job, { type: 'release', at, claim: attempt.claim, runAt });
+    return moveJob(transaction, job, { type: 'unreached', at, claim: attempt.claim, ...unreached });
+  };
+}
+
+/** Give an unfinished attempt back, uncounted, to run again at `runAt`; `message` says why where that is worth a word. */
+export function releaseJob(attempt: Attempt, at: number, runAt: number, message?: string): Command<Job | null> {
+  return (transaction) => {
+    const job = transaction.jobs.get(attempt.job_no);
+    if (job === undefined) return null;
+    return moveJob(transaction, job, { type: 'release', at, claim: attempt.claim, runAt, message });
   };
 }
 

@@ -1,6 +1,8 @@
 /** How long attempts of jobs may take, and how many jobs run at once. */
 import type { JobLimits } from '../actors/jobs/job-actor.ts';
+import type { HeldLane } from '../actors/jobs/scheduler.ts';
 import type { Lane } from '../domain/lane.ts';
+import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import type { Settings } from '../settings/read-settings.ts';
 
 /** Running jobs are stopped this long after the scheduler was asked to stop: the whole process is to end within 10 s. */
@@ -30,4 +32,11 @@ export function capacityOf({ entity }: Pick<Settings, 'entity'>, cores: number):
     backfill: 1,
     entities: entity.enabled ? 2 : 0,
   };
+}
+
+/** While there is no network no page is fetched but one after each cooldown of its breaker, so that all others stay as they are, in order. */
+export function heldByNetwork(breaker: ProviderBreaker): HeldLane | null {
+  if (breaker.state() === 'closed') return null;
+  const forMs = breaker.waitMs();
+  return { lane: 'fetch', places: forMs > 0 ? 0 : 1, forMs };
 }

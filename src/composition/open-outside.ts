@@ -12,10 +12,13 @@ import { videoPoller } from '../actors/watches/poll-videos.ts';
 import type { Pollers } from '../actors/watches/poll-watch.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { ChatClient } from '../providers/chat-client.ts';
-import { systemClock } from '../providers/clock.ts';
+import { type Clock, systemClock } from '../providers/clock.ts';
 import { type Embedders, openEmbedders } from '../providers/embedders.ts';
+import { type Network, nameServerAnswers, networkName, openNetwork } from '../providers/network.ts';
 import { chatClientOf, endpointRecognizerOf, rerankerOf } from '../providers/open-from-settings.ts';
+import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import { openRecordingFolder } from '../providers/recording-folder.ts';
+import type { Lookup } from '../providers/resolve-host.ts';
 import { openTranscription, type Transcription } from '../providers/transcription.ts';
 import { transformersPackage } from '../providers/transformers-embedder.ts';
 import { createWebFetch, type WebFetch } from '../providers/web-fetch.ts';
@@ -37,10 +40,20 @@ export interface OutsideOptions extends Surroundings {
   threads: Pick<Threads, 'feeds'>;
   /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
   transformersModule: string | undefined;
+  web: WebSurroundings;
+}
+
+/** What stands between this machine and the web; the system's own unless given. */
+export interface WebSurroundings {
+  lookup?: Lookup;
+  /** Whether anything beyond this machine answers now. */
+  probe?: () => Promise<boolean>;
 }
 
 export interface Outside {
   breakers: Breakers;
+  /** Of everything that goes out to the web. */
+  networkBreaker: ProviderBreaker;
   fetch: WebFetch;
   /** One for each kind of watch; a kind without one cannot be watched. */
   pollers: Pollers;
@@ -68,8 +81,11 @@ export function openOutside(options: OutsideOptions): Outside {
     log,
   });
   const calls = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
-  const fetch = webFetchOf(settings);
-  const ytDlp = ytDlpOf(options);
+  const networkBreaker = breakers.of(networkName);
+  const { probe = nameServerAnswers, ...lookup } = options.web;
+  const network = openNetwork({ breaker: networkBreaker, probe, clock: calls.clock });
+  const fetch = webFetchOf(settings, { network, clock: calls.clock, ...lookup });
+  const ytDlp = ytDlpOf(options, { network, ...lookup });
   const videos = videosOf(options, ytDlp, fetch);
   const transcription = openTranscription(settings, endpointRecognizerOf(settings, calls));
   const pollers: Pollers = {
@@ -105,6 +121,7 @@ export function openOutside(options: OutsideOptions): Outside {
   log.info({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }, 'programs beside the service');
   return {
     breakers,
+    networkBreaker,
     fetch,
     pollers,
     videos,
@@ -126,23 +143,28 @@ export function openOutside(options: OutsideOptions): Outside {
   };
 }
 
-function webFetchOf({ fetch }: Settings): WebFetch {
+function webFetchOf({ fetch }: Settings, beside: { network: Network; clock: Clock; lookup?: Lookup }): WebFetch {
   return createWebFetch({
     allowPrivateHosts: fetch.allow_private_hosts,
     perHostGapMs: fetch.per_host_gap_ms,
     timeoutMs: fetch.timeout_s * 1000,
     maxBytes: fetch.max_bytes,
     userAgent: `Mozilla/5.0 (compatible; readback/${version})`,
+    ...beside,
   });
 }
 
-function ytDlpOf({ settings: { program_path, fetch }, path }: OutsideOptions): YtDlp {
+function ytDlpOf(
+  { settings: { program_path, fetch }, path }: OutsideOptions,
+  beside: { network: Network; lookup?: Lookup },
+): YtDlp {
   return openYtDlp({
     searchPath: program_path,
     tempDir: join(path, 'tmp', 'yt-dlp'),
     allowPrivateHosts: fetch.allow_private_hosts,
     perHostGapMs: fetch.per_host_gap_ms,
     timeoutMs: fetch.video_timeout_s * 1000,
+    ...beside,
   });
 }
 

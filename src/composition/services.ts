@@ -24,7 +24,7 @@ import { writerLogic } from '../actors/system/writer.ts';
 import { watchesLogic } from '../actors/watches/watches.ts';
 import { isKnownProvider } from '../providers/provider-settings.ts';
 import { jobHandlersOf } from './job-handlers.ts';
-import { capacityOf, limitsOf } from './job-limits.ts';
+import { capacityOf, heldByNetwork, limitsOf } from './job-limits.ts';
 import type { Parts } from './parts.ts';
 
 /** What services are made of beside the parts. */
@@ -131,6 +131,7 @@ function collection(parts: ServiceParts) {
       commit,
       writeTrouble: () => ask('store.trouble', {}),
       indexState: () => ask('index.state', {}),
+      held: () => heldByNetwork(outside.networkBreaker),
       keepDays: settings.jobs.keep_days,
       log,
       now,
@@ -257,13 +258,14 @@ function telling({ settings, log, metrics, store, feed, outside, commit, now, mo
 }
 
 function scheduler(parts: ServiceParts) {
-  const { settings, log, feed, threads, ask, commit, embedder, index, now, random } = parts;
+  const { settings, log, feed, threads, outside, ask, commit, embedder, index, now, random } = parts;
   return schedulerLogic({
     commit,
     feed,
     handlers: jobHandlersOf(parts, ask, embedder, index),
     limits: limitsOf(settings),
     capacity: capacityOf(settings, threads.cores),
+    held: () => heldByNetwork(outside.networkBreaker),
     incarnation: randomUUID(),
     now,
     random,

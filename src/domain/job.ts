@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { queryInteger } from './query-values.ts';
+import { queryBoolean, queryInteger } from './query-values.ts';
 import { idText } from './texts.ts';
 
 export const jobKinds = [
@@ -39,9 +39,11 @@ export interface Job {
   no: number;
   kind: JobKind;
   status: JobStatus;
-  /** Runs begun and counted; a run given back (crash in company, drain, open breaker) is not. */
+  /** Runs begun and counted; a run given back (crash in company, drain, open breaker, no network) is not. */
   attempts: number;
   max_attempts: number;
+  /** Tries since the last success or other failure that did not reach the host; rows of earlier versions have none. They are not attempts. */
+  unreached?: number | undefined;
   last_error: string | null;
   created_at: number;
   updated_at: number;
@@ -71,7 +73,15 @@ export const jobResponse = z.strictObject({
 });
 export type JobResponse = z.infer<typeof jobResponse>;
 
-export const jobListResponse = z.strictObject({ jobs: z.array(jobResponse) });
+/** What a job is about: the page that it works on, or the watch that it polls. */
+const jobSubject = z.strictObject({ id: z.string(), url: z.string(), title: z.string().nullable() });
+export type JobSubject = z.infer<typeof jobSubject>;
+
+/** `subject` where it was asked for; null for a job that is about no page and no watch, or none that is still there. */
+const listedJob = jobResponse.extend({ subject: jobSubject.nullable().optional() });
+export type ListedJob = z.infer<typeof listedJob>;
+
+export const jobListResponse = z.strictObject({ jobs: z.array(listedJob) });
 export type JobListResponse = z.infer<typeof jobListResponse>;
 
 export const jobListQuery = z
@@ -79,13 +89,16 @@ export const jobListQuery = z
     status: jobStatus.optional(),
     status_filter: jobStatus.optional(),
     kind: jobKind.optional(),
+    /** Beside each job, what it is about. */
+    subject: queryBoolean({ byDefault: false }),
     limit: queryInteger({ min: 1, max: 1000, byDefault: 100 }),
   })
   .refine((query) => query.status === undefined || query.status_filter === undefined, {
     message: 'status and its deprecated alias status_filter must not be sent together',
     path: ['status_filter'],
   });
-export type JobListQuery = z.infer<typeof jobListQuery>;
+type ParsedJobListQuery = z.infer<typeof jobListQuery>;
+export type JobListQuery = Omit<ParsedJobListQuery, 'subject'> & Partial<Pick<ParsedJobListQuery, 'subject'>>;
 
 export const jobRetryBatchRequest = z.strictObject({
   status: z.literal('dead').default('dead'),

@@ -5,9 +5,9 @@
  *
  * pending  waits for run_at; nobody owns it
  * running  owned by `claim` until `lease_until`; the attempt is counted
- * failed   an attempt failed, retries remain, run_at is ahead
+ * failed   an attempt failed, or its host could not be reached; retries remain, run_at is ahead
  * done     finished, or cancelled (then last_error says why)
- * dead     attempts used up or a permanent error; only a retry leads out
+ * dead     attempts used up, a permanent error, or tried in vain for days to reach the host; only a retry leads out
  */
 import { assign, setup } from 'xstate';
 import type { Job } from '../domain/job.ts';
@@ -20,8 +20,10 @@ export type JobEvent =
   | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
   | { type: 'fail'; at: number; claim: number; message: string; permanent: boolean; delayMs: number }
-  /** Given back unfinished and uncounted: a drain, or a provider's open breaker. */
-  | { type: 'release'; at: number; claim: number; runAt: number }
+  /** What the job needs could not be reached: uncounted, but for the `maxTries` that end so in a row. */
+  | { type: 'unreached'; at: number; claim: number; message: string; maxTries: number; delayMs: number }
+  /** Given back unfinished and uncounted: a drain, a provider's open breaker, no network (then `message` says so). */
+  | { type: 'release'; at: number; claim: number; runAt: number; message?: string | undefined }
   | { type: 'leaseExpired'; at: number }
   /** Found running under another incarnation when the process starts; `alone`: no other job ran then, so the crash is its own doing. */
   | { type: 'orphaned'; at: number; alone: boolean }
@@ -47,6 +49,8 @@ export const jobMachine = setup({
     ownerGivesUp: (args) =>
       ownsClaim(args) &&
       ((args.event as EventOf<'fail'>).permanent || args.context.attempts >= args.context.max_attempts),
+    ownerGivesUpReaching: (args) =>
+      ownsClaim(args) && unreachedOf(args.context) + 1 >= (args.event as EventOf<'unreached'>).maxTries,
     isDue: ({ context, event }) => context.run_at <= event.at,
     /** What it waits for was reckoned by the clock as it was before. */
     isFromLater: ({ context, event }) => context.updated_at > event.at,
@@ -69,14 +73,31 @@ export const jobMachine = setup({
       const { at, leaseMs } = event as EventOf<'progress'>;
       return { lease_until: at + leaseMs, attempts: 1, suspect: false, updated_at: at };
     }),
-    finish: assign(({ event }) => ({ lease_until: 0, suspect: false, last_error: null, updated_at: event.at })),
+    finish: assign(({ event }) => ({
+      lease_until: 0,
+      suspect: false,
+      last_error: null,
+      unreached: 0,
+      updated_at: event.at,
+    })),
     noteFailure: assign(({ event }) => {
       const { at, message, delayMs } = event as EventOf<'fail'>;
-      return { ...released(at), run_at: at + delayMs, last_error: message.slice(0, maxErrorLength) };
+      return { ...released(at), run_at: at + delayMs, last_error: message.slice(0, maxErrorLength), unreached: 0 };
+    }),
+    noteUnreached: assign(({ context, event }) => {
+      const { at, message, delayMs } = event as EventOf<'unreached'>;
+      return {
+        ...released(at),
+        run_at: at + delayMs,
+        last_error: message.slice(0, maxErrorLength),
+        attempts: context.attempts - 1,
+        unreached: unreachedOf(context) + 1,
+      };
     }),
     giveBack: assign(({ context, event }) => {
-      const { at, runAt } = event as EventOf<'release'>;
-      return { ...released(at), run_at: runAt, attempts: context.attempts - 1 };
+      const { at, runAt, message } = event as EventOf<'release'>;
+      const last_error = message?.slice(0, maxErrorLength) ?? context.last_error;
+      return { ...released(at), run_at: runAt, attempts: context.attempts - 1, last_error };
     }),
     noteExpiry: assign(({ event }) => ({
       ...released(event.at),
@@ -103,7 +124,13 @@ export const jobMachine = setup({
       run_at: event.at + Math.max(0, context.run_at - context.updated_at),
       updated_at: event.at,
     })),
-    startAfresh: assign(({ event }) => ({ attempts: 0, last_error: null, run_at: event.at, updated_at: event.at })),
+    startAfresh: assign(({ event }) => ({
+      attempts: 0,
+      unreached: 0,
+      last_error: null,
+      run_at: event.at,
+      updated_at: event.at,
+    })),
     cancel: assign(({ event }) => ({ ...released(event.at), last_error: (event as EventOf<'cancel'>).reason })),
   },
 }).createMachine({
@@ -126,6 +153,10 @@ export const jobMachine = setup({
         fail: [
           { guard: 'ownerGivesUp', target: 'dead', actions: 'noteFailure' },
           { guard: 'owner', target: 'failed', actions: 'noteFailure' },
+        ],
+        unreached: [
+          { guard: 'ownerGivesUpReaching', target: 'dead', actions: 'noteUnreached' },
+          { guard: 'owner', target: 'failed', actions: 'noteUnreached' },
         ],
         release: { guard: 'owner', target: 'pending', actions: 'giveBack' },
         leaseExpired: [
@@ -158,6 +189,11 @@ export const jobMachine = setup({
 
 /** The row after an event, or null where the job's state does not accept it. */
 export const nextJob: NextRow<Job, JobEvent> = nextRowBy(jobMachine);
+
+/** Rows of earlier versions do not say. */
+function unreachedOf({ unreached = 0 }: Job): number {
+  return unreached;
+}
 
 function released(at: number) {
   return { lease_until: 0, suspect: false, updated_at: at };

@@ -5,6 +5,7 @@
  */
 import { shownCode } from '../domain/error-code.ts';
 import { JobError } from '../domain/errors.ts';
+import type { Job } from '../domain/job.ts';
 
 export type FetchFault =
   /** A literal address, or every address of a name, is neither public nor listed. */
@@ -14,10 +15,15 @@ export type FetchFault =
   | 'too_many_redirects'
   /** What was asked for, or a redirect leads to, is no address. */
   | 'bad_address'
+  /** A name server says that there is no such name, or no address of it. */
+  | 'no_such_name'
+  /** The name could not be looked up. */
   | 'dns'
   | 'tls'
-  /** No connection. */
+  /** No connection to the host. */
   | 'unreachable'
+  /** No connection to anything: this machine has no network now. An attempt that ends so does not count. */
+  | 'offline'
   /** The answer broke off, or is no HTTP. */
   | 'broken_answer'
   /** Packed otherwise than it says, or in a way that was not asked for. */
@@ -70,6 +76,25 @@ const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
   'no_captions',
 ]);
 
+/**
+ * How often a page is tried whose host cannot be reached, by the fault: with the waits of `reachDelayMs` about a day for a name that
+ * does not exist, as those of old bookmarks mostly will not come back, and four for a host that may be down.
+ */
+const reachTries: ReadonlyMap<FetchFault, number> = new Map([
+  ['no_such_name', 14],
+  ['dns', 32],
+  ['unreachable', 32],
+]);
+
+/** Faults that only somebody out there can cause. */
+const answeredFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
+  'tls',
+  'broken_answer',
+  'timeout',
+  'http_status',
+  'challenge',
+]);
+
 export interface FetchErrorOptions {
   permanent?: boolean;
   /** When the host asked to come back, from now. */
@@ -93,11 +118,27 @@ export class FetchError extends JobError {
     this.code = code;
     this.status = options.status;
   }
+
+  /** Tries of a page that end so before it is given up; null where the host was reached, or was not called. */
+  get maxReachTries(): number | null {
+    return reachTries.get(this.code) ?? null;
+  }
+
+  /** Whether something out there has answered. */
+  get wasAnswered(): boolean {
+    return answeredFaults.has(this.code);
+  }
+}
+
+/** Whether no other try follows the one that ended so. */
+export function endsTries(error: FetchError, { attempts, max_attempts, unreached = 0 }: Job): boolean {
+  if (error.permanent || error.code === 'offline') return error.permanent;
+  return error.maxReachTries === null ? attempts >= max_attempts : unreached + 1 >= error.maxReachTries;
 }
 
 const tlsCode = /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|EPROTO)/;
 
-/** What a failed connection or a broken answer means. `answered`: the head of the answer had come. */
+/** What a failed connection or a broken answer means. `answered`: there was a connection. */
 export function transportError(error: unknown, answered: boolean): FetchError {
   if (error instanceof FetchError) return error;
   const code = shownCode(error);

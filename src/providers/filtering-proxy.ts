@@ -34,6 +34,8 @@ export interface FilteringProxy {
   port: number;
   /** Why the last thing that it was asked for was not given, which the program cannot tell from what sites answer; null where it was. */
   refusal(): FetchError | null;
+  /** Whether it has reached any host. */
+  hasGiven(): boolean;
   /** Breaks off whatever is open. */
   close(): Promise<void>;
 }
@@ -102,6 +104,7 @@ export async function openFilteringProxy(options: FilteringProxyOptions): Promis
     url: `http://${credentials}@127.0.0.1:${port}`,
     port,
     refusal: () => traffic.refusal,
+    hasGiven: () => traffic.hasGiven,
     close: async () => {
       const closed = once(server, 'close');
       server.close();
@@ -121,6 +124,7 @@ interface Target {
 class Traffic {
   /** Why the last thing that was asked for was not given; null where it was. */
   refusal: FetchError | null = null;
+  hasGiven = false;
   readonly #maxBytes: number;
   readonly #sockets = new Set<Duplex>();
   #passed = 0;
@@ -147,6 +151,7 @@ class Traffic {
 
   /** Something was given. That the limit is reached stays so. */
   given(): void {
+    this.hasGiven = true;
     if (!this.#isUsedUp()) this.refusal = null;
   }
 

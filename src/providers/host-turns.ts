@@ -1,7 +1,7 @@
 /**
  * Politeness: one request at a time to a host, a gap between two, and none before the time that the host asked for. Whoever wants
- * to call takes a turn and gives it back; turns come in the order of asking. A host that asks to be left alone for long is not
- * waited for: whoever wants to call it is told when to come back.
+ * to call takes a turn and gives it back; turns come in the order of asking. A host that asks to be left alone for long, or that
+ * could not be reached a moment ago, is not waited for: whoever wants to call it is told when to come back.
  *
  * A host has an entry while it is called, while somebody waits, and for as long as its gap or its wish lasts at least. Past
  * `maxHosts` idle ones are let go of, those first that are free or will be soonest, which costs at worst one gap.
@@ -20,6 +20,8 @@ interface Host {
   freeAt: number;
   /** Monotonic, ms: the end of what the host asked for; 0 where it has asked for nothing. */
   wishedUntil: number;
+  /** Why it is not called until then: its own wish, unless it could not be reached. */
+  wish: FetchError | null;
   /** Monotonic, ms: the end of the time that those who were sent away have been told to come back in. */
   bookedUntil: number;
   waiting: Waiter[];
@@ -45,10 +47,17 @@ export class HostTurns {
     return this.#hosts.size;
   }
 
-  /** Keep everybody from the host for that long: its own wish (Retry-After). Those who wait for a turn are sent away. */
-  postpone(name: string, ms: number): void {
+  /**
+   * Keep everybody from the host for that long: its own wish (Retry-After), or because of `fault`, which all of them are told. Those who
+   * wait for a turn are sent away.
+   */
+  postpone(name: string, ms: number, fault: FetchError | null = null): void {
     const host = this.#hostOf(name);
-    host.wishedUntil = Math.max(host.wishedUntil, this.#clock.monotonic() + ms);
+    const until = this.#clock.monotonic() + ms;
+    if (until > host.wishedUntil) {
+      host.wishedUntil = until;
+      host.wish = fault;
+    }
     for (const { refuse } of host.waiting.splice(0)) refuse(this.#sentAway(host));
     this.#advance(name, host);
   }
@@ -56,7 +65,7 @@ export class HostTurns {
   /**
    * Resolves, when the turn has come, with what ends it. Where more than `maxAhead` wait already, whoever asks is sent away with a
    * time of their own to come back at, so that many pages of one host do not hold up those of others.
-   * Errors: FetchError `host_waits`; the signal's reason.
+   * Errors: FetchError `host_waits`, or the fault that the host is postponed for; the signal's reason.
    */
   take(name: string, signal: AbortSignal, maxAhead: number): Promise<() => void> {
     return new Promise((resolve, reject) => {
@@ -91,8 +100,9 @@ export class HostTurns {
     });
   }
 
-  #sentAway({ wishedUntil }: Host): FetchError {
+  #sentAway({ wishedUntil, wish }: Host): FetchError {
     const retryAfterMs = Math.ceil(wishedUntil - this.#clock.monotonic());
+    if (wish !== null) return new FetchError(wish.code, wish.message, { retryAfterMs, cause: wish });
     return new FetchError('host_waits', 'the host has asked to wait', { retryAfterMs });
   }
 
@@ -106,7 +116,15 @@ export class HostTurns {
     const known = this.#hosts.get(name);
     if (known !== undefined) return known;
     this.#makeRoom();
-    const host: Host = { busy: false, freeAt: 0, wishedUntil: 0, bookedUntil: 0, waiting: [], cancelTimer: () => {} };
+    const host: Host = {
+      busy: false,
+      freeAt: 0,
+      wishedUntil: 0,
+      wish: null,
+      bookedUntil: 0,
+      waiting: [],
+      cancelTimer: () => {},
+    };
     this.#hosts.set(name, host);
     return host;
   }

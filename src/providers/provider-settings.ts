@@ -1,4 +1,5 @@
 /** What the providers need of the settings, and the calls made of it. The shapes are those of `settings/`, which this folder does not import. */
+import type { BreakerState } from '../domain/breaker-state.ts';
 import type { Clock } from './clock.ts';
 import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
 import { ProviderError } from './provider-error.ts';
@@ -33,6 +34,8 @@ export interface ProviderSettings {
 }
 
 export interface ProviderBreaker extends CircuitBreaker {
+  /** An open one says so until a call comes after its cooldown. */
+  state(): BreakerState;
   /** How long a call would be refused for, ms; 0: it would go through. Makes no call and lets none through. */
   waitMs(): number;
 }

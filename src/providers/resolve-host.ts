@@ -19,10 +19,15 @@ export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 /** Lookups that may wait for the system's resolver, which takes one or two at a time. */
 const maxLookups = 64;
+/** Names the setting that opens what is refused. */
+const blockedAddress = 'blocked address: fetch.allow_private_hosts does not list it';
 /** An address that does not answer is given up for the next; Node's 250 ms are too short for far hosts (nodejs/node#54359). */
 export const nextAddressAfterMs = 1000;
 
-/** Names to addresses that may be connected to. Errors: FetchError `dns`, `blocked_address`. */
+/** What resolvers say of a name that is not there, or has no address. */
+const noSuchName: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME']);
+
+/** Names to addresses that may be connected to. Errors: FetchError `no_such_name`, `dns`, `blocked_address`. */
 export function hostResolver(
   policy: AddressPolicy,
   lookup: Lookup = (hostname) => lookupAddresses(hostname, { all: true }),
@@ -36,7 +41,9 @@ export function hostResolver(
     if (looking.size >= maxLookups) throw new FetchError('dns', 'DNS failure: too many names wait to be looked up');
     const asked = lookup(hostname)
       .catch((error: unknown) => {
-        throw new FetchError('dns', `DNS failure (${shownCode(error)})`, { cause: error });
+        const code = shownCode(error);
+        const fault = noSuchName.has(code) ? 'no_such_name' : 'dns';
+        throw new FetchError(fault, `DNS failure (${code})`, { cause: error });
       })
       .finally(() => looking.delete(hostname));
     looking.set(hostname, asked);
@@ -49,8 +56,8 @@ export function hostResolver(
       literal === null ? await look(hostname) : [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
     // A name that the operator lists may be anywhere.
     const allowed = policy.lists(hostname) ? found : found.filter(({ address }) => policy.allows(address));
-    if (found.length === 0) throw new FetchError('dns', 'DNS failure: the name has no address');
-    if (allowed.length === 0) throw new FetchError('blocked_address', 'blocked address');
+    if (found.length === 0) throw new FetchError('no_such_name', 'DNS failure: the name has no address');
+    if (allowed.length === 0) throw new FetchError('blocked_address', blockedAddress);
     return allowed;
   };
 }

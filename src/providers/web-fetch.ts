@@ -2,8 +2,8 @@
  * Fetches from the open web, where anybody may have written the address and anybody may answer. Who fetches pages and who polls
  * feeds share one of these, so that a host is called by one of them at a time. It decides over no content and no status.
  *
- * Of each hop, in this order: the scheme is http or https; the name is resolved here, and only addresses that the policy allows
- * are kept (a literal is checked the same way); the host's turn is waited for; the socket connects to one of the addresses that
+ * Of each hop, in this order: the scheme is http or https; the host's turn is waited for; the name is resolved here, and only
+ * addresses that the policy allows are kept (a literal is checked the same way); the socket connects to one of the addresses that
  * were checked, whatever the name says by then; a redirect is a new hop. Names and passwords in an address are sent to its origin,
  * never on to another. One deadline covers all hops; what does not count is the wait for a turn, and what a
  * caller does with an answer before it says `follow`.
@@ -23,6 +23,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import { FetchError, transportError } from './fetch-error.ts';
 import { HostTurns } from './host-turns.ts';
+import { type Network, unjudgedNetwork } from './network.ts';
 import { acceptEncoding, readBody, writeBody } from './read-body.ts';
 import { answering, hostResolver, type Lookup, nextAddressAfterMs, type ResolvedAddress } from './resolve-host.ts';
 
@@ -35,6 +36,8 @@ export interface WebFetchOptions {
   /** Of one body, unpacked. */
   maxBytes: number;
   userAgent: string;
+  /** Tells a host that is down from a network that is; not asked about hosts in `allowPrivateHosts`. */
+  network?: Network;
   lookup?: Lookup;
   clock?: Clock;
 }
@@ -101,10 +104,12 @@ const maxErrorBytes = 65_536;
 const maxHeaderSize = 65_536;
 /** For large bodies, over all fetches and beside the one that is first: of most pages many, of the greatest one. */
 const roomBytes = 10_000_000;
+/** A host that could not be reached is not called for so long by anybody, ms: its other pages need not find that out. */
+const unreachedPauseMs = 60_000;
 const ownedByOrigin = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 export function createWebFetch(options: WebFetchOptions): WebFetch {
-  const { clock = systemClock, userAgent } = options;
+  const { clock = systemClock, network = unjudgedNetwork, userAgent } = options;
   const policy = addressPolicy(options.allowPrivateHosts);
   const resolve = hostResolver(policy, options.lookup);
   const turns = new HostTurns(options.perHostGapMs, clock);
@@ -117,10 +122,20 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     const redirects: string[] = [];
 
     const tooLate = (ms: number) => new FetchError('timeout', `timed out after ${ms / 1000} s`);
-    const deadline = new Deadline(clock, timeoutMs, signal, tooLate(timeoutMs));
+    const notReached = new FetchError('unreachable', `no connection within ${timeoutMs / 1000} s`);
+    const deadline = new Deadline(clock, timeoutMs, signal, notReached);
 
-    const hop = async (signal: AbortSignal, addresses: readonly ResolvedAddress[]): Promise<WebAnswer | URL> => {
-      const answer = await openHop(url, addresses, { ...headersFor(url, userAgent), ...sent }, signal);
+    /** The head of the answer. */
+    const reach = async (limited: AbortSignal): Promise<IncomingMessage> => {
+      deadline.extend(0, notReached);
+      const addresses = await resolve(url.hostname);
+      const headers = { ...headersFor(url, userAgent), ...sent };
+      return openHop(url, addresses, headers, limited, () => deadline.extend(0, tooLate(timeoutMs)));
+    };
+
+    const read = async (answer: IncomingMessage, signal: AbortSignal): Promise<WebAnswer | URL> => {
+      const breakOff = () => answer.destroy();
+      signal.addEventListener('abort', breakOff, { once: true });
       const share = room.enter();
       try {
         const status = answer.statusCode ?? 0;
@@ -145,7 +160,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         const body = await readBody(answer, maxRead, { cut: !isPage, takeRoom });
         return { ...head, finalUrl: shown(url), body, redirects, follow };
       } finally {
-        answer.destroy();
+        signal.removeEventListener('abort', breakOff);
         share.leave();
       }
     };
@@ -159,14 +174,23 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
 
     const fetchOn = async (): Promise<WebAnswer> => {
       for (;;) {
-        const addresses = await deadline.run(() => resolve(url.hostname));
         const isPolite = !policy.lists(url.hostname);
         const endTurn = isPolite ? await turns.take(url.hostname, signal, request.maxAhead ?? Infinity) : () => {};
         let result: WebAnswer | URL;
         try {
-          result = await traced('fetch', { hop: redirects.length + 1 }, () =>
-            deadline.run((limited) => hop(limited, addresses)),
-          );
+          result = await traced('fetch', { hop: redirects.length + 1 }, async () => {
+            const reached = () => deadline.run(reach);
+            const answer = await (isPolite ? network.contact(reached) : reached());
+            try {
+              return await deadline.run((limited) => read(answer, limited));
+            } finally {
+              answer.destroy();
+            }
+          });
+        } catch (error) {
+          const isUnreached = error instanceof FetchError && error.maxReachTries !== null;
+          if (isPolite && isUnreached) turns.postpone(url.hostname, unreachedPauseMs, error);
+          throw error;
         } finally {
           endTurn();
         }
@@ -206,12 +230,13 @@ function isAll(contentRange: string | undefined): boolean {
   return Number(first) === 0 && Number(last) + 1 === Number(length);
 }
 
-/** Send a request and wait for the head of its answer. Errors: FetchError; the signal's reason. */
+/** Send a request and wait for the head of its answer; `onConnected` once there is a connection. Errors: FetchError; the signal's reason. */
 function openHop(
   url: URL,
   addresses: readonly ResolvedAddress[],
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
+  onConnected: () => void,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -227,8 +252,16 @@ function openHop(
       autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
     };
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(shown(url), options);
+    let isConnected = false;
+    request.once('socket', (socket) =>
+      socket.once('connect', () => {
+        isConnected = true;
+        onConnected();
+      }),
+    );
     request.once('response', resolve);
-    request.on('error', (error) => reject(transportError(error, false))); // stays: a socket may break more than once
+    // Stays: a socket may break more than once. What a limit broke off fails as the limit says.
+    request.on('error', (error) => reject(signal.aborted ? signal.reason : transportError(error, isConnected)));
     // Without either, where the server goes on in another protocol.
     request.once('close', () =>
       reject(new FetchError('broken_answer', 'the answer broke off or is not HTTP (unknown)')),

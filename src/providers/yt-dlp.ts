@@ -12,6 +12,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
 import { openFilteringProxy } from './filtering-proxy.ts';
 import { HostTurns } from './host-turns.ts';
+import { type Network, unjudgedNetwork } from './network.ts';
 import type { Lookup } from './resolve-host.ts';
 import type { ProgramResult } from './run-program.ts';
 import { ytDlpFault } from './yt-dlp-faults.ts';
@@ -27,6 +28,8 @@ export interface YtDlpOptions {
   perHostGapMs: number;
   /** Of one run, ms; the wait for the host's turn does not count. */
   timeoutMs: number;
+  /** Tells a host that is down from a network that is; not asked about hosts in `allowPrivateHosts`. */
+  network?: Network;
   lookup?: Lookup;
   clock?: Clock;
 }
@@ -109,6 +112,7 @@ const versionLimits = { maxBytes: 16_000_000, timeoutMs: 30_000 };
 
 export function openYtDlp(options: YtDlpOptions): YtDlp {
   const { searchPath, tempDir, allowPrivateHosts, perHostGapMs, timeoutMs, lookup, clock = systemClock } = options;
+  const { network = unjudgedNetwork } = options;
   const runner = new YtDlpRunner({ searchPath, tempDir, clock });
   const policy = addressPolicy(allowPrivateHosts);
   const turns = new HostTurns(perHostGapMs, clock);
@@ -123,8 +127,9 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
     if (protocol !== 'http:' && protocol !== 'https:') {
       throw new FetchError('unsupported_scheme', `unsupported scheme ${protocol.slice(0, 20).replace(/:$/, '')}`);
     }
-    const endTurn = policy.lists(hostname) ? () => {} : await turns.take(hostname, signal, maxAhead);
-    try {
+    const isListed = policy.lists(hostname);
+    const endTurn = isListed ? () => {} : await turns.take(hostname, signal, maxAhead);
+    const runBehindProxy = async (): Promise<T> => {
       const proxy = await openFilteringProxy({
         allowPrivateHosts,
         maxBytes: limits.maxBytes,
@@ -136,6 +141,7 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
           (result, dir) => {
             if (result.ended === 0) return use(result, dir);
             const fault = ytDlpFault(result.complaint, proxy.refusal());
+            if (fault.code === 'timeout' && !proxy.hasGiven()) throw new FetchError('unreachable', fault.message);
             if (enough.has(fault.code) && fault.retryAfterMs !== undefined)
               turns.postpone(hostname, fault.retryAfterMs);
             throw fault;
@@ -144,6 +150,9 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
       } finally {
         await proxy.close();
       }
+    };
+    try {
+      return await (isListed ? runBehindProxy() : network.contact(runBehindProxy));
     } finally {
       endTurn();
     }

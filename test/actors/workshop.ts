@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { SimulatedClock } from 'xstate';
 import type { Completion, JobContext, JobHandler, JobLimits } from '../../src/actors/jobs/job-actor.ts';
-import { schedulerLogic } from '../../src/actors/jobs/scheduler.ts';
+import { type HeldLane, schedulerLogic } from '../../src/actors/jobs/scheduler.ts';
 import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
 import type { CommitCommand } from '../../src/actors/system/system-messages.ts';
 import { createJob } from '../../src/commands/move-job.ts';
@@ -40,6 +40,8 @@ export class Workshop implements AsyncDisposable {
   commits = 0;
   /** Replaced to make commits wait or fail. */
   gate: () => Promise<void> = async () => {};
+  /** What the scheduler is told of the network. */
+  held: () => HeldLane | null = () => null;
   /** Commits are made, but whoever asked for them hears of an error. */
   loseReplies = false;
   #hosted: Hosted | undefined;
@@ -131,7 +133,7 @@ export class Workshop implements AsyncDisposable {
     const logic = schedulerLogic({
       commit: this.commit,
       feed: this.feed,
-      handlers: { index_page: this.#handler, cluster: this.#handler },
+      handlers: { index_page: this.#handler, fetch_and_index: this.#handler, cluster: this.#handler },
       limits: { ...limits, ...changes },
       capacity: {
         suspect: 1,
@@ -144,6 +146,7 @@ export class Workshop implements AsyncDisposable {
         entities: 1,
         ...capacity,
       },
+      held: () => this.held(),
       incarnation: 'this life',
       now: () => this.now,
       random: () => 0.5,

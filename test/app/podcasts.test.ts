@@ -271,8 +271,8 @@ test('audio has the same rules as pages: addresses, bytes, time, and nothing is 
     assert.deepEqual(await outcome(path), ['indexed', 'The heron waits.'], path);
   }
   const failures = {
-    '/redirect.mp3': 'blocked address',
-    '/metadata': 'blocked address',
+    '/redirect.mp3': 'blocked address: fetch.allow_private_hosts does not list it',
+    '/metadata': 'blocked address: fetch.allow_private_hosts does not list it',
     '/large.mp3': 'larger than 100000 bytes',
     '/endless.mp3': 'larger than 100000 bytes',
     '/bomb.mp3': 'larger than 100000 bytes',

@@ -122,7 +122,7 @@ test('the real yt-dlp loads a sound through the proxy, within its bounds', { ski
   web.serve('/large', html('/large.mp4'));
   web.serve('/large.mp4', media(new Uint8Array(300_000)));
   for (const [path, error] of [
-    ['/neighbour', 'blocked address'],
+    ['/neighbour', 'blocked address: fetch.allow_private_hosts does not list it'],
     ['/large', 'larger than 200000 bytes'],
   ]) {
     const ended = await videos.read(`${web.url}${path}`);

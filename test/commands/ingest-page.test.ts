@@ -30,6 +30,7 @@ test('a new page is stored with its text and one job that indexes it', async () 
       status: 'pending',
       attempts: 0,
       max_attempts: 3,
+      unreached: 0,
       last_error: null,
       created_at: 2000,
       updated_at: 2000,

@@ -10,6 +10,7 @@ export function jobRow(changes: Partial<Job> = {}): Job {
     status: 'pending',
     attempts: 0,
     max_attempts: 3,
+    unreached: 0,
     last_error: null,
     created_at: 100,
     updated_at: 100,

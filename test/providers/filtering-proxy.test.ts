@@ -85,7 +85,7 @@ test('what the policy does not allow is not connected to, in whatever form it is
   for (const host of hosts) {
     assert.equal((await get(`http://${host}:${site.port}/`)).status, 403, host);
     assert.match(await tunnel(`${host}:${site.port}`, plainGet), /^HTTP\/1\.1 403 /, host);
-    assert.equal(proxy.refusal()?.message, 'blocked address');
+    assert.equal(proxy.refusal()?.message, 'blocked address: fetch.allow_private_hosts does not list it');
   }
   for (const host of ['169.254.169.254', '[fe80::1]', '10.0.0.1']) {
     assert.equal((await get(`http://${host}/latest/meta-data`)).status, 403, host);

@@ -58,7 +58,11 @@ test('no form of a private, loopback or special address is connected to', async 
   assert.ok(new Set(hostile).size >= 60);
   for (const host of hostile) {
     const error = await failure(fetchPage(`http://${host}:${site.port}/`, { signal: never }));
-    assert.deepEqual([error.code, error.message, error.permanent], ['blocked_address', 'blocked address', true], host);
+    assert.deepEqual(
+      [error.code, error.message, error.permanent],
+      ['blocked_address', 'blocked address: fetch.allow_private_hosts does not list it', true],
+      host,
+    );
   }
   assert.equal(site.connections, 0);
 });
@@ -77,7 +81,7 @@ test('no form of such an address is connected to after a redirect', async (t) =>
   });
   for (const path of Object.keys(pages)) {
     const error = await failure(fetchPage(outer.url(path, 'pub.test'), { signal: never }));
-    assert.equal(error.message, 'blocked address', path);
+    assert.equal(error.message, 'blocked address: fetch.allow_private_hosts does not list it', path);
   }
   assert.equal(inner.connections, 0);
 });
@@ -100,7 +104,7 @@ test('a name is connected to at the address that was checked, whatever it says a
   let asked = 0;
   const fetchPage = fetcher({ lookup: async () => answers[asked++] ?? [] });
   const error = await failure(fetchPage(site.url('/', 'pub.test'), { signal: never }));
-  assert.equal(error.message, 'blocked address');
+  assert.equal(error.message, 'blocked address: fetch.allow_private_hosts does not list it');
   assert.equal(asked, 2, 'a name is looked up once a hop');
   assert.deepEqual(site.asked, ['/']);
 });
@@ -113,7 +117,7 @@ test('of the addresses of a name only those are used that may be', async (t) => 
   const error = await failure(
     fetcher({ lookup: async () => mixed.slice(0, 2) })(site.url('/', 'pub.test'), { signal: never }),
   );
-  assert.equal(error.message, 'blocked address');
+  assert.equal(error.message, 'blocked address: fetch.allow_private_hosts does not list it');
 });
 
 test('the operator lists names, addresses and ranges, matched against the host and the resolved address', async (t) => {

@@ -241,7 +241,8 @@ test('what it complains of becomes a fault with a sentence, and never repeats an
       true,
     ],
     ['ERROR: [x] <urlopen error [SSL: CERTIFICATE_VERIFY_FAILED] self-signed>', 'tls', 'TLS failure', false],
-    ['ERROR: [x] <urlopen error timed out>', 'timeout', 'the site does not answer', false],
+    // Its proxy has not come through to any site.
+    ['ERROR: [x] <urlopen error timed out>', 'unreachable', 'the site does not answer', false],
     ['ERROR: [x] Remote end closed connection', 'broken_answer', 'the answer broke off', false],
     ['ERROR: [youtube] b: Premieres in 4 hours', 'video_unfinished', 'the video has not been shown yet', false],
     [

@@ -7,7 +7,7 @@ import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
-import { FetchError } from '../../providers/fetch-error.ts';
+import { endsTries, FetchError } from '../../providers/fetch-error.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Completion, JobHandler } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
@@ -53,9 +53,8 @@ export function withFeedContent(fetchAndIndex: JobHandler, dependencies: FeedCon
   };
 }
 
-function isForGood(error: unknown, { attempts, max_attempts }: Job): boolean {
-  if (!(error instanceof FetchError) || error.code === 'blacklisted') return false;
-  return error.permanent || attempts >= max_attempts;
+function isForGood(error: unknown, job: Job): boolean {
+  return error instanceof FetchError && error.code !== 'blacklisted' && endsTries(error, job);
 }
 
 /** With the page's own text there, the feed's is not needed any more. */

@@ -20,7 +20,7 @@ import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';
 import type { PageFacts } from '../../domain/page-facts.ts';
-import { FetchError } from '../../providers/fetch-error.ts';
+import { endsTries, FetchError } from '../../providers/fetch-error.ts';
 import { type AnswerHead, statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
@@ -110,7 +110,7 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
     const isLast = job.attempts >= job.max_attempts;
     const video = await readVideo(page, { signal, goOn, isLast, recordings, admit: finalOf });
     if (video !== null) return { final: finalOf(video.finalUrl), read: video.page };
-    const episode = await episodes.published(page, { signal, isLast });
+    const episode = await episodes.published(page, { signal, isGivenUp: (error) => endsTries(error, job) });
     return episode && { final: finalOf(episode.finalUrl), read: ofRecording(episode.text, 'published') };
   };
 

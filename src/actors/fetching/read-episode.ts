@@ -29,11 +29,14 @@ export interface ReadEpisode {
 
 export interface EpisodeReader {
   /**
-   * The best transcript that can be read; null where none can. `isLast`: the network's failures are not waited out any more.
+   * The best transcript that can be read; null where none can. `isGivenUp`: whether what failed so is not tried another time.
    * Errors: FetchError, JobError; the signal's reason.
    */
-  published(page: Page, options: { signal: AbortSignal; isLast: boolean }): Promise<ReadEpisode | null>;
-  /** None where there are none that can be had. Errors: the signal's reason. */
+  published(
+    page: Page,
+    options: { signal: AbortSignal; isGivenUp: (error: FetchError) => boolean },
+  ): Promise<ReadEpisode | null>;
+  /** None where there are none that can be had. Errors: FetchError `offline`; the signal's reason. */
   chapters(page: Page, signal: AbortSignal): Promise<Chapter[]>;
 }
 
@@ -75,14 +78,14 @@ export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeR
       return readChapters(Buffer.from(body).toString());
     } catch (error) {
       // Titles of sections are not worth another attempt at the episode.
-      if (error instanceof FetchError) return [];
+      if (error instanceof FetchError && error.code !== 'offline') return [];
       throw error;
     }
   };
 
   return {
     chapters,
-    async published(page, { signal, isLast }) {
+    async published(page, { signal, isGivenUp }) {
       const { transcripts } = episodeOf(page.metadata);
       const ranked = transcripts
         .filter(({ url }) => !isBlacklisted(url))
@@ -95,7 +98,7 @@ export function episodeReader(dependencies: EpisodeReaderDependencies): EpisodeR
           const read = await readOne(each, listed, signal);
           if (read.text.text !== '') return read;
         } catch (error) {
-          if (!(error instanceof FetchError) || !(error.permanent || isLast)) throw error;
+          if (!(error instanceof FetchError) || !isGivenUp(error)) throw error;
         }
       }
       return null;

@@ -13,8 +13,16 @@
  */
 import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
-import { type Attempt, beatJob, checkpointJob, completeJob, failJob, releaseJob } from '../../commands/settle-job.ts';
-import { backoffDelayMs } from '../../compute/retries/backoff.ts';
+import {
+  type Attempt,
+  beatJob,
+  checkpointJob,
+  completeJob,
+  failJob,
+  noteUnreached,
+  releaseJob,
+} from '../../commands/settle-job.ts';
+import { backoffDelayMs, reachDelayMs } from '../../compute/retries/backoff.ts';
 import { maxTimerMs } from '../../domain/durations.ts';
 import { errorMessage } from '../../domain/error-message.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
@@ -317,6 +325,17 @@ function settlement({ job, outcome, now, random, limits, log }: Context): Comman
       // The attempt has not been made: the provider or the host it needs is not called for now.
       if (error instanceof BreakerOpenError || (error instanceof FetchError && error.code === 'host_waits')) {
         return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0));
+      }
+      if (error instanceof FetchError && error.code === 'offline') {
+        return releaseJob(attempt, now(), now() + (error.retryAfterMs ?? 0), error.message);
+      }
+      if (error instanceof FetchError && error.maxReachTries !== null) {
+        const tries = (job.unreached ?? 0) + 1;
+        return noteUnreached(attempt, now(), {
+          message: error.message,
+          maxTries: error.maxReachTries,
+          delayMs: Math.max(reachDelayMs(tries, random()), error.retryAfterMs ?? 0),
+        });
       }
       const known = error instanceof JobError || error instanceof ProviderError ? error : undefined;
       if (known === undefined)

@@ -6,19 +6,30 @@ import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../com
 import { ownCopy } from '../../compute/text/own-copy.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
-import type { Job, JobListQuery, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from '../../domain/job.ts';
+import type {
+  Job,
+  JobListQuery,
+  JobResponse,
+  JobRetryBatchRequest,
+  JobRetryBatchResponse,
+  JobSubject,
+} from '../../domain/job.ts';
+import { laneOf } from '../../domain/lane.ts';
 import type { IndexState, MessageName } from '../../domain/messages.ts';
 import { isBare, type Page, type PageQuery, type PageResponse, type PageStatusResponse } from '../../domain/page.ts';
 import { TextInParts } from '../../domain/rows.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
+import type { HeldLane } from './scheduler.ts';
 
 export interface RecordsDependencies extends OldJobsDependencies {
   reader: StoreReader;
   /** Why the last write was refused; null where it was not. */
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
+  /** What pages that are to be fetched wait for while there is no network; null where there is one. */
+  held?: () => HeldLane | null;
 }
 
 /** UTF-16 code units read at a time of a text that is written whole: some tenths of a millisecond. */
@@ -34,7 +45,7 @@ type RecordsMessages =
   | 'system.readiness';
 
 export function recordsLogic(dependencies: RecordsDependencies) {
-  const { reader, commit, writeTrouble, indexState, log, now } = dependencies;
+  const { reader, commit, writeTrouble, indexState, held = () => null, log, now } = dependencies;
   const findPage = (page_id: string): Page | undefined => {
     const no = numberOf('page', page_id);
     return no === null ? undefined : reader.pages.get(no);
@@ -113,9 +124,15 @@ export function recordsLogic(dependencies: RecordsDependencies) {
         return page === undefined ? { page_id, found: false } : { ...statusOf(page), found: true };
       }),
     }),
-    'job.list': ({ status, status_filter, kind, limit }: JobListQuery) => ({
-      jobs: reader.jobs.list({ status: status ?? status_filter, kind, limit }).map(jobResponseOf),
-    }),
+    'job.list': ({ status, status_filter, kind, limit, subject = false }: JobListQuery) => {
+      const hold = held();
+      const jobs = reader.jobs.list({ status: status ?? status_filter, kind, limit }).map((job) => ({
+        ...jobResponseOf(job),
+        ...(hold?.lane === laneOf(job) && job.status === 'pending' && { last_error: whyHeld(hold, now()) }),
+        ...(subject && { subject: jobSubjectOf(reader, job) }),
+      }));
+      return { jobs };
+    },
     'job.retry': async ({ job_id }) => {
       const outcome = await commit(retryJob(job_id, now()));
       if (outcome.outcome === 'not_found') throw unknownId('job', job_id);
@@ -173,6 +190,18 @@ export function jobResponseOf(job: Job): JobResponse {
     created_at: isoOf(job.created_at),
     updated_at: isoOf(job.updated_at),
   };
+}
+
+/** What a job is about; null for one of no page and no watch, or of one that is gone. */
+export function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubject | null {
+  const page = job.page_no === null ? undefined : pages.get(job.page_no);
+  if (page !== undefined) return { id: idOf('page', page.no), url: page.canonical_url, title: page.title };
+  const watch = job.kind === 'poll_watch' ? watches.ofJob(job.no) : undefined;
+  return watch === undefined ? null : { id: idOf('watch', watch.no), url: watch.url, title: watch.title };
+}
+
+function whyHeld({ places, forMs }: HeldLane, at: number): string {
+  return `no network: waits, tried again ${places > 0 ? 'now' : `at ${isoOf(at + forMs)}`}`;
 }
 
 function retryResultOf(outcome: RetryOutcome): JobRetryBatchResponse['results'][number] {

@@ -27,11 +27,21 @@ export interface SchedulerDependencies {
   limits: JobLimits;
   /** Jobs that may run at once in each lane. */
   capacity: Record<Lane, number>;
+  /** While there is no network, how many jobs of the lane that needs it may run, and when to look again, ms; null where there is one. */
+  held?: () => HeldLane | null;
   incarnation: string;
   /** Wall clock, ms. */
   now: () => number;
   random: () => number;
   log: Logger;
+}
+
+export interface HeldLane {
+  lane: Lane;
+  /** 0, or 1 when the next one is to find out. */
+  places: number;
+  /** How long that stays so; of no meaning where there is a place. */
+  forMs: number;
 }
 
 interface RunningJob {
@@ -60,11 +70,12 @@ const quietMs = 60_000;
 const drawnAtOnce = 1000;
 
 export function schedulerLogic(dependencies: SchedulerDependencies) {
-  const { commit, feed, handlers, limits, capacity, incarnation, now, random, log } = dependencies;
+  const { commit, feed, handlers, limits, capacity, held = () => null, incarnation, now, random, log } = dependencies;
 
-  const places = (running: Context['running']) => {
+  const places = (running: Context['running'], hold: HeldLane | null) => {
     const free = { ...capacity };
     for (const { lane } of running.values()) free[lane]--;
+    if (hold !== null) free[hold.lane] = Math.min(free[hold.lane], hold.places);
     return free;
   };
 
@@ -85,7 +96,9 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       }),
       claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {
         const at = now();
-        const request = { at, incarnation, leaseMs: limits.leaseMs, free: places(running), running: running.size };
+        const hold = held();
+        const free = places(running, hold);
+        const request = { at, incarnation, leaseMs: limits.leaseMs, free, running: running.size };
         const { drawn, expired, claimed } = await commit((transaction) => ({
           drawn: at < lastLook ? drawInWaits(at, drawnAtOnce)(transaction) : 0,
           expired: expireLeases(at)(transaction).length,
@@ -96,7 +109,8 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
         if (drawn > 0)
           log.warn({ jobs: drawn }, 'the clock was set back: jobs that waited for a later time are drawn in');
         if (expired > 0) log.warn({ jobs: expired }, 'jobs whose lease was over go back');
-        return claimed;
+        if (hold === null || hold.places > 0) return claimed;
+        return { ...claimed, nextDueAt: Math.min(claimed.nextDueAt ?? Infinity, at + hold.forMs) };
       }),
       listen: fromCallback<Event>(({ sendBack }) =>
         feed.subscribe('durable', ({ jobs }) => {

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { type ActorRefFrom, assign, sendParent, setup } from 'xstate';
 import type { BreakerState } from '../../domain/breaker-state.ts';
 import { type BreakerPolicy, breakerMachine } from '../../machines/breaker.ts';
+import { FetchError } from '../../providers/fetch-error.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { ProviderBreaker } from '../../providers/provider-settings.ts';
 
@@ -69,6 +70,7 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   return {
     logic,
     of: (name) => ({
+      state: () => live?.getSnapshot().context.breakers.get(name)?.getSnapshot().value ?? 'closed',
       waitMs() {
         if (live === undefined) return restartWaitMs;
         const breaker = live.getSnapshot().context.breakers.get(name)?.getSnapshot();
@@ -104,8 +106,15 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
   }
 }
 
-/** What a call that threw says about the provider. An error that is not the provider's (its caller left, a bug) says nothing. */
+/**
+ * What a call that threw says about the provider, or the network. An error that is not the provider's (its caller left, a bug) says
+ * nothing. That a host cannot be reached is said where the network is there.
+ */
 function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
+  if (error instanceof FetchError) {
+    if (error.code === 'offline') return 'failed';
+    return error.wasAnswered || error.maxReachTries !== null ? 'succeeded' : 'cancelled';
+  }
   if (!(error instanceof ProviderError)) return 'cancelled';
   return error.againstProvider ? 'failed' : 'succeeded';
 }

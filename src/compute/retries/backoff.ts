@@ -1,4 +1,4 @@
-import { hourMs } from '../../domain/durations.ts';
+import { hourMs, minuteMs } from '../../domain/durations.ts';
 
 /**
  * Exponential backoff with equal jitter: half of the delay is certain, the other half random, so that what failed together does not
@@ -16,4 +16,11 @@ const maxBackoffMs = hourMs;
 /** When a job is tried again after `attempt` attempts, ms from then; an hour at most. Source: contract "jobs.backoff_base_s". */
 export function backoffDelayMs(attempt: number, baseMs: number, random: number): number {
   return equalJitterMs(attempt, baseMs, maxBackoffMs, random);
+}
+
+const maxReachDelayMs = 6 * hourMs;
+
+/** When a host that could not be reached is tried again after `tries` tries in a row, ms from then: a minute doubled up to six hours. */
+export function reachDelayMs(tries: number, random: number): number {
+  return equalJitterMs(tries, minuteMs, maxReachDelayMs, random);
 }

@@ -57,7 +57,7 @@ test('no forward leads to an address that must not be connected to', async (t) =
   for (const target of [inner.url('/', '127.0.0.2'), inner.url('/', '[::ffff:7f00:2]'), inner.url('/', 'inner.test')]) {
     const site = await Site.open(t, { '/a': forwardTo(target) });
     const { run } = await setUp(t, site, '/a', async () => [{ address: '127.0.0.2', family: 4 }]);
-    await assert.rejects(run(), failsWith('blocked address', true), target);
+    await assert.rejects(run(), failsWith('blocked address: fetch.allow_private_hosts does not list it', true), target);
   }
   assert.equal(inner.connections, 0);
 });
@@ -151,5 +151,5 @@ test('the header forwards like the element, whatever the kind of text', async (t
   const gone = await setUp(t, site, '/gone');
   await assert.rejects(gone.run(), failsWith('HTTP 404', true));
   const outside = await setUp(t, site, '/outside', async () => [{ address: '127.0.0.2', family: 4 }]);
-  await assert.rejects(outside.run(), failsWith('blocked address', true));
+  await assert.rejects(outside.run(), failsWith('blocked address: fetch.allow_private_hosts does not list it', true));
 });

@@ -1,0 +1,103 @@
+/**
+ * Whether this machine has a network, for all that goes out to the open web. A host that cannot be reached may be down, or nothing can
+ * be reached: a name server that says of a made-up name that there is no such name has been reached, and so has whoever answers.
+ *
+ * What fails while nothing can be reached fails as `offline`. A few of these in a row open the breaker `network`, and then nothing is
+ * tried but one contact after each cooldown: `src/actors/jobs/scheduler.ts` begins no more fetches than that.
+ */
+import { randomBytes } from 'node:crypto';
+import { Resolver } from 'node:dns/promises';
+import { errorCode } from '../domain/error-code.ts';
+import type { Clock } from './clock.ts';
+import { FetchError } from './fetch-error.ts';
+import { BreakerOpenError } from './provider-error.ts';
+import type { CircuitBreaker } from './resilient-call.ts';
+
+/** The breaker's name. */
+export const networkName = 'network';
+
+export interface NetworkOptions {
+  breaker: CircuitBreaker;
+  /** Whether anything beyond this machine answers now. */
+  probe: () => Promise<boolean>;
+  clock: Pick<Clock, 'monotonic'>;
+}
+
+export interface Network {
+  /**
+   * Get in contact with a host: `run` ends when it has answered.
+   * Errors: those of `run`; FetchError `offline` instead of one that says that the host was not reached, where nothing is.
+   */
+  contact<Result>(run: () => Promise<Result>): Promise<Result>;
+}
+
+/** When whoever found no network comes back, ms. */
+const againAfterMs = 30_000;
+
+export function openNetwork({ breaker, probe, clock }: NetworkOptions): Network {
+  let provenAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<boolean> | null = null;
+
+  /** Whoever asks meanwhile gets the same answer. What it proves held when it was asked. */
+  const ask = (): Promise<boolean> => {
+    asking ??= (async () => {
+      const at = clock.monotonic();
+      try {
+        const isUp = await probe();
+        if (isUp) provenAt = Math.max(provenAt, at);
+        return isUp;
+      } finally {
+        asking = null;
+      }
+    })();
+    return asking;
+  };
+
+  const judged = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+    const began = clock.monotonic();
+    try {
+      const result = await run();
+      provenAt = clock.monotonic();
+      return result;
+    } catch (error) {
+      if (!(error instanceof FetchError)) throw error;
+      if (error.wasAnswered) provenAt = clock.monotonic();
+      if (error.maxReachTries === null || provenAt > began || (await ask())) throw error;
+      const message = `no network: ${error.message}`;
+      throw new FetchError('offline', message, { retryAfterMs: againAfterMs, cause: error });
+    }
+  };
+
+  return {
+    async contact(run) {
+      try {
+        return await breaker.call(() => judged(run));
+      } catch (error) {
+        if (!(error instanceof BreakerOpenError)) throw error;
+        throw new FetchError('offline', 'no network', { retryAfterMs: error.retryAfterMs, cause: error });
+      }
+    },
+  };
+}
+
+/** Without a judge: every fault is the host's. */
+export const unjudgedNetwork: Network = { contact: (run) => run() };
+
+/** For an answer that does not come, ms; asked twice. */
+const probeTimeoutMs = 2000;
+const probeTries = 2;
+
+/**
+ * Ask the system's name server for a name that nobody has. No cache can know it, so that it is told from afar that there is none.
+ * Errors: none; false where no such answer comes.
+ */
+export async function nameServerAnswers(): Promise<boolean> {
+  // A new one each time: it reads what the system's name servers are by now.
+  const resolver = new Resolver({ timeout: probeTimeoutMs, tries: probeTries });
+  try {
+    await resolver.resolve4(`${randomBytes(12).toString('hex')}.com`);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'ENOTFOUND' || errorCode(error) === 'ENODATA';
+  }
+}

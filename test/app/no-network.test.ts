@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hourMs, minuteMs } from '../../src/domain/durations.ts';
+import { createWatchRequest } from '../../src/domain/watch.ts';
+import { until } from '../process/service.ts';
+import { FeedServer, rss } from './feed-server.ts';
+import { WholeSystem } from './whole-system.ts';
+
+/** A library that is imported on a machine without a network; its names lead to this machine as soon as there is one. */
+async function setUp(t: Parameters<typeof WholeSystem.start>[0]) {
+  const web = await FeedServer.start(t);
+  const world = { isUp: false, ahead: 0, looked: 0 };
+  const system = await WholeSystem.start(
+    t,
+    {
+      SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '["127.0.0.1"]',
+      SERVICE_FETCH__PER_HOST_GAP_MS: '0',
+      SERVICE_WATCH__POLL_TICK_ENABLED: 'false',
+    },
+    {
+      now: () => Date.now() + world.ahead,
+      monotonic: () => performance.now() + world.ahead,
+      web: {
+        lookup: async (name) => {
+          world.looked++;
+          if (world.isUp && !name.startsWith('gone')) return [{ address: '127.0.0.1', family: 4 }];
+          throw Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
+        },
+        probe: async () => world.isUp,
+      },
+    },
+  );
+  const port = new URL(web.url).port;
+  const fetchJobs = async () => (await system.ask('job.list', { kind: 'fetch_and_index', limit: 1000 })).jobs;
+  const atRest = () =>
+    until(async () => (await fetchJobs()).every(({ status }) => status !== 'running'), 'nothing is being fetched');
+  let woken = 0;
+  /** Time passes, and somebody comes by: the scheduler looks at what is due by now. */
+  const pass = async (ms: number) => {
+    world.ahead += ms;
+    await system.read({ [`visitor-${woken++}`]: { title: 'A visit', text: 'Somebody came by and read a page.' } });
+    await atRest();
+  };
+  const urlOf = (host: string) => `http://${host}.test:${port}/page`;
+  web.serve('/page', { body: '<title>Old</title><p>What an old bookmark was about, in a sentence or two.</p>' });
+  return { web, world, system, pass, urlOf, fetchJobs, atRest };
+}
+
+test('an import without a network waits for days, says so, and is fetched when the network is back', async (t) => {
+  const { world, system, pass, urlOf, fetchJobs, atRest } = await setUp(t);
+  const hosts = Array.from({ length: 40 }, (_, i) => `site-${i}`);
+  await system.ask('page.ingestBatch', { pages: hosts.map((host) => ({ url: urlOf(host) })) });
+  await atRest();
+  for (let times = 0; times < 12; times++) await pass(6 * hourMs);
+  const waiting = await fetchJobs();
+  assert.deepEqual([...new Set(waiting.map(({ status, attempts }) => `${status} ${attempts}`))], ['pending 0']);
+  assert.match(
+    waiting[0].last_error ?? '',
+    /^no network: waits, tried again (?:now|at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z)/,
+  );
+  assert.deepEqual(
+    system.breakerStates().map(({ name, state }) => [name, state]),
+    [['network', 'open']],
+  );
+  assert.ok(world.looked < 60, `${world.looked} names were looked up for 40 pages in three days`);
+
+  world.isUp = true;
+  await pass(minuteMs);
+  await until(async () => (await fetchJobs()).every(({ status }) => status === 'done'), 'every page is fetched');
+});
+
+test('a poll without a network leaves the watch with the reason, and goes on when the network is back', async (t) => {
+  const { web, world, system, pass, urlOf } = await setUp(t);
+  web.serve('/feed', rss([{ link: '/page', title: 'An item' }]));
+  const url = urlOf('feeds').replace('/page', '/feed');
+  const { id } = await system.ask('watch.create', createWatchRequest.parse({ url }));
+  const created = await system.ask('watch.run', { watch_id: id });
+  const watch = () => system.ask('watch.get', { watch_id: id });
+  await until(async () => (await watch()).last_status === 'error', 'the watch says that the poll failed');
+  const { last_error, next_run_at, enabled } = await watch();
+  assert.deepEqual([last_error, enabled], ['no network: DNS failure (ENOTFOUND)', true]);
+  assert.ok(Date.parse(next_run_at) > Date.now() + 23 * hourMs);
+  const { jobs } = await system.ask('job.list', { kind: 'poll_watch', limit: 10 });
+  assert.deepEqual(
+    jobs.map(({ job_id, status, attempts }) => [job_id, status, attempts]),
+    [[created.job_id, 'pending', 0]],
+  );
+  world.isUp = true;
+  await pass(minuteMs);
+  await until(async () => (await watch()).last_status === 'ok', 'the feed is polled');
+});
+
+test('a name that does not exist is tried for about a day while others answer, then the page is dead', async (t) => {
+  const { world, system, pass, urlOf, fetchJobs } = await setUp(t);
+  world.isUp = true;
+  await system.ask('page.ingestBatch', { pages: [{ url: urlOf('gone') }, { url: urlOf('here') }] });
+  const statuses = async () => (await fetchJobs()).map(({ status }) => status);
+  await until(async () => (await statuses()).join() === 'done,failed', 'one is fetched, one failed');
+  for (let times = 0; times < 12; times++) await pass(6 * hourMs);
+  assert.deepEqual(await statuses(), ['done', 'failed']);
+  await pass(6 * hourMs);
+  assert.deepEqual((await fetchJobs()).map(({ status, attempts, last_error }) => [status, attempts, last_error])[1], [
+    'dead',
+    0,
+    'DNS failure (ENOTFOUND)',
+  ]);
+});
