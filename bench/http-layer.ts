@@ -6,6 +6,7 @@
 import { fork } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import type { AuthToken } from '../src/domain/access.ts';
 import type { Ask } from '../src/domain/messages.ts';
 import { type IngestBatchResult, ingestBatchResponse } from '../src/domain/page.ts';
 import { searchResponse } from '../src/domain/search.ts';
@@ -87,9 +88,10 @@ const searchBody = JSON.stringify({ query: 'what was it' });
 
 async function measureServer(): Promise<object> {
   const ask = (async (name: string) => (name === 'page.ingestBatch' ? results : found)) as unknown as Ask;
+  const tokens: AuthToken[] = [{ name: 'bench', token, scopes: ['write'] }];
   const app = buildServer({
     ask,
-    tokens: [{ name: 'bench', token, scopes: ['write'] }],
+    tokens: () => tokens,
     log: createLog({ json_logs: true, log_level: 'info' }),
     metrics: createMetrics(),
     version: '0.0.0',

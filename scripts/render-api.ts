@@ -25,7 +25,7 @@ export interface Document {
 async function openApiDocument(): Promise<Document> {
   const app = buildServer({
     ask: () => Promise.reject(new Error('this server only describes itself')),
-    tokens: [],
+    tokens: () => [],
     log: createLog({ json_logs: true, log_level: 'silent' }),
     metrics: createMetrics(),
     version: '0.0.0',

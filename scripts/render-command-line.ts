@@ -22,12 +22,12 @@ export function renderCommandLine(written: string): string {
     throw new Error('no command is run here');
   };
   const actions = new Proxy({}, { get: () => never }) as Parameters<typeof createProgram>[0]['actions'];
-  const program = createProgram({ version: '', actions, ended: never });
+  const program = createProgram({ version: '', actions, ended: never, helpWidth: 80 });
   const texts = [program, ...everyCommand(program)].map((command) => {
     let text = '';
     command.configureOutput({
       writeOut: (part) => (text += part),
-      getOutHelpWidth: () => 100,
+      getOutHelpWidth: () => 80,
       getOutHasColors: () => false,
     });
     command.outputHelp();

@@ -16,9 +16,11 @@ import { stopListening } from './http/stop-listening.ts';
 import { modelProgress } from './model-progress.ts';
 import { WordVectorsUnavailableError } from './providers/word-vectors-cache.ts';
 import { accessTokens } from './settings/access-tokens.ts';
+import { isGiven } from './settings/environment.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
 import { secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
+import { unknownVariables, unknownVariableText } from './settings/unknown-variables.ts';
 import { DataFolderError } from './store/data-folder.ts';
 import { StoreFormatError } from './store/environment.ts';
 import { damagedExitCode, StoreDamagedError } from './store/look-apart.ts';
@@ -93,7 +95,12 @@ function settingsOrLeave(demo: boolean) {
 async function main(): Promise<void> {
   const { demo } = readArguments();
   const settings = settingsOrLeave(demo);
-  const log = createLog({ ...settings.observability, secrets: secretTexts(settings.secrets) });
+  const { observability } = settings;
+  // Lines for people where people look, unless they want JSON there.
+  const json_logs =
+    observability.json_logs && (!process.stdout.isTTY || isGiven(process.env, ['observability', 'json_logs']));
+  const log = createLog({ ...observability, json_logs, secrets: secretTexts(settings.secrets) });
+  for (const each of unknownVariables(process.env)) log.warn(each, unknownVariableText(each));
   const metrics = createMetrics();
   const stopTimeoutMs = Math.min(maxTimerMs, settings.stop_timeout_s * 1000);
   const { traces, otlp_endpoint } = settings.observability;
@@ -109,9 +116,12 @@ async function main(): Promise<void> {
         });
   try {
     const app = await startApp({ settings, log, metrics, onModelProgress: modelProgress(process.stderr) });
-    const { tokens, generatedAt } = accessTokens(settings.secrets.tokens, settings.data_dir, () =>
-      randomBytes(32).toString('base64url'),
-    );
+    const { tokens, generatedAt } = accessTokens({
+      configured: settings.secrets.tokens,
+      dataDir: settings.data_dir,
+      newToken: () => randomBytes(32).toString('base64url'),
+      monotonic: () => performance.now(),
+    });
     const server = buildServer({
       ...settings,
       ask: app.ask,
@@ -154,7 +164,7 @@ async function main(): Promise<void> {
       await app.close();
       process.exit(1);
     });
-    if (demo) await runDemo({ baseUrl, token: tokens[0].token, say: (line) => process.stdout.write(`${line}\n`) });
+    if (demo) await runDemo({ baseUrl, token: tokens()[0].token, say: (line) => process.stdout.write(`${line}\n`) });
   } catch (error) {
     if (error instanceof StoreDamagedError) leave(damagedExitCode, error.message);
     const reason = plainReason(error);

@@ -1,6 +1,7 @@
 /** What every command is given: settings, terminal, clock, chance, and the service as it is now. */
 import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
+import type { UnknownVariable } from '../settings/unknown-variables.ts';
 import { StoreFormatError } from '../store/environment.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { StoreView } from '../store/store-view.ts';
@@ -16,6 +17,8 @@ export interface Context {
   /** `--url`: a service elsewhere. */
   url: string | undefined;
   version: string;
+  /** Of the environment: those that look like settings and are none. */
+  unknownVariables: readonly UnknownVariable[];
   /** Where imports over HTTP keep how far they are. */
   stateDir: string;
   stdin: AsyncIterable<Buffer> & { isTTY?: boolean };

@@ -7,6 +7,7 @@ import { runFsck } from '../fsck/run-fsck.ts';
 import { WordVectorsUnavailableError } from '../providers/word-vectors-cache.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { stateDir } from '../settings/state-dir.ts';
+import { unknownVariables, unknownVariableText } from '../settings/unknown-variables.ts';
 import { DataFolderError } from '../store/data-folder.ts';
 import { StoreFormatError } from '../store/environment.ts';
 import { StoreDamagedError } from '../store/look-apart.ts';
@@ -26,7 +27,7 @@ import { newTokenCommand } from './commands/token.ts';
 import { type Context, withStore } from './context.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
 import { withStoppedFolder } from './stopped-folder.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { columnsOf, helpColumns, openTerminal, type Terminal } from './terminal.ts';
 
 const interruption = new AbortController();
 /** The first one lets the command end in order; the second is the system's own. */
@@ -38,7 +39,8 @@ const globals = (): GlobalOptions => program.opts<GlobalOptions>();
 
 let terminal: Terminal | undefined;
 
-function context(): Context {
+/** `tells`: of variables that are no settings, here and not in the answer. */
+function context({ tells }: { tells: boolean } = { tells: true }): Context {
   onInterrupt();
   const { json = false, url, color } = globals();
   const settings = readSettings(process.env);
@@ -47,13 +49,17 @@ function context(): Context {
     stderr: process.stderr,
     colors: color && (process.env.NO_COLOR ?? '') === '' && !json,
     monotonic: () => performance.now(),
+    columns: columnsOf(process.env),
   });
+  const unknown = unknownVariables(process.env);
+  if (tells) for (const each of unknown) terminal.note(unknownVariableText(each));
   return {
     settings,
     terminal,
     json,
     url,
     version,
+    unknownVariables: unknown,
     stateDir: stateDir(process.env),
     stdin: process.stdin,
     stdout: process.stdout,
@@ -67,6 +73,7 @@ function context(): Context {
 
 const program = createProgram({
   version,
+  helpWidth: helpColumns(process.env, process.stdout),
   ended: (code) => {
     terminal?.progress('');
     process.exitCode = code;
@@ -83,7 +90,7 @@ const program = createProgram({
     jobs: (args) => jobsCommand(context(), args),
     retry: (ids, args) => retryCommand(context(), ids, args),
     inspect: (kind, id) => inspectCommand(context(), kind, id),
-    doctor: () => doctorCommand(context()),
+    doctor: () => doctorCommand(context({ tells: false })),
     fsck: ({ repair }) => fsckCommand(repair),
     import: (path, args) => importCommand(context(), path, args),
     export: (path, args) => exportCommand(context(), path, args),

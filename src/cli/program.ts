@@ -39,10 +39,12 @@ export interface ProgramOptions {
   actions: Actions;
   /** Called with the exit code of the command that ran. */
   ended: (code: ExitCode) => void;
+  /** Columns of the help texts. */
+  helpWidth: number;
 }
 
 /** A program that throws CommanderError instead of ending the process. */
-export function createProgram({ version, actions, ended }: ProgramOptions): Command {
+export function createProgram({ version, actions, ended, helpWidth }: ProgramOptions): Command {
   const program = new Command('readback')
     .description('A self-hosted index of everything you have read.')
     .version(version, '--version', 'print the version')
@@ -52,7 +54,7 @@ export function createProgram({ version, actions, ended }: ProgramOptions): Comm
     .option('--url <address>', 'a service elsewhere than the settings say', serviceAddress)
     .option('--no-color', 'no colours (NO_COLOR does the same)')
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
+    .configureHelp({ showGlobalOptions: true, helpWidth })
     .exitOverride()
     .addHelpText('after', () => helpEnd);
   const command = (nameAndArguments: string, description: string) =>
@@ -87,11 +89,11 @@ export function createProgram({ version, actions, ended }: ProgramOptions): Comm
 
   command('status', 'whether the service runs, and what the data folder holds').action(() => run(actions.status()));
 
-  const jobs = command('jobs', 'list jobs, newest first')
+  const jobs = command('jobs', 'list jobs and what they are about, newest first')
     .addOption(new Option('--status <status>', 'only of this status').choices(jobStatuses))
     .addOption(new Option('--kind <kind>', 'only of this kind').choices(jobKinds))
-    .option('--limit <number>', 'how many at most', integer(1, 1000), 20)
-    .action(({ status, kind, limit }: { status?: JobStatus; kind?: JobKind; limit: number }) =>
+    .option('--limit <number>', 'how many at most (20; retry: all)', integer(1, 1_000_000))
+    .action(({ status, kind, limit = 20 }: { status?: JobStatus; kind?: JobKind; limit?: number }) =>
       run(actions.jobs({ status, kind, limit })),
     );
   jobs
@@ -99,7 +101,7 @@ export function createProgram({ version, actions, ended }: ProgramOptions): Comm
     .description('send dead jobs back to work: these, or all that are dead')
     .argument('[id...]', 'jobs')
     .action((ids: string[], _options, self: Command) => {
-      const { kind, limit } = self.optsWithGlobals<{ kind?: JobKind; limit: number }>();
+      const { kind, limit } = self.optsWithGlobals<{ kind?: JobKind; limit?: number }>();
       return run(actions.retry(ids, { kind, limit }));
     });
 
@@ -163,7 +165,7 @@ export function createProgram({ version, actions, ended }: ProgramOptions): Comm
     .action(({ name, scope }) => run(actions.newToken({ name, scope })));
 
   for (const each of everyCommand(program)) {
-    each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth: 100 }).exitOverride();
+    each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth }).exitOverride();
   }
   return program;
 }
@@ -185,9 +187,10 @@ export function everyCommand(program: Command): Command[] {
 }
 
 const helpEnd = `
-Settings come from environment variables (docs/settings.md): the data folder from SERVICE_DATA_DIR, the
-service's address from SERVICE_BIND_HOST and SERVICE_BIND_PORT, the token from SERVICE_AUTH_TOKEN,
-SERVICE_AUTH_TOKENS or the file \`token\` in the data folder.
+Settings come from environment variables (docs/settings.md): the data folder
+from SERVICE_DATA_DIR, the service's address from SERVICE_BIND_HOST and
+SERVICE_BIND_PORT, the token from SERVICE_AUTH_TOKEN, SERVICE_AUTH_TOKENS or the
+file \`token\` in the data folder.
 
 Exit codes:
 ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`;

@@ -9,8 +9,7 @@ import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 
-const tokenHint =
-  '\nset SERVICE_AUTH_TOKEN as the service has it; a token made after its start counts from its next start on';
+const tokenHint = '\nset SERVICE_AUTH_TOKEN, or SERVICE_AUTH_TOKENS, or SERVICE_DATA_DIR, as the service has it';
 
 /** The service answered something else than success. */
 export class ServiceError extends CliError {

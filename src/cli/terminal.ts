@@ -1,4 +1,6 @@
 /** What commands write to: lines on standard output, remarks and progress on standard error; colours and bars on a terminal only. */
+import { padded, textWidth } from './text-width.ts';
+
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 export interface Terminal {
@@ -9,11 +11,13 @@ export interface Terminal {
   /** A remark beside the answer. */
   note(line: string): void;
   style(style: Style, text: string): string;
+  /** Columns that a line of the answer may have; no end of them where standard output is no terminal. */
+  columns: number;
   /** Draw over the line of before; nothing where standard error is no terminal. An empty text clears it. */
   progress(text: string): void;
 }
 
-type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
+type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY'> & Partial<Pick<NodeJS.WriteStream, 'columns'>>;
 
 const codes: Record<Style, number> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 };
 /** Progress is drawn so often, ms. */
@@ -25,9 +29,25 @@ export interface TerminalOptions {
   /** `--no-color`, or NO_COLOR in the environment. */
   colors: boolean;
   monotonic: () => number;
+  /** COLUMNS of the environment, which goes before what the terminal says. */
+  columns?: number | undefined;
 }
 
-export function openTerminal({ stdout, stderr, colors, monotonic }: TerminalOptions): Terminal {
+/** What a terminal has that does not say. */
+const usualColumns = 80;
+
+/** COLUMNS, where it is a number that lines can be fitted to. */
+export function columnsOf({ COLUMNS }: NodeJS.ProcessEnv): number | undefined {
+  const columns = Number(COLUMNS);
+  return Number.isInteger(columns) && columns >= 40 ? columns : undefined;
+}
+
+/** How wide help is: as the terminal, but no wider than is read with ease. */
+export function helpColumns(env: NodeJS.ProcessEnv, { columns = usualColumns }: { columns?: number }): number {
+  return Math.min(100, columnsOf(env) ?? Math.max(40, columns));
+}
+
+export function openTerminal({ stdout, stderr, colors, monotonic, columns }: TerminalOptions): Terminal {
   let drawn = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   const clear = () => {
@@ -47,6 +67,7 @@ export function openTerminal({ stdout, stderr, colors, monotonic }: TerminalOpti
       clear();
       stderr.write(`${line}\n`);
     },
+    columns: columns ?? (stdout.isTTY ? (stdout.columns ?? usualColumns) : Number.POSITIVE_INFINITY),
     style: (style, text) => (colors && stdout.isTTY ? `\x1b[${codes[style]}m${text}\x1b[0m` : text),
     progress(text) {
       if (!stderr.isTTY) return;
@@ -76,9 +97,9 @@ export function plain(text: string, maxLength = Number.MAX_SAFE_INTEGER): string
 
 /** Columns of equal width; the last one as long as it is. */
 export function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => textWidth(row[column] ?? ''))));
   return rows.map((row) =>
-    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]))).join('  '),
+    row.map((cell, column) => (column === row.length - 1 ? cell : padded(cell, widths[column]))).join('  '),
   );
 }
 

@@ -18,10 +18,16 @@ export function retryJobs(job_ids: readonly string[], at: number): Command<Retry
   return (transaction) => [...new Set(job_ids)].map((job_id) => retryOne(transaction, job_id, at));
 }
 
-/** The newest dead jobs, of a kind if one is given. */
-export function retryDeadJobs(kind: JobKind | undefined, limit: number, at: number): Command<RetryOutcome[]> {
-  return (transaction) =>
-    transaction.jobs.list({ status: 'dead', kind, limit }).map((job) => retry(transaction, job, at));
+export interface DeadJobs {
+  kind?: JobKind | undefined;
+  /** The number of a job: only older ones. */
+  before?: number | undefined;
+  limit: number;
+}
+
+/** The newest dead jobs that are meant. */
+export function retryDeadJobs(meant: DeadJobs, at: number): Command<RetryOutcome[]> {
+  return (transaction) => transaction.jobs.list({ status: 'dead', ...meant }).map((job) => retry(transaction, job, at));
 }
 
 function retryOne(transaction: Transaction, job_id: string, at: number): RetryOutcome {

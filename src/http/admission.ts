@@ -22,7 +22,7 @@ function refuse(request: FastifyRequest, reply: FastifyReply, status: number, bo
 /** The check of one request: null lets it pass, else it has been answered. */
 export type Admit = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 
-function admission(settings: GuardSettings, tokens: readonly AuthToken[]): Admit {
+function admission(settings: GuardSettings, tokens: () => readonly AuthToken[]): Admit {
   const foreign = hostGuard(settings);
   const holderOf = tokenVerifier(tokens);
   return (request, reply) => {
@@ -41,7 +41,7 @@ function admission(settings: GuardSettings, tokens: readonly AuthToken[]): Admit
 }
 
 /** Install the checks, before any route is registered. Returns the check for requests that never reach the router. */
-export function admitOnly(app: FastifyInstance, settings: GuardSettings, tokens: readonly AuthToken[]): Admit {
+export function admitOnly(app: FastifyInstance, settings: GuardSettings, tokens: () => readonly AuthToken[]): Admit {
   const admit = admission(settings, tokens);
   const table: RouteEntry[] = [];
   app.decorate('routeTable', table);

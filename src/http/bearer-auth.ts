@@ -27,19 +27,29 @@ export function bearerToken(request: IncomingMessage): string | null {
   return found === null ? null : (/^bearer +(\S.*)$/i.exec(found)?.[1] ?? null);
 }
 
-/** A function from a presented token to its holder, or null where nobody holds it. */
-export function tokenVerifier(tokens: readonly AuthToken[]): (token: string) => TokenHolder | null {
-  const known = tokens.map(({ name, token, scopes }) => ({
-    expected: digest(token),
-    holder: { name, scopes: scopes.includes('write') ? (['read', 'write'] as Scope[]) : [...scopes] },
-  }));
+/** A function from a presented token to its holder, or null where nobody holds it; `tokens` is asked each time for those that hold. */
+export function tokenVerifier(tokens: () => readonly AuthToken[]): (token: string) => TokenHolder | null {
+  let list: readonly AuthToken[] = [];
+  let known: { expected: Buffer; holder: TokenHolder }[] = [];
   return (token) => {
+    const now = tokens();
+    if (now !== list) {
+      list = now;
+      known = now.map(knownToken);
+    }
     const presented = digest(token);
     let found: TokenHolder | null = null;
     for (const { expected, holder } of known) {
       if (timingSafeEqual(presented, expected) && found === null) found = holder;
     }
     return found;
+  };
+}
+
+function knownToken({ name, token, scopes }: AuthToken): { expected: Buffer; holder: TokenHolder } {
+  return {
+    expected: digest(token),
+    holder: { name, scopes: scopes.includes('write') ? ['read', 'write'] : [...scopes] },
   };
 }
 

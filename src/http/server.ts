@@ -47,7 +47,7 @@ import { boundAnswers, type UntakenAnswers } from './untaken-answers.ts';
 
 export interface ServerOptions extends GuardSettings {
   ask: Ask;
-  tokens: readonly AuthToken[];
+  tokens: () => readonly AuthToken[];
   log: FastifyBaseLogger;
   metrics: Metrics;
   events: Pick<Settings['events'], 'heartbeat_s'>;

@@ -1,6 +1,6 @@
 /**
  * Whether this machine has a network, for all that goes out to the open web. A host that cannot be reached may be down, or nothing can
- * be reached: a name server that says of a made-up name that there is no such name has been reached, and so has whoever answers.
+ * be reached: then no host answers, and no name server that knows the world.
  *
  * What fails while nothing can be reached fails as `offline`. A few of these in a row open the breaker `network`, and then nothing is
  * tried but one contact after each cooldown: `src/actors/jobs/scheduler.ts` begins no more fetches than that.
@@ -86,18 +86,18 @@ export const unjudgedNetwork: Network = { contact: (run) => run() };
 /** For an answer that does not come, ms; asked twice. */
 const probeTimeoutMs = 2000;
 const probeTries = 2;
+/** A name server of `com`. A resolver that denies it denies everything. */
+const lastingName = 'a.gtld-servers.net';
 
 /**
- * Ask the system's name server for a name that nobody has. No cache can know it, so that it is told from afar that there is none.
- * Errors: none; false where no such answer comes.
+ * Ask the system's name server for a name that nobody has, and for one that has always been there. No cache can know the first, so that it
+ * is told from afar that there is none; a resolver without the world behind it that denies whatever it is asked denies the second, too.
+ * Errors: none; false where no such answers come.
  */
 export async function nameServerAnswers(): Promise<boolean> {
   // A new one each time: it reads what the system's name servers are by now.
   const resolver = new Resolver({ timeout: probeTimeoutMs, tries: probeTries });
-  try {
-    await resolver.resolve4(`${randomBytes(12).toString('hex')}.com`);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'ENOTFOUND' || errorCode(error) === 'ENODATA';
-  }
+  const codeOf = (name: string) => resolver.resolve4(name).then(() => null, errorCode);
+  const [lasting, madeUp] = await Promise.all([codeOf(lastingName), codeOf(`${randomBytes(12).toString('hex')}.com`)]);
+  return lasting === null && (madeUp === null || madeUp === 'ENOTFOUND' || madeUp === 'ENODATA');
 }

@@ -8,18 +8,46 @@ import type { AuthToken } from '../domain/access.ts';
 import { errorCode } from '../domain/error-code.ts';
 
 export interface AccessTokens {
-  tokens: readonly AuthToken[];
+  /** Those that hold now: the data folder's own may be replaced at any time (`readback token new`). */
+  tokens: () => readonly AuthToken[];
   /** Where the generated token is, when no token is configured. */
   generatedAt: string | null;
 }
 
-export function accessTokens(configured: readonly AuthToken[], dataDir: string, newToken: () => string): AccessTokens {
-  if (configured.length > 0) return { tokens: configured, generatedAt: null };
+export interface AccessTokensOptions {
+  configured: readonly AuthToken[];
+  dataDir: string;
+  newToken: () => string;
+  monotonic: () => number;
+}
+
+/** The file is looked at so often at most, ms: requests that nobody may make must not keep the disk busy. */
+const lookEveryMs = 100;
+
+export function accessTokens({ configured, dataDir, newToken, monotonic }: AccessTokensOptions): AccessTokens {
+  if (configured.length > 0) return { tokens: () => configured, generatedAt: null };
   const path = join(dataDir, 'token');
-  return {
-    tokens: [{ name: 'default', token: readOrMake(path, newToken), scopes: ['read', 'write'] }],
-    generatedAt: path,
+  const listOf = (token: string): AuthToken[] => [{ name: 'default', token, scopes: ['read', 'write'] }];
+  let held = listOf(readOrMake(path, newToken));
+  let lookedAt = monotonic();
+  const tokens = () => {
+    if (monotonic() - lookedAt < lookEveryMs) return held;
+    lookedAt = monotonic();
+    const token = kept(path);
+    if (token !== null && token !== held[0].token) held = listOf(token);
+    return held;
   };
+  return { tokens, generatedAt: path };
+}
+
+/** The token in the file; null where there is none, or none that can be read now. */
+function kept(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null;
+  } catch {
+    // The one that is held goes on to hold.
+    return null;
+  }
 }
 
 function readOrMake(path: string, newToken: () => string): string {

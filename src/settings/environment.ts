@@ -1,6 +1,6 @@
 /**
  * From environment variables to raw values: which variable stands for which setting, and its text read as the type that the
- * setting has. Bounds are not checked here. Variables that name no setting are ignored (contract "unknown settings are ignored").
+ * setting has. Bounds are not checked here. Variables that name no setting are ignored: src/settings/unknown-variables.ts tells of them.
  */
 import { z } from 'zod';
 import { provider } from './indexing-settings.ts';
@@ -42,6 +42,10 @@ function providerVariables(env: NodeJS.ProcessEnv): Variable[] {
 
 /** Every setting that this environment may set. */
 export const variablesOf = (env: NodeJS.ProcessEnv): Variable[] => [...fixedVariables, ...providerVariables(env)];
+
+/** Whether the environment says what a setting is. */
+export const isGiven = (env: NodeJS.ProcessEnv, path: readonly string[]): boolean =>
+  (env[variableName(path)]?.trim() ?? '') !== '';
 
 const words = new Map([
   ...['true', '1', 'yes', 'on'].map((word) => [word, true] as const),

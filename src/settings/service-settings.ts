@@ -94,7 +94,10 @@ export const mcp = z.object({
 });
 
 export const observability = z.object({
-  json_logs: flag(true, 'Log one JSON object a line; otherwise lines for people.'),
+  json_logs: flag(
+    true,
+    'Log one JSON object a line; otherwise lines for people, which a terminal gets unless this is set.',
+  ),
   log_level: choice(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'Least severity that is logged.'),
   metrics_snapshot_interval_s: aboveZero(15, 'Seconds between two stored snapshots of the metrics.'),
   traces: choice(['off', 'console', 'otlp'], 'off', 'Where traces go.'),

@@ -14,6 +14,8 @@ import { lastNumberOf } from './keys.ts';
 export interface JobListing {
   status?: JobStatus | undefined;
   kind?: JobKind | undefined;
+  /** With a status or a kind: only jobs of lower numbers. */
+  before?: number | undefined;
   limit: number;
 }
 
@@ -40,12 +42,12 @@ export class JobReader {
   }
 
   /** Newest first. */
-  list({ status, kind, limit }: JobListing): Job[] {
+  list({ status, kind, before, limit }: JobListing): Job[] {
     if (status === undefined && kind === undefined) {
       return [...this.rows.getRange({ reverse: true, limit })].map(({ value }) => value);
     }
     const found: Job[] = [];
-    for (const job of this.#listed(status, kind)) {
+    for (const job of this.#listed(status, kind, before)) {
       found.push(job);
       if (found.length === limit) break;
     }
@@ -53,8 +55,8 @@ export class JobReader {
   }
 
   /** Newest first. After many jobs of other kinds in a row it goes on at the next one of the kind. */
-  *#listed(status: JobStatus | undefined, kind: JobKind | undefined): Generator<Job> {
-    for (let from: number | undefined = end; from !== undefined; ) {
+  *#listed(status: JobStatus | undefined, kind: JobKind | undefined, before = end): Generator<Job> {
+    for (let from: number | undefined = before - 1; from !== undefined; ) {
       let passed = 0;
       let last: number = from;
       const numbers =

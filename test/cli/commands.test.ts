@@ -101,6 +101,52 @@ test('inspect tells which events a dead job accepts', async (t) => {
   assert.equal(retried.retried, 1);
 });
 
+test('what waits, failed or died is told with its page and why; all that is dead goes back to work', async (t) => {
+  const service = await RunningService.start(t, { SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+  const count = 600;
+  const pages = Array.from({ length: count }, (_, i) => ({
+    url: `http://192.168.7.7/${i}`,
+    title: `日本語のタイトル ${i}`,
+  }));
+  const ids: string[] = [];
+  for (let from = 0; from < count; from += 100) {
+    const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
+      pages: pages.slice(from, from + 100),
+    });
+    ids.push(...body.results.map(({ page_id }) => page_id));
+  }
+  for (let from = 0; from < count; from += 500) await service.settled(ids.slice(from, from + 500));
+  const cli = new Cli(temporaryFolder(t), {
+    SERVICE_DATA_DIR: service.dataDir,
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_BIND_PORT: new URL(service.url).port,
+    COLUMNS: '80',
+  });
+  const why = 'blocked address: fetch.allow_private_hosts does not list it';
+  const status = await cli.run(['status']);
+  assert.match(status.stdout, /pages {8}600: 600 dead\n/);
+  assert.ok(status.stdout.includes(`  600: ${why}\n`), status.stdout);
+  const listed = await cli.run(['jobs', '--status', 'dead', '--limit', '2']);
+  assert.equal(
+    listed.stdout,
+    [
+      `dead fetch_and_index (2): ${why}`,
+      '  jb_000000jr  日本語のタイトル 599 · http://192.168.7.7/599',
+      '  jb_000000jq  日本語のタイトル 598 · http://192.168.7.7/598',
+      '',
+    ].join('\n'),
+  );
+  const retried = await cli.json<{ requested: number; retried: number; results: unknown[] }>(['jobs', 'retry']);
+  assert.deepEqual([retried.requested, retried.retried, retried.results.length], [600, 600, 600]);
+});
+
+test('a misspelt setting is told beside the answer, and by doctor', async (t) => {
+  const cli = new Cli(temporaryFolder(t), { SERVICE_BIND_PRT: '8001' });
+  const told = 'SERVICE_BIND_PRT is no setting and is ignored; did you mean SERVICE_BIND_PORT?';
+  assert.equal((await cli.run(['status'])).stderr, `${told}\n`);
+  assert.match((await cli.run(['doctor'])).stdout, new RegExp(`warn {2}settings +${told.replace('?', '\\?')}`));
+});
+
 test('what is wrong is told in a line, with its exit code', async (t) => {
   const home = temporaryFolder(t);
   const cli = new Cli(home);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bytesText, openTerminal, plain, table } from '../../src/cli/terminal.ts';
+import { bytesText, columnsOf, helpColumns, openTerminal, plain, table } from '../../src/cli/terminal.ts';
+import { fitted, textWidth } from '../../src/cli/text-width.ts';
 
 test('text of pages cannot steer the terminal, nor turn the direction of writing', () => {
   assert.equal(plain('a\x1b[31mred\x1b]0;title\x07 b\r\nc\u202ed'), 'a [31mred ]0;title  b c d');
@@ -35,4 +36,38 @@ test('tables and sizes', () => {
     ['a    bb', 'ccc  d'],
   );
   assert.deepEqual([999, 1000, 99_960, 999_700, 5e9].map(bytesText), ['999 B', '1.0 kB', '100 kB', '1.0 MB', '5.0 GB']);
+});
+
+test('text of East Asia and emoji take two columns, in tables and where lines are cut', () => {
+  const widths: [string, number][] = [
+    ['plain', 5],
+    ['日本語', 6],
+    ['한국어 ', 7],
+    ['中文、标题。', 12],
+    ['ｱｲｳ', 3],
+    ['e\u0301', 1],
+    ['👨‍👩‍👧', 2],
+    ['🇩🇪!', 3],
+    ['·—…é', 4],
+  ];
+  for (const [text, width] of widths) assert.equal(textWidth(text), width, text);
+  assert.deepEqual(
+    table([
+      ['日本', 'b'],
+      ['a', 'c'],
+    ]),
+    ['日本  b', 'a     c'],
+  );
+  assert.equal(fitted('日本語のタイトル', 8), '日本語…');
+  assert.equal(fitted('日本語', 6), '日本語');
+  assert.equal(fitted('abcdef', 4), 'abc…');
+});
+
+test('help is as wide as the terminal, 80 columns where nobody says, and never wider than is read with ease', () => {
+  assert.deepEqual(
+    [helpColumns({}, {}), helpColumns({}, { columns: 60 }), helpColumns({}, { columns: 300 })],
+    [80, 60, 100],
+  );
+  assert.deepEqual([helpColumns({ COLUMNS: '72' }, { columns: 300 }), helpColumns({}, { columns: 5 })], [72, 40]);
+  assert.deepEqual([columnsOf({ COLUMNS: 'many' }), columnsOf({ COLUMNS: '120' })], [undefined, 120]);
 });

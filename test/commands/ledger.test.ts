@@ -166,7 +166,7 @@ class History {
         );
       }
       case 'retryNewest': {
-        const outcomes = await this.run(retryDeadJobs(step.kind, step.limit, at));
+        const outcomes = await this.run(retryDeadJobs({ kind: step.kind, limit: step.limit }, at));
         return assert.deepEqual(
           outcomes.map((each) => (each.outcome === 'retried' ? each.job.no : each)),
           model.retryNewest(step.kind, step.limit),

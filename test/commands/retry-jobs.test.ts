@@ -65,6 +65,21 @@ test('a list of ids: each once, in the order given; unknown ones and those that 
   ]);
 });
 
+test('a selection goes on below the job where another one has ended, though those above have died again', async () => {
+  await using temporary = await withDeadJobs();
+  const numbers = async (before: number | undefined) =>
+    brief(await temporary.commit(retryDeadJobs({ before, limit: 2 }, 400)));
+  assert.deepEqual(await numbers(undefined), [
+    ['retried', 4],
+    ['retried', 3],
+  ]);
+  assert.deepEqual(await numbers(3), [
+    ['retried', 2],
+    ['retried', 1],
+  ]);
+  assert.deepEqual(await numbers(1), []);
+});
+
 test('an empty list retries nothing', async () => {
   await using temporary = await withDeadJobs();
   assert.deepEqual(await temporary.commit(retryJobs([], 400)), []);
@@ -73,11 +88,13 @@ test('an empty list retries nothing', async () => {
 
 test('a selection takes the newest dead jobs of the kind, at most so many', async () => {
   await using temporary = await withDeadJobs();
-  assert.deepEqual(brief(await temporary.commit(retryDeadJobs('index_page', 1, 400))), [['retried', 2]]);
-  assert.deepEqual(brief(await temporary.commit(retryDeadJobs(undefined, 2, 400))), [
+  assert.deepEqual(brief(await temporary.commit(retryDeadJobs({ kind: 'index_page', limit: 1 }, 400))), [
+    ['retried', 2],
+  ]);
+  assert.deepEqual(brief(await temporary.commit(retryDeadJobs({ limit: 2 }, 400))), [
     ['retried', 4],
     ['retried', 3],
   ]);
-  assert.deepEqual(brief(await temporary.commit(retryDeadJobs(undefined, 100, 400))), [['retried', 1]]);
-  assert.deepEqual(await temporary.commit(retryDeadJobs(undefined, 100, 400)), []);
+  assert.deepEqual(brief(await temporary.commit(retryDeadJobs({ limit: 100 }, 400))), [['retried', 1]]);
+  assert.deepEqual(await temporary.commit(retryDeadJobs({ limit: 100 }, 400)), []);
 });

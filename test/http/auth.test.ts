@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { AuthToken } from '../../src/domain/access.ts';
 import { tokenVerifier } from '../../src/http/bearer-auth.ts';
 import type { RouteEntry } from '../../src/http/http-app.ts';
 import { reader, sendRaw, testServer, writer } from './test-server.ts';
@@ -117,7 +118,8 @@ test('a verifier finds exactly the holders of its tokens', () => {
   const tokens = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(tokens, fc.string(), (known, other) => {
-      const verify = tokenVerifier(known.map((token, at) => ({ name: `${at}`, token, scopes: ['read'] })));
+      const list = known.map((token, at): AuthToken => ({ name: `${at}`, token, scopes: ['read'] }));
+      const verify = tokenVerifier(() => list);
       for (const [at, token] of known.entries()) assert.equal(verify(token)?.name, `${at}`);
       assert.equal(verify(other) !== null, known.includes(other));
     }),

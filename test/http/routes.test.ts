@@ -155,8 +155,8 @@ test('pages, chunks, status and jobs are answered as the system replies', async 
     { name: 'page.chunks', request: { page_id: 'pg_00000001' } },
     { name: 'page.status', request: { page_id: 'pg_00000001' } },
     { name: 'page.statusBatch', request: { page_ids } },
-    { name: 'job.list', request: { kind: 'cluster', status: 'dead', limit: 1000 } },
-    { name: 'job.list', request: { status_filter: 'dead', limit: 100 } },
+    { name: 'job.list', request: { kind: 'cluster', status: 'dead', subject: false, limit: 1000 } },
+    { name: 'job.list', request: { status_filter: 'dead', subject: false, limit: 100 } },
     { name: 'job.retry', request: { job_id: 'jb_00000001' } },
     { name: 'job.retryBatch', request: { job_ids, status: 'dead', limit: 100 } },
   ]);

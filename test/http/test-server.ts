@@ -1,6 +1,7 @@
 /** A server over a system that answers from a table: enough to see how routes ask and how replies and errors are mapped. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import type { AuthToken } from '../../src/domain/access.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Ask, MessageName, ReplyOf, RequestOf } from '../../src/domain/messages.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
@@ -38,12 +39,13 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     return answer(request, asking?.signal);
   }) as Ask;
   const log = createLog({ json_logs: true, log_level: 'debug' }, { write: (line) => lines.push(line) });
+  const tokens: AuthToken[] = [
+    { name: 'home', token: writer, scopes: ['write'] },
+    { name: 'phone', token: reader, scopes: ['read'] },
+  ];
   const app = buildServer({
     ask,
-    tokens: [
-      { name: 'home', token: writer, scopes: ['write'] },
-      { name: 'phone', token: reader, scopes: ['read'] },
-    ],
+    tokens: () => tokens,
     log,
     metrics: createMetrics(),
     version: '0.0.0',

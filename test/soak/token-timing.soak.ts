@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import type { AuthToken } from '../../src/domain/access.ts';
 import { tokenVerifier } from '../../src/http/bearer-auth.ts';
 import { note } from './rare-states.ts';
 import { mean, percentile, round } from './samples.ts';
@@ -10,7 +11,8 @@ const calls = 200_000;
 /** Beyond this a difference counts as shown (test vector leakage assessment). */
 const bound = 4.5;
 const right = randomBytes(32).toString('base64url');
-const verify = tokenVerifier([{ name: 'one', token: right, scopes: ['read', 'write'] }]);
+const tokens: AuthToken[] = [{ name: 'one', token: right, scopes: ['read', 'write'] }];
+const verify = tokenVerifier(() => tokens);
 
 const other = (character: string) => (character === 'x' ? 'y' : 'x');
 const kinds = {

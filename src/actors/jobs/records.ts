@@ -139,8 +139,16 @@ export function recordsLogic(dependencies: RecordsDependencies) {
       if (outcome.outcome === 'skipped') throw new DomainError('conflict', notDead(outcome.job));
       return jobResponseOf(outcome.job);
     },
-    'job.retryBatch': async ({ job_ids, kind, limit }: JobRetryBatchRequest): Promise<JobRetryBatchResponse> => {
-      const command = job_ids == null ? retryDeadJobs(kind ?? undefined, limit, now()) : retryJobs(job_ids, now());
+    'job.retryBatch': async ({
+      job_ids,
+      kind,
+      before,
+      limit,
+    }: JobRetryBatchRequest): Promise<JobRetryBatchResponse> => {
+      const older = before == null ? undefined : numberOf('job', before);
+      if (older === null) throw unknownId('job', before ?? '');
+      const meant = { kind: kind ?? undefined, before: older, limit };
+      const command = job_ids == null ? retryDeadJobs(meant, now()) : retryJobs(job_ids, now());
       const outcomes = await commit<RetryOutcome[]>(command);
       const retried = outcomes.filter(({ outcome }) => outcome === 'retried').length;
       return { requested: outcomes.length, retried, results: outcomes.map(retryResultOf) };

@@ -12,6 +12,7 @@ import { findTranscription } from '../../providers/transcription.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
 import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
+import { unknownVariableText } from '../../settings/unknown-variables.ts';
 import { proveStore } from '../../store/look-apart.ts';
 import { graphLibraryFault } from '../../threads/shard-graph.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
@@ -66,7 +67,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
     terminal.say(`${terminal.style(style, mark)}  ${name.padEnd(nameWidth)} ${found.detail}`);
   };
   await look('node', nodeVersion);
-  await look('settings', () => ({ state: 'ok', detail: 'sound' })); // else no command would run
+  await look('settings', () => settings(context));
   for (const [name, purpose] of modules)
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
   await look('hnswlib-node', graphLibrary);
@@ -91,6 +92,12 @@ function nodeVersion(): Found {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const fits = major > 20 || (major === 20 && minor >= 20);
   return { state: fits ? 'ok' : 'fail', detail: `${process.versions.node}${fits ? '' : ': 20.20 or newer is needed'}` };
+}
+
+/** Those that are wrong end every command; those that name none do not. */
+function settings({ unknownVariables: unknown }: Context): Found {
+  if (unknown.length === 0) return { state: 'ok', detail: 'sound' };
+  return { state: 'warn', detail: unknown.map(unknownVariableText).join('; ') };
 }
 
 async function moduleLoads(name: string, purpose: string): Promise<Found> {

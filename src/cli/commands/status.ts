@@ -1,12 +1,16 @@
 /** `readback status`: whether the service runs, and what the data folder holds. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { jobStatuses } from '../../domain/job.ts';
+import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import type { IndexState } from '../../domain/messages.ts';
+import type { MetricsSummaryResponse } from '../../domain/metrics.ts';
+import { networkName } from '../../providers/network.ts';
+import type { StoreReader } from '../../store/store.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
-import { ServiceError, UnreachableError } from '../service-client.ts';
-import { bytesText, table } from '../terminal.ts';
+import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
+import { bytesText, plain, table } from '../terminal.ts';
+import { fitted } from '../text-width.ts';
 
 interface ServiceStatus {
   url: string;
@@ -15,7 +19,11 @@ interface ServiceStatus {
   reason: string | null;
   /** What it says of its index; null where it does not say. */
   index: IndexState | null;
+  /** Null where that cannot be known: no service, none of its tokens. */
+  network: 'up' | 'away' | null;
 }
+
+type StoreStatus = Awaited<ReturnType<typeof storeStatus>>;
 
 /** 0 where the service runs and is ready, 3 where none answers, 1 where it is not ready. */
 export async function statusCommand(context: Context): Promise<ExitCode> {
@@ -28,38 +36,77 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
     const state = service.ready
       ? terminal.style('green', 'ready')
       : terminal.style('red', service.running ? `not ready: ${service.reason}` : 'not running');
-    terminal.say(`service      ${state}, ${service.url}`);
-    if (service.index?.state === 'rebuilding')
-      terminal.say(`index        ${terminal.style('yellow', rebuilding(service.index))}`);
-    if (url === undefined) terminal.say(`data folder  ${settings.data_dir}${hasStore ? '' : ' (nothing in it yet)'}`);
-    if (store !== null) {
-      const jobs = Object.entries(store.jobs).map(([status, count]) => `${count} ${status}`);
-      const rows = [
-        ['store', bytesText(store.bytes)],
-        ['pages', String(store.pages)],
-        ['model', store.active_model ?? 'none'],
-        ['jobs', jobs.join(', ')],
-        ['watches', String(store.watches)],
-        ['blacklist', `${store.rules} rules`],
-      ];
-      for (const line of table(rows.map(([name, value]) => [name.padEnd(11), value]))) terminal.say(line);
-    }
+    const rows = [['service', `${state}, ${service.url}`]];
+    if (service.index?.state === 'rebuilding') rows.push(['index', terminal.style('yellow', rebuilding(service.index))]);
+    if (service.network === 'away') rows.push(['network', terminal.style('red', awayText(store))]);
+    if (url === undefined) rows.push(['data folder', `${settings.data_dir}${hasStore ? '' : ' (nothing in it yet)'}`]);
+    if (store !== null) rows.push(...storeRows(store));
+    const name = 'data folder'.length;
+    for (const line of table(rows.map(([first, value]) => [first.padEnd(name), value]))) terminal.say(line);
+    if (store !== null) for (const hint of hints(store)) terminal.say(fitted(hint, terminal.columns));
   }
   if (!service.running) return exitCodes.unreachable;
   return service.ready ? exitCodes.done : exitCodes.failed;
 }
 
+function storeRows({ bytes, pages, page_states, active_model, jobs, watches, watches_failing, rules }: StoreStatus) {
+  const [because] = watches_failing;
+  const failing = because === undefined ? '' : `, ${watches_failing.length} with an error: ${because}`;
+  return [
+    ['store', bytesText(bytes)],
+    ['pages', pages === 0 ? '0' : `${pages}: ${counted(page_states)}`],
+    ['model', active_model ?? 'none'],
+    ['jobs', counted(jobs)],
+    ['watches', `${watches}${failing}`],
+    ['blacklist', `${rules} rules`],
+  ];
+}
+
+/** Those that there are, in their order. */
+function counted(counts: Readonly<Record<string, number>>): string {
+  const told = Object.entries(counts).filter(([, count]) => count > 0);
+  return told.length === 0 ? 'none' : told.map(([name, count]) => `${count} ${name}`).join(', ');
+}
+
+function awayText(store: StoreStatus | null): string {
+  const waiting = store === null ? '' : `: ${store.waiting_to_be_fetched} pages wait`;
+  return `away${waiting}, tried again twice a minute`;
+}
+
+/** What to do about pages that are not found by their text. */
+function hints({ page_states, dead_because }: StoreStatus): string[] {
+  const lines: string[] = [];
+  if (page_states.dead > 0) {
+    lines.push('dead: given up; see `readback jobs --status dead`, try again: `readback jobs retry`');
+    for (const [why, count] of dead_because) lines.push(`  ${count}: ${why}`);
+  }
+  if (page_states.failed > 0) lines.push('failed: tried again by itself; see why: `readback jobs --status failed`');
+  return lines;
+}
+
 async function serviceStatus(context: Context): Promise<ServiceStatus> {
   const client = clientOf(context, 'read');
   const { baseUrl } = client;
+  const status = { url: baseUrl, running: true, ready: true, reason: null, network: null, index: null };
   try {
     const { index = null } = await client.call<{ index?: IndexState }>('GET', '/readyz');
-    return { url: baseUrl, running: true, ready: true, reason: null, index };
+    return { ...status, network: await networkOf(client), index };
   } catch (error) {
     if (error instanceof UnreachableError)
-      return { url: baseUrl, running: false, ready: false, reason: 'nothing answers', index: null };
-    if (error instanceof ServiceError)
-      return { url: baseUrl, running: true, ready: false, reason: error.message, index: null };
+      return { ...status, running: false, ready: false, reason: 'nothing answers' };
+    if (error instanceof ServiceError) return { ...status, ready: false, reason: error.message };
+    throw error;
+  }
+}
+
+async function networkOf(client: ServiceClient): Promise<ServiceStatus['network']> {
+  try {
+    const { breakers } = await client.call<MetricsSummaryResponse>('GET', '/v1/admin/metrics/summary');
+    const breaker = breakers.find(({ name }) => name === networkName);
+    return breaker === undefined || breaker.state === 'closed' ? 'up' : 'away';
+  } catch (error) {
+    // Whether it is ready needs no token; this does.
+    if (error instanceof ServiceError) return null;
     throw error;
   }
 }
@@ -71,12 +118,53 @@ function rebuilding({ indexed_chunks, total_chunks }: IndexState): string {
 }
 
 function storeStatus(context: Context) {
-  return withStore(context, (view) => ({
-    bytes: view.usedBytes(),
-    pages: view.reader.pages.count(),
-    active_model: view.reader.models.activeId(),
-    jobs: Object.fromEntries(jobStatuses.map((status) => [status, view.reader.jobs.countByStatus(status)])),
-    watches: view.reader.watches.list().length,
-    rules: view.reader.blacklist.list().length,
-  }));
+  return withStore(context, (view) => {
+    const { reader } = view;
+    const watches = reader.watches.list();
+    return {
+      bytes: view.usedBytes(),
+      ...pageCounts(reader),
+      active_model: reader.models.activeId(),
+      jobs: Object.fromEntries(jobStatuses.map((status) => [status, reader.jobs.countByStatus(status)])),
+      watches: watches.length,
+      watches_failing: watches.flatMap(({ status, last_error }) =>
+        status === 'error' ? [plain(last_error ?? '', 400)] : [],
+      ),
+      rules: reader.blacklist.list().length,
+    };
+  });
+}
+
+/** Reasons that are told. */
+const mostReasons = 5;
+
+/** Pages by where they are, told by the jobs that bring them to the index. */
+function pageCounts({ pages, jobs }: StoreReader) {
+  const count = (status: JobStatus) => {
+    const reasons = new Map<string, number>();
+    const found = { all: 0, toFetch: 0, reasons };
+    for (const { kind, last_error } of jobs.withStatus(status)) {
+      if (kind !== 'index_page' && kind !== 'fetch_and_index') continue;
+      found.all++;
+      if (kind === 'fetch_and_index') found.toFetch++;
+      const why = plain(last_error ?? 'no reason', 400);
+      reasons.set(why, (reasons.get(why) ?? 0) + 1);
+    }
+    return found;
+  };
+  const [queued, indexing, failed, dead] = (['pending', 'running', 'failed', 'dead'] as const).map(count);
+  const total = pages.count();
+  const indexed = total - queued.all - indexing.all - failed.all - dead.all;
+  return {
+    pages: total,
+    page_states: {
+      indexed: Math.max(0, indexed),
+      queued: queued.all,
+      indexing: indexing.all,
+      failed: failed.all,
+      dead: dead.all,
+    },
+    waiting_to_be_fetched: queued.toFetch,
+    dead_because: [...dead.reasons].sort(([, a], [, b]) => b - a).slice(0, mostReasons),
+  };
 }

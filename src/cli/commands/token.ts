@@ -19,7 +19,7 @@ export function newTokenCommand(context: Context, { name, scope }: TokenArgument
     const entry = { name, token, scopes: scope === 'write' ? ['read', 'write'] : ['read'] };
     if (json) terminal.json(entry);
     else terminal.say(JSON.stringify(entry));
-    terminal.note('add it to the list in SERVICE_AUTH_TOKENS and restart the service');
+    terminal.note('add it to the list in SERVICE_AUTH_TOKENS; the service takes it from its next start on');
     return exitCodes.done;
   }
   mkdirSync(settings.data_dir, { recursive: true, mode: 0o700 });
@@ -31,6 +31,6 @@ export function newTokenCommand(context: Context, { name, scope }: TokenArgument
   else terminal.say(token);
   if (settings.secrets.tokens.length > 0) {
     terminal.note(`it is in ${path}, but not in use: SERVICE_AUTH_TOKEN or SERVICE_AUTH_TOKENS are set`);
-  } else terminal.note(`it is in ${path}; the service takes it, and no longer the old one, from its next start on`);
+  } else terminal.note(`it is in ${path}; the service takes it from now on, and no longer the old one`);
   return exitCodes.done;
 }

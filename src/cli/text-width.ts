@@ -1,0 +1,43 @@
+/**
+ * How wide text stands on a terminal: characters of Chinese, Japanese and Korean, and emoji, take two columns, marks that combine
+ * take none. Source: Unicode Standard Annex 11, "East Asian Width"; its classes W and F by their blocks, as regular expressions know
+ * no property for them.
+ */
+
+const wide =
+  /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{RI}{2}|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6b\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}])/u;
+const zero = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** What all of this is about is rare. */
+const narrow = /^[\x20-\x7e\u00a1-\u02ff\u2010-\u2027…]*$/;
+
+/** Columns that a text without control characters takes. */
+export function textWidth(text: string): number {
+  if (narrow.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += widthOf(segment);
+  return width;
+}
+
+/** The text, cut to so many columns; an ellipsis stands for the rest. */
+export function fitted(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  let width = 0;
+  let kept = '';
+  for (const { segment } of graphemes.segment(text)) {
+    width += widthOf(segment);
+    if (width > columns - 1) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/** The text, with blanks up to so many columns. */
+export function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - textWidth(text)));
+}
+
+function widthOf(grapheme: string): number {
+  if (zero.test(grapheme)) return 0;
+  return wide.test(grapheme) ? 2 : 1;
+}

@@ -1,0 +1,45 @@
+/** Variables that look like settings and are none: ignored (contract "unknown settings are ignored"), but not in silence. */
+import { editDistance } from '../compute/entities/edit-distance.ts';
+import { variableName, variablesOf } from './environment.ts';
+
+export interface UnknownVariable {
+  name: string;
+  /** The setting that may have been meant; null where none is like it. */
+  nearest: string | null;
+}
+
+/** Of a name: as many letters may be wrong. */
+const wrongShare = 0.25;
+/** Names that are told, and characters of one; others set these variables, too. */
+const maxTold = 20;
+const maxNameLength = 100;
+
+export function unknownVariables(env: NodeJS.ProcessEnv): UnknownVariable[] {
+  const known = new Set(variablesOf(env).map(({ name }) => name));
+  const names = [
+    ...known,
+    variableName(['providers', '<name>', 'base_url']),
+    variableName(['providers', '<name>', 'api_key']),
+  ];
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SERVICE_') && name.length <= maxNameLength && !known.has(name))
+    .sort()
+    .slice(0, maxTold)
+    .map((name) => ({ name, nearest: nearestOf(name, names) }));
+}
+
+export function unknownVariableText({ name, nearest }: UnknownVariable): string {
+  return `${name} is no setting and is ignored${nearest === null ? '' : `; did you mean ${nearest}?`}`;
+}
+
+function nearestOf(name: string, names: readonly string[]): string | null {
+  let least = Math.floor((name.length - 'SERVICE_'.length) * wrongShare) + 1;
+  let nearest: string | null = null;
+  for (const each of names) {
+    const edits = editDistance(name, each, least);
+    if (edits >= least) continue;
+    least = edits;
+    nearest = each;
+  }
+  return nearest;
+}
