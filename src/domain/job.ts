@@ -105,7 +105,7 @@ export const jobRetryBatchRequest = z.strictObject({
   job_ids: z.array(idText).max(500).nullable().optional(),
   kind: jobKind.nullable().optional(),
   /** With a selector: only jobs older than this one, so that one request goes on where another has ended. */
-  before: z.string().max(64).nullable().optional(),
+  before: idText.nullable().optional(),
   limit: z.int().min(1).max(500).default(100),
 });
 export type JobRetryBatchRequest = z.infer<typeof jobRetryBatchRequest>;
