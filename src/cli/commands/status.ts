@@ -37,7 +37,8 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
       ? terminal.style('green', 'ready')
       : terminal.style('red', service.running ? `not ready: ${service.reason}` : 'not running');
     const rows = [['service', `${state}, ${service.url}`]];
-    if (service.index?.state === 'rebuilding') rows.push(['index', terminal.style('yellow', rebuilding(service.index))]);
+    if (service.index?.state === 'rebuilding')
+      rows.push(['index', terminal.style('yellow', rebuilding(service.index))]);
     if (service.network === 'away') rows.push(['network', terminal.style('red', awayText(store))]);
     if (url === undefined) rows.push(['data folder', `${settings.data_dir}${hasStore ? '' : ' (nothing in it yet)'}`]);
     if (store !== null) rows.push(...storeRows(store));
