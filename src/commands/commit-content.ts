@@ -1,7 +1,8 @@
 /**
  * Store a page's chunks and vectors and allocate their labels: the first half of indexing, before the index threads see them.
  * Refused (null) when the attempt no longer owns its job, so a late worker cannot overwrite newer content. A bare chunk is made by no
- * attempt: it is refused when the page has a text by now.
+ * attempt: it is refused when the page has a text by now. A page of which no word is known gets none: nothing is written, which would
+ * have its chunk be made again.
  */
 import { type Chunk, isBare, type LabelRange, mayBeBare, type Page } from '../domain/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
@@ -29,6 +30,7 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
     if (job === undefined || page === undefined) return null;
     if (!(attempt === null ? isWithoutText(transaction, page) : ownsJob(transaction, attempt))) return null;
     const count = content.chunks.length;
+    if (attempt === null && count === 0) return null;
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
     transaction.pages.put({ ...page, first_label: first, chunk_count: count }, page);

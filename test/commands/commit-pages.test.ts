@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
+import { commitContent } from '../../src/commands/commit-content.ts';
 import { commitPages } from '../../src/commands/commit-pages.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
+import { bareChunk } from '../../src/domain/page.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 
@@ -60,4 +62,19 @@ test('pages of one commit have labels that follow each other, refused ones inclu
       [6, 1],
     ],
   );
+});
+
+test('a page without a text gets its bare chunk once; one of which no word is known is not written at all', async () => {
+  await using temporary = await TemporaryStore.open();
+  const withoutText = { body: null, content_hash: null };
+  const bare = { ...content(1, 1), chunks: [bareChunk] };
+  const { changed } = await temporary.commit((transaction) => {
+    ingestPage(submission({ ...withoutText, canonical_url: 'https://example.com/a' }))(transaction);
+    ingestPage(submission({ ...withoutText, canonical_url: 'https://xn--n3h.net/', title: null }))(transaction);
+    transaction.pages.changed = [];
+    assert.deepEqual(commitContent(null, bare)(transaction)?.labels, { first: 1, count: 1 });
+    assert.equal(commitContent(null, content(2, 0))(transaction), null);
+    return { changed: transaction.pages.changed.map(({ no }) => no) };
+  });
+  assert.deepEqual(changed, [1], 'a row that is written is looked at again');
 });
