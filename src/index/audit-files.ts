@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openSegment } from '../compute/bm25/segment.ts';
+import { openSegment, type Segment, SegmentFormatError } from '../compute/bm25/segment.ts';
 import { loadRows } from '../threads/shard-files.ts';
 import { readManifest } from './space-files.ts';
 
@@ -36,7 +36,8 @@ const sparseManifest = z.object({
 export function auditSegmentFiles(dir: string, stored: StoredLabels): FilesAudit {
   const path = join(dir, 'manifest.json');
   if (!existsSync(path)) return compare([], stored, []);
-  const manifest = sparseManifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const manifest = readSparseManifest(path);
+  if (typeof manifest === 'string') return compare([], stored, [manifest]);
   const findings =
     manifest.store_id === stored.storeId ? [] : [`the segments are of another store, ${manifest.store_id}`];
   const held: number[] = [];
@@ -51,13 +52,34 @@ export function auditSegmentFiles(dir: string, stored: StoredLabels): FilesAudit
       findings.push(`${file} has another checksum`);
       continue;
     }
-    const buffer = new SharedArrayBuffer(content.length);
-    new Uint8Array(buffer).set(content);
-    const segment = openSegment(buffer);
+    const segment = segmentOf(content);
+    if (segment === null) continue;
     if (segment.docs !== docs) findings.push(`${file} has ${segment.docs} documents, not ${docs}`);
     for (const label of segment.labels) held.push(label);
   }
   return compare(held, stored, findings);
+}
+
+/** Gives what is wrong with it instead. */
+function readSparseManifest(path: string): z.infer<typeof sparseManifest> | string {
+  try {
+    return sparseManifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return 'manifest.json cannot be read';
+    throw error;
+  }
+}
+
+/** Null for one of another version of readback: a start makes it anew from the texts. */
+function segmentOf(content: Uint8Array): Segment | null {
+  const buffer = new SharedArrayBuffer(content.length);
+  new Uint8Array(buffer).set(content);
+  try {
+    return openSegment(buffer);
+  } catch (error) {
+    if (error instanceof SegmentFormatError) return null;
+    throw error;
+  }
 }
 
 /** Audit the folder of a vector space: a label is in the shard that its number says. */

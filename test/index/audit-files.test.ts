@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { auditSegmentFiles } from '../../src/index/audit-files.ts';
+import { modelSegment } from '../../src/threads/model-segment.ts';
+import { TemporaryFolder } from '../store/temporary-folder.ts';
+
+const stored = { storeId: 'st', labels: [1, 2], labelEnd: 3 };
+
+function writeFolder(dir: string, version?: number): void {
+  const { buffer } = modelSegment([1, 2].map((no) => ({ title: [], section: [], body: [`word${no}`] })));
+  const header = new Uint32Array(buffer, 0, 2);
+  header[1] = version ?? header[1];
+  const content = Buffer.from(new Uint8Array(buffer));
+  writeFileSync(join(dir, '1.segment'), content);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const segments = [{ file: '1.segment', docs: 2, bytes: content.length, sha256 }];
+  writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ store_id: 'st', segments }));
+}
+
+test('a segment of another version holds nothing, which is no fault: a start makes it anew', async () => {
+  await using folder = await TemporaryFolder.make();
+  writeFolder(folder.path, 4);
+  assert.deepEqual(auditSegmentFiles(folder.path, stored), { findings: [], missing: [1, 2], obsolete: [] });
+});
+
+test('a manifest that cannot be read is a finding', async () => {
+  await using folder = await TemporaryFolder.make();
+  for (const text of ['', '{"store_id":', '{"segments":[]}', 'null']) {
+    writeFileSync(join(folder.path, 'manifest.json'), text);
+    assert.deepEqual(auditSegmentFiles(folder.path, stored).findings, ['manifest.json cannot be read'], text);
+  }
+});
