@@ -201,9 +201,12 @@ const compare = defineTool({
   answer: ({ runs, agreement }: CompareResponse) => {
     const pages = new Map(runs.flatMap(({ results }) => results.map((page) => [page.page_id, page] as const)));
     const orders = runs.map(({ model, results }) => ({ model, page_ids: results.map(({ page_id }) => page_id) }));
+    const lines = fitting([...orders, ...agreement, ...linesOf(pages.values(), pageLine)]);
+    const missing = orders.length + agreement.length + pages.size - lines.length;
+    const rest = missing === 0 ? '' : `, without the last ${missing}, which do not fit`;
     return {
-      said: `${runs.length} models, ${pages.size} ${pages.size === 1 ? 'page' : 'pages'}: the order of each model, how far each two agree, the pages.`,
-      lines: fitting([...orders, ...agreement, ...linesOf(pages.values(), pageLine)]),
+      said: `${runs.length} models, ${pages.size} ${pages.size === 1 ? 'page' : 'pages'}: the order of each model, how far each two agree, the pages${rest}.`,
+      lines,
     };
   },
 });

@@ -257,6 +257,15 @@ test('of a topic, a name, likeness and a comparison what serves to go on is told
   ]);
 });
 
+test('a comparison says how many pages do not fit', () => {
+  const pages = Array.from({ length: 200 }, (_, no) => ({ page_id: `pg_${no}`, title: prose.repeat(9), score: 1 }));
+  const results = pages.map((page) => ({ ...page, canonical_url: `https://example.com/${page.page_id}` }));
+  const compared = { compare_id: 'cp_1', query: 'x', runs: [{ model: 'm', results }], agreement: [] };
+  const { said, lines = [] } = answerOf('compare', { query: 'x', models: ['m', 'n'], k: 100 }, compared);
+  assert.ok(lines.length > 50 && lines.length < 201, `${lines.length} lines`);
+  assert.match(said, new RegExp(`the pages, without the last ${201 - lines.length}, which do not fit\\.$`));
+});
+
 test('no answer is larger than its bound, however much a route answers and however it is written', () => {
   const pages = Array.from({ length: 3000 }, (_, no) => ({
     page_id: `pg_${no}`,
