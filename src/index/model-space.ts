@@ -97,7 +97,7 @@ export class ModelSpace {
     ]);
     const space = new ModelSpace(model, opened, pages, (chunks) => {
       const recoverPage = async (no: number) => {
-        const page = reader.pages.get(no);
+        const page = reader.pages.head(no);
         const rows = reader.vectors.get(model.space, no);
         if (page === undefined || rows === undefined) return;
         const labels = labelsOfPage(page);

@@ -6,7 +6,8 @@
  */
 import pLimit from 'p-limit';
 import { factsText } from '../compute/text/facts-text.ts';
-import type { Chunk, Page } from '../domain/page.ts';
+import type { Chunk } from '../domain/page.ts';
+import type { PageHead } from '../store/pages.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { ChunkedText } from '../threads/prepare-page.ts';
 import type { Catalog } from './catalog.ts';
@@ -94,7 +95,7 @@ export class IndexRecovery {
     const found = new Set<number>();
     for (const label of labels) found.add(catalog.pageOf(label));
     found.delete(0);
-    const pages = [...found].filter((no) => !leaveToJobs || !awaitsJob(reader.pages.get(no)));
+    const pages = [...found].filter((no) => !leaveToJobs || !awaitsJob(reader.pages.head(no)));
     for (const no of pages) this.#lacking.set(no, catalog.labelsOf(no).first);
     return pages;
   }
@@ -130,13 +131,13 @@ export function recoverText({ reader, catalog, model, addSegment }: SparseRecove
     const text = reader.pages.body(no) ?? '';
     const segment = await model({ title: page.title, facts: factsText(page), text, chunks });
     // Indexed anew meanwhile, it has other labels and is in the index already.
-    if (reader.pages.get(no)?.first_label === page.first_label)
+    if (reader.pages.head(no)?.first_label === page.first_label)
       await addSegment(page.first_label, chunks.length, segment);
   };
 }
 
 /** Whether a job gives the page new content soon, under new labels; what is still to be fetched may never come. */
-function awaitsJob(page: Page | undefined): boolean {
+function awaitsJob(page: PageHead | undefined): boolean {
   const { status, content_hash = null } = page ?? {};
   return content_hash !== null && (status === 'queued' || status === 'indexing' || status === 'failed');
 }

@@ -24,7 +24,7 @@ export async function findKeywords(
   for (let at = 0; at < pages.length; at += batchPages) {
     signal.throwIfAborted();
     const texts = pages.slice(at, at + batchPages).flatMap(({ page_no, cluster }) => {
-      const page = reader.pages.get(page_no);
+      const page = reader.pages.head(page_no);
       if (page === undefined) return []; // forgotten meanwhile
       return [{ cluster, title: page.title, text: reader.pages.bodySlice(page_no, 0, maxCharacters) }];
     });

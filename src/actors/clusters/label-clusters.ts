@@ -58,7 +58,7 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     const titles = reader.clusters
       .pagesOf(cluster.no)
       .slice(0, shownTitles)
-      .flatMap((no) => reader.pages.get(no)?.title?.slice(0, maxTitle) ?? []);
+      .flatMap((no) => reader.pages.head(no)?.title?.slice(0, maxTitle) ?? []);
     const answer = await client.complete(
       [
         {

@@ -47,7 +47,7 @@ export class PagePlacement {
       const some = [...this.#waiting].slice(0, pagesPerCommit);
       const points: ClusterPoint[] = [];
       for (const no of run === 0 ? [] : some) {
-        if (reader.pages.get(no)?.status !== 'indexed' || reader.clusters.point(run, no) !== undefined) continue;
+        if (reader.pages.head(no)?.status !== 'indexed' || reader.clusters.point(run, no) !== undefined) continue;
         const filters = { domain: null, after: null, before: null, pages: null };
         const near = await ask('index.nearPages', { model: null, page_nos: [no], k: voters, except: [], filters });
         points.push(nearestCluster(no, near, (page) => reader.clusters.point(run, page)));

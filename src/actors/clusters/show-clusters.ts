@@ -31,7 +31,7 @@ export function showClusters(
       const members = cluster.tombstoned ? [] : reader.clusters.pagesOf(cluster.no);
       for (const [i, no] of members.entries()) {
         if (i % slicePages === slicePages - 1) await new Promise(setImmediate);
-        const page = reader.pages.get(no);
+        const page = reader.pages.head(no);
         const point = reader.clusters.point(run, no);
         if (page === undefined || point?.cluster_no !== cluster.no) continue;
         const { canonical_url, title } = page;

@@ -25,7 +25,7 @@ export function extractEntitiesHandler({ reader, pool, now }: ExtractEntitiesDep
     const { page_no, max_attempts } = job;
     const body = page_no === null ? undefined : reader.pages.body(page_no);
     if (page_no === null || body === undefined) throw new JobError('the page has no text', { permanent: true });
-    const title = reader.pages.get(page_no)?.title ?? null;
+    const title = reader.pages.head(page_no)?.title ?? null;
     const found = await pool.run('recognize', { title, body }, { signal }).catch((error: unknown) => {
       if (!(error instanceof QueueFullError)) throw error;
       throw new JobError('too many pages wait to be read for entities', { retryAfterMs, cause: error });
