@@ -99,7 +99,7 @@ export interface Messages {
   /** Items as they came: each is validated by itself. */
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
   'page.get': { request: { page_id: string } & PageQuery; reply: PageResponse };
-  /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `conflict` when another text has come. */
+  /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
   'page.text': { request: { page_id: string }; reply: string | TextInParts | null };
   'page.chunks': { request: { page_id: string }; reply: PageChunksResponse };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };

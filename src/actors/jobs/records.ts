@@ -2,6 +2,7 @@
  * Records: answers what is known of pages and jobs, moves dead jobs, and has old ones deleted (old-jobs.ts). Reads go straight to the
  * store's readers.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
 import { ownCopy } from '../../compute/text/own-copy.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
@@ -16,8 +17,9 @@ import type {
 } from '../../domain/job.ts';
 import { laneOf } from '../../domain/lane.ts';
 import type { IndexState, MessageName } from '../../domain/messages.ts';
-import { isBare, type Page, type PageQuery, type PageResponse, type PageStatusResponse } from '../../domain/page.ts';
+import { isBare, type PageQuery, type PageResponse, type PageStatusResponse } from '../../domain/page.ts';
 import { TextInParts } from '../../domain/rows.ts';
+import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
@@ -34,6 +36,9 @@ export interface RecordsDependencies extends OldJobsDependencies {
 
 /** UTF-16 code units read at a time of a text that is written whole: some tenths of a millisecond. */
 const partLength = 64 * 1024;
+/** An index that is being opened again after a fault does not tell its state in time, ms; pages are taken in all the same. */
+const indexPatienceMs = 1000;
+const unopened: IndexState = { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 };
 
 type RecordsMessages =
   | Extract<MessageName, `job.${string}`>
@@ -46,17 +51,17 @@ type RecordsMessages =
 
 export function recordsLogic(dependencies: RecordsDependencies) {
   const { reader, commit, writeTrouble, indexState, held = () => null, log, now } = dependencies;
-  const findPage = (page_id: string): Page | undefined => {
+  const findPage = (page_id: string): PageHead | undefined => {
     const no = numberOf('page', page_id);
-    return no === null ? undefined : reader.pages.get(no);
+    return no === null ? undefined : reader.pages.head(no);
   };
-  const requirePage = (page_id: string): Page => {
+  const requirePage = (page_id: string): PageHead => {
     const page = findPage(page_id);
     if (page === undefined) throw unknownId('page', page_id);
     return page;
   };
 
-  const statusOf = (page: Page): PageStatusResponse => {
+  const statusOf = (page: PageHead): PageStatusResponse => {
     const failing = page.status === 'failed' || page.status === 'dead';
     const entityJob = page.entity_job === null ? undefined : reader.jobs.get(page.entity_job);
     return {
@@ -80,7 +85,8 @@ export function recordsLogic(dependencies: RecordsDependencies) {
 
   const handlers: Handlers<RecordsMessages> = {
     'page.get': ({ page_id, ...part }) => {
-      const page = requirePage(page_id);
+      const page = reader.pages.get(requirePage(page_id).no);
+      if (page === undefined) throw unknownId('page', page_id);
       return {
         page_id: idOf('page', page.no),
         canonical_url: page.canonical_url,
@@ -146,7 +152,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
       limit,
     }: JobRetryBatchRequest): Promise<JobRetryBatchResponse> => {
       const older = before == null ? undefined : numberOf('job', before);
-      if (older === null) throw unknownId('job', before ?? '');
+      if (older === null) throw new DomainError('invalid', 'before: must be the id of a job');
       const meant = { kind: kind ?? undefined, before: older, limit };
       const command = job_ids == null ? retryDeadJobs(meant, now()) : retryJobs(job_ids, now());
       const outcomes = await commit<RetryOutcome[]>(command);
@@ -154,7 +160,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
       return { requested: outcomes.length, retried, results: outcomes.map(retryResultOf) };
     },
     'system.readiness': async () => {
-      const [trouble, index] = await Promise.all([writeTrouble(), indexState()]);
+      const [trouble, index] = await Promise.all([writeTrouble(), inTime(indexState())]);
       return { store: isReadable(), trouble, activeModel: reader.models.activeId(), index };
     },
   };
@@ -173,10 +179,22 @@ export function recordsLogic(dependencies: RecordsDependencies) {
   return serviceLogic<RecordsMessages>('records', start);
 }
 
+/** The state that the index tells, or `unopened` where it tells none. Errors: none. */
+async function inTime(state: Promise<IndexState>): Promise<IndexState> {
+  const told = new AbortController();
+  try {
+    return await Promise.race([state, delay(indexPatienceMs, unopened, { signal: told.signal })]);
+  } catch {
+    return unopened; // it is not running
+  } finally {
+    told.abort();
+  }
+}
+
+/** A text never changes once it is there, but it may go while it is read. Errors: DomainError `not_found`. */
 async function* textParts({ pages }: StoreReader, no: number): AsyncGenerator<string> {
-  const hash = pages.head(no)?.content_hash;
   for (let from = 0; ; ) {
-    if (pages.head(no)?.content_hash !== hash) throw new DomainError('conflict', 'the text was replaced meanwhile');
+    if (!pages.has(no)) throw unknownId('page', idOf('page', no));
     const part = ownCopy(pages.bodySlice(no, from, from + partLength));
     if (part === '') return;
     const isWhole = part.length === 1 || !/[\ud800-\udbff]$/.test(part);
@@ -202,7 +220,7 @@ export function jobResponseOf(job: Job): JobResponse {
 
 /** What a job is about; null for one of no page and no watch, or of one that is gone. */
 export function jobSubjectOf({ pages, watches }: StoreReader, job: Job): JobSubject | null {
-  const page = job.page_no === null ? undefined : pages.get(job.page_no);
+  const page = job.page_no === null ? undefined : pages.head(job.page_no);
   if (page !== undefined) return { id: idOf('page', page.no), url: page.canonical_url, title: page.title };
   const watch = job.kind === 'poll_watch' ? watches.ofJob(job.no) : undefined;
   return watch === undefined ? null : { id: idOf('watch', watch.no), url: watch.url, title: watch.title };

@@ -9,6 +9,7 @@ import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/ids.ts';
 import type { IndexState } from '../../../src/domain/messages.ts';
+import { TextInParts } from '../../../src/domain/rows.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { until } from '../../process/service.ts';
@@ -51,6 +52,7 @@ async function startRecords() {
     return reply;
   };
   const disk = { trouble: null as string | null };
+  const index = { state: async () => whole };
   const writeTrouble = async () => disk.trouble;
   const reader = temporary.store.reader;
   const clock = { now: 1000 };
@@ -61,9 +63,9 @@ async function startRecords() {
   };
   const now = () => clock.now;
   const hosted = new Hosted(
-    recordsLogic({ reader, commit, writeTrouble, indexState: async () => whole, keepDays: 90, log, now, every }),
+    recordsLogic({ reader, commit, writeTrouble, indexState: () => index.state(), keepDays: 90, log, now, every }),
   );
-  return { temporary, hosted, lines, disk, clock, days, writes };
+  return { temporary, hosted, lines, disk, index, clock, days, writes };
 }
 
 const whole: IndexState = { state: 'whole', indexed_chunks: 0, total_chunks: 0 };
@@ -106,6 +108,43 @@ test('a part of a text is told with the length of the whole, and the whole as it
   assert.deepEqual(await partOf(1, { offset: 9, length: 1 }), ['', 9]);
   assert.deepEqual(await partOf(1, { offset: 0 }), ['some text', undefined]);
   assert.deepEqual(await partOf(3, { offset: 5, length: 3 }), [null, undefined]);
+});
+
+test('a page that is forgotten while its text is read is not found', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const body = 'long text '.repeat(20_000);
+  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/long', body })));
+  const ask = async () => {
+    const text = await hosted.ask('page.text', { page_id: page(4) });
+    return text instanceof TextInParts ? text.parts : assert.fail('in parts');
+  };
+  let whole = '';
+  for await (const part of await ask()) whole += part;
+  assert.equal(whole, body);
+  const [untouched, begun] = [(await ask())[Symbol.asyncIterator](), (await ask())[Symbol.asyncIterator]()];
+  await begun.next();
+  await temporary.commit(({ pages }) => {
+    const row = pages.get(4);
+    if (row !== undefined) pages.remove(row);
+  });
+  for (const parts of [untouched, begun]) {
+    await assert.rejects(() => parts.next(), refused('not_found', `unknown page id: ${page(4)}`));
+  }
+});
+
+test('rows are read without their metadata where no answer has it', async (t) => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const metadata = { tags: ['engines'] };
+  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/d', metadata })));
+  const parse = t.mock.method(JSON, 'parse');
+  await hosted.ask('page.statusBatch', { page_ids: [1, 2, 3, 4].map(page) });
+  await hosted.ask('page.status', { page_id: page(4) });
+  await hosted.ask('page.chunks', { page_id: page(4) });
+  await hosted.ask('page.text', { page_id: page(4) });
+  await hosted.ask('job.list', { limit: 100, subject: true });
+  assert.equal(parse.mock.callCount(), 0);
 });
 
 test('chunks are slices of the text, with the ids that searches give', async () => {
@@ -263,6 +302,16 @@ test('a bulk retry without ids selects dead jobs, by kind and up to the limit; n
   });
 });
 
+test('a bulk retry goes on before a job, and refuses what is no id of one', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const retryBefore = (before: string) =>
+    hosted.ask('job.retryBatch', { status: 'dead', job_ids: null, before, limit: 100 });
+  assert.equal((await retryBefore(job(2))).requested, 0);
+  await assert.rejects(() => retryBefore('pg_2'), refused('invalid', 'before: must be the id of a job'));
+  assert.equal((await retryBefore(job(3))).retried, 1);
+});
+
 test('the entity job of a page is told beside it', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;
@@ -295,6 +344,20 @@ test('readiness: the store is readable, whether it takes writes, and which model
   assert.deepEqual(await hosted.ask('system.readiness', {}), readiness);
   assert.deepEqual(lines, []);
 });
+
+for (const [fault, state] of Object.entries({
+  'is not running': () => Promise.reject(new DomainError('store_unavailable', 'indexes is not running')),
+  'is still being opened': () => new Promise<never>(() => {}),
+})) {
+  test(`an index that ${fault} is told as one that is built again; the store is there all the same`, async () => {
+    const { temporary, hosted, index } = await startRecords();
+    await using _ = temporary;
+    index.state = state;
+    const readiness = await hosted.ask('system.readiness', {});
+    assert.deepEqual(readiness.index, { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 });
+    assert.equal(readiness.store, true);
+  });
+}
 
 test('done jobs are deleted when they are older than the setting says, once a day', async () => {
   const { temporary, hosted, clock, days, writes } = await startRecords();
