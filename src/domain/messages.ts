@@ -101,7 +101,7 @@ export interface Messages {
   'page.get': { request: { page_id: string } & PageQuery; reply: PageResponse };
   /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
   'page.text': { request: { page_id: string }; reply: string | TextInParts | null };
-  'page.chunks': { request: { page_id: string }; reply: PageChunksResponse };
+  'page.chunks': { request: { page_id: string }; reply: InRows<PageChunksResponse> };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };
   'page.entities': { request: { page_id: string }; reply: PageEntitiesResponse };

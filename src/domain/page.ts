@@ -178,6 +178,7 @@ export const pageChunksResponse = z.strictObject({
   ),
 });
 export type PageChunksResponse = z.infer<typeof pageChunksResponse>;
+export type PageChunk = PageChunksResponse['chunks'][number];
 
 const featureStatus = z.strictObject({
   status: z.enum([...jobStatuses, 'not_queued']).nullable(),

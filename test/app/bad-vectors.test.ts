@@ -86,7 +86,7 @@ for (const { provider, path, answer } of wires) {
         await until(async () => (await statusOf(sound)) === 'indexed', 'the other one is indexed');
         const { jobs } = await system.ask('job.list', jobListQuery.parse({ kind: 'index_page', status: 'dead' }));
         assert.match(jobs[0].last_error ?? '', new RegExp(`^provider ${provider}: unusable vectors: `));
-        assert.deepEqual((await system.ask('page.chunks', { page_id })).chunks, []);
+        assert.deepEqual(await system.chunks(page_id), []);
         await system.ask('page.forget', { url: `https://example.com/${slug}` });
         await system.ask('page.forget', { url: `https://example.com/${slug}-sound` });
 

@@ -61,9 +61,9 @@ test('a model is registered, filled beside the active one, compared, activated, 
   let tokens = 0;
   let chunks = 0;
   for (const page_id of Object.values(ids)) {
-    const found = await system.ask('page.chunks', { page_id });
-    chunks += found.chunks.length;
-    for (const { token_count } of found.chunks) tokens += token_count;
+    const found = await system.chunks(page_id);
+    chunks += found.length;
+    for (const { token_count } of found) tokens += token_count;
   }
   const { est_duration_s, ...exact } = estimate;
   assert.deepEqual(exact, {

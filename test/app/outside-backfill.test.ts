@@ -192,8 +192,8 @@ test('what is forgotten during a backfill has no vector and no gap of it', async
   const done = await untilIs('complete');
   const tokens: number[] = [];
   for (let no = 1; no <= count; no++) {
-    const page = await system.ask('page.chunks', { page_id: idOf('page', no) }).catch(() => null); // null: forgotten
-    for (const { token_count } of page?.chunks ?? []) tokens.push(token_count);
+    const chunks = await system.chunks(idOf('page', no)).catch(() => []); // none: forgotten
+    for (const { token_count } of chunks) tokens.push(token_count);
   }
   assert.deepEqual(
     [done.embedded_chunks, done.total_chunks, done.total_tokens],
@@ -266,7 +266,7 @@ test('of a page of several chunks only the refused one has no vector, and it com
   const part = (word: string) => `${`A ${word} sentence about rivers and mills. `.repeat(60)}`;
   const text = `${part('plain')}\n\n${part('unspeakable')}\n\n${part('quiet')}`;
   const { long } = await system.read({ long: { title: 'Note long', text } });
-  const { chunks } = await system.ask('page.chunks', { page_id: long });
+  const chunks = await system.chunks(long);
   const isRefused = (text: string) => text.includes('unspeakable');
   const refused = chunks.filter((chunk) => isRefused(chunk.text)).length;
   assert.ok(refused > 0 && refused < chunks.length, `${refused} of ${chunks.length} chunks`);

@@ -146,7 +146,7 @@ test('every format of published transcripts, and a recording without one, become
   assert.equal(pages[5].metadata?.transcript, 'local');
   const sections = await Promise.all(
     pages.map(async ({ page_id }) => {
-      const { chunks } = await system.ask('page.chunks', { page_id });
+      const chunks = await system.chunks(page_id);
       return chunks.map(({ section_start_s, section_title }) => [section_start_s, section_title]);
     }),
   );

@@ -53,7 +53,7 @@ test('a video without captions that are wanted is transcribed', async (t) => {
     assert.deepEqual([status.status, status.last_error], ['indexed', null]);
     assert.deepEqual([page.title, page.body_text], ['Mills', said]);
     assert.deepEqual(page.metadata, { author: 'The river school', lang: 'en', transcript: 'local' });
-    const { chunks } = await system.ask('page.chunks', { page_id });
+    const chunks = await system.chunks(page_id);
     assert.deepEqual([chunks[0].section_title, chunks[0].section_start_s], ['Wood', 0.5]);
     const { results } = await system.ask('search.query', searchRequest.parse({ query: 'mill of fir' }));
     assert.deepEqual(

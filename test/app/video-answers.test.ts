@@ -73,7 +73,7 @@ test('what yt-dlp says of an address', async (t) => {
         duration_s: 61.5,
         captions: 'automatic',
       });
-      const { chunks } = await system.ask('page.chunks', { page_id });
+      const chunks = await system.chunks(page_id);
       assert.deepEqual([chunks[0].section_title, chunks[0].section_start_s], ['Source', 0]);
     },
   );
@@ -115,7 +115,7 @@ test('what yt-dlp says of an address', async (t) => {
     const { page, page_id } = await videos.read(`${web.url}/hostile`);
     const shown = title.replaceAll('\u0000', '');
     assert.equal(page.title, shown);
-    assert.equal((await system.ask('page.chunks', { page_id })).chunks[0].section_title, shown);
+    assert.equal((await system.chunks(page_id))[0].section_title, shown);
     await system.ask('page.forget', { domain: 'forgotten.example' });
     videos.say('/moved', { title: 'Moved', webpage_url: 'http://forgotten.example/1', subtitles: captions });
     const { status } = await videos.read(`${web.url}/moved`);

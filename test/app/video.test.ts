@@ -35,7 +35,7 @@ test('the real yt-dlp', { skip: noYtDlp }, async (t) => {
     assert.equal(page.title, 'How rivers bend');
     assert.equal(page.body_text?.replace(/\s+/g, ' '), spoken.join(' '));
     assert.deepEqual(page.metadata, { lang: 'en', captions: 'manual' });
-    const { chunks } = await system.ask('page.chunks', { page_id });
+    const chunks = await system.chunks(page_id);
     const starts = chunks.map(({ section_start_s }) => section_start_s ?? Number.NaN);
     assert.deepEqual([starts[0], starts.length > 1], [0, true], String(starts));
     // Its first sentence says where a window begins.

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { App, AppOptions } from '../../src/app.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
+import type { PageChunk } from '../../src/domain/page.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
@@ -50,6 +51,13 @@ export class WholeSystem {
     });
     await system.start();
     return system;
+  }
+
+  /** All chunks of a page. */
+  async chunks(page_id: string): Promise<PageChunk[]> {
+    const found: PageChunk[] = [];
+    for await (const chunk of (await this.ask('page.chunks', { page_id })).chunks) found.push(chunk);
+    return found;
   }
 
   get ask(): App['ask'] {

@@ -126,7 +126,7 @@ test('pages, chunks, status and jobs are answered as the system replies', async 
   const { app, asked } = testServer({
     'page.get': () => ({ ...pageBody, body_length: 3 }),
     'page.text': () => pageBody.body_text,
-    'page.chunks': () => chunks,
+    'page.chunks': () => ({ ...chunks, chunks: rowsOf(chunks.chunks) }),
     'page.status': () => status,
     'page.statusBatch': () => statuses,
     'job.list': () => ({ jobs: [job] }),
@@ -424,3 +424,7 @@ test('the settings are told together with the programs that were found', async (
     mutability: { bind_port: 'boot_only' },
   });
 });
+
+async function* rowsOf<Row>(rows: readonly Row[]): AsyncGenerator<Row> {
+  yield* rows;
+}

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import type { PageChunksResponse } from '../../src/domain/page.ts';
+import type { ClusterListResponse } from '../../src/domain/cluster.ts';
 import type { QueryLogRunResponse } from '../../src/domain/query-log.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
 import { answerLimits, UntakenAnswers } from '../../src/http/untaken-answers.ts';
@@ -78,13 +78,13 @@ test('a bounded number waits, and is refused where no room comes', async () => {
 
 test('pipelined answers give their room back when their connection closes before their turn', async (t) => {
   const size = 1_000_000;
-  const page = { page_id: 'pg_00000001', chunks: [{ text: 'x'.repeat(size) }] } as PageChunksResponse;
+  const list = { clusters: [{ label: 'x'.repeat(size) }] } as ClusterListResponse;
   const answers = new UntakenAnswers({ ...answerLimits, held: 20 * size, waiting: 0 });
-  const { app, asked } = testServer({ 'page.chunks': () => page }, { bounds: { answers } });
+  const { app, asked } = testServer({ 'cluster.list': () => list }, { bounds: { answers } });
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   const before = asked.length;
-  const path = '/v1/pages/pg_00000001/chunks';
+  const path = '/v1/clusters';
   const socket = await asking(app, path);
   socket.write(rawHead('GET', path).repeat(17));
   await until(() => asked.length > before + 1, 'some are waiting for the first');
@@ -110,29 +110,28 @@ async function asking(app: HttpApp, path: string): Promise<Socket> {
 test('clients that do not read hold no more than the room, and are ended for those that read', async (t) => {
   let now = 0;
   const size = 30_000_000; // more than systems take from a socket
-  const page = { page_id: 'pg_00000001', chunks: [{ text: 'x'.repeat(size) }] } as PageChunksResponse;
+  const list = { clusters: [{ label: 'x'.repeat(size) }] } as ClusterListResponse;
   const answers = new UntakenAnswers({ ...answerLimits, held: 3 * size + 1_000_000, waitMs: 20 }, () => now);
-  const { app } = testServer({ 'page.chunks': () => page }, { bounds: { answers } });
+  const { app } = testServer({ 'cluster.list': () => list }, { bounds: { answers } });
   t.after(() => app.close());
   const statuses: number[] = [];
   app.addHook('onResponse', async (_request, { statusCode }) => void statuses.push(statusCode));
   await app.listen({ host: '127.0.0.1', port: 0 });
-  const sockets = await Promise.all(Array.from({ length: 10 }, () => asking(app, '/v1/pages/pg_00000001/chunks')));
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => asking(app, '/v1/clusters')));
   let ended = 0;
   for (const socket of sockets) socket.once('close', () => ended++);
   // Three have room, and one beyond it goes on.
   await until(() => statuses.length === 6, 'all others are refused');
   assert.deepEqual([...new Set(statuses)], [503]);
   const { port } = app.server.address() as AddressInfo;
-  const get = () =>
-    fetch(`http://127.0.0.1:${port}/v1/pages/pg_00000001/chunks`, { headers: { authorization: `Bearer ${reader}` } });
+  const get = () => fetch(`http://127.0.0.1:${port}/v1/clusters`, { headers: { authorization: `Bearer ${reader}` } });
   const refused = await get();
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5']);
   now = answerLimits.stallMs;
   answers.look();
   for (const socket of sockets) socket.resume();
   await until(() => ended === 4, 'those that did not read are ended');
-  assert.deepEqual(await (await get()).json(), page);
+  assert.deepEqual(await (await get()).json(), list);
   for (const socket of sockets) socket.destroy();
 });
 

@@ -223,7 +223,7 @@ test('a comparison ranks by each model, measures each two of them, and is logged
   for (const { results } of body.runs) {
     assert.deepEqual(new Set(results.map(({ page_id }) => page_id)), new Set(pageIds));
     for (const page of results) {
-      assert.deepEqual(Object.keys(page).sort(), ['canonical_url', 'page_id', 'score', 'title']);
+      assert.deepEqual(Object.keys(page).sort(), ['canonical_url', 'exact', 'page_id', 'score', 'title']);
       assert.match(page.canonical_url, /^https:\/\/notes\.example\/\d$/);
     }
   }

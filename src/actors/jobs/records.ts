@@ -17,7 +17,13 @@ import type {
 } from '../../domain/job.ts';
 import { laneOf } from '../../domain/lane.ts';
 import type { IndexState, MessageName } from '../../domain/messages.ts';
-import { isBare, type PageQuery, type PageResponse, type PageStatusResponse } from '../../domain/page.ts';
+import {
+  isBare,
+  type PageChunk,
+  type PageQuery,
+  type PageResponse,
+  type PageStatusResponse,
+} from '../../domain/page.ts';
 import { TextInParts } from '../../domain/rows.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -110,18 +116,8 @@ export function recordsLogic(dependencies: RecordsDependencies) {
       return length <= partLength ? (reader.pages.body(no) ?? null) : new TextInParts(textParts(reader, no));
     },
     'page.chunks': ({ page_id }) => {
-      const page = requirePage(page_id);
-      const body = reader.pages.body(page.no) ?? '';
-      const chunks = reader.pages.chunks(page.no).filter((chunk) => !isBare(chunk));
-      return {
-        page_id: idOf('page', page.no),
-        chunks: chunks.map((chunk, ordinal) => ({
-          chunk_id: idOf('chunk', page.first_label + ordinal),
-          ordinal,
-          text: body.slice(chunk.char_start, chunk.char_end),
-          ...chunk,
-        })),
-      };
+      const { no } = requirePage(page_id);
+      return { page_id: idOf('page', no), chunks: chunkRows(reader, no) };
     },
     'page.status': ({ page_id }) => statusOf(requirePage(page_id)),
     'page.statusBatch': ({ page_ids }) => ({
@@ -201,6 +197,18 @@ async function* textParts({ pages }: StoreReader, no: number): AsyncGenerator<st
     const whole = isWhole ? part : part.slice(0, -1);
     yield whole;
     from += whole.length;
+  }
+}
+
+/** Chunks of a page, one read at a time: a list of them all is as long as the text. */
+async function* chunkRows({ pages }: StoreReader, no: number): AsyncGenerator<PageChunk> {
+  const label = pages.head(no)?.first_label ?? 0;
+  for (let ordinal = 0; ; ordinal++) {
+    if (pages.head(no)?.first_label !== label) throw new DomainError('conflict', 'the text was replaced meanwhile');
+    const chunk = pages.chunk(no, ordinal);
+    if (chunk === undefined || isBare(chunk)) return;
+    const text = pages.bodySlice(no, chunk.char_start, chunk.char_end);
+    yield { chunk_id: idOf('chunk', label + ordinal), ordinal, text, ...chunk };
   }
 }
 

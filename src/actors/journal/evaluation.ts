@@ -26,8 +26,8 @@ export interface EvaluationDependencies {
   now: () => number;
 }
 
-/** Logged runs looked at before others get their turn: a few ms. */
-const sliceRuns = 100;
+/** Logged runs looked at before others get their turn: a few ms, where each has 1,000 candidates. */
+const sliceRuns = 10;
 
 export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDependencies) {
   /** All runs of a window and model, in slices. */

@@ -94,7 +94,7 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageChunksResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('page.chunks', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => withRows(await ask('page.chunks', params, { signal: clientSignal(reply) })),
   );
 }
 

@@ -9,6 +9,7 @@ import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { DomainError, type ErrorCode } from '../../../src/domain/errors.ts';
 import { idOf } from '../../../src/domain/ids.ts';
 import type { IndexState } from '../../../src/domain/messages.ts';
+import type { PageChunk } from '../../../src/domain/page.ts';
 import { TextInParts } from '../../../src/domain/rows.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
@@ -150,32 +151,34 @@ test('rows are read without their metadata where no answer has it', async (t) =>
 test('chunks are slices of the text, with the ids that searches give', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;
-  assert.deepEqual(await hosted.ask('page.chunks', { page_id: page(1) }), {
-    page_id: page(1),
-    chunks: [
-      {
-        chunk_id: idOf('chunk', 40),
-        ordinal: 0,
-        text: 'some',
-        token_count: 1,
-        char_start: 0,
-        char_end: 4,
-        section_title: null,
-        section_start_s: null,
-      },
-      {
-        chunk_id: idOf('chunk', 41),
-        ordinal: 1,
-        text: 'text',
-        token_count: 1,
-        char_start: 5,
-        char_end: 9,
-        section_title: 'Two',
-        section_start_s: 1.5,
-      },
-    ],
-  });
-  assert.deepEqual(await hosted.ask('page.chunks', { page_id: page(3) }), { page_id: page(3), chunks: [] });
+  const chunksOf = async (page_id: string) => {
+    const found: PageChunk[] = [];
+    for await (const chunk of (await hosted.ask('page.chunks', { page_id })).chunks) found.push(chunk);
+    return found;
+  };
+  assert.deepEqual(await chunksOf(page(1)), [
+    {
+      chunk_id: idOf('chunk', 40),
+      ordinal: 0,
+      text: 'some',
+      token_count: 1,
+      char_start: 0,
+      char_end: 4,
+      section_title: null,
+      section_start_s: null,
+    },
+    {
+      chunk_id: idOf('chunk', 41),
+      ordinal: 1,
+      text: 'text',
+      token_count: 1,
+      char_start: 5,
+      char_end: 9,
+      section_title: 'Two',
+      section_start_s: 1.5,
+    },
+  ]);
+  assert.deepEqual(await chunksOf(page(3)), []);
 });
 
 test('unknown ids of pages, whatever they look like, are not found', async () => {
