@@ -89,7 +89,11 @@ function risItem(work: ReadonlyMap<string, string[]>): ImportItem {
   return itemOf({
     url: all('UR', 'L1', 'LK')[0] ?? doiAddress(all('DO')[0]),
     title: all('TI', 'T1')[0] ?? null,
-    at: fromDateText(all('Y2')[0]?.replaceAll('/', '-').replace(/-{1,3}$/, '')),
+    at: fromDateText(
+      all('Y2')[0]
+        ?.replaceAll('/', '-')
+        .replace(/-{1,3}$/, ''),
+    ),
     metadata: metadataOf({
       tags: all('KW'),
       note: paragraphsOf(...all('N1', 'RN')),
