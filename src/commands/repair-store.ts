@@ -27,9 +27,10 @@ export interface StoreRepairs {
 
 export function repairStore({ at, max_attempts }: JobPolicy): Command<StoreRepairs> {
   return (transaction) => {
-    const { pages, jobs, queryLog, counters } = transaction;
+    const { pages, jobs, blacklist, queryLog, counters } = transaction;
     jobs.rebuildIndexes();
     pages.rebuildIndexes();
+    blacklist.rebuildIndexes();
     counters.raiseAbove('job', jobs.lastNumber());
     counters.raiseAbove('page', pages.lastNumber());
     const queriesDropped = queryLog.dropUnsound(counters.peek('page') - 1);

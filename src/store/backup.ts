@@ -87,10 +87,10 @@ export async function makeBackup({ dataDir, target, now, version }: BackupOption
     }
     // Writes that came after the file was replaced went to the new one: what was copied may lack them.
     if (statSync(dataFile).ino !== inode && attempt < maxTries) continue;
-    const { storeId, pages } = await lookInto(partial);
+    const { storeId, format, pages } = await lookInto(partial);
     const manifest: BackupManifest = {
       readback_backup: 1,
-      store_format: storeFormat,
+      store_format: format,
       store_id: storeId,
       taken_at: new Date(taken).toISOString(),
       made_by: `readback ${version}`,
@@ -211,12 +211,12 @@ function requireEmpty(target: string): void {
 }
 
 /** Opens the copy as a start would. */
-async function lookInto(dir: string): Promise<{ storeId: string; pages: number }> {
+async function lookInto(dir: string): Promise<{ storeId: string; format: number; pages: number }> {
   mkdirSync(join(dir, 'look'), { mode: 0o700 });
   linkSync(join(dir, DATA), join(dir, 'look', DATA));
   const environment = openReadOnlyEnvironment(join(dir, 'look'));
   try {
-    return { storeId: environment.storeId, pages: new PageReader(environment).count() };
+    return { storeId: environment.storeId, format: environment.format, pages: new PageReader(environment).count() };
   } finally {
     await environment.root.close();
     rmSync(join(dir, 'look'), { recursive: true, force: true });

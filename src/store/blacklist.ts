@@ -123,6 +123,12 @@ export class BlacklistTransactor extends BlacklistReader {
     this.rows.remove(no);
     this.byPattern.remove([kind, hashKey(pattern)]);
   }
+
+  /** Make what is asked for an address anew from the rules: repair only. Of two rules of one pattern the newer is found. */
+  rebuildIndexes(): void {
+    for (const key of [...this.byPattern.getKeys()]) this.byPattern.remove(key);
+    for (const rule of this.list().reverse()) this.put(rule);
+  }
 }
 
 export function settingsKey({ tracking_params, keep_params }: RuleSettings): string {

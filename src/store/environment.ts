@@ -35,9 +35,14 @@ export interface Environment {
   dataFile: string;
   /** Identity of this store's history: index files made from another one are set aside. */
   storeId: string;
+  /** Of its stamp, when it was opened. */
+  format: number;
   /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Database<Value, StoredKey>;
-  /** All databases are opened: a store that was just made gets its name, under which other processes find it. */
+  /**
+   * All databases are opened, and this version is about to write: an older store gets its stamp, a store that was just made its name, under
+   * which other processes find it.
+   */
   finish(): void;
   /**
    * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
@@ -107,10 +112,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     throw new StoreFormatError(
       `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
     );
-  } else if (format !== storeFormat) {
-    requireRoom();
-    stamp.putSync('format', storeFormat);
-  }
+  } else if (format !== storeFormat) requireRoom();
   const storeId = String(stamp.get('store_id'));
   let closed: Promise<void> | undefined;
   let opened = fileIdentity(statSync(join(place, 'data.mdb')));
@@ -157,6 +159,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     },
     dataFile,
     storeId,
+    format: Number(format ?? storeFormat),
     openDatabase: <Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions) => {
       requireRoomFor(name);
       const slot: Slot = { name, options, database: openNamed(root, name, options) };
@@ -164,6 +167,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       return steadyHandle(slot) as Database<Value, StoredKey>;
     },
     finish: () => {
+      if (stamp.get('format') !== storeFormat) stamp.putSync('format', storeFormat);
       if (isNew) putNewInPlace(making, path);
     },
     rewrite,
@@ -198,6 +202,7 @@ export function openReadOnlyEnvironment(path: string): Environment {
     root,
     dataFile,
     storeId: String(stamp.get('store_id')),
+    format: Number(format),
     openDatabase: (name, options) => openForReading(root, name, options),
     finish: () => {},
     rewrite: () => Promise.reject(new Error('the store was opened for reading only')),

@@ -1,6 +1,9 @@
-/** Faults of pages, their texts, chunks and vectors, of jobs, and of logged searches. */
+/** Faults of pages, their texts, chunks and vectors, of jobs, of rules, and of logged searches. */
 import { dim } from './made-folder.ts';
 import { edit, type Faults } from './tampered-store.ts';
+
+const pattern = 'https://example.com/forgotten';
+const rule = { no: 1, kind: 'url', pattern, reason: null, created_at: 0, purging: false } as const;
 
 export const pageFaults: Faults = {
   'a URL that leads nowhere': {
@@ -37,6 +40,21 @@ export const pageFaults: Faults = {
   'a list of chunks that lacks a part': {
     plant: ({ chunkParts }) => chunkParts.put([2, 64], []),
     finding: /page 2 lacks a part of its text or of its chunks/,
+  },
+  'a rule that no address leads to': {
+    plant: ({ rules, counters }) => [rules.put(1, rule), counters.put('blacklist', 2)],
+    finding: /rule 1: its pattern does not lead to it/,
+  },
+  'a rule whose settings no address is compared by': {
+    plant: ({ rules, counters }) => [
+      rules.put(1, { ...rule, canonicalized_by: [{ tracking_params: ['ref'], keep_params: {} }] }),
+      counters.put('blacklist', 2),
+    ],
+    finding: /rule 1: no address is compared in the form that its settings make/,
+  },
+  'a pattern of no rule': {
+    plant: ({ rulesByPattern }) => rulesByPattern.put(['url', 'hash'], 1),
+    finding: /1 patterns for 0 rules/,
   },
   'vectors of no page': {
     plant: ({ vectors }) => vectors.put([1, 77], Buffer.alloc(16, 1)),

@@ -6,6 +6,7 @@ import type { Entity, EntityMerge, PageEntity } from '../../src/domain/entity.ts
 import type { Job } from '../../src/domain/job.ts';
 import type { Backfill, EmbeddingModel, RefusedTexts } from '../../src/domain/model.ts';
 import type { Chunk, Page, Section } from '../../src/domain/page.ts';
+import type { BlacklistRule } from '../../src/store/blacklist.ts';
 
 /** By its name: a fault that a store could have, and what the check says of it. */
 export type Faults = Record<string, { plant: (tables: Tables) => unknown; finding: RegExp }>;
@@ -17,6 +18,8 @@ export interface Tables {
   bodyParts: Database<string, [number, number]>;
   chunkParts: Database<Chunk[], [number, number]>;
   sections: Database<Section[], number>;
+  rules: Database<BlacklistRule, number>;
+  rulesByPattern: Database<number, Key>;
   vectors: Database<Buffer, [number, number]>;
   jobs: Database<Job, number>;
   byStatus: Database<number, Key>;
@@ -57,6 +60,8 @@ export async function tamper(dir: string, change: (tables: Tables) => unknown): 
     bodyParts: root.openDB({ name: 'body_parts', encoding: 'string' }),
     chunkParts: root.openDB({ name: 'chunk_parts', ...plain }),
     sections: root.openDB({ name: 'page_sections', keyEncoding: 'uint32', ...plain }),
+    rules: root.openDB({ name: 'blacklist', keyEncoding: 'uint32', ...plain }),
+    rulesByPattern: root.openDB({ name: 'blacklist_by_pattern', ...plain }),
     vectors: root.openDB({ name: 'vectors', encoding: 'binary' }),
     jobs: root.openDB({ name: 'jobs', keyEncoding: 'uint32', ...plain }),
     byStatus: root.openDB({ name: 'jobs_by_status', ...plain }),

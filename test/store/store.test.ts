@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
+import { auditStore } from '../../src/store/audit.ts';
+import { makeBackup } from '../../src/store/backup.ts';
 import { StoreFormatError, storeFormat } from '../../src/store/environment.ts';
 import { type Command, Store, type StoreReader } from '../../src/store/store.ts';
 import { StoreView } from '../../src/store/store-view.ts';
@@ -94,7 +96,7 @@ test('a store of another format is refused in one line and left as it is', async
   assert.equal(temporary.store.reader.counters.peek('label'), 6);
 });
 
-test('a store of the format before is read as it is, also by those who only read, and is of this one from its first start on', async () => {
+test('a store of the format before is read as it is, and stays so for those who only read, and is of this one from its first start on', async () => {
   await using temporary = await TemporaryStore.open();
   await temporary.store.close();
   const text = 'words of a page '.repeat(1000);
@@ -118,6 +120,18 @@ test('a store of the format before is read as it is, also by those who only read
   const view = StoreView.open(temporary.path);
   check(view.reader);
   await view.close();
+  const stamped = async () => {
+    const looked = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
+    const format: unknown = looked.openDB({ name: 'stamp' }).get('format');
+    await looked.close();
+    return format;
+  };
+  await auditStore(temporary.path);
+  assert.equal(await stamped(), 1, 'who only looks leaves it to the version before');
+  const backup = await makeBackup({
+    ...{ dataDir: temporary.path, target: join(temporary.path, 'backup'), now: () => 0, version: 'of a test' },
+  });
+  assert.equal(backup.store_format, 1);
   temporary.store = Store.open(temporary.path, () => 'x');
   check(temporary.store.reader);
   await temporary.commit(({ pages }) => {
@@ -127,9 +141,7 @@ test('a store of the format before is read as it is, also by those who only read
   });
   check(temporary.store.reader);
   await temporary.store.close();
-  const after = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
-  assert.equal(after.openDB({ name: 'stamp' }).get('format'), storeFormat);
-  await after.close();
+  assert.equal(await stamped(), storeFormat);
   temporary.store = Store.open(temporary.path, () => 'x');
 });
 
