@@ -86,7 +86,8 @@ export function recordsLogic(dependencies: RecordsDependencies) {
     if (body_length === undefined) return { body_text: null };
     if (offset === 0 && length === undefined) return { body_text: reader.pages.body(no) ?? null };
     const end = length === undefined ? body_length : offset + length;
-    return { body_text: ownCopy(reader.pages.bodySlice(no, offset, end)), body_length };
+    const body_text = wholeCharacters(reader.pages.bodySlice(no, offset, end + 1), end - offset);
+    return { body_text: ownCopy(body_text), body_length };
   };
 
   const handlers: Handlers<RecordsMessages> = {
@@ -173,6 +174,12 @@ export function recordsLogic(dependencies: RecordsDependencies) {
 
   const start = async () => ({ handlers, stop: removeOldJobsDaily(dependencies) });
   return serviceLogic<RecordsMessages>('records', start);
+}
+
+/** A text of one unit more than `length`, cut to whole characters: one of two units belongs to the part that it begins in. */
+function wholeCharacters(text: string, length: number): string {
+  const isSecondHalf = (at: number) => /[\udc00-\udfff]/.test(text.charAt(at));
+  return text.slice(isSecondHalf(0) ? 1 : 0, isSecondHalf(length) ? length + 1 : length);
 }
 
 /** The state that the index tells, or `unopened` where it tells none. Errors: none. */

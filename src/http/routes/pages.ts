@@ -65,7 +65,7 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         operationId: 'get_page',
         summary: 'A page with its text, or with a part of it',
         description:
-          'With `offset` or `length`, in UTF-16 code units, `body_text` is that part of the text and `body_length` tells how long all of it is.',
+          'With `offset` or `length`, in UTF-16 code units, `body_text` is that part of the text and `body_length` tells how long all of it is. A character of two units is in the part that it begins in.',
         tags: ['pages'],
         params: pageParams,
         querystring: page.pageQuery,

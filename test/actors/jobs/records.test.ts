@@ -111,6 +111,25 @@ test('a part of a text is told with the length of the whole, and the whole as it
   assert.deepEqual(await partOf(3, { offset: 5, length: 3 }), [null, undefined]);
 });
 
+test('parts of a text never have half a character, and are the whole text together', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const body = 'a\u{1f600}\u{1f600}bc\u{1f600}';
+  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/emoji', body })));
+  for (const length of [1, 2, 3, 7]) {
+    const parts: string[] = [];
+    for (let offset = 0; offset < body.length; offset += length) {
+      const { body_text } = await hosted.ask('page.get', { page_id: page(4), offset, length });
+      parts.push(body_text ?? 'no text');
+    }
+    assert.ok(
+      parts.every((part) => part.isWellFormed()),
+      parts.join('|'),
+    );
+    assert.equal(parts.join(''), body);
+  }
+});
+
 test('a page that is forgotten while its text is read is not found', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;
