@@ -209,13 +209,15 @@ async function* textParts({ pages }: StoreReader, no: number): AsyncGenerator<st
 
 /** Chunks of a page, one read at a time: a list of them all is as long as the text. */
 async function* chunkRows({ pages }: StoreReader, no: number): AsyncGenerator<PageChunk> {
-  const label = pages.head(no)?.first_label ?? 0;
+  const label = pages.head(no)?.first_label;
   for (let ordinal = 0; ; ordinal++) {
-    if (pages.head(no)?.first_label !== label) throw new DomainError('conflict', 'the text was replaced meanwhile');
+    const page = pages.head(no);
+    if (page === undefined) throw unknownId('page', idOf('page', no));
+    if (page.first_label !== label) throw new DomainError('conflict', 'the text was replaced meanwhile');
     const chunk = pages.chunk(no, ordinal);
     if (chunk === undefined || isBare(chunk)) return;
     const text = pages.bodySlice(no, chunk.char_start, chunk.char_end);
-    yield { chunk_id: idOf('chunk', label + ordinal), ordinal, text, ...chunk };
+    yield { chunk_id: idOf('chunk', page.first_label + ordinal), ordinal, text, ...chunk };
   }
 }
 

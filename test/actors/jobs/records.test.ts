@@ -130,7 +130,7 @@ test('parts of a text never have half a character, and are the whole text togeth
   }
 });
 
-test('a page that is forgotten while its text is read is not found', async () => {
+test('a page that is forgotten while its text or its chunks are read is not found', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;
   const body = 'long text '.repeat(20_000);
@@ -144,11 +144,12 @@ test('a page that is forgotten while its text is read is not found', async () =>
   assert.equal(whole, body);
   const [untouched, begun] = [(await ask())[Symbol.asyncIterator](), (await ask())[Symbol.asyncIterator]()];
   await begun.next();
+  const chunks = (await hosted.ask('page.chunks', { page_id: page(4) })).chunks[Symbol.asyncIterator]();
   await temporary.commit(({ pages }) => {
     const row = pages.get(4);
     if (row !== undefined) pages.remove(row);
   });
-  for (const parts of [untouched, begun]) {
+  for (const parts of [untouched, begun, chunks]) {
     await assert.rejects(() => parts.next(), refused('not_found', `unknown page id: ${page(4)}`));
   }
 });
