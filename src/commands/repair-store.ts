@@ -96,5 +96,5 @@ function requeue(transaction: Transaction, page: Page, { at, max_attempts }: Job
   pages.putChunks(page.no, []);
   purgeErased(transaction, page.no);
   const empty = { first_label: 0, chunk_count: 0, indexed_at: null, status: 'queued', index_job: job.no } as const;
-  pages.put({ ...page, ...empty }, page);
+  pages.put({ ...page, ...empty, content_hash: pages.hasBody(page.no) ? page.content_hash : null }, page);
 }

@@ -172,8 +172,10 @@ export class PageTransactor extends PageReader {
   /** Close up what is left of a text that lacks a part: repair only. Without its beginning it counts as never fetched. */
   mendBody(no: number): void {
     const text = this.body(no);
-    if (text === undefined) this.texts.remove(no);
-    else if (!this.texts.isWhole(no)) this.texts.put(no, text);
+    if (text === undefined) {
+      this.texts.remove(no);
+      this.sectionLists.remove(no);
+    } else if (!this.texts.isWhole(no)) this.texts.put(no, text);
   }
 
   putFeedContent(no: number, html: string): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { repairStore } from '../../src/commands/repair-store.ts';
 import type { EmbeddingModel } from '../../src/domain/model.ts';
+import { lacksBareChunk } from '../../src/domain/page.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
 import { Store } from '../../src/store/store.ts';
 import { clusterFaults } from './cluster-faults.ts';
@@ -94,6 +95,22 @@ test('a refused text is counted and is no fault, nor is one of a deleted model',
     assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
     const report = await checkFolder(dir);
     assert.deepEqual([report.store, report.refused, isClean(report)], [[], 2, true]);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('a page whose text is lost is as one that is still to be fetched: found by its title meanwhile', async () => {
+  const dir = copiedFolder();
+  try {
+    await tamper(dir, ({ bodies, sections }) => [bodies.remove(2), sections.put(2, [{ char_start: 0, title: 'One' }])]);
+    const store = Store.open(dir, () => 'never');
+    await store.commit(repairStore({ at: 9, max_attempts: 5 }));
+    const page = store.reader.pages.get(2);
+    const sections = store.reader.pages.sections(2);
+    await store.close();
+    assert.ok(page !== undefined && lacksBareChunk(page));
+    assert.deepEqual(sections, []);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
