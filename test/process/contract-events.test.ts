@@ -1,5 +1,8 @@
 /** Contract section: Events. The stream of job changes: its opening, its events, its comments, its limit. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import type { JobListResponse, JobResponse } from '../../src/domain/job.ts';
 import { EventStream } from './event-stream.ts';
@@ -85,9 +88,13 @@ test('an event has the fields of a job and the page that it works on', async () 
   assert.deepEqual(rest, { kind: 'index_page', status: 'pending', attempts: 0, max_attempts: 2, last_error: null });
 });
 
-test('attempts that fail are told as failed, and the last one as dead', async () => {
-  // Nothing listens there, which another attempt might find otherwise.
-  const changes = await changesOf({ url: 'http://127.0.0.1:9/' }, ({ status }) => status === 'dead');
+test('attempts that fail are told as failed, and the last one as dead', async (t) => {
+  // What another attempt might find otherwise.
+  const broken = createServer((_request, response) => response.writeHead(500).end()).listen(0, '127.0.0.1');
+  t.after(() => broken.close());
+  await once(broken, 'listening');
+  const { port } = broken.address() as AddressInfo;
+  const changes = await changesOf({ url: `http://127.0.0.1:${port}/` }, ({ status }) => status === 'dead');
   assert.deepEqual(
     changes.map(({ status, attempts }) => [status, attempts]),
     [
