@@ -102,7 +102,10 @@ test('inspect tells which events a dead job accepts', async (t) => {
 });
 
 test('what waits, failed or died is told with its page and why; all that is dead goes back to work', async (t) => {
-  const service = await RunningService.start(t, { SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+  const service = await RunningService.start(t, {
+    SERVICE_JOBS__MAX_ATTEMPTS: '1',
+    SERVICE_FETCH__PER_HOST_GAP_MS: '0',
+  });
   const count = 600;
   const pages = Array.from({ length: count }, (_, i) => ({
     url: `http://192.168.7.7/${i}`,
