@@ -9,7 +9,6 @@
  * Native memory is unknown to the garbage collector: `dispose` frees it.
  */
 import { createRequire } from 'node:module';
-import type { HierarchicalNSW } from 'hnswlib-node';
 import { errorMessage } from '../domain/error-message.ts';
 import type { VectorRows } from './vector-rows.ts';
 
@@ -18,7 +17,24 @@ const LINKS = 12;
 const BUILD_WIDTH = 100;
 const SEED = 100;
 
-type GraphLibrary = typeof import('hnswlib-node');
+/** What is used of the library, said here so that the sources compile where it is not installed. */
+interface HierarchicalNSW {
+  initIndex(options: { maxElements: number; m?: number; efConstruction?: number; randomSeed?: number }): void;
+  readIndexSync(path: string): void;
+  writeIndexSync(path: string): void;
+  getCurrentCount(): number;
+  getMaxElements(): number;
+  resizeIndex(maxElements: number): void;
+  addPoint(vector: number[], label: number): void;
+  markDelete(label: number): void;
+  setEf(width: number): void;
+  searchKnn(vector: number[], count: number): { neighbors: number[]; distances: number[] };
+}
+
+interface GraphLibrary {
+  HierarchicalNSW: new (space: 'ip', dim: number) => HierarchicalNSW;
+}
+
 let library: GraphLibrary | string | undefined;
 
 /** Gives the library, or why it cannot be loaded; tried once for each thread. */
