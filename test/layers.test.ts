@@ -48,7 +48,7 @@ const placeOf: Record<string, string> = {
   'node-sqlite3-wasm': 'importers/read-history.ts',
 };
 
-const specifiers = /(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g;
+const specifiers = /(?:\bfrom|\bimport|\bcreateRequire\(import\.meta\.url\))\s*\(?\s*'([^']+)'/g;
 
 function textOf(file: string): string {
   return readFileSync(`${src}${file}`, 'utf8');
