@@ -3,6 +3,7 @@ import { copyFile, cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
+import { graphTest } from './graph-test.ts';
 import {
   catchUp,
   DIM,
@@ -50,7 +51,7 @@ async function fileOf({ options }: SpaceFixture, shard: number, kind: 'rows' | '
   return join(options.dir, name);
 }
 
-test('a space that was closed comes back as it was, graphs included', async () => {
+graphTest('a space that was closed comes back as it was, graphs included', async () => {
   await using made = await savedSpace(pools, LABELS);
   const { space, missing } = await VectorSpace.open(made.options, setOf(LABELS));
   assert.equal(missing.length, 0);
@@ -61,27 +62,30 @@ test('a space that was closed comes back as it was, graphs included', async () =
   await space.close();
 });
 
-test('a space whose shards have several graphs comes back as it was, and without one of them grows them again', async () => {
-  const several = { rowsPerGraph: 70 };
-  await using made = await savedSpace(pools, LABELS, several);
-  const files = (await readdir(made.options.dir)).filter((name) => name.startsWith('shard-1.')).sort();
-  assert.deepEqual(files, ['shard-1.1.graph', 'shard-1.1.graph.1', 'shard-1.1.graph.2', 'shard-1.1.rows']);
-  await recoverFrom(made, range(0, 0));
-  assert.deepEqual(made.warnings, []);
+graphTest(
+  'a space whose shards have several graphs comes back as it was, and without one of them grows them again',
+  async () => {
+    const several = { rowsPerGraph: 70 };
+    await using made = await savedSpace(pools, LABELS, several);
+    const files = (await readdir(made.options.dir)).filter((name) => name.startsWith('shard-1.')).sort();
+    assert.deepEqual(files, ['shard-1.1.graph', 'shard-1.1.graph.1', 'shard-1.1.graph.2', 'shard-1.1.rows']);
+    await recoverFrom(made, range(0, 0));
+    assert.deepEqual(made.warnings, []);
 
-  await truncate(await fileOf(made, 0, 'graph.1'), 1000);
-  await rm(await fileOf(made, 1, 'graph.1'));
-  const { space } = await VectorSpace.open(made.options, setOf(range(30, 400)));
-  assert.equal(made.warnings.length, 2);
-  assert.ok((await readdir(made.options.dir)).includes('shard-0.graph.1.bad'));
-  await space.add(range(0, 30), vectorsOf(range(0, 30)));
-  await catchUp(space);
-  const { live, nodes, behind } = await space.stats();
-  assert.deepEqual({ live, nodes, behind }, { live: 400, nodes: 400, behind: 0 });
-  await space.close();
-});
+    await truncate(await fileOf(made, 0, 'graph.1'), 1000);
+    await rm(await fileOf(made, 1, 'graph.1'));
+    const { space } = await VectorSpace.open(made.options, setOf(range(30, 400)));
+    assert.equal(made.warnings.length, 2);
+    assert.ok((await readdir(made.options.dir)).includes('shard-0.graph.1.bad'));
+    await space.add(range(0, 30), vectorsOf(range(0, 30)));
+    await catchUp(space);
+    const { live, nodes, behind } = await space.stats();
+    assert.deepEqual({ live, nodes, behind }, { live: 400, nodes: 400, behind: 0 });
+    await space.close();
+  },
+);
 
-test('files of a manifest from before there were several graphs are taken as they are', async () => {
+graphTest('files of a manifest from before there were several graphs are taken as they are', async () => {
   await using made = await savedSpace(pools, LABELS);
   const path = join(made.options.dir, 'manifest.json');
   const { shards, ...manifest } = JSON.parse(await readFile(path, 'utf8'));
@@ -111,12 +115,12 @@ test('labels that are no longer live are removed on opening, and live ones that 
   await space.close();
 });
 
-test('a space is saved while it is empty, and takes labels after it is loaded', async () => {
+graphTest('a space is saved while it is empty, and takes labels after it is loaded', async () => {
   await using made = await savedSpace(pools, range(0, 0));
   await recoverFrom(made, LABELS);
 });
 
-test('deleted files are added again from the store', async () => {
+graphTest('deleted files are added again from the store', async () => {
   await using rows = await savedSpace(pools, LABELS);
   await rm(await fileOf(rows, 0, 'rows'));
   await recoverFrom(rows, even(LABELS));
@@ -132,7 +136,7 @@ test('deleted files are added again from the store', async () => {
   assert.deepEqual(manifest.warnings, []);
 });
 
-test('truncated and empty files are set aside', async () => {
+graphTest('truncated and empty files are set aside', async () => {
   for (const keep of [0, 16, 2000]) {
     await using rows = await savedSpace(pools, LABELS);
     await truncate(await fileOf(rows, 0, 'rows'), keep);
@@ -146,7 +150,7 @@ test('truncated and empty files are set aside', async () => {
   }
 });
 
-test('a file with any bit flipped is set aside', async () => {
+graphTest('a file with any bit flipped is set aside', async () => {
   await using made = await savedSpace(pools, LABELS);
   const files = { rows: await fileOf(made, 0, 'rows'), graph: await fileOf(made, 0, 'graph') };
   for (let seed = 1; seed <= 50; seed++) {
@@ -172,30 +176,33 @@ async function copyOf(made: SpaceFixture): Promise<SpaceFixture> {
   return copy;
 }
 
-test('a manifest that is damaged, or of another store, model, dimension or number of shards, is set aside', async () => {
-  const changes: Partial<VectorSpaceOptions>[] = [
-    { storeId: 'store-2' },
-    { modelId: 'another' },
-    { dim: DIM + 1 },
-    { shards: pools.slice(0, 1) },
-  ];
-  for (const change of changes) {
-    await using made = await savedSpace(pools, LABELS);
-    const { space, missing } = await VectorSpace.open({ ...made.options, ...change }, setOf(LABELS));
-    assert.deepEqual(missing, LABELS, JSON.stringify(Object.keys(change)));
-    assert.equal(made.warnings.length, 1);
-    assert.deepEqual(await readdir(made.options.dir), ['manifest.json.bad']);
-    await space.drop();
-  }
-  for (const text of ['', '{', '{"format": 2}', 'null']) {
-    await using made = await savedSpace(pools, LABELS);
-    await writeFile(join(made.options.dir, 'manifest.json'), text);
-    await recoverFrom(made, LABELS);
-    assert.equal(made.warnings.length, 1);
-  }
-});
+graphTest(
+  'a manifest that is damaged, or of another store, model, dimension or number of shards, is set aside',
+  async () => {
+    const changes: Partial<VectorSpaceOptions>[] = [
+      { storeId: 'store-2' },
+      { modelId: 'another' },
+      { dim: DIM + 1 },
+      { shards: pools.slice(0, 1) },
+    ];
+    for (const change of changes) {
+      await using made = await savedSpace(pools, LABELS);
+      const { space, missing } = await VectorSpace.open({ ...made.options, ...change }, setOf(LABELS));
+      assert.deepEqual(missing, LABELS, JSON.stringify(Object.keys(change)));
+      assert.equal(made.warnings.length, 1);
+      assert.deepEqual(await readdir(made.options.dir), ['manifest.json.bad']);
+      await space.drop();
+    }
+    for (const text of ['', '{', '{"format": 2}', 'null']) {
+      await using made = await savedSpace(pools, LABELS);
+      await writeFile(join(made.options.dir, 'manifest.json'), text);
+      await recoverFrom(made, LABELS);
+      assert.equal(made.warnings.length, 1);
+    }
+  },
+);
 
-test('files of another model or of an older generation in the place of the right ones are set aside', async () => {
+graphTest('files of another model or of an older generation in the place of the right ones are set aside', async () => {
   await using made = await savedSpace(pools, LABELS);
   await using other = await savedSpace(pools, range(1000, 1400));
   const old = join(made.options.dir, 'old');
@@ -214,7 +221,7 @@ test('files of another model or of an older generation in the place of the right
   await again.drop();
 });
 
-test('a whole folder of an older generation lacks what came later and loses what went', async () => {
+graphTest('a whole folder of an older generation lacks what came later and loses what went', async () => {
   await using made = await savedSpace(pools, LABELS);
   await using older = await copyOf(made);
   const { space, missing } = await VectorSpace.open(older.options, setOf(range(50, 500)));
@@ -242,7 +249,7 @@ test('what a crash left beside the manifest is deleted', async () => {
   await space.close();
 });
 
-test('a save that fails leaves the old generation valid, and a later one succeeds', async () => {
+graphTest('a save that fails leaves the old generation valid, and a later one succeeds', async () => {
   await using made = await savedSpace(pools, LABELS);
   const { space } = await VectorSpace.open(made.options, setOf(LABELS));
   await space.add(range(400, 500), vectorsOf(range(400, 500)));
@@ -276,7 +283,7 @@ test('a save that fails leaves the old generation valid, and a later one succeed
   await again.close();
 });
 
-test('saves and adds at the same time give a generation that loads', async () => {
+graphTest('saves and adds at the same time give a generation that loads', async () => {
   await using made = await spaceFixture(pools);
   const { space } = await VectorSpace.open(made.options, setOf([]));
   const adds: Promise<void>[] = [];

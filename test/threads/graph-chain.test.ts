@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after } from 'node:test';
 import { GraphChain } from '../../src/threads/graph-chain.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { VectorRows } from '../../src/threads/vector-rows.ts';
+import { graphTest } from '../index/graph-test.ts';
 import { DIM, nearest, range, recall, vectorOf } from '../index/space-harness.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-chain-'));
@@ -29,7 +30,7 @@ function unitOf(rows: VectorRows, label: number): number[] {
 
 const runsOf = (chain: GraphChain) => chain.graphs.map(({ first, covered }) => [first, covered]);
 
-test('a new graph is begun when the last one has its rows, holes included', () => {
+graphTest('a new graph is begun when the last one has its rows, holes included', () => {
   const rows = rowsOf(250);
   const chain = new GraphChain(DIM, 100);
   assert.equal(chain.covered, 0);
@@ -45,7 +46,7 @@ test('a new graph is begun when the last one has its rows, holes included', () =
   chain.dispose();
 });
 
-test('the best rows of every graph are found, and no removed row of any of them', () => {
+graphTest('the best rows of every graph are found, and no removed row of any of them', () => {
   const rows = rowsOf(250);
   const chain = new GraphChain(DIM, 100);
   cover(chain, rows);
@@ -68,7 +69,7 @@ test('the best rows of every graph are found, and no removed row of any of them'
   chain.dispose();
 });
 
-test('a graph that is larger than graphs are now stays, and the next begins after it', () => {
+graphTest('a graph that is larger than graphs are now stays, and the next begins after it', () => {
   const rows = rowsOf(250);
   const large = ShardGraph.create(DIM, 10);
   while (large.covered < 180) large.coverNext(rows);
@@ -84,26 +85,29 @@ test('a graph that is larger than graphs are now stays, and the next begins afte
   chain.dispose();
 });
 
-test('a graph that holds nearly all rows is searched nearly as wide as one alone, and each at least two thirds as wide', () => {
-  const rows = rowsOf(250);
-  const chain = new GraphChain(DIM, 200);
-  assert.deepEqual(chain.widths(300), []);
-  while (chain.covered < 200) chain.coverNext(rows);
-  assert.deepEqual(chain.widths(300), [300]);
-  chain.coverNext(rows);
-  assert.deepEqual(chain.widths(300), [Math.ceil((300 * 200) / 201), 200]);
-  cover(chain, rows);
-  assert.deepEqual(chain.widths(300), [240, 200]);
-  for (let row = 0; row < 200; row++) {
-    rows.erase(row);
-    chain.remove(row);
-  }
-  assert.deepEqual(chain.widths(300), [200, 300]);
-  assert.equal(chain.near(unitOf(rows, 5), [200, 300], 40).length, 40);
-  chain.dispose();
-});
+graphTest(
+  'a graph that holds nearly all rows is searched nearly as wide as one alone, and each at least two thirds as wide',
+  () => {
+    const rows = rowsOf(250);
+    const chain = new GraphChain(DIM, 200);
+    assert.deepEqual(chain.widths(300), []);
+    while (chain.covered < 200) chain.coverNext(rows);
+    assert.deepEqual(chain.widths(300), [300]);
+    chain.coverNext(rows);
+    assert.deepEqual(chain.widths(300), [Math.ceil((300 * 200) / 201), 200]);
+    cover(chain, rows);
+    assert.deepEqual(chain.widths(300), [240, 200]);
+    for (let row = 0; row < 200; row++) {
+      rows.erase(row);
+      chain.remove(row);
+    }
+    assert.deepEqual(chain.widths(300), [200, 300]);
+    assert.equal(chain.near(unitOf(rows, 5), [200, 300], 40).length, 40);
+    chain.dispose();
+  },
+);
 
-test('how many nodes are deleted in the graph with most of them is known, after it was loaded, too', () => {
+graphTest('how many nodes are deleted in the graph with most of them is known, after it was loaded, too', () => {
   const rows = rowsOf(250);
   rows.erase(4);
   const chain = new GraphChain(DIM, 100);
