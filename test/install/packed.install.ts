@@ -40,13 +40,15 @@ function nativePackages(folder: string): string[] {
   return [...new Set(owners.map((name) => name.replace(/-(?:linux|darwin|win32|freebsd)-.*/, '')))].sort();
 }
 
-test('a checkout installs by its lock file on a machine without a compiler', { skip }, (t) => {
+test('a checkout installs by its lock file and is built on a machine without a compiler', { skip }, (t) => {
   const { home, env } = machineWithoutCompiler(t);
   const checkout = join(home, 'checkout');
   mkdirSync(checkout);
-  for (const name of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(root, name), join(checkout, name));
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'tsconfig.build.json', 'src'])
+    cpSync(join(root, name), join(checkout, name), { recursive: true });
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: checkout, env, stdio: 'pipe' });
   assert.ok(!readdirSync(join(checkout, 'node_modules')).includes('hnswlib-node'));
+  execFileSync('npm', ['run', 'build'], { cwd: checkout, env, stdio: 'pipe' });
 });
 
 test('the packed package installs and runs as it was tested, without a compiler and without graphs', {
