@@ -4,7 +4,7 @@
  * is reached, a new connection takes the place of the oldest one that has shown no token, or else of one that is only kept open.
  */
 import { readFileSync } from 'node:fs';
-import { STATUS_CODES } from 'node:http';
+import { createServer as createNodeServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../domain/error-code.ts';
@@ -18,11 +18,11 @@ export const nodeServerOptions = {
 } as const;
 
 /** For a whole request with its body, ms: 64 MB at 1 MB/s. */
-export const requestTimeout = 64_000;
+const requestTimeout = 64_000;
 /** Without a byte in either direction, ms: longer than any answer takes. */
-export const connectionTimeout = 120_000;
+const connectionTimeout = 120_000;
 /** Kept open between requests, ms. */
-export const keepAliveTimeout = 72_000;
+const keepAliveTimeout = 72_000;
 /** Above 10,000 half-open ones the service still answers others; each costs some 10 KB. */
 const mostConnections = 15_000;
 /** Open files of everything else: the store, index files, threads, logs, fetches. Some 50 are open when nothing is done. */
@@ -31,6 +31,13 @@ const filesKept = 128;
 const leastShare = 1 / 3;
 /** For a refused client to take its answer, ms. */
 const farewellMs = 1_000;
+
+/** A Node server with these limits. */
+export function createServer(listener: RequestListener): Server {
+  const server = createNodeServer({ ...nodeServerOptions, requestTimeout, keepAliveTimeout }, listener);
+  server.setTimeout(connectionTimeout);
+  return server;
+}
 
 /** How many connections a process of so many open files may have. */
 export function connectionsOf(openFiles: number): number {

@@ -25,6 +25,7 @@ import { readBeforeTimeouts, unlessArrived } from './late-requests.ts';
 import { LoopShare, shareLoop } from './loop-share.ts';
 import { describeRoutes } from './openapi.ts';
 import { checkAgainst } from './request-invalid.ts';
+import { boundAhead } from './requests-ahead.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { blacklistRoutes } from './routes/blacklist.ts';
 import { clusterRoutes } from './routes/clusters.ts';
@@ -113,10 +114,7 @@ export function buildServer(options: ServerOptions): HttpApp {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     routerOptions: { maxParamLength: maxPathTextLength },
-    requestTimeout: limits.requestTimeout,
-    connectionTimeout: limits.connectionTimeout,
-    keepAliveTimeout: limits.keepAliveTimeout,
-    http: limits.nodeServerOptions,
+    serverFactory: (handle) => limits.createServer(boundAhead(handle)),
     // While closing, the system itself says so, in the shape of every other error.
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => unlessArrived(error, socket, () => limits.refuseMalformed(error, socket)),
