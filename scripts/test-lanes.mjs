@@ -41,10 +41,14 @@ tests.on('test:fail', counted(-1));
 tests.on('test:fail', () => {
   process.exitCode = 1;
 });
+const faults = [];
 tests.on('end', () => {
-  for (const file of silent) console.error(`no test of ${file} ran`);
-  const left = [...open].filter(([, count]) => count > 0);
-  for (const [file, count] of left) console.error(`${count} tests of ${file} did not end`);
-  if (silent.size + left.length > 0) process.exitCode = 1;
+  for (const file of silent) faults.push(`no test of ${file} ran`);
+  for (const [file, count] of open) if (count > 0) faults.push(`${count} tests of ${file} did not end`);
+  if (faults.length > 0) process.exitCode = 1;
+});
+// What is printed last is what people see.
+process.on('exit', () => {
+  for (const fault of faults) console.error(fault);
 });
 tests.compose(new spec()).pipe(process.stdout);

@@ -3,7 +3,7 @@ import { copyFile, cp, mkdir, readdir, readFile, rename, rm, truncate, writeFile
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
-import { graphTest } from './graph-test.ts';
+import { needsGraphs } from './needs-graphs.ts';
 import {
   catchUp,
   DIM,
@@ -51,7 +51,7 @@ async function fileOf({ options }: SpaceFixture, shard: number, kind: 'rows' | '
   return join(options.dir, name);
 }
 
-graphTest('a space that was closed comes back as it was, graphs included', async () => {
+test('a space that was closed comes back as it was, graphs included', needsGraphs, async () => {
   await using made = await savedSpace(pools, LABELS);
   const { space, missing } = await VectorSpace.open(made.options, setOf(LABELS));
   assert.equal(missing.length, 0);
@@ -62,8 +62,9 @@ graphTest('a space that was closed comes back as it was, graphs included', async
   await space.close();
 });
 
-graphTest(
+test(
   'a space whose shards have several graphs comes back as it was, and without one of them grows them again',
+  needsGraphs,
   async () => {
     const several = { rowsPerGraph: 70 };
     await using made = await savedSpace(pools, LABELS, several);
@@ -85,7 +86,7 @@ graphTest(
   },
 );
 
-graphTest('files of a manifest from before there were several graphs are taken as they are', async () => {
+test('files of a manifest from before there were several graphs are taken as they are', needsGraphs, async () => {
   await using made = await savedSpace(pools, LABELS);
   const path = join(made.options.dir, 'manifest.json');
   const { shards, ...manifest } = JSON.parse(await readFile(path, 'utf8'));
@@ -115,12 +116,12 @@ test('labels that are no longer live are removed on opening, and live ones that 
   await space.close();
 });
 
-graphTest('a space is saved while it is empty, and takes labels after it is loaded', async () => {
+test('a space is saved while it is empty, and takes labels after it is loaded', needsGraphs, async () => {
   await using made = await savedSpace(pools, range(0, 0));
   await recoverFrom(made, LABELS);
 });
 
-graphTest('deleted files are added again from the store', async () => {
+test('deleted files are added again from the store', needsGraphs, async () => {
   await using rows = await savedSpace(pools, LABELS);
   await rm(await fileOf(rows, 0, 'rows'));
   await recoverFrom(rows, even(LABELS));
@@ -136,7 +137,7 @@ graphTest('deleted files are added again from the store', async () => {
   assert.deepEqual(manifest.warnings, []);
 });
 
-graphTest('truncated and empty files are set aside', async () => {
+test('truncated and empty files are set aside', needsGraphs, async () => {
   for (const keep of [0, 16, 2000]) {
     await using rows = await savedSpace(pools, LABELS);
     await truncate(await fileOf(rows, 0, 'rows'), keep);
@@ -150,7 +151,7 @@ graphTest('truncated and empty files are set aside', async () => {
   }
 });
 
-graphTest('a file with any bit flipped is set aside', async () => {
+test('a file with any bit flipped is set aside', needsGraphs, async () => {
   await using made = await savedSpace(pools, LABELS);
   const files = { rows: await fileOf(made, 0, 'rows'), graph: await fileOf(made, 0, 'graph') };
   for (let seed = 1; seed <= 50; seed++) {
@@ -176,8 +177,9 @@ async function copyOf(made: SpaceFixture): Promise<SpaceFixture> {
   return copy;
 }
 
-graphTest(
+test(
   'a manifest that is damaged, or of another store, model, dimension or number of shards, is set aside',
+  needsGraphs,
   async () => {
     const changes: Partial<VectorSpaceOptions>[] = [
       { storeId: 'store-2' },
@@ -202,26 +204,30 @@ graphTest(
   },
 );
 
-graphTest('files of another model or of an older generation in the place of the right ones are set aside', async () => {
-  await using made = await savedSpace(pools, LABELS);
-  await using other = await savedSpace(pools, range(1000, 1400));
-  const old = join(made.options.dir, 'old');
-  await mkdir(old);
-  await copyFile(await fileOf(made, 1, 'graph'), join(old, 'graph'));
-  const { space } = await VectorSpace.open(made.options, setOf(LABELS));
-  await space.remove(range(0, 100));
-  await space.add(range(400, 600), vectorsOf(range(400, 600)));
-  await catchUp(space);
-  await space.close();
-  await copyFile(await fileOf(other, 0, 'rows'), await fileOf(made, 0, 'rows'));
-  await rename(join(old, 'graph'), await fileOf(made, 1, 'graph'));
-  const { space: again, missing } = await VectorSpace.open(made.options, setOf(range(100, 600)));
-  assert.deepEqual(missing, even(range(100, 600)));
-  assert.equal(made.warnings.length, 2);
-  await again.drop();
-});
+test(
+  'files of another model or of an older generation in the place of the right ones are set aside',
+  needsGraphs,
+  async () => {
+    await using made = await savedSpace(pools, LABELS);
+    await using other = await savedSpace(pools, range(1000, 1400));
+    const old = join(made.options.dir, 'old');
+    await mkdir(old);
+    await copyFile(await fileOf(made, 1, 'graph'), join(old, 'graph'));
+    const { space } = await VectorSpace.open(made.options, setOf(LABELS));
+    await space.remove(range(0, 100));
+    await space.add(range(400, 600), vectorsOf(range(400, 600)));
+    await catchUp(space);
+    await space.close();
+    await copyFile(await fileOf(other, 0, 'rows'), await fileOf(made, 0, 'rows'));
+    await rename(join(old, 'graph'), await fileOf(made, 1, 'graph'));
+    const { space: again, missing } = await VectorSpace.open(made.options, setOf(range(100, 600)));
+    assert.deepEqual(missing, even(range(100, 600)));
+    assert.equal(made.warnings.length, 2);
+    await again.drop();
+  },
+);
 
-graphTest('a whole folder of an older generation lacks what came later and loses what went', async () => {
+test('a whole folder of an older generation lacks what came later and loses what went', needsGraphs, async () => {
   await using made = await savedSpace(pools, LABELS);
   await using older = await copyOf(made);
   const { space, missing } = await VectorSpace.open(older.options, setOf(range(50, 500)));
@@ -249,7 +255,7 @@ test('what a crash left beside the manifest is deleted', async () => {
   await space.close();
 });
 
-graphTest('a save that fails leaves the old generation valid, and a later one succeeds', async () => {
+test('a save that fails leaves the old generation valid, and a later one succeeds', needsGraphs, async () => {
   await using made = await savedSpace(pools, LABELS);
   const { space } = await VectorSpace.open(made.options, setOf(LABELS));
   await space.add(range(400, 500), vectorsOf(range(400, 500)));
@@ -283,7 +289,7 @@ graphTest('a save that fails leaves the old generation valid, and a later one su
   await again.close();
 });
 
-graphTest('saves and adds at the same time give a generation that loads', async () => {
+test('saves and adds at the same time give a generation that loads', needsGraphs, async () => {
   await using made = await spaceFixture(pools);
   const { space } = await VectorSpace.open(made.options, setOf([]));
   const adds: Promise<void>[] = [];

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { createLabelSet } from '../../src/compute/structures/label-set.ts';
 import { BadVectorError, SpaceClosedError } from '../../src/index/vector-errors.ts';
 import { VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
-import { graphTest } from './graph-test.ts';
+import { needsGraphs } from './needs-graphs.ts';
 import {
   catchUp,
   DIM,
@@ -46,7 +46,7 @@ test('what was added is found by searches that start afterwards, best first, sco
   await space.close();
 });
 
-graphTest('with its graphs grown a space finds what the exact scan finds', async () => {
+test('with its graphs grown a space finds what the exact scan finds', needsGraphs, async () => {
   await using made = await spaceFixture(pools, { graphFromRows: 500 });
   const space = await open(made.options);
   const labels = range(0, 6000);

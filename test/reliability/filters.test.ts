@@ -13,7 +13,7 @@ import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet } from '../../src/compute/structures/label-set.ts';
 import { Shard } from '../../src/threads/shard.ts';
 import { segmentOf, someDocument, someTerm } from '../compute/bm25/small-corpus.ts';
-import { graphTest } from '../index/graph-test.ts';
+import { needsGraphs } from '../index/needs-graphs.ts';
 import { DIM, range, setOf, vectorOf, vectorsOf } from '../index/space-harness.ts';
 
 const rrfK = 60;
@@ -140,8 +140,9 @@ for (const [what, rowsPerGraph] of [
   ['a graph', Number.POSITIVE_INFINITY],
   ['three graphs', 1500],
 ] as const) {
-  graphTest(
+  test(
     `through ${what} a filter of any share gives allowed labels only, as many as there are, and nearly the nearest`,
+    needsGraphs,
     nearlyTheNearest(rowsPerGraph),
   );
 }

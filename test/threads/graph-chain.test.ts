@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, test } from 'node:test';
 import { GraphChain } from '../../src/threads/graph-chain.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { VectorRows } from '../../src/threads/vector-rows.ts';
-import { graphTest } from '../index/graph-test.ts';
+import { needsGraphs } from '../index/needs-graphs.ts';
 import { DIM, nearest, range, recall, vectorOf } from '../index/space-harness.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-chain-'));
@@ -30,7 +30,7 @@ function unitOf(rows: VectorRows, label: number): number[] {
 
 const runsOf = (chain: GraphChain) => chain.graphs.map(({ first, covered }) => [first, covered]);
 
-graphTest('a new graph is begun when the last one has its rows, holes included', () => {
+test('a new graph is begun when the last one has its rows, holes included', needsGraphs, () => {
   const rows = rowsOf(250);
   const chain = new GraphChain(DIM, 100);
   assert.equal(chain.covered, 0);
@@ -46,7 +46,7 @@ graphTest('a new graph is begun when the last one has its rows, holes included',
   chain.dispose();
 });
 
-graphTest('the best rows of every graph are found, and no removed row of any of them', () => {
+test('the best rows of every graph are found, and no removed row of any of them', needsGraphs, () => {
   const rows = rowsOf(250);
   const chain = new GraphChain(DIM, 100);
   cover(chain, rows);
@@ -69,7 +69,7 @@ graphTest('the best rows of every graph are found, and no removed row of any of 
   chain.dispose();
 });
 
-graphTest('a graph that is larger than graphs are now stays, and the next begins after it', () => {
+test('a graph that is larger than graphs are now stays, and the next begins after it', needsGraphs, () => {
   const rows = rowsOf(250);
   const large = ShardGraph.create(DIM, 10);
   while (large.covered < 180) large.coverNext(rows);
@@ -85,8 +85,9 @@ graphTest('a graph that is larger than graphs are now stays, and the next begins
   chain.dispose();
 });
 
-graphTest(
+test(
   'a graph that holds nearly all rows is searched nearly as wide as one alone, and each at least two thirds as wide',
+  needsGraphs,
   () => {
     const rows = rowsOf(250);
     const chain = new GraphChain(DIM, 200);
@@ -107,22 +108,26 @@ graphTest(
   },
 );
 
-graphTest('how many nodes are deleted in the graph with most of them is known, after it was loaded, too', () => {
-  const rows = rowsOf(250);
-  rows.erase(4);
-  const chain = new GraphChain(DIM, 100);
-  cover(chain, rows);
-  assert.equal(chain.mostDeleted, 0);
-  for (const row of [3, 101, 102, 103, 249]) {
-    rows.erase(row);
-    chain.remove(row);
-  }
-  assert.equal(chain.mostDeleted, 3);
-  const path = join(dir, 'middle.graph');
-  const [, middle] = chain.graphs;
-  middle.save(path);
-  const loaded = ShardGraph.load(path, rows, middle.covered, middle.first);
-  assert.deepEqual([loaded.nodes, loaded.live], [100, 97]);
-  loaded.dispose();
-  chain.dispose();
-});
+test(
+  'how many nodes are deleted in the graph with most of them is known, after it was loaded, too',
+  needsGraphs,
+  () => {
+    const rows = rowsOf(250);
+    rows.erase(4);
+    const chain = new GraphChain(DIM, 100);
+    cover(chain, rows);
+    assert.equal(chain.mostDeleted, 0);
+    for (const row of [3, 101, 102, 103, 249]) {
+      rows.erase(row);
+      chain.remove(row);
+    }
+    assert.equal(chain.mostDeleted, 3);
+    const path = join(dir, 'middle.graph');
+    const [, middle] = chain.graphs;
+    middle.save(path);
+    const loaded = ShardGraph.load(path, rows, middle.covered, middle.first);
+    assert.deepEqual([loaded.nodes, loaded.live], [100, 97]);
+    loaded.dispose();
+    chain.dispose();
+  },
+);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, test } from 'node:test';
 import { faultOfHnswFile } from '../../src/threads/hnsw-file.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { VectorRows } from '../../src/threads/vector-rows.ts';
-import { graphTest } from '../index/graph-test.ts';
+import { needsGraphs } from '../index/needs-graphs.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-hnsw-'));
 after(() => rmSync(dir, { recursive: true }));
@@ -33,7 +33,7 @@ function savedGraph(count: number, dim: number): Buffer {
   return readFileSync(path);
 }
 
-graphTest('what the library wrote has no fault', () => {
+test('what the library wrote has no fault', needsGraphs, () => {
   for (const [count, dim] of [
     [0, 8],
     [1, 8],
@@ -44,18 +44,22 @@ graphTest('what the library wrote has no fault', () => {
   }
 });
 
-graphTest('a file that is cut, prolonged, of another dimension or with labels beyond the rows has a fault', () => {
-  const file = savedGraph(300, 16);
-  for (let length = 0; length < file.length; length += 97) {
-    assert.notEqual(faultOfHnswFile(file.subarray(0, length), 16, 300), undefined);
-  }
-  assert.equal(faultOfHnswFile(Buffer.concat([file, Buffer.alloc(4)]), 16, 300), 'longer than its content');
-  assert.equal(faultOfHnswFile(file, 17, 300), 'another dimension');
-  assert.equal(faultOfHnswFile(file, 16, 299), 'impossible count');
-  assert.equal(faultOfHnswFile(file, 16, 400, 1), 'a label out of range');
-});
+test(
+  'a file that is cut, prolonged, of another dimension or with labels beyond the rows has a fault',
+  needsGraphs,
+  () => {
+    const file = savedGraph(300, 16);
+    for (let length = 0; length < file.length; length += 97) {
+      assert.notEqual(faultOfHnswFile(file.subarray(0, length), 16, 300), undefined);
+    }
+    assert.equal(faultOfHnswFile(Buffer.concat([file, Buffer.alloc(4)]), 16, 300), 'longer than its content');
+    assert.equal(faultOfHnswFile(file, 17, 300), 'another dimension');
+    assert.equal(faultOfHnswFile(file, 16, 299), 'impossible count');
+    assert.equal(faultOfHnswFile(file, 16, 400, 1), 'a label out of range');
+  },
+);
 
-graphTest('a file with a flipped bit has a fault or is loaded and searched without harm', () => {
+test('a file with a flipped bit has a fault or is loaded and searched without harm', needsGraphs, () => {
   const file = savedGraph(300, 4);
   const rows = rowsOf(300, 4);
   const path = join(dir, 'flipped.graph');

@@ -9,7 +9,7 @@ import { saveGraph } from '../../src/threads/shard-files.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
 import { NO_LABEL, VectorRows } from '../../src/threads/vector-rows.ts';
-import { graphTest } from '../index/graph-test.ts';
+import { needsGraphs } from '../index/needs-graphs.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
 after(() => rmSync(dir, { recursive: true }));
@@ -89,7 +89,7 @@ test('very small and very large components keep their direction', () => {
   assert.ok(Math.abs(reply.value[0][1] - Math.sqrt(0.9)) < 0.001);
 });
 
-graphTest('a save whose path is taken or missing fails, and the shard goes on', () => {
+test('a save whose path is taken or missing fails, and the shard goes on', needsGraphs, () => {
   const space = 'save';
   open({ space, ...empty });
   add({ space, ...rowsOf(30) });
@@ -106,7 +106,7 @@ graphTest('a save whose path is taken or missing fails, and the shard goes on', 
   assert.equal(found.lost, false);
 });
 
-graphTest('a graph that was not written whole is no success, though the library reports none', () => {
+test('a graph that was not written whole is no success, though the library reports none', needsGraphs, () => {
   const rows = new VectorRows(4);
   const graph = ShardGraph.create(4, 30);
   const { labels, vectors } = rowsOf(30);

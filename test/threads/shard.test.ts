@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Shard } from '../../src/threads/shard.ts';
-import { graphTest } from '../index/graph-test.ts';
+import { needsGraphs } from '../index/needs-graphs.ts';
 import { DIM, range, vectorsOf } from '../index/space-harness.ts';
 
 function grown(count: number): Shard {
@@ -11,7 +11,7 @@ function grown(count: number): Shard {
   return shard;
 }
 
-graphTest('holes are dropped when they are many for one graph, however few they are for the shard', () => {
+test('holes are dropped when they are many for one graph, however few they are for the shard', needsGraphs, () => {
   const shard = grown(2500);
   shard.remove(range(0, 300));
   shard.maintain(0);
