@@ -35,14 +35,20 @@ export interface NearRequest {
   minScore?: number;
 }
 
-/** Pages whose vectors are made before others get their turn: a millisecond or two. */
-const slicePages = 32;
+/** Numbers of chunk vectors that are read before others get their turn: 3 ms. */
+const sliceNumbers = 1024 * 1024;
+/** A page of more numbers has its vector kept once it was made: one of 12 MB takes 40 ms to read and add up. */
+const longPage = 128 * 1024;
+/** So many, the latest used: 1 MB of 1,024 dimensions. */
+const keptVectors = 256;
 
 export class PageSpace {
   readonly #options: PageSpaceOptions;
   readonly #space: VectorSpace;
   #recovering: Promise<void> = Promise.resolve();
   #closing = false;
+  /** Vectors of long pages by their first labels, the latest used last. */
+  readonly #kept = new Map<number, Float32Array>();
   /** Rows of the files that were not live when they were loaded. */
   dropped = 0;
 
@@ -83,19 +89,24 @@ export class PageSpace {
     }
     // A page that has a vector already gets another one: chunks of it have theirs only now.
     const known = labels.filter((label) => this.#space.holds(label));
-    if (known.length > 0) await this.#space.remove(known);
+    if (known.length > 0) await this.remove(known);
     if (labels.length > 0) await this.#space.add(Uint32Array.from(labels), joined(vectors, dim));
   }
 
   /** Let go of pages, named by the first labels of their chunks. */
   async remove(firstLabels: readonly number[]): Promise<void> {
+    for (const label of firstLabels) this.#kept.delete(label);
     await this.#space.remove(firstLabels);
   }
 
   /** The nearest pages, best first; none where no page asked about has a vector. */
   async near({ page_nos, k, except = [], allow, minScore }: NearRequest): Promise<NearPage[]> {
     const { dim, catalog } = this.#options;
-    const vectors = page_nos.flatMap((no) => this.#vectorOf(no) ?? []);
+    const vectors: Float32Array[] = [];
+    for (const no of page_nos) {
+      const vector = await this.#vectorOf(no);
+      if (vector !== null) vectors.push(vector);
+    }
     const query = vectors.length === 0 ? null : meanPageVector(joined(vectors, dim), dim);
     if (query === null) return [];
     const unwanted = new Set([...page_nos, ...except]);
@@ -139,10 +150,33 @@ export class PageSpace {
     await this.#space.drop();
   }
 
-  #vectorOf(pageNo: number): Float32Array | null {
+  /** The rows of a page are read on this thread: of several long pages others get their turn in between. */
+  async #vectorOf(pageNo: number): Promise<Float32Array | null> {
+    const { first } = this.#options.catalog.labelsOf(pageNo);
+    const kept = this.#kept.get(first);
+    if (kept !== undefined) {
+      this.#keep(first, kept);
+      return kept;
+    }
+    const made = this.#makeVector(pageNo);
+    if (made === null || made.numbers <= longPage) return made?.vector ?? null;
+    this.#keep(first, made.vector);
+    await new Promise(setImmediate);
+    return made.vector;
+  }
+
+  #makeVector(pageNo: number): { vector: Float32Array; numbers: number } | null {
     const { reader, vectors, dim } = this.#options;
     const rows = reader.vectors.get(vectors, pageNo);
-    return rows === undefined ? null : meanPageVector(rows, dim);
+    const vector = rows === undefined ? null : meanPageVector(rows, dim);
+    return rows === undefined || vector === null ? null : { vector, numbers: rows.length };
+  }
+
+  #keep(first: number, vector: Float32Array): void {
+    this.#kept.delete(first);
+    this.#kept.set(first, vector);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > keptVectors) this.#kept.delete(oldest);
   }
 
   #recover(labels: Uint32Array): void {
@@ -155,14 +189,15 @@ export class PageSpace {
 
   async #addAgain(labels: Uint32Array): Promise<void> {
     const { catalog, dim } = this.#options;
-    for (let at = 0; at < labels.length && !this.#closing; at += slicePages) {
+    for (let at = 0; at < labels.length && !this.#closing; ) {
       const kept: number[] = [];
       const rows: Float32Array[] = [];
-      for (const label of labels.subarray(at, at + slicePages)) {
-        const vector = this.#vectorOf(catalog.pageOf(label));
-        if (vector === null) continue;
-        kept.push(label);
-        rows.push(vector);
+      for (let read = 0; at < labels.length && read < sliceNumbers; at++) {
+        const made = this.#makeVector(catalog.pageOf(labels[at]));
+        read += made?.numbers ?? dim;
+        if (made === null) continue;
+        kept.push(labels[at]);
+        rows.push(made.vector);
       }
       if (kept.length > 0) await this.#space.add(Uint32Array.from(kept), joined(rows, dim));
       await new Promise(setImmediate);

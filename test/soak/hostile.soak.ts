@@ -75,6 +75,10 @@ async function prepare(t: Scope): Promise<{ service: RunningService; stage: Stag
   assert.deepEqual(new Set(await service.settled([...pageIds, large.page_id], 600_000)), new Set(['indexed']));
   const model = { provider: 'fake', model_name: 'words', dim: 16, max_input_tokens: 512, id: 'second' };
   await owner.ask('write', 'POST', '/v1/models', model);
+  await owner.ask('write', 'POST', '/v1/models/second/backfill', { confirm: true });
+  const isFilled = async () =>
+    (await owner.ask<{ status: string }>('read', 'GET', '/v1/models/second/backfill')).status === 'complete';
+  await until(isFilled, 'the second model has vectors', 600_000);
   const { models } = await owner.ask<{ models: { id: string }[] }>('read', 'GET', '/v1/models');
 
   const save = async (url: string) => {
@@ -139,7 +143,7 @@ test('no class of hostile input holds up the service or keeps its memory', { tim
     note({ counts: { [name]: JSON.stringify(line) } });
     t.diagnostic(JSON.stringify({ name, ...line }));
     if (fault !== '') faults.push(fault);
-    if (worst.held > boundMs) faults.push(`${name}: health took ${worst.held} ms`);
+    if (worst.wall > boundMs + idle.wall) faults.push(`${name}: health took ${worst.wall} ms`);
     if (after >= before + boundMb) faults.push(`${name}: ${after} MB after, ${before} MB before`);
     if (Object.keys(statuses).some((status) => status.startsWith('5') && status !== '503' && status !== '501')) {
       faults.push(`${name}: ${JSON.stringify(statuses)}`);
