@@ -95,6 +95,20 @@ test('imports go one way', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('no file imports itself by way of others', () => {
+  const state = new Map<string, 'open' | 'done'>();
+  const circles: string[] = [];
+  const visit = (file: string, way: readonly string[]) => {
+    if (state.get(file) === 'open') circles.push([...way.slice(way.indexOf(file)), file].join(' → '));
+    if (state.has(file)) return;
+    state.set(file, 'open');
+    for (const imported of importedFiles(file)) visit(imported, [...way, file]);
+    state.set(file, 'done');
+  };
+  for (const file of files) visit(file, []);
+  assert.deepEqual(circles, []);
+});
+
 /** Files outside the source that may import from it. */
 const others = ['test', 'bench', 'scripts'].flatMap((folder) =>
   readdirSync(`${src}../${folder}`, { recursive: true, encoding: 'utf8' })

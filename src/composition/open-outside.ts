@@ -28,7 +28,16 @@ import type { StoreReader } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { version } from '../version.ts';
 import type { Threads } from './open-threads.ts';
-import type { Surroundings } from './parts.ts';
+
+/** Clocks and chance. */
+export interface Surroundings {
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Never goes back, ms. */
+  monotonic: () => number;
+  /** In [0, 1). */
+  random: () => number;
+}
 
 export interface OutsideOptions extends Surroundings {
   settings: Settings;

@@ -6,18 +6,8 @@ import type { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Outside } from './open-outside.ts';
+import type { Outside, Surroundings } from './open-outside.ts';
 import type { Threads } from './open-threads.ts';
-
-/** Clocks and chance. */
-export interface Surroundings {
-  /** Wall clock, ms. */
-  now: () => number;
-  /** Never goes back, ms. */
-  monotonic: () => number;
-  /** In [0, 1). */
-  random: () => number;
-}
 
 export interface Parts extends Surroundings {
   settings: Settings;

@@ -3,6 +3,8 @@ import { z } from 'zod';
 
 const scope = z.enum(['read', 'write']);
 export type Scope = z.infer<typeof scope>;
+/** What a route asks for: contract "Endpoints", the Scope column. */
+export type RouteScope = 'public' | Scope;
 
 export const authToken = z.strictObject({
   name: z.string().min(1),

@@ -4,8 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { AuthToken, Scope } from '../domain/access.ts';
-import type { RouteScope } from './http-app.ts';
+import type { AuthToken, RouteScope, Scope } from '../domain/access.ts';
 
 export interface TokenHolder {
   name: string;

@@ -2,15 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Scope } from '../domain/access.ts';
+import type { RouteScope } from '../domain/access.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { Ask } from '../domain/messages.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TokenHolder } from './bearer-auth.ts';
-
-/** Contract "Endpoints", the Scope column. */
-export type RouteScope = 'public' | Scope;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -5,6 +5,7 @@
 import swagger from '@fastify/swagger';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { RouteScope } from '../domain/access.ts';
 import { whoAmIResponse } from '../domain/access.ts';
 import * as blacklist from '../domain/blacklist.ts';
 import * as cluster from '../domain/cluster.ts';
@@ -19,7 +20,7 @@ import * as queryLog from '../domain/query-log.ts';
 import * as search from '../domain/search.ts';
 import * as watch from '../domain/watch.ts';
 import { errorResponse } from './errors.ts';
-import type { HttpApp, RouteScope } from './http-app.ts';
+import type { HttpApp } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
 
 const components: Readonly<Record<string, z.ZodType>> = {

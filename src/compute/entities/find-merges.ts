@@ -10,6 +10,7 @@
  */
 import { LetterMatcher } from './match-letters.ts';
 import { WordMatcher } from './match-words.ts';
+import type { PlainName, WordCounts } from './name-blocks.ts';
 import type { WordKinds } from './word-kinds.ts';
 
 export interface NamedEntity {
@@ -31,13 +32,6 @@ export interface MergeCandidate {
   b: number;
   /** 1: the same name. */
   similarity: number;
-}
-
-/** A name without articles and punctuation. */
-export interface PlainName {
-  no: number;
-  text: string;
-  words: string[];
 }
 
 /** New names whose keys are in memory at once, about 1 kB each; of more, the others pass by once more for each that many. */
@@ -93,13 +87,6 @@ export function findMerges(
     from = to;
   }
   return [...best.values()].sort((x, y) => y.similarity - x.similarity || x.a - y.a || x.b - y.b);
-}
-
-export interface WordCounts {
-  /** Names of the type. */
-  names: number;
-  /** Of these, how many a word is in. */
-  counts: ReadonlyMap<string, number>;
 }
 
 function countWords(entities: Iterable<NamedEntity>): Map<string, WordCounts> {

@@ -1,7 +1,6 @@
 /** Names that are the same but for their spelling: the edit distance, with what cannot be a matter of spelling left out. */
 import { editDistance } from './edit-distance.ts';
-import type { PlainName } from './find-merges.ts';
-import { type Alike, isNumeral, NameBlocks, sortByRarity } from './name-blocks.ts';
+import { type Alike, isNumeral, NameBlocks, type PlainName, sortByRarity } from './name-blocks.ts';
 import type { WordKinds } from './word-kinds.ts';
 
 const gramLength = 3;

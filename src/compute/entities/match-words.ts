@@ -1,6 +1,5 @@
 /** Names that are the same but for common words: the cosine of their words, weighted by rarity. */
-import type { PlainName, WordCounts } from './find-merges.ts';
-import { type Alike, isNumeral, NameBlocks, sortByRarity } from './name-blocks.ts';
+import { type Alike, isNumeral, NameBlocks, type PlainName, sortByRarity, type WordCounts } from './name-blocks.ts';
 
 interface WeightedName {
   name: PlainName;

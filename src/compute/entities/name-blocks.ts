@@ -3,6 +3,21 @@
 /** What more names than this share does not bring them together. */
 const maxBlock = 100;
 
+/** A name without articles and punctuation. */
+export interface PlainName {
+  no: number;
+  text: string;
+  words: string[];
+}
+
+/** How common words are in names of one type. */
+export interface WordCounts {
+  /** Names of the type. */
+  names: number;
+  /** Of these, how many a word is in. */
+  counts: ReadonlyMap<string, number>;
+}
+
 /** A name that another one may be the same as: its number, and how alike, 1 for the same. */
 export interface Alike {
   no: number;

@@ -11,8 +11,8 @@
 import { Lexicon } from './lexicon.ts';
 import { findLineBorders } from './line-borders.ts';
 import { plainTokenEnds } from './plain-stretch.ts';
-import { StretchMemory } from './stretch-memory.ts';
-import { CHARACTERS, formOf, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
+import { formOf, StretchMemory } from './stretch-memory.ts';
+import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { TokenBuffer, type TokenColumns } from './token-buffer.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';

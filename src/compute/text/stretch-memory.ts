@@ -5,9 +5,14 @@
 import { longer } from '../structures/longer.ts';
 import type { Lexicon } from './lexicon.ts';
 import { ownCopy } from './own-copy.ts';
-import type { StretchForm } from './text-digest.ts';
 import type { TokenBuffer } from './token-buffer.ts';
 import type { WordPart } from './word-terms.ts';
+
+/**
+ * `markedWord`: a word and a mark at which a sentence may end; `marked`: has such marks otherwise; `word`: has none and begins with
+ * a letter or digit; `other`.
+ */
+export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
 
 const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];
 
@@ -81,6 +86,17 @@ export class StretchMemory {
     this.#costs = doubled(this.#costs);
     this.#terms = doubled(this.#terms);
   }
+}
+
+const sentenceMark = /[.!?]/;
+const markedWord = /^\p{L}[\p{L}\p{M}]*[.!?]$/u;
+const wordStart = /^[\p{L}\p{N}]/u;
+
+/** What the search for sentence ends makes of a stretch. */
+export function formOf(surface: string): StretchForm {
+  if (markedWord.test(surface)) return 'markedWord';
+  if (sentenceMark.test(surface)) return 'marked';
+  return wordStart.test(surface) ? 'word' : 'other';
 }
 
 function doubled<Column extends Uint8Array | Uint32Array>(column: Column): Column {

@@ -7,7 +7,7 @@
  * plain, unusual ones that have a mark, and what follows these. Its sentences end where the text's do.
  * Filled and emptied by the analyzer, over and over.
  */
-import type { StretchMemory } from './stretch-memory.ts';
+import { formOf, type StretchForm, type StretchMemory } from './stretch-memory.ts';
 import { tokenizerView } from './tokenizer-view.ts';
 
 /** Given to wink at once, in UTF-16 units, as soon as no sentence end is open: it is fastest around 4,000. */
@@ -19,12 +19,6 @@ const maxPending = 8192;
 /** A word that wink knows, and which with a full stop is no abbreviation. */
 const standIn = 'word';
 const plainAscii = /^[\x20-\x7e]*$/;
-
-/**
- * `markedWord`: a word and a mark at which a sentence may end; `marked`: has such marks otherwise; `word`: has none and begins with
- * a letter or digit; `other`.
- */
-export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
 
 /** In place of the number of a stretch. */
 export const UNKNOWN = -1;
@@ -109,14 +103,4 @@ export class TextDigest {
   }
 }
 
-const sentenceMark = /[.!?]/;
-const markedWord = /^\p{L}[\p{L}\p{M}]*[.!?]$/u;
-const wordStart = /^[\p{L}\p{N}]/u;
 const capital = /^\p{Lu}/u;
-
-/** What the search for sentence ends makes of a stretch. */
-export function formOf(surface: string): StretchForm {
-  if (markedWord.test(surface)) return 'markedWord';
-  if (sentenceMark.test(surface)) return 'marked';
-  return wordStart.test(surface) ? 'word' : 'other';
-}
