@@ -1,4 +1,4 @@
-// Runs the test files named on the command line, or every *.test.ts below test/, under node:test through tsx.
+// Runs the test files named on the command line, or every *.test.ts below test/ that is quick, under node:test through tsx; with `--slow` the others.
 // Node 20 neither expands globs nor finds .ts tests by itself (it would exit 0 having run nothing), so the list is made here.
 // `--together` runs the named files in one process, as most of the small ones are run when all are.
 import { spawn } from 'node:child_process';
@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { planOf } from './test-plan.mjs';
+import { isSlow, planOf } from './test-plan.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
@@ -15,9 +15,10 @@ process.chdir(root);
 /** Lists of files, each for a process of its own. */
 function planned([first, ...rest]) {
   if (first === '--together') return [rest];
-  if (first !== undefined) return [first, ...rest].map((file) => [file]);
-  const files = readdirSync('test', { recursive: true }).filter((name) => name.endsWith('.test.ts'));
-  return planOf(files.map((name) => join('test', name)));
+  if (first !== undefined && first !== '--slow') return [first, ...rest].map((file) => [file]);
+  const names = readdirSync('test', { recursive: true }).filter((name) => name.endsWith('.test.ts'));
+  const isSlowRun = first === '--slow';
+  return planOf(names.map((name) => join('test', name)).filter((file) => isSlow(file) === isSlowRun));
 }
 
 const plan = planned(process.argv.slice(2));

@@ -1,37 +1,28 @@
-// Which test files run in a process of their own, which share one, and in what order. Most files are rules and values, and take less
-// time than a process takes to start and load the sources; those of some folders are put together, so many to a process.
+// Which test files are slow, which run in a process of their own, which share one, and in what order. Most files are rules and values, and
+// take less time than a process takes to start and load the sources; those of some folders are put together, so many to a process.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Folders below test/ whose files start neither services nor threads. */
-const quietFolders = ['commands', 'compute', 'domain', 'importers', 'machines', 'settings', 'store', 'telemetry'];
-/** What a file changes for the whole of its process, or sets up for all of its tests. */
+/** Folders whose files start whole services, kill them, fill disks or send thousands of requests: minutes. */
+const slowFolders = ['process', 'cli', 'reliability', 'fuzz', 'app', 'scripts'];
+/** Of these, what shows the main job with `npm test`, too: pages in, and what is near to them, found and judged. */
+const quickThere = ['test/app/near-pages.test.ts', 'test/app/evaluation.test.ts'];
+/** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
-  /^(?:before|after|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
+  /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
-const filesTogether = 14;
+const filesTogether = 10;
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
-const longFolders = [
-  'process',
-  'app',
-  'cli',
-  'reliability',
-  'fuzz',
-  'http',
-  'soak',
-  'index',
-  'actors',
-  'threads',
-  'fsck',
-];
+const longFolders = [...slowFolders, 'http', 'soak', 'index', 'actors', 'threads', 'fsck', 'providers'];
 
 const folderOf = (file) => file.split('/')[1];
 
-function mayShare(file) {
-  return quietFolders.includes(folderOf(file)) && !ownsProcess.test(readFileSync(file, 'utf8'));
-}
+/** Whether `npm run test:slow` runs it; `npm test` runs all others. */
+export const isSlow = (file) => slowFolders.includes(folderOf(file)) && !quickThere.includes(file);
+
+const mayShare = (file) => !slowFolders.includes(folderOf(file)) && !ownsProcess.test(readFileSync(file, 'utf8'));
 
 /** Place in the order: files of long folders first. */
 function rankOf(file) {
@@ -55,10 +46,11 @@ export function together(name, files) {
 
 /** The files in the order in which they are to begin; those that share a process as one list. */
 export function planOf(files) {
-  const alone = files.filter((file) => !mayShare(file)).sort((a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b));
-  const shared = files.filter(mayShare).sort();
+  const ordered = [...files].sort((a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b));
+  const shared = ordered.filter(mayShare);
   const groups = Array.from({ length: Math.ceil(shared.length / filesTogether) }, (_, at) =>
     shared.slice(at * filesTogether, (at + 1) * filesTogether),
   );
-  return [...alone.map((file) => [file]), ...groups];
+  const alone = ordered.filter((file) => !mayShare(file)).map((file) => [file]);
+  return [...alone, ...groups].sort(([a], [b]) => rankOf(a) - rankOf(b));
 }

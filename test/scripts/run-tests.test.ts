@@ -55,11 +55,15 @@ test('a run of nothing fails', (t) => {
   assert.equal(runOf(t, [empty], false)[0], 1);
 });
 
-test('every file of the suite is run once', async () => {
-  const { planOf }: { planOf: (files: string[]) => string[][] } = await import(join(root, 'scripts', 'test-plan.mjs'));
+test('every file is in one of the two suites, and is run once there', async () => {
+  const plans: { planOf: (files: string[]) => string[][]; isSlow: (file: string) => boolean } = await import(
+    join(root, 'scripts', 'test-plan.mjs')
+  );
   const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => name.endsWith('.test.ts')).map((name) => join('test', name));
-  const plan = planOf(files);
-  assert.deepEqual(plan.flat().sort(), [...files].sort());
-  assert.ok(plan.length < files.length, 'some share a process');
+  for (const isSlow of [false, true]) {
+    const own = files.filter((file) => plans.isSlow(file) === isSlow);
+    assert.ok(own.length > 0);
+    assert.deepEqual(plans.planOf(own).flat().sort(), own.sort());
+  }
 });
