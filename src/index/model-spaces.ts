@@ -159,7 +159,7 @@ export class ModelSpaces {
   }
 
   async close(): Promise<void> {
-    for (const no of [...this.#entries.keys()]) this.#leave(no, (space) => space.close());
+    for (const no of [...this.#entries.keys()]) void this.#leave(no, (space) => space.close());
     await Promise.all(this.#leaving);
   }
 

@@ -2,15 +2,14 @@
  * How far models' vectors are. Databases: `backfills` space → row; `backfill_by_job` job no → space; `vector_gaps` [space, page no]
  * for pages whose present content lacks the model's vectors although the model takes pages.
  */
-import type { Database } from 'lmdb';
 import type { Backfill } from '../domain/model.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { pairsOf, removeAll } from './keys.ts';
 
 export class BackfillReader {
-  protected readonly rows: Database<Backfill, number>;
-  protected readonly byJob: Database<number, number>;
-  protected readonly gapKeys: Database<number, [number, number]>;
+  protected readonly rows: Table<Backfill, number>;
+  protected readonly byJob: Table<number, number>;
+  protected readonly gapKeys: Table<number, [number, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('backfills', { keyEncoding: 'uint32' });

@@ -3,11 +3,10 @@
  * `blacklist_settings` the same of a hash of settings → the settings that rules were ever made by. None of these is taken away: they say nothing of
  * what was forgotten, and few people change them more than once or twice.
  */
-import type { Database } from 'lmdb';
 import { type CanonicalUrl, canonicalizeUrl } from '../compute/web/canonical-url.ts';
 import { domainSuffixes } from '../compute/web/domain-match.ts';
 import type { RuleKind, RuleSettings } from '../domain/blacklist.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { hashKey } from './keys.ts';
 
 export interface BlacklistRule {
@@ -26,9 +25,9 @@ export interface BlacklistRule {
 export type Address = CanonicalUrl & { original_url: string };
 
 export class BlacklistReader {
-  protected readonly rows: Database<BlacklistRule, number>;
-  protected readonly byPattern: Database<number, [RuleKind, string]>;
-  protected readonly settings: Database<RuleSettings, string>;
+  protected readonly rows: Table<BlacklistRule, number>;
+  protected readonly byPattern: Table<number, [RuleKind, string]>;
+  protected readonly settings: Table<RuleSettings, string>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('blacklist', { keyEncoding: 'uint32' });

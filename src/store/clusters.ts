@@ -4,9 +4,8 @@
  * x, y float32; little-endian), so that a run of 50,000 pages is 200 values; `cluster_state` 'current' → the run whose clusters
  * count now, 'latest' → the run begun last.
  */
-import type { Database } from 'lmdb';
 import type { Cluster, ClusterPoint, ClusterRun } from '../domain/cluster.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { pairsOf } from './keys.ts';
 
 const blockPages = 256;
@@ -19,10 +18,10 @@ const clusterBits = 0x3fff_ffff;
 type State = 'current' | 'latest';
 
 export class ClusterReader {
-  protected readonly rows: Database<Cluster, number>;
-  protected readonly runRows: Database<ClusterRun, number>;
-  protected readonly blocks: Database<Buffer, [number, number]>;
-  protected readonly state: Database<number, State>;
+  protected readonly rows: Table<Cluster, number>;
+  protected readonly runRows: Table<ClusterRun, number>;
+  protected readonly blocks: Table<Buffer, [number, number]>;
+  protected readonly state: Table<number, State>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('clusters', { keyEncoding: 'uint32' });

@@ -1,6 +1,5 @@
 /** Sequence numbers of records. Taken inside the transaction that uses them, so a number is never given twice. */
-import type { Database } from 'lmdb';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 
 export type CounterName =
   | 'page'
@@ -18,7 +17,7 @@ export type CounterName =
   | 'merge';
 
 export class Counters {
-  readonly #numbers: Database<number, string>;
+  readonly #numbers: Table<number, string>;
   /** What the transaction under way has taken; null outside of one. */
   #taken: Map<CounterName, number> | null = null;
 

@@ -5,10 +5,9 @@
  * [entity, page]; `entity_names` [hash of a folded spelling, entity]; `entity_merges` no → merge; `merges_of_entity` [entity, merge];
  * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number.
  */
-import type { Database } from 'lmdb';
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
 import { foldName } from '../domain/fold-name.ts';
-import { type Environment, entriesOf } from './environment.ts';
+import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
 
 /**
@@ -32,14 +31,14 @@ export type EntityStateName =
 const end = Number.MAX_SAFE_INTEGER;
 
 export class EntityReader {
-  protected readonly rows: Database<Entity, number>;
-  protected readonly byPage: Database<PageEntity[], number>;
-  protected readonly pages: Database<number, [number, number]>;
-  protected readonly names: Database<number, [string, number]>;
-  protected readonly mergeRows: Database<EntityMerge, number>;
-  protected readonly mergesOf: Database<number, [number, number]>;
-  protected readonly splits: Database<number, [number, number]>;
-  protected readonly states: Database<number, string>;
+  protected readonly rows: Table<Entity, number>;
+  protected readonly byPage: Table<PageEntity[], number>;
+  protected readonly pages: Table<number, [number, number]>;
+  protected readonly names: Table<number, [string, number]>;
+  protected readonly mergeRows: Table<EntityMerge, number>;
+  protected readonly mergesOf: Table<number, [number, number]>;
+  protected readonly splits: Table<number, [number, number]>;
+  protected readonly states: Table<number, string>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('entities', { keyEncoding: 'uint32' });

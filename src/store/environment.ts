@@ -38,7 +38,7 @@ export interface Environment {
   /** Of its stamp, when it was opened. */
   format: number;
   /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
-  openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Database<Value, StoredKey>;
+  openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Table<Value, StoredKey>;
   /**
    * All databases are opened, and this version is about to write: an older store gets its stamp, a store that was just made its name, under
    * which other processes find it.
@@ -57,6 +57,19 @@ export interface Environment {
   assertInPlace(): Promise<void>;
   /** Not after a failed flush: it would note as flushed what is not. What is open then stays open until the process ends. */
   close(): Promise<void>;
+}
+
+/**
+ * A database by its name, as the records use it: what is written inside a transaction is in it when `put` and `remove` return, and on the disk
+ * when the transaction is.
+ */
+export interface Table<Value, StoredKey extends Key>
+  extends Pick<
+    Database<Value, StoredKey>,
+    'get' | 'getBinaryFast' | 'doesExist' | 'getRange' | 'getKeys' | 'getKeysCount' | 'getCount' | 'getStats'
+  > {
+  put(key: StoredKey, value: Value): void;
+  remove(key: StoredKey): void;
 }
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
@@ -164,7 +177,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       requireRoomFor(name);
       const slot: Slot = { name, options, database: openNamed(root, name, options) };
       slots.push(slot);
-      return steadyHandle(slot) as Database<Value, StoredKey>;
+      return steadyHandle(slot) as unknown as Table<Value, StoredKey>;
     },
     finish: () => {
       if (stamp.get('format') !== storeFormat) stamp.putSync('format', storeFormat);
@@ -231,9 +244,9 @@ function openForReading<Value, StoredKey extends Key>(
   root: RootDatabase,
   name: string,
   options: TypedDatabaseOptions,
-): Database<Value, StoredKey> {
+): Table<Value, StoredKey> {
   const opened: Database<unknown, Key> | undefined = openNamed(root, name, options);
-  return (opened ?? emptyDatabase) as Database<Value, StoredKey>;
+  return (opened ?? emptyDatabase) as unknown as Table<Value, StoredKey>;
 }
 
 const emptyDatabase = {

@@ -2,9 +2,8 @@
  * How far imports are, so that one that was stopped goes on. Databases: `imports` id → checkpoint; `import_failures` [id, place in the
  * source] → what failed and why. A checkpoint is written in the transaction that stores the items it covers: both are there, or neither.
  */
-import type { Database } from 'lmdb';
 import type { FailedItem, ImportCheckpoint } from '../domain/import.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 
 const end = Number.MAX_SAFE_INTEGER;
 
@@ -12,8 +11,8 @@ const end = Number.MAX_SAFE_INTEGER;
 export type FailureKey = [id: string, place: number];
 
 export class ImportReader {
-  protected readonly rows: Database<ImportCheckpoint, string>;
-  protected readonly failed: Database<FailedItem, FailureKey>;
+  protected readonly rows: Table<ImportCheckpoint, string>;
+  protected readonly failed: Table<FailedItem, FailureKey>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('imports', {});

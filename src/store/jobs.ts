@@ -5,10 +5,9 @@
  * Databases: `jobs` no → row; `jobs_by_status` [status, no]; `jobs_by_kind` [kind, no];
  * `jobs_due` [lane, run_at, no] for pending and failed jobs: what may be claimed, in order.
  */
-import type { Database } from 'lmdb';
 import type { Job, JobKind, JobStatus } from '../domain/job.ts';
 import { type Lane, laneOf } from '../domain/lane.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { lastNumberOf } from './keys.ts';
 
 export interface JobListing {
@@ -25,10 +24,10 @@ type DueKey = [lane: Lane, runAt: number, no: number];
 const maxPassed = 16;
 
 export class JobReader {
-  protected readonly rows: Database<Job, number>;
-  protected readonly byStatus: Database<number, [JobStatus, number]>;
-  protected readonly byKind: Database<number, [JobKind, number]>;
-  protected readonly due: Database<number, DueKey>;
+  protected readonly rows: Table<Job, number>;
+  protected readonly byStatus: Table<number, [JobStatus, number]>;
+  protected readonly byKind: Table<number, [JobKind, number]>;
+  protected readonly due: Table<number, DueKey>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('jobs', { keyEncoding: 'uint32' });
@@ -116,7 +115,7 @@ export class JobReader {
 
   /** The jobs' numbers from `from` down, at most `limit`. */
   #numbers<Name extends JobStatus | JobKind>(
-    database: Database<number, [Name, number]>,
+    database: Table<number, [Name, number]>,
     name: Name | undefined,
     from: number,
     limit = Number.POSITIVE_INFINITY,

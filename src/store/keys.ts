@@ -1,6 +1,8 @@
 /** Keys as the databases have them: hashes of texts that may be longer than a key, ranges of keys that are pairs, and what is done by keys alone. */
+
 import { hash } from 'node:crypto';
-import type { Database, Key } from 'lmdb';
+import type { Key } from 'lmdb';
+import type { Table } from './environment.ts';
 
 /** 132 bits of a text's hash, for a text that may be longer than LMDB's keys. */
 export function hashKey(text: string): string {
@@ -18,12 +20,12 @@ export function pairsOf(first: number): { start: [number, number]; end: [number,
 }
 
 /** The highest number of a row, 0 for none. */
-export function lastNumberOf(rows: Database<unknown, number>): number {
+export function lastNumberOf(rows: Table<unknown, number>): number {
   return [...rows.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
 }
 
 /** Delete the rows of these keys, which may not be read from the database meanwhile. Gives how many. */
-export function removeAll<RowKey extends Key>(rows: Database<unknown, RowKey>, keys: readonly RowKey[]): number {
+export function removeAll<RowKey extends Key>(rows: Table<unknown, RowKey>, keys: readonly RowKey[]): number {
   for (const key of keys) rows.remove(key);
   return keys.length;
 }

@@ -3,8 +3,7 @@
  * The head is under the page's number, each later part under [page, where it begins]; `partLength` bounds them all. Values that were
  * stored before there were parts are heads of any length: they are read as they are, whole. Owned by `pages.ts`.
  */
-import type { Database } from 'lmdb';
-import type { Environment, TypedDatabaseOptions } from './environment.ts';
+import type { Environment, Table, TypedDatabaseOptions } from './environment.ts';
 import { pairsOf } from './keys.ts';
 
 /** A text or a list. */
@@ -27,8 +26,8 @@ export interface LongValueForm<Value> {
 }
 
 export class LongValues<Value extends Sliceable<Value>> {
-  readonly #heads: Database<Value, number>;
-  readonly #parts: Database<Value, [number, number]>;
+  readonly #heads: Table<Value, number>;
+  readonly #parts: Table<Value, [number, number]>;
   readonly #form: LongValueForm<Value>;
 
   constructor(environment: Environment, form: LongValueForm<Value>) {

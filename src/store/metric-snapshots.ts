@@ -4,9 +4,8 @@
  * Databases: `metric_series` no → which sample it is; `metric_snapshots` ts (ms) → deflated float64 pairs (series no, value).
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Database } from 'lmdb';
 import type { MetricSeries } from '../domain/metrics.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 
 export interface MetricSnapshot {
   ts: number;
@@ -15,8 +14,8 @@ export interface MetricSnapshot {
 }
 
 export class MetricReader {
-  protected readonly known: Database<MetricSeries, number>;
-  protected readonly rows: Database<Buffer, number>;
+  protected readonly known: Table<MetricSeries, number>;
+  protected readonly rows: Table<Buffer, number>;
 
   constructor(environment: Environment) {
     this.known = environment.openDatabase('metric_series', { keyEncoding: 'uint32' });

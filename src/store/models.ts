@@ -2,17 +2,16 @@
  * Embedding models known to the store. Databases: `models` id → row; `active_model` 'id' → id; `dropped_spaces` space → 0 while
  * vectors of a deleted model are still there.
  */
-import type { Database } from 'lmdb';
 import type { EmbeddingModel } from '../domain/model.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 
 /** Bytes of the longest id that a key is looked up for: four for each of the characters that an id may have. LMDB takes 1978. */
 const maxIdBytes = 800;
 
 export class ModelReader {
-  protected readonly rows: Database<EmbeddingModel, string>;
-  protected readonly active: Database<string, string>;
-  protected readonly dropped: Database<number, number>;
+  protected readonly rows: Table<EmbeddingModel, string>;
+  protected readonly active: Table<string, string>;
+  protected readonly dropped: Table<number, number>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('models', {});

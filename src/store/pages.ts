@@ -8,10 +8,9 @@
  *
  * A row is small however long its page: what grows with the text is kept apart, so that a passage of a page costs its own length.
  */
-import type { Database } from 'lmdb';
 import { foldTitle } from '../domain/fold-title.ts';
 import type { Chunk, Page, Section } from '../domain/page.ts';
-import { type Environment, entriesOf } from './environment.ts';
+import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, urlKey } from './keys.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
@@ -29,13 +28,13 @@ const textForm = longText('bodies', 'body_parts', 8000);
 const chunkForm = longList<Chunk>('chunks', 'chunk_parts', 64);
 
 export class PageReader {
-  protected readonly rows: Database<StoredPage, number>;
+  protected readonly rows: Table<StoredPage, number>;
   protected readonly texts: LongValues<string>;
   protected readonly chunkLists: LongValues<Chunk[]>;
-  protected readonly sectionLists: Database<Section[], number>;
-  protected readonly feedContents: Database<string, number>;
-  protected readonly byUrl: Database<number, Buffer>;
-  protected readonly byTitle: Database<number, [string, number]>;
+  protected readonly sectionLists: Table<Section[], number>;
+  protected readonly feedContents: Table<string, number>;
+  protected readonly byUrl: Table<number, Buffer>;
+  protected readonly byTitle: Table<number, [string, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('pages', { keyEncoding: 'uint32' });

@@ -5,9 +5,8 @@
  * `query_feedback` [no, page no] → relevant. In a row each list of hits is one binary: scores (float64), labels, page numbers
  * (uint32), little-endian: a tenth of what objects would take.
  */
-import type { Database } from 'lmdb';
 import { type LoggedHits, type QueryRun, type RunKind, runKinds } from '../domain/query-log.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { lastNumberOf } from './keys.ts';
 
 type HitLists = 'candidate_set' | 'dense_hits' | 'sparse_hits';
@@ -28,10 +27,10 @@ const end = Number.MAX_SAFE_INTEGER;
 const bytesPerHit = 16;
 
 export class QueryLogReader {
-  protected readonly rows: Database<StoredRun, number>;
-  protected readonly byTime: Database<number, [RunKind, number, number]>;
-  protected readonly byId: Database<number, [string, number]>;
-  protected readonly marks: Database<boolean, [number, number]>;
+  protected readonly rows: Table<StoredRun, number>;
+  protected readonly byTime: Table<number, [RunKind, number, number]>;
+  protected readonly byId: Table<number, [string, number]>;
+  protected readonly marks: Table<boolean, [number, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('query_log', { keyEncoding: 'uint32' });

@@ -2,13 +2,12 @@
  * Chunks that a model's provider refuses to embed: their rows among the page's vectors are zeros, and here is why. Database:
  * `refused_texts` [space, page no] → ordinals and reason. Written, read and deleted together with the page's vectors in that space.
  */
-import type { Database } from 'lmdb';
 import type { RefusedTexts } from '../domain/model.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { pairsOf, removeAll } from './keys.ts';
 
 export class RefusedTextReader {
-  protected readonly rows: Database<RefusedTexts, [number, number]>;
+  protected readonly rows: Table<RefusedTexts, [number, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('refused_texts', {});

@@ -2,15 +2,14 @@
  * Replays of logged queries: what was asked for, how far it is, and the report. Databases: `eval_replays` job no → replay;
  * `eval_replay_results` [job no, place in the plan] → what the query came to, so that a checkpoint writes only what is new.
  */
-import type { Database } from 'lmdb';
 import type { Replay, ReplayedQuery, ReplayReport } from '../domain/evaluation.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 
 type StoredResult = { result: ReplayedQuery | null };
 
 export class ReplayReader {
-  protected readonly rows: Database<Replay, number>;
-  protected readonly results: Database<StoredResult, [number, number]>;
+  protected readonly rows: Table<Replay, number>;
+  protected readonly results: Table<StoredResult, [number, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('eval_replays', { keyEncoding: 'uint32' });

@@ -7,8 +7,7 @@
  *
  * Databases: `tombstones` page no → row; `tombstones_by_state` [state, job no, page no].
  */
-import type { Database } from 'lmdb';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 
 const tombstoneStates = ['pending', 'deleted', 'verified'] as const;
 export type TombstoneState = (typeof tombstoneStates)[number];
@@ -27,8 +26,8 @@ export interface Tombstone {
 const end = Number.MAX_SAFE_INTEGER;
 
 export class TombstoneReader {
-  protected readonly rows: Database<Tombstone, number>;
-  protected readonly byState: Database<number, [TombstoneState, number, number]>;
+  protected readonly rows: Table<Tombstone, number>;
+  protected readonly byState: Table<number, [TombstoneState, number, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('tombstones', { keyEncoding: 'uint32' });

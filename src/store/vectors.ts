@@ -2,12 +2,11 @@
  * Chunk vectors, the truth behind the HNSW shards. Database: `vectors` [space, page no] → the page's chunk vectors one after the
  * other, little-endian float32. One value a page: written, read and deleted together with its chunks.
  */
-import type { Database } from 'lmdb';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { pairsOf, removeAll } from './keys.ts';
 
 export class VectorReader {
-  protected readonly rows: Database<Buffer, [number, number]>;
+  protected readonly rows: Table<Buffer, [number, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('vectors', { encoding: 'binary' });

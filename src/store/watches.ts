@@ -2,9 +2,8 @@
  * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(identity of the URL) → no; `watch_by_job` job → watch,
  * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones. `put` is the only way a row changes.
  */
-import type { Database } from 'lmdb';
 import type { Watch } from '../domain/watch.ts';
-import type { Environment } from './environment.ts';
+import type { Environment, Table } from './environment.ts';
 import { urlKey } from './keys.ts';
 
 /** As stored: the form of the URL under which the watch exists once is kept with it. */
@@ -13,10 +12,10 @@ export interface StoredWatch extends Watch {
 }
 
 export class WatchReader {
-  protected readonly rows: Database<StoredWatch, number>;
-  protected readonly byUrl: Database<number, Buffer>;
-  protected readonly byJob: Database<number, number>;
-  protected readonly due: Database<number, [number, number]>;
+  protected readonly rows: Table<StoredWatch, number>;
+  protected readonly byUrl: Table<number, Buffer>;
+  protected readonly byJob: Table<number, number>;
+  protected readonly due: Table<number, [number, number]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('watches', { keyEncoding: 'uint32' });

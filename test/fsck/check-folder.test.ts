@@ -65,7 +65,7 @@ test('a gap that a backfill is to fill waits, and what is left of a deleted mode
       backfillByJob.put(3, 2);
       dropped.put(9, 0);
       gaps.put([9, 1], 0);
-      return vectors.put([9, 1], Buffer.alloc(16, 1));
+      vectors.put([9, 1], Buffer.alloc(16, 1));
     });
     const report = await checkFolder(dir);
     assert.deepEqual([report.store, report.waiting, isClean(report)], [[], 1, true]);
@@ -87,7 +87,7 @@ test('a refused text is counted and is no fault, nor is one of a deleted model',
       vectors.put([1, 2], Buffer.from(rows.buffer));
       refused.put([1, 2], refusal(1));
       dropped.put(9, 0);
-      return refused.put([9, 1], refusal(0));
+      refused.put([9, 1], refusal(0));
     });
     const store = Store.open(dir, () => 'never');
     const repairs = await store.commit(repairStore({ at: 9, max_attempts: 5 }));

@@ -1,59 +1,60 @@
 /** The databases of a store as they are on the disk, to plant faults in that the service never makes. */
 import { join } from 'node:path';
-import { type Database, type Key, open, type RootDatabase } from 'lmdb';
+import { type Key, open, type RootDatabase } from 'lmdb';
 import type { Cluster, ClusterRun } from '../../src/domain/cluster.ts';
 import type { Entity, EntityMerge, PageEntity } from '../../src/domain/entity.ts';
 import type { Job } from '../../src/domain/job.ts';
 import type { Backfill, EmbeddingModel, RefusedTexts } from '../../src/domain/model.ts';
 import type { Chunk, Page, Section } from '../../src/domain/page.ts';
 import type { BlacklistRule } from '../../src/store/blacklist.ts';
+import type { Table } from '../../src/store/environment.ts';
 
 /** By its name: a fault that a store could have, and what the check says of it. */
 export type Faults = Record<string, { plant: (tables: Tables) => unknown; finding: RegExp }>;
 
 export interface Tables {
-  pages: Database<Page, number>;
-  bodies: Database<string, number>;
-  chunks: Database<Chunk[], number>;
-  bodyParts: Database<string, [number, number]>;
-  chunkParts: Database<Chunk[], [number, number]>;
-  sections: Database<Section[], number>;
-  rules: Database<BlacklistRule, number>;
-  rulesByPattern: Database<number, Key>;
-  vectors: Database<Buffer, [number, number]>;
-  jobs: Database<Job, number>;
-  byStatus: Database<number, Key>;
-  due: Database<number, Key>;
-  byUrl: Database<number, Buffer>;
-  byTitle: Database<number, Key>;
-  counters: Database<number, string>;
-  queries: Database<Record<string, unknown>, number>;
-  queriesByTime: Database<number, Key>;
-  queriesById: Database<number, Key>;
-  feedback: Database<boolean, Key>;
-  models: Database<EmbeddingModel, string>;
-  backfills: Database<Backfill, number>;
-  backfillByJob: Database<number, number>;
-  gaps: Database<number, [number, number]>;
-  refused: Database<RefusedTexts, [number, number]>;
-  dropped: Database<number, number>;
-  entities: Database<Entity, number>;
-  pageEntities: Database<PageEntity[], number>;
-  entityPages: Database<number, [number, number]>;
-  entityNames: Database<number, Key>;
-  merges: Database<EntityMerge, number>;
-  mergesOfEntity: Database<number, [number, number]>;
-  splits: Database<number, [number, number]>;
-  clusters: Database<Cluster, number>;
-  clusterRuns: Database<ClusterRun, number>;
-  clusterPoints: Database<Buffer, [number, number]>;
-  clusterState: Database<number, string>;
+  pages: Table<Page, number>;
+  bodies: Table<string, number>;
+  chunks: Table<Chunk[], number>;
+  bodyParts: Table<string, [number, number]>;
+  chunkParts: Table<Chunk[], [number, number]>;
+  sections: Table<Section[], number>;
+  rules: Table<BlacklistRule, number>;
+  rulesByPattern: Table<number, Key>;
+  vectors: Table<Buffer, [number, number]>;
+  jobs: Table<Job, number>;
+  byStatus: Table<number, Key>;
+  due: Table<number, Key>;
+  byUrl: Table<number, Buffer>;
+  byTitle: Table<number, Key>;
+  counters: Table<number, string>;
+  queries: Table<Record<string, unknown>, number>;
+  queriesByTime: Table<number, Key>;
+  queriesById: Table<number, Key>;
+  feedback: Table<boolean, Key>;
+  models: Table<EmbeddingModel, string>;
+  backfills: Table<Backfill, number>;
+  backfillByJob: Table<number, number>;
+  gaps: Table<number, [number, number]>;
+  refused: Table<RefusedTexts, [number, number]>;
+  dropped: Table<number, number>;
+  entities: Table<Entity, number>;
+  pageEntities: Table<PageEntity[], number>;
+  entityPages: Table<number, [number, number]>;
+  entityNames: Table<number, Key>;
+  merges: Table<EntityMerge, number>;
+  mergesOfEntity: Table<number, [number, number]>;
+  splits: Table<number, [number, number]>;
+  clusters: Table<Cluster, number>;
+  clusterRuns: Table<ClusterRun, number>;
+  clusterPoints: Table<Buffer, [number, number]>;
+  clusterState: Table<number, string>;
 }
 
 export async function tamper(dir: string, change: (tables: Tables) => unknown): Promise<void> {
   const root: RootDatabase = open({ path: join(dir, 'store'), maxDbs: 64 });
   const plain = { encoder: { useRecords: false } };
-  await change({
+  const tables = {
     pages: root.openDB({ name: 'pages', keyEncoding: 'uint32', ...plain }),
     bodies: root.openDB({ name: 'bodies', keyEncoding: 'uint32', encoding: 'string' }),
     chunks: root.openDB({ name: 'chunks', keyEncoding: 'uint32', ...plain }),
@@ -90,9 +91,10 @@ export async function tamper(dir: string, change: (tables: Tables) => unknown): 
     clusterRuns: root.openDB({ name: 'cluster_runs', keyEncoding: 'uint32', ...plain }),
     clusterPoints: root.openDB({ name: 'cluster_points', encoding: 'binary' }),
     clusterState: root.openDB({ name: 'cluster_state', ...plain }),
-  } as unknown as Tables);
+  } as unknown as Tables;
+  await root.transaction(() => void change(tables));
   await root.close();
 }
 
-export const edit = <Row>(table: Database<Row, number>, no: number, changes: Partial<Row>) =>
+export const edit = <Row>(table: Table<Row, number>, no: number, changes: Partial<Row>) =>
   table.put(no, { ...(table.get(no) as Row), ...changes });

@@ -1,7 +1,7 @@
 /** The readers of a store that count what they read of it: characters of texts, elements of lists, rows. */
 import { join } from 'node:path';
-import type { Database, Key } from 'lmdb';
-import { openReadOnlyEnvironment } from '../../src/store/environment.ts';
+import type { Key } from 'lmdb';
+import { openReadOnlyEnvironment, type Table } from '../../src/store/environment.ts';
 import { readersOf, type StoreReader } from '../../src/store/store.ts';
 
 export class CountedReads implements AsyncDisposable {
@@ -12,7 +12,7 @@ export class CountedReads implements AsyncDisposable {
 
   private constructor(dataDir: string) {
     const environment = openReadOnlyEnvironment(join(dataDir, 'store'));
-    const openDatabase = <Value, StoredKey extends Key>(name: string, options: object): Database<Value, StoredKey> =>
+    const openDatabase = <Value, StoredKey extends Key>(name: string, options: object): Table<Value, StoredKey> =>
       this.#counted(name, environment.openDatabase<Value, StoredKey>(name, options));
     this.reader = readersOf({ ...environment, openDatabase });
     this.#close = () => environment.close();
@@ -33,10 +33,7 @@ export class CountedReads implements AsyncDisposable {
     await this.#close();
   }
 
-  #counted<Value, StoredKey extends Key>(
-    name: string,
-    database: Database<Value, StoredKey>,
-  ): Database<Value, StoredKey> {
+  #counted<Value, StoredKey extends Key>(name: string, database: Table<Value, StoredKey>): Table<Value, StoredKey> {
     const count = (value: unknown) => {
       if (value === undefined) return;
       const length = typeof value === 'string' || Array.isArray(value) ? value.length : 1;

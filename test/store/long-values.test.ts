@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Database, Key } from 'lmdb';
-import { openEnvironment } from '../../src/store/environment.ts';
+import type { Key } from 'lmdb';
+import { openEnvironment, type Table } from '../../src/store/environment.ts';
 import { LongValues, longList, longText } from '../../src/store/long-values.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
 
@@ -23,17 +23,17 @@ function open(path: string) {
   const environment = openEnvironment(path, () => 'a store');
   const texts = new LongValues(environment, longText('heads', 'parts', partLength));
   const lists = new LongValues(environment, longList<number>('list_heads', 'list_parts', partLength));
-  const heads: Database<string, number> = environment.openDatabase('heads', {
+  const heads: Table<string, number> = environment.openDatabase('heads', {
     keyEncoding: 'uint32',
     encoding: 'string',
   });
-  const parts: Database<string, [number, number]> = environment.openDatabase('parts', { encoding: 'string' });
+  const parts: Table<string, [number, number]> = environment.openDatabase('parts', { encoding: 'string' });
   environment.finish();
   const write = (change: () => unknown) => environment.root.childTransaction(() => void change());
   return { environment, texts, lists, heads, parts, write };
 }
 
-const keysOf = <StoredKey extends Key>(database: Database<unknown, StoredKey>) => [...database.getKeys()];
+const keysOf = <StoredKey extends Key>(database: Table<unknown, StoredKey>) => [...database.getKeys()];
 /** Texts around the borders of parts, with pairs that may lie on them. */
 const anyText = fc.string({ unit: fc.constantFrom('a', 'é', '世', '🜨', ' '), maxLength: 40 });
 

@@ -37,7 +37,7 @@ test('what there is goes to whoever asks; beyond that one body, the first, takes
 test('whoever waits may leave, and the order is that of asking', async () => {
   const room = new BodyRoom(10);
   const first = room.enter();
-  first.take(11, never);
+  assert.equal(first.take(11, never), null);
   const holder = room.enter();
   assert.equal(holder.take(10, never), null);
   const stop = new AbortController();
