@@ -101,7 +101,13 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
     .description('send dead jobs back to work: these, or all that are dead')
     .argument('[id...]', 'jobs')
     .action((ids: string[], _options, self: Command) => {
-      const { kind, limit } = self.optsWithGlobals<{ kind?: JobKind; limit?: number }>();
+      const {
+        status = 'dead',
+        kind,
+        limit,
+      } = self.optsWithGlobals<{ status?: JobStatus; kind?: JobKind; limit?: number }>();
+      if (status !== 'dead')
+        self.error('error: only dead jobs can be sent back; failed ones are tried again by themselves');
       return run(actions.retry(ids, { kind, limit }));
     });
 

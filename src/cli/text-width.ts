@@ -32,6 +32,30 @@ export function fitted(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** The text in lines of so many columns at most, each behind `indent`, broken at blanks, and within a word that has no room in a line. */
+export function wrapped(text: string, columns: number, indent = ''): string[] {
+  const room = Math.max(1, columns - textWidth(indent));
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (textWidth(longer) <= room) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = '';
+    for (const { segment } of graphemes.segment(word)) {
+      if (textWidth(line + segment) > room) {
+        lines.push(line);
+        line = '';
+      }
+      line += segment;
+    }
+  }
+  return [...lines, line].map((each) => indent + each);
+}
+
 /** The text, with blanks up to so many columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textWidth(text)));

@@ -89,19 +89,24 @@ function risItem(work: ReadonlyMap<string, string[]>): ImportItem {
   return itemOf({
     url: all('UR', 'L1', 'LK')[0] ?? doiAddress(all('DO')[0]),
     title: all('TI', 'T1')[0] ?? null,
-    at: fromDateText(
-      all('Y2')[0]
-        ?.replaceAll('/', '-')
-        .replace(/-{1,3}$/, ''),
-    ),
+    at: fromDateText(risDate(all('Y2')[0])),
     metadata: metadataOf({
       tags: all('KW'),
       note: paragraphsOf(...all('N1', 'RN')),
       description: paragraphsOf(...all('AB', 'N2')),
       author: all('AU', 'A1').join('; '),
-      published_at: all('DA', 'PY', 'Y1')[0] ?? null,
+      published_at: risDate(all('DA', 'PY', 'Y1')[0]),
       site_name: all('JO', 'JF', 'T2')[0] ?? null,
       lang: all('LA')[0] ?? null,
     }),
   });
+}
+
+/** `2021/05/06/10:11:12`: a year, then month, day and time as far as they are known. Gives it as other formats write it. */
+function risDate(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const [, year, month, day, time] = /^(\d{4})\/(\d\d)?\/?(\d\d)?\/?(\d\d:\d\d(?::\d\d)?)?/.exec(text) ?? [];
+  if (year === undefined) return text;
+  const date = [year, month, day].filter((part) => part !== undefined).join('-');
+  return time === undefined || day === undefined ? date : `${date} ${time}`;
 }

@@ -1,4 +1,4 @@
-/** Lists of addresses, one a line; blank lines and lines that begin with `#` are nothing. */
+/** Lists of addresses, one a line, what follows a blank being its title; blank lines and lines that begin with `#` are nothing. */
 import type { ImportItem } from '../domain/import.ts';
 import { ImportError } from './import-error.ts';
 import { itemOf } from './item-parts.ts';
@@ -7,8 +7,8 @@ const maxLineChars = 2 ** 20;
 
 export async function* readUrls(pieces: AsyncIterable<string>, name: string): AsyncGenerator<ImportItem> {
   for await (const line of linesOf(pieces, name)) {
-    const url = line.trim();
-    if (url !== '' && !url.startsWith('#')) yield itemOf({ url });
+    const [, url = '', title = ''] = /^\s*(\S+)(.*)$/.exec(line) ?? [];
+    if (url !== '' && !url.startsWith('#')) yield itemOf({ url, title: title.trim() || null });
   }
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../importers/temporary-files.ts';
@@ -141,6 +143,40 @@ test('what waits, failed or died is told with its page and why; all that is dead
   );
   const retried = await cli.json<{ requested: number; retried: number; results: unknown[] }>(['jobs', 'retry']);
   assert.deepEqual([retried.requested, retried.retried, retried.results.length], [600, 600, 600]);
+  const refused = await cli.run(['jobs', 'retry', '--status', 'failed']);
+  assert.deepEqual([refused.code, refused.stdout], [2, '']);
+  assert.match(refused.stderr, /only dead jobs can be sent back/);
+});
+
+test('a search of an index that is built again says so, and its passages fit the terminal', async (t) => {
+  const text = 'The heron stands still in the shallow river and waits for a fish to come near. '.repeat(3).trim();
+  const page = {
+    page_id: 'pg_00000001',
+    canonical_url: 'https://a.example/',
+    title: 'Herons',
+    first_seen_at: '2026-01-02',
+  };
+  const answer = { results: [{ ...page, chunks: [{ text }] }], has_more: false, timing_ms: { rebuilding: 1 } };
+  const server = createServer((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+  });
+  t.after(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '60' });
+  const { stdout, stderr } = await cli.run(['--url', url, 'search', 'heron']);
+  assert.equal(stderr, 'the index is built again: not everything is found yet\n');
+  const lines = stdout.trimEnd().split('\n');
+  assert.ok(lines.length > 5 && lines.every((line) => line.length <= 60), stdout);
+  assert.equal(
+    lines
+      .slice(2)
+      .map((line) => line.trim())
+      .join(' '),
+    text,
+  );
 });
 
 test('a misspelt setting is told beside the answer, and by doctor', async (t) => {

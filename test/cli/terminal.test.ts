@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bytesText, columnsOf, helpColumns, openTerminal, plain, table } from '../../src/cli/terminal.ts';
-import { fitted, textWidth } from '../../src/cli/text-width.ts';
+import { fitted, textWidth, wrapped } from '../../src/cli/text-width.ts';
 
 test('text of pages cannot steer the terminal, nor turn the direction of writing', () => {
   assert.equal(plain('a\x1b[31mred\x1b]0;title\x07 b\r\nc\u202ed'), 'a [31mred ]0;title  b c d');
@@ -70,4 +70,13 @@ test('help is as wide as the terminal, 80 columns where nobody says, and never w
   );
   assert.deepEqual([helpColumns({ COLUMNS: '72' }, { columns: 300 }), helpColumns({}, { columns: 5 })], [72, 40]);
   assert.deepEqual([columnsOf({ COLUMNS: 'many' }), columnsOf({ COLUMNS: '120' })], [undefined, 120]);
+});
+
+test('text is broken at blanks, and where a word has no room; no line is wider', () => {
+  assert.deepEqual(wrapped('one two three', 8), ['one two', 'three']);
+  assert.deepEqual(wrapped('one two three', 9, '  '), ['  one two', '  three']);
+  assert.deepEqual(wrapped('日本語のタイトル', 6), ['日本語', 'のタイ', 'トル']);
+  assert.deepEqual(wrapped('a abcdef b', 4), ['a', 'abcd', 'ef b']);
+  assert.deepEqual(wrapped('one two three', Number.POSITIVE_INFINITY), ['one two three']);
+  assert.deepEqual(wrapped('', 10), ['']);
 });

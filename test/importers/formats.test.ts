@@ -218,12 +218,15 @@ test('an archive is to be unpacked, whatever format it is said to hold', async (
 
 test('a list of addresses, with comments, a byte order mark and Windows line ends', async (t) => {
   const { format, items } = await read(
-    file(t, 'list', '\ufeffhttps://one.example/\r\n# two is gone\r\n\r\nhttps://three.example/'),
+    file(t, 'list', '\ufeffhttps://one.example/\r\n# two is gone\r\n\r\n https://three.example/ \t The third '),
   );
   assert.equal(format, 'urls');
   assert.deepEqual(
-    items.map(({ url }) => url),
-    ['https://one.example/', 'https://three.example/'],
+    items.map(({ url, title }) => [url, title]),
+    [
+      ['https://one.example/', null],
+      ['https://three.example/', 'The third'],
+    ],
   );
 });
 

@@ -379,6 +379,9 @@ DA  - 2020-05-01\r\nY2  - 2023/05/01/\r\nKW  - water\r\nKW  - mills\r\nN1  - min
     { ...known, at: '2023-05-01T00:00:00.000Z', metadata: { ...metadata, author: 'Lovelace, Ann; Babbage, Bo' } },
     { url: 'https://doi.org/10.1/mill', title: null, at: null, metadata: null },
   ]);
+  const old = 'TY  - BOOK\r\nUR  - https://weir.example/\r\nPY  - 1843/10//\r\nY2  - 2021/05/06/10:11:12\r\nER  - \r\n';
+  const read = { url: 'https://weir.example/', title: null, at: '2021-05-06T10:11:12.000Z' };
+  await assertRead(t, old, 'zotero', [{ ...read, metadata: { published_at: '1843-10' } }]);
 });
 
 test('Hypothesis: annotations of a page become one item, of its interface and of its program', async (t) => {

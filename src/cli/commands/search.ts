@@ -3,6 +3,7 @@ import type { SearchResponse } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { plain } from '../terminal.ts';
+import { wrapped } from '../text-width.ts';
 
 export interface SearchArguments {
   k: number;
@@ -32,6 +33,7 @@ export async function searchCommand(
     terminal.json(found);
     return exitCodes.done;
   }
+  if (found.timing_ms.rebuilding !== undefined) terminal.note('the index is built again: not everything is found yet');
   if (found.results.length === 0) terminal.say('nothing that was read matches');
   for (const [at, page] of found.results.entries()) {
     terminal.say(
@@ -40,7 +42,9 @@ export async function searchCommand(
     terminal.say(
       `    ${terminal.style('dim', `${plain(page.canonical_url, 200)} · ${page.first_seen_at.slice(0, 10)} · ${page.page_id}`)}`,
     );
-    for (const { text } of page.chunks) terminal.say(`    ${plain(text, passageLength)}`);
+    for (const { text } of page.chunks) {
+      for (const line of wrapped(plain(text, passageLength), terminal.columns, '    ')) terminal.say(line);
+    }
   }
   if (found.has_more) terminal.note(`there are more: -k ${args.k * 2}`);
   return exitCodes.done;

@@ -10,7 +10,7 @@ import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
 import { type ServiceClient, ServiceError, UnreachableError } from '../service-client.ts';
 import { bytesText, plain, table } from '../terminal.ts';
-import { fitted } from '../text-width.ts';
+import { wrapped } from '../text-width.ts';
 
 interface ServiceStatus {
   url: string;
@@ -44,7 +44,9 @@ export async function statusCommand(context: Context): Promise<ExitCode> {
     if (store !== null) rows.push(...storeRows(store));
     const name = 'data folder'.length;
     for (const line of table(rows.map(([first, value]) => [first.padEnd(name), value]))) terminal.say(line);
-    if (store !== null) for (const hint of hints(store)) terminal.say(fitted(hint, terminal.columns));
+    for (const hint of store === null ? [] : hints(store)) {
+      for (const line of wrapped(hint.trimStart(), terminal.columns, /^ */.exec(hint)?.[0])) terminal.say(line);
+    }
   }
   if (!service.running) return exitCodes.unreachable;
   return service.ready ? exitCodes.done : exitCodes.failed;
