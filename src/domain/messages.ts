@@ -43,10 +43,11 @@ import type {
   ingestAcceptedResponse,
   ingestRevisitResponse,
   PageChunksResponse,
+  PageFacts,
   PageQuery,
-  PageResponse,
   PageStatusBatchResponse,
   PageStatusResponse,
+  PageText,
 } from './page.ts';
 import type {
   FeedbackRequest,
@@ -55,7 +56,7 @@ import type {
   QueryLogQuery,
   QueryLogRunResponse,
 } from './query-log.ts';
-import type { InRows, TextInParts } from './rows.ts';
+import type { InRows } from './rows.ts';
 import type {
   SearchBatchRequest,
   SearchBatchResponse,
@@ -98,9 +99,9 @@ export interface Messages {
   'page.ingest': { request: IngestPageRequest; reply: IngestOutcome };
   /** Items as they came: each is validated by itself. */
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
-  'page.get': { request: { page_id: string } & PageQuery; reply: PageResponse };
+  'page.get': { request: { page_id: string }; reply: PageFacts };
   /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
-  'page.text': { request: { page_id: string }; reply: string | TextInParts | null };
+  'page.text': { request: { page_id: string } & PageQuery; reply: PageText };
   'page.chunks': { request: { page_id: string }; reply: InRows<PageChunksResponse> };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };

@@ -4,6 +4,7 @@ import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { type PageMetadata, pageMetadata } from './metadata.ts';
 import { optionalQueryInteger } from './query-values.ts';
+import type { TextInParts } from './rows.ts';
 import { bodyText, idText, maxSourceLength, maxTitleLength, maxUrlLength, storedText } from './texts.ts';
 
 export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
@@ -116,6 +117,14 @@ export const pageResponse = z.strictObject({
   status: pageStatus,
 });
 export type PageResponse = z.infer<typeof pageResponse>;
+
+/** What the answer says beside the text, and the text, which is read as it is taken where it is long. */
+export type PageFacts = Omit<PageResponse, 'body_text' | 'body_length'>;
+export interface PageText {
+  body_text: string | TextInParts | null;
+  /** Of all of it; not of a page without text. */
+  body_length?: number;
+}
 
 /** A stored chunk; its text is the slice of the body. Offsets are UTF-16 code units. */
 export interface Chunk {

@@ -43,7 +43,7 @@ import { queryLogRoutes } from './routes/query-log.ts';
 import { searchRoutes } from './routes/search.ts';
 import { watchRoutes } from './routes/watches.ts';
 import { whoAmIRoutes } from './routes/whoami.ts';
-import { takeUnreadBodies } from './unread-body.ts';
+import { type DrainLimits, takeUnreadBodies } from './unread-body.ts';
 import { boundAnswers, type UntakenAnswers } from './untaken-answers.ts';
 
 export interface ServerOptions extends GuardSettings {
@@ -58,7 +58,7 @@ export interface ServerOptions extends GuardSettings {
   /** Of this software, for the OpenAPI document. */
   version: string;
   /** Other bounds than those of a service, for tests. */
-  bounds?: { maxConnections?: number; bodies?: BodyRoom; answers?: UntakenAnswers };
+  bounds?: { maxConnections?: number; bodies?: BodyRoom; answers?: UntakenAnswers; drain?: DrainLimits };
 }
 
 const routeGroups: readonly RouteGroup[] = [
@@ -137,7 +137,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   shareLoop(app, share);
   boundBodies(app, options.bounds?.bodies);
   acceptJsonOnly(app, share);
-  takeUnreadBodies(app);
+  takeUnreadBodies(app, options.bounds?.drain);
   boundAnswers(app, share, options.bounds?.answers);
   limits.limitConnections(app, options.bounds?.maxConnections);
   measure(app, options.metrics);

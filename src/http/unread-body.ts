@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { isCrumbs } from './arriving-bodies.ts';
 
 export interface DrainLimits {
   /** From the answer to the end of the connection, ms. */
@@ -21,6 +22,7 @@ const defaultLimits: DrainLimits = { ms: 5_000, bytes: 64 * 1024 * 1024, atOnce:
 
 /** The answer, ending only once the body has ended or a limit is reached: Node closes the connection after that. */
 function answerAndDrain(answer: string, body: IncomingMessage, limits: DrainLimits, released: () => void): Readable {
+  let pieces = 0;
   let taken = 0;
   const finish = () => {
     clearTimeout(timer);
@@ -28,8 +30,9 @@ function answerAndDrain(answer: string, body: IncomingMessage, limits: DrainLimi
     stream.push(null);
   };
   const count = (bytes: Buffer) => {
+    pieces++;
     taken += bytes.length;
-    if (taken > limits.bytes) finish();
+    if (taken > limits.bytes || isCrumbs(pieces, taken)) finish();
   };
   const timer = setTimeout(finish, limits.ms);
   const stream = new Readable({

@@ -47,7 +47,7 @@ test('a page that cannot be fetched is found by its title, author, tags, note an
   const { results } = await system.ask('search.query', searchRequest.parse({ query: 'Hackers hijack phone numbers' }));
   assert.deepEqual([results[0].exact_match, results[0].chunks], [true, []], 'there is no passage to show');
   assert.deepEqual(await system.chunks(ids[0]), []);
-  const page = await system.ask('page.get', { page_id: ids[0] });
+  const page = await system.page(ids[0]);
   assert.deepEqual([page.status, page.body_text, page.indexed_at], ['dead', null, null]);
   assert.deepEqual(await statuses(), ['dead', 'dead', 'dead']);
 });

@@ -97,7 +97,7 @@ test('a page that is being fetched, one that a feed lists, and one that a redire
   for (const path of ['/forward', '/hop', '/forward-there']) {
     const moved = await handIn(system, { url: site.url(path) });
     assert.equal(await ended('fetch_and_index', 'dead'), 'redirected to a blacklisted page');
-    assert.equal((await system.ask('page.get', { page_id: moved })).body_text, null);
+    assert.equal((await system.page(moved)).body_text, null);
   }
   await assertGone(
     system,

@@ -37,7 +37,7 @@ async function startSystem(t: TestContext, { speech, env = {} }: { speech: strin
     const isSettled = async () => ['indexed', 'dead'].includes((await system.ask('page.status', { page_id })).status);
     await until(isSettled, `${page_id} is settled`);
     const { last_error } = await system.ask('page.status', { page_id });
-    return { ...(await system.ask('page.get', { page_id })), last_error };
+    return { ...(await system.page(page_id)), last_error };
   };
   const temporary = join(system.dataDir, 'tmp', 'recordings');
   return { system, programs, add, settled, temporary };

@@ -80,7 +80,7 @@ export class VideoSystem {
       async () => ['indexed', 'failed', 'dead'].includes((await status()).status),
       `${page_id} has been read`,
     );
-    return { page_id, page: await this.system.ask('page.get', { page_id }), status: await status() };
+    return { page_id, page: await this.system.page(page_id), status: await status() };
   }
 
   watch(url: string, config: Record<string, string> | null = null): Promise<WatchResponse> {

@@ -39,7 +39,7 @@ async function startSystem(t: TestContext, env: NodeJS.ProcessEnv = {}) {
   };
   const pages = async (): Promise<PageResponse[]> => {
     const { jobs } = await system.ask('job.list', { kind: 'fetch_and_index', limit: 1000 });
-    return Promise.all(jobs.map((_, i) => system.ask('page.get', { page_id: idOf('page', i + 1) })));
+    return Promise.all(jobs.map((_, i) => system.page(idOf('page', i + 1))));
   };
   return { web, system, create, poll, pages };
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { App, AppOptions } from '../../src/app.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
-import type { PageChunk } from '../../src/domain/page.ts';
+import type { PageChunk, PageResponse } from '../../src/domain/page.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
@@ -51,6 +51,16 @@ export class WholeSystem {
     });
     await system.start();
     return system;
+  }
+
+  /** A page with its text. */
+  async page(page_id: string): Promise<PageResponse> {
+    const page = await this.ask('page.get', { page_id });
+    const { body_text } = await this.ask('page.text', { page_id });
+    if (body_text === null || typeof body_text === 'string') return { ...page, body_text };
+    let text = '';
+    for await (const part of body_text.parts) text += part;
+    return { ...page, body_text: text };
   }
 
   /** All chunks of a page. */

@@ -48,3 +48,32 @@ test('bodies beyond the room are not read until others are answered, and small o
   await until(() => asked.length === 4, 'all are answered, one after another');
   assert.equal(total(), 3 * body.length + Buffer.byteLength(JSON.stringify({ url: 'https://b.example/' })));
 });
+
+test('a body in crumbs is cut off, one in small pieces is read', async (t) => {
+  const { app, asked } = testServer();
+  t.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const head = rawHead('POST', '/v1/pages', 'content-type: application/json', 'transfer-encoding: chunked');
+  const send = async (piece: string, count: number) => {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    let text = '';
+    socket
+      .on('error', () => {})
+      .on('data', (data) => {
+        text += data;
+        socket.end();
+      });
+    const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`;
+    const chunks = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
+    socket.write(head + chunks('{"url":"https://a.example/","body_extracted":"'));
+    for (let sent = 0; sent < count && !socket.destroyed; sent += 1_000) socket.write(chunk.repeat(1_000));
+    socket.write(`${chunks('"}')}0\r\n\r\n`);
+    await closed;
+    return text.slice(9, 12);
+  };
+  assert.equal(await send('x'.repeat(80), 20_000), '404');
+  assert.equal(asked.length, 1);
+  assert.equal(await send('x', 200_000), '');
+  assert.equal(asked.length, 1);
+});

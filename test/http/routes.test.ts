@@ -124,8 +124,11 @@ test('pages, chunks, status and jobs are answered as the system replies', async 
   };
   const retried = { requested: 1, retried: 1, results: [{ ...job, outcome: 'retried' as const }] };
   const { app, asked } = testServer({
-    'page.get': () => ({ ...pageBody, body_length: 3 }),
-    'page.text': () => pageBody.body_text,
+    'page.get': () => {
+      const { body_text: _, ...facts } = pageBody;
+      return facts;
+    },
+    'page.text': () => ({ body_text: pageBody.body_text, body_length: 3 }),
     'page.chunks': () => ({ ...chunks, chunks: rowsOf(chunks.chunks) }),
     'page.status': () => status,
     'page.statusBatch': () => statuses,
@@ -150,7 +153,7 @@ test('pages, chunks, status and jobs are answered as the system replies', async 
   const job_ids = ['jb_00000001'];
   assert.deepEqual(jobRetryBatchResponse.parse(await post('/v1/jobs/retry', { job_ids })), retried);
   assert.deepEqual(asked, [
-    { name: 'page.get', request: { page_id: 'pg_00000001', offset: 0, length: 1 } },
+    { name: 'page.get', request: { page_id: 'pg_00000001' } },
     { name: 'page.text', request: { page_id: 'pg_00000001' } },
     { name: 'page.chunks', request: { page_id: 'pg_00000001' } },
     { name: 'page.status', request: { page_id: 'pg_00000001' } },

@@ -5,10 +5,11 @@ import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fastify from 'fastify';
 import { type DrainLimits, takeUnreadBodies } from '../../src/http/unread-body.ts';
+import { patienceMs } from '../process/service.ts';
 import { reader, testServer, writer } from './test-server.ts';
 
 async function listening(t: TestContext) {
-  const { app } = testServer();
+  const { app } = testServer({}, { bounds: { drain: { ms: patienceMs, bytes: 64 << 20, atOnce: 32 } } });
   t.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

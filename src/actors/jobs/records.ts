@@ -17,13 +17,7 @@ import type {
 } from '../../domain/job.ts';
 import { laneOf } from '../../domain/lane.ts';
 import type { IndexState, MessageName } from '../../domain/messages.ts';
-import {
-  isBare,
-  type PageChunk,
-  type PageQuery,
-  type PageResponse,
-  type PageStatusResponse,
-} from '../../domain/page.ts';
+import { isBare, type PageChunk, type PageStatusResponse } from '../../domain/page.ts';
 import { TextInParts } from '../../domain/rows.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -80,18 +74,8 @@ export function recordsLogic(dependencies: RecordsDependencies) {
     };
   };
 
-  /** A page's text, or the part of it that is asked for, which does not keep the rest of the text in memory. */
-  const textOf = (no: number, { offset = 0, length }: PageQuery): Pick<PageResponse, 'body_text' | 'body_length'> => {
-    const body_length = reader.pages.bodyLength(no);
-    if (body_length === undefined) return { body_text: null };
-    if (offset === 0 && length === undefined) return { body_text: reader.pages.body(no) ?? null };
-    const end = length === undefined ? body_length : offset + length;
-    const body_text = wholeCharacters(reader.pages.bodySlice(no, offset, end + 1), end - offset);
-    return { body_text: ownCopy(body_text), body_length };
-  };
-
   const handlers: Handlers<RecordsMessages> = {
-    'page.get': ({ page_id, ...part }) => {
+    'page.get': ({ page_id }) => {
       const page = reader.pages.get(requirePage(page_id).no);
       if (page === undefined) throw unknownId('page', page_id);
       return {
@@ -100,7 +84,6 @@ export function recordsLogic(dependencies: RecordsDependencies) {
         original_url: page.original_url,
         domain: page.domain,
         title: page.title,
-        ...textOf(page.no, part),
         source: page.source,
         metadata: page.metadata,
         first_seen_at: isoOf(page.first_seen_at),
@@ -110,11 +93,16 @@ export function recordsLogic(dependencies: RecordsDependencies) {
         status: page.status,
       };
     },
-    'page.text': ({ page_id }) => {
+    'page.text': ({ page_id, offset = 0, length }) => {
       const { no } = requirePage(page_id);
-      const length = reader.pages.bodyLength(no);
-      if (length === undefined) return null;
-      return length <= partLength ? (reader.pages.body(no) ?? null) : new TextInParts(textParts(reader, no));
+      const body_length = reader.pages.bodyLength(no);
+      if (body_length === undefined) return { body_text: null };
+      const end = Math.min(body_length, length === undefined ? body_length : offset + length);
+      const isShort = end - offset <= partLength;
+      const body_text = isShort
+        ? slicedText(reader, no, offset, end)
+        : new TextInParts(textParts(reader, no, offset, end));
+      return { body_text, body_length };
     },
     'page.chunks': ({ page_id }) => {
       const { no } = requirePage(page_id);
@@ -176,10 +164,11 @@ export function recordsLogic(dependencies: RecordsDependencies) {
   return serviceLogic<RecordsMessages>('records', start);
 }
 
-/** A text of one unit more than `length`, cut to whole characters: one of two units belongs to the part that it begins in. */
-function wholeCharacters(text: string, length: number): string {
+/** A piece of a page's text that keeps nothing of the rest in memory; a character of two units is in the piece that it begins in. */
+function slicedText({ pages }: StoreReader, no: number, from: number, to: number): string {
+  const text = pages.bodySlice(no, from, to + 1);
   const isSecondHalf = (at: number) => /[\udc00-\udfff]/.test(text.charAt(at));
-  return text.slice(isSecondHalf(0) ? 1 : 0, isSecondHalf(length) ? length + 1 : length);
+  return ownCopy(text.slice(from > 0 && isSecondHalf(0) ? 1 : 0, isSecondHalf(to - from) ? to - from + 1 : to - from));
 }
 
 /** The state that the index tells, or `unopened` where it tells none. Errors: none. */
@@ -195,15 +184,10 @@ async function inTime(state: Promise<IndexState>): Promise<IndexState> {
 }
 
 /** A text never changes once it is there, but it may go while it is read. Errors: DomainError `not_found`. */
-async function* textParts({ pages }: StoreReader, no: number): AsyncGenerator<string> {
-  for (let from = 0; ; ) {
-    if (!pages.has(no)) throw unknownId('page', idOf('page', no));
-    const part = ownCopy(pages.bodySlice(no, from, from + partLength));
-    if (part === '') return;
-    const isWhole = part.length === 1 || !/[\ud800-\udbff]$/.test(part);
-    const whole = isWhole ? part : part.slice(0, -1);
-    yield whole;
-    from += whole.length;
+async function* textParts(reader: StoreReader, no: number, from: number, to: number): AsyncGenerator<string> {
+  for (let at = from; at < to; at += partLength) {
+    if (!reader.pages.has(no)) throw unknownId('page', idOf('page', no));
+    yield slicedText(reader, no, at, Math.min(at + partLength, to));
   }
 }
 

@@ -80,6 +80,10 @@ interface Message {
   params?: { requestId?: unknown };
 }
 
+/** Of the protocol: a text or a number, and none where no answer is wanted. */
+const isId = (id: unknown) => id === undefined || typeof id === 'string' || typeof id === 'number';
+const hasOtherId = (message: Message | null) => !isId(message?.id) || !isId(message?.params?.requestId);
+
 /** Calls under way, by token name and id. */
 class CallsUnderWay {
   readonly #calls = new Map<string, Set<AbortController>>();
@@ -141,6 +145,10 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
       const messages = [request.body].flat() as (Message | null)[];
       if (messages.length > maxBatch) {
         const error = { code: ErrorCode.InvalidRequest, message: `a batch has ${maxBatch} messages at most` };
+        return reply.code(400).send({ jsonrpc: '2.0', error, id: null });
+      }
+      if (messages.some(hasOtherId)) {
+        const error = { code: ErrorCode.InvalidRequest, message: 'an id is a string or a number' };
         return reply.code(400).send({ jsonrpc: '2.0', error, id: null });
       }
       for (const message of messages) {

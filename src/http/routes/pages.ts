@@ -74,11 +74,11 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
     },
     async ({ params, query }, reply) => {
       const signal = clientSignal(reply);
-      if (query.offset !== undefined || query.length !== undefined)
-        return ask('page.get', { ...params, ...query }, { signal });
-      // Of the whole text no more is read at a time than the client takes.
-      const { body_length: _, ...page } = await ask('page.get', { ...params, offset: 0, length: 1 }, { signal });
-      return withRows({ ...page, body_text: await ask('page.text', params, { signal }) });
+      const page = await ask('page.get', params, { signal });
+      // No more is read at a time than the client takes.
+      const { body_text, body_length } = await ask('page.text', { ...params, ...query }, { signal });
+      const isPart = body_length !== undefined && (query.offset !== undefined || query.length !== undefined);
+      return withRows({ ...page, body_text, ...(isPart && { body_length }) });
     },
   );
 

@@ -83,7 +83,6 @@ test('a page is told as the contract has it', async () => {
     original_url: 'https://example.com/a?utm_source=x',
     domain: 'example.com',
     title: 'A page',
-    body_text: 'some text',
     source: 'test',
     metadata: null,
     first_seen_at: iso(1000),
@@ -93,22 +92,49 @@ test('a page is told as the contract has it', async () => {
     status: 'indexed',
   });
   const waiting = await hosted.ask('page.get', { page_id: page(3) });
-  assert.deepEqual([waiting.body_text, waiting.indexed_at, waiting.status], [null, null, 'queued']);
+  assert.deepEqual([waiting.indexed_at, waiting.status], [null, 'queued']);
 });
 
-test('a part of a text is told with the length of the whole, and the whole as it always was', async () => {
+test('a text and a part of it are told with the length of the whole', async () => {
   const { temporary, hosted } = await startRecords();
   await using _ = temporary;
   const partOf = async (no: number, part: { offset?: number; length?: number }) => {
-    const { body_text, body_length } = await hosted.ask('page.get', { page_id: page(no), ...part });
+    const { body_text, body_length } = await hosted.ask('page.text', { page_id: page(no), ...part });
     return [body_text, body_length];
   };
   assert.deepEqual(await partOf(1, { offset: 5, length: 3 }), ['tex', 9]);
   assert.deepEqual(await partOf(1, { length: 4 }), ['some', 9]);
   assert.deepEqual(await partOf(1, { offset: 5 }), ['text', 9]);
   assert.deepEqual(await partOf(1, { offset: 9, length: 1 }), ['', 9]);
-  assert.deepEqual(await partOf(1, { offset: 0 }), ['some text', undefined]);
+  assert.deepEqual(await partOf(1, {}), ['some text', 9]);
   assert.deepEqual(await partOf(3, { offset: 5, length: 3 }), [null, undefined]);
+});
+
+test('a long part is read as it is taken, and is what the text has there', async () => {
+  const { temporary, hosted } = await startRecords();
+  await using _ = temporary;
+  const body = 'a\u{1f600}b'.repeat(60_000);
+  await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/long', body })));
+  for (const [offset, length] of [
+    [0, body.length],
+    [1, 100_000],
+    [2, 100_000],
+    [3, 140_001],
+    [100_001, body.length],
+  ]) {
+    const { body_text, body_length } = await hosted.ask('page.text', { page_id: page(4), offset, length });
+    assert.equal(body_length, body.length);
+    assert.ok(body_text instanceof TextInParts, `${offset} ${length}`);
+    let read = '';
+    for await (const part of body_text.parts) {
+      assert.ok(part.isWellFormed() && part.length <= 64 * 1024 + 1);
+      read += part;
+    }
+    // A character of two units is in the part that it begins in.
+    const isSecondHalf = (at: number) => /[\udc00-\udfff]/.test(body.charAt(at));
+    const [from, to] = [offset, Math.min(offset + length, body.length)].map((at) => at + (isSecondHalf(at) ? 1 : 0));
+    assert.equal(read, body.slice(from, to));
+  }
 });
 
 test('parts of a text never have half a character, and are the whole text together', async () => {
@@ -119,8 +145,9 @@ test('parts of a text never have half a character, and are the whole text togeth
   for (const length of [1, 2, 3, 7]) {
     const parts: string[] = [];
     for (let offset = 0; offset < body.length; offset += length) {
-      const { body_text } = await hosted.ask('page.get', { page_id: page(4), offset, length });
-      parts.push(body_text ?? 'no text');
+      const { body_text } = await hosted.ask('page.text', { page_id: page(4), offset, length });
+      assert.ok(typeof body_text === 'string');
+      parts.push(body_text);
     }
     assert.ok(
       parts.every((part) => part.isWellFormed()),
@@ -136,7 +163,7 @@ test('a page that is forgotten while its text or its chunks are read is not foun
   const body = 'long text '.repeat(20_000);
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/long', body })));
   const ask = async () => {
-    const text = await hosted.ask('page.text', { page_id: page(4) });
+    const { body_text: text } = await hosted.ask('page.text', { page_id: page(4) });
     return text instanceof TextInParts ? text.parts : assert.fail('in parts');
   };
   let whole = '';
