@@ -1,7 +1,7 @@
 /** Clusters: the contract's bodies of "Clusters", and the stored rows. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
-import { queryBoolean, queryInteger } from './query-values.ts';
+import { listPart, queryBoolean, queryInteger } from './query-values.ts';
 import { idText } from './texts.ts';
 
 const clusterTriggers = ['manual', 'idle', 'cron'] as const;
@@ -24,6 +24,7 @@ export const clusterListQuery = z.object({
 export const clusterListResponse = z.strictObject({ clusters: z.array(clusterSummary) });
 export type ClusterListResponse = z.infer<typeof clusterListResponse>;
 
+export const clusterDetailQuery = z.object(listPart);
 export const clusterDetailResponse = z.strictObject({
   cluster: clusterSummary,
   pages: z.array(
@@ -34,8 +35,11 @@ export const clusterDetailResponse = z.strictObject({
       probability: z.number().nullable(),
     }),
   ),
+  /** Of all its pages, where a part was asked for. */
+  total: z.int().optional(),
 });
 export type ClusterDetailResponse = z.infer<typeof clusterDetailResponse>;
+export type ClusterPage = ClusterDetailResponse['pages'][number];
 
 export const clusterRunResponse = z.strictObject({
   id: z.string(),

@@ -56,6 +56,7 @@ import type {
   QueryLogQuery,
   QueryLogRunResponse,
 } from './query-log.ts';
+import type { ListPart } from './query-values.ts';
 import type { InRows } from './rows.ts';
 import type {
   SearchBatchRequest,
@@ -135,11 +136,11 @@ export interface Messages {
   'eval.replay': { request: { job_id: string }; reply: EvalReplayResult };
   'cluster.list': { request: { include_tombstoned: boolean }; reply: ClusterListResponse };
   'cluster.runs': { request: { limit: number }; reply: ClusterRunsResponse };
-  'cluster.get': { request: { cluster_id: string }; reply: ClusterDetailResponse };
+  'cluster.get': { request: { cluster_id: string } & ListPart; reply: InRows<ClusterDetailResponse> };
   'cluster.projection': { request: { run_id: string }; reply: ClusterProjectionResponse };
   'cluster.recompute': { request: Record<string, never>; reply: RecomputeResponse };
   /** Oldest first. */
-  'watch.list': { request: Record<string, never>; reply: InRows<WatchListResponse> };
+  'watch.list': { request: ListPart; reply: InRows<WatchListResponse> };
   'watch.get': { request: { watch_id: string }; reply: WatchResponse };
   /** A known URL: the watch that is there, unchanged. */
   'watch.create': { request: CreateWatchRequest; reply: WatchResponse };

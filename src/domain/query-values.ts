@@ -16,6 +16,18 @@ export const queryInteger = ({ min, max, byDefault }: { min: number; max: number
 export const optionalQueryInteger = ({ min, max }: { min: number; max: number }) =>
   z.preprocess(fromDecimal, z.int().min(min).max(max).optional());
 
+/** In a query string: which part of a list is wanted, all of it where neither is given. The answer then has `total`, too. */
+export const listPart = {
+  offset: optionalQueryInteger({ min: 0, max: 2 ** 31 - 1 }),
+  limit: optionalQueryInteger({ min: 1, max: 1000 }),
+};
+export interface ListPart {
+  offset?: number | undefined;
+  limit?: number | undefined;
+}
+
+export const isPart = ({ offset, limit }: ListPart) => offset !== undefined || limit !== undefined;
+
 /** How clients write truth values: JavaScript `true`, Python `True`, command lines and forms `1`. */
 const truthValues: ReadonlyMap<string, boolean> = new Map([
   ['true', true],

@@ -1,6 +1,7 @@
 /** Watches: the contract's "Watches" bodies and the stored row. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { listPart } from './query-values.ts';
 import { maxTitleLength, maxUrlLength, storedText } from './texts.ts';
 
 const watchKinds = ['rss', 'video', 'podcast'] as const;
@@ -60,7 +61,12 @@ export const watchResponse = z.strictObject({
   created_at: datetime,
 });
 export type WatchResponse = z.infer<typeof watchResponse>;
-export const watchListResponse = z.strictObject({ watches: z.array(watchResponse) });
+export const watchListQuery = z.object(listPart);
+export const watchListResponse = z.strictObject({
+  watches: z.array(watchResponse),
+  /** Of all watches, where a part was asked for. */
+  total: z.int().optional(),
+});
 export type WatchListResponse = z.infer<typeof watchListResponse>;
 export const watchRunAcceptedResponse = z.strictObject({ watch_id: z.string(), job_id: z.string().nullable() });
 export type WatchRunAccepted = z.infer<typeof watchRunAcceptedResponse>;

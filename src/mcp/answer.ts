@@ -62,8 +62,9 @@ export interface Part {
 }
 
 interface Listing<Item> extends Part {
-  /** All there are. */
+  /** All there are, or the part that is wanted of `total`. */
   items: readonly Item[];
+  total?: number | undefined;
   /** What one is, and what several are. */
   called: readonly [one: string, several: string];
   line: (item: Item) => object;
@@ -75,18 +76,19 @@ interface Listing<Item> extends Part {
 const headBytes = 4000;
 
 /** A part of a list, with how many there are and where to go on. */
-export function listing<Item>({ items, called, line, head, offset, limit }: Listing<Item>): Answer {
+export function listing<Item>({ items, total, called, line, head, offset, limit }: Listing<Item>): Answer {
+  const all = total ?? items.length;
+  const part = total === undefined ? items.slice(offset, offset + limit) : items;
   const heads = head === undefined ? [] : [head];
-  const count = `${items.length} ${called[items.length === 1 ? 0 : 1]}`;
-  const shown = fitting(linesOf(items.slice(offset, offset + limit), line), answerBytes - headBytes);
+  const count = `${all} ${called[all === 1 ? 0 : 1]}`;
+  const shown = fitting(linesOf(part, line), answerBytes - headBytes);
   const lines = [...heads, ...shown];
   const end = offset + shown.length;
-  if (items.length === 0) return { said: `No ${called[1]}.`, lines: heads };
+  if (all === 0) return { said: `No ${called[1]}.`, lines: heads };
   if (end <= offset) return { said: `${count}; none from offset ${offset} on.`, lines: heads };
-  const all = offset === 0 && end === items.length;
-  const rest = items.length - end;
+  const rest = all - end;
   const more = rest === 0 ? '' : `, ${rest} more with offset ${end}`;
-  return { said: all ? `${count}.` : `${count}: ${offset + 1} to ${end}${more}.`, lines };
+  return { said: offset === 0 && rest === 0 ? `${count}.` : `${count}: ${offset + 1} to ${end}${more}.`, lines };
 }
 
 /** A page in a list. */

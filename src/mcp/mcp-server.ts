@@ -67,7 +67,7 @@ const instructions =
 /** Bytes of what is told of a call that failed. */
 const failureBytes = 2000;
 
-/** Its calls are made one after the other, those of a batch, too: each may hold a route's whole answer in memory. */
+/** Its calls are made one after the other, those of a batch, too. */
 export function toolServer(host: ToolHost): Server {
   const server = new Server({ name: 'readback', version: host.version }, { capabilities: { tools: {} }, instructions });
   const turns = new Turns();

@@ -31,7 +31,7 @@ const offset = z
   .max(2 ** 31 - 1)
   .default(0);
 const part = (byDefault: number) => ({
-  limit: z.int().min(1).max(500).default(byDefault).describe('How many, at most.'),
+  limit: z.int().min(1).max(100).default(byDefault).describe('How many, at most.'),
   offset: offset.describe('How many to leave out, to go on where an earlier answer ended.'),
 });
 const ownPart = ['limit', 'offset'];
@@ -155,9 +155,8 @@ const clusterPages = defineTool({
   url: '/v1/clusters/:cluster_id',
   description: `List the pages of a topic, the most typical first. ${grounded}`,
   input: z.strictObject({ cluster_id: pathPart.describe('Id from list_clusters.'), ...part(20) }),
-  own: ownPart,
-  answer: ({ cluster, pages }: ClusterDetailResponse, args) =>
-    listing({ items: pages, called: ['page', 'pages'], line: pageLine, head: clusterLine(cluster), ...args }),
+  answer: ({ cluster, pages, total }: ClusterDetailResponse, args) =>
+    listing({ items: pages, total, called: ['page', 'pages'], line: pageLine, head: clusterLine(cluster), ...args }),
 });
 
 /** Other names of an entity that are told. */
@@ -217,9 +216,8 @@ const listWatches = defineTool({
   url: '/v1/watches',
   description: `List the feeds, channels and podcasts that are polled for new pages. ${outside}`,
   input: z.strictObject(part(20)),
-  own: ownPart,
-  answer: ({ watches }: WatchListResponse, args) =>
-    listing({ items: watches, called: ['watch', 'watches'], line: watchListLine, ...args }),
+  answer: ({ watches, total }: WatchListResponse, args) =>
+    listing({ items: watches, total, called: ['watch', 'watches'], line: watchListLine, ...args }),
 });
 
 const getWatch = defineTool({

@@ -40,6 +40,16 @@ export class WatchReader {
   }
 
   /** Oldest first, from the one after `after`. */
+  count(): number {
+    return this.rows.getKeysCount();
+  }
+
+  /** The number of the watch with so many older ones; null where there is none. */
+  numberAt(older: number): number | null {
+    const [no = null] = this.rows.getKeys({ offset: older, limit: 1 });
+    return no;
+  }
+
   list(after = 0, limit = Number.MAX_SAFE_INTEGER): StoredWatch[] {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }

@@ -76,8 +76,10 @@ const list = (system: WholeSystem, include_tombstoned = false) => system.ask('cl
 async function membership(system: WholeSystem): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { id } of (await list(system)).clusters) {
-    const { cluster, pages } = await system.ask('cluster.get', { cluster_id: id });
+    const { cluster, pages } = await system.topic(id);
     assert.equal(pages.length, cluster.size);
+    const part = await system.topic(id, { offset: 1, limit: 2 });
+    assert.deepEqual([part.pages, part.total], [pages.slice(1, 3), pages.length]);
     for (const { page_id } of pages) found.set(page_id, id);
   }
   return found;
@@ -166,11 +168,11 @@ test('topics are found, kept when pages come, used in search, and forgotten with
   assert.ok(kept >= 0.9 * first.size, `${kept} of ${first.size}`);
 
   // Forget: nothing of the pages is left in clusters.
-  const before = await system.ask('cluster.get', { cluster_id: plague.id });
+  const before = await system.topic(plague.id);
   await system.ask('page.forget', { domain: 'blackdeath.example' });
   const after = await membership(system);
   assert.ok([...after.keys()].every((page) => labels.get(page) !== 'Black_Death'));
-  const gone = clusterDetailResponse.parse(await system.ask('cluster.get', { cluster_id: plague.id }));
+  const gone = clusterDetailResponse.parse(await system.topic(plague.id));
   if (before.pages.every(({ canonical_url }) => canonical_url.includes('blackdeath'))) {
     assert.deepEqual(
       [gone.cluster.tombstoned, gone.cluster.label, gone.cluster.keywords, gone.pages],

@@ -214,7 +214,7 @@ test('a page that is being read for entities and put to a topic', async (t) => {
   );
   const { clusters } = await system.ask('cluster.list', { include_tombstoned: true });
   for (const { id, keywords, label } of clusters) {
-    const { pages } = await system.ask('cluster.get', { cluster_id: id });
+    const { pages } = await system.topic(id);
     assert.ok(!pages.some((page) => page.page_id === page_id), 'no topic has it');
     assert.ok(!JSON.stringify([keywords, label]).includes(canary), 'no topic is called by its words');
   }

@@ -261,6 +261,23 @@ test('a new watch is polled at once where polls are scheduled', async (t) => {
   assert.equal(Date.parse(watch.next_run_at) - Date.parse(created_at), 6 * 3_600_000);
 });
 
+test('watches are listed in parts, with how many there are', async (t) => {
+  const { web, system, create } = await startSystem(t);
+  const ids: string[] = [];
+  for (let no = 0; no < 5; no++) ids.push((await create(`${web.url}/feed/${no}`)).id);
+  await system.ask('watch.delete', { watch_id: ids[1] });
+  const left = [ids[0], ...ids.slice(2)];
+  const partOf = async (part: { offset?: number; limit?: number }) => {
+    const { watches, total } = await system.ask('watch.list', part);
+    return [(await listOf(watches)).map(({ id }) => id), total];
+  };
+  assert.deepEqual(await partOf({}), [left, undefined]);
+  assert.deepEqual(await partOf({ limit: 3 }), [left.slice(0, 3), 4]);
+  assert.deepEqual(await partOf({ offset: 1 }), [left.slice(1), 4]);
+  assert.deepEqual(await partOf({ offset: 2, limit: 1 }), [left.slice(2, 3), 4]);
+  assert.deepEqual(await partOf({ offset: 4, limit: 1 }), [[], 4]);
+});
+
 test('every public feed is read or fails with a reason', {
   skip: !existsSync(feedsDir) && 'no ../shared/data',
 }, async (t) => {

@@ -6,12 +6,14 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { App, AppOptions } from '../../src/app.ts';
+import type { ClusterDetailResponse } from '../../src/domain/cluster.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { PageChunk, PageResponse } from '../../src/domain/page.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { patientSettings, until, withoutEntities } from '../process/service.ts';
+import { listOf } from '../rows.ts';
 
 const root = join(import.meta.dirname, '../..');
 execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
@@ -63,11 +65,15 @@ export class WholeSystem {
     return { ...page, body_text: text };
   }
 
+  /** A topic with its pages, or a part of them. */
+  async topic(cluster_id: string, part: { offset?: number; limit?: number } = {}): Promise<ClusterDetailResponse> {
+    const { pages, ...topic } = await this.ask('cluster.get', { cluster_id, ...part });
+    return { ...topic, pages: await listOf(pages) };
+  }
+
   /** All chunks of a page. */
   async chunks(page_id: string): Promise<PageChunk[]> {
-    const found: PageChunk[] = [];
-    for await (const chunk of (await this.ask('page.chunks', { page_id })).chunks) found.push(chunk);
-    return found;
+    return listOf((await this.ask('page.chunks', { page_id })).chunks);
   }
 
   get ask(): App['ask'] {

@@ -47,6 +47,8 @@ const path = `/v1/watches/${watch.id}`;
 
 test('every route answers with its status and body', async () => {
   assert.deepEqual(await call('GET', '/v1/watches'), { status: 200, body: { watches: [watch] }, request: {} });
+  assert.deepEqual((await call('GET', '/v1/watches?offset=1&limit=2')).request, { offset: 1, limit: 2 });
+  assert.equal((await call('GET', '/v1/watches?limit=1001')).status, 422);
   assert.deepEqual(await call('GET', path), { status: 200, body: watch, request: { watch_id: watch.id } });
   assert.deepEqual(await call('POST', '/v1/watches', { url: watch.url }), {
     status: 201,

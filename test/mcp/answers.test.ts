@@ -298,11 +298,11 @@ test('no answer is larger than its bound, however much a route answers and howev
     ],
     ['page_status', { page_id: 'pg_1' }, { page_id: 'pg_1', status: 'dead', last_error: hostile, features }],
     ['similar_to', { page_id: 'pg_1' }, { page_id: 'pg_1', mediation: 'vector', results: pages }],
-    ['list_clusters', { limit: 500 }, { clusters: Array(3000).fill(hugeCluster) }],
-    ['cluster_pages', { cluster_id: 'cl_1', limit: 500 }, { cluster: hugeCluster, pages }],
+    ['list_clusters', { limit: 100 }, { clusters: Array(3000).fill(hugeCluster) }],
+    ['cluster_pages', { cluster_id: 'cl_1', limit: 100 }, { cluster: hugeCluster, pages }],
     [
       'entities',
-      { ref: 'x', limit: 500 },
+      { ref: 'x', limit: 100 },
       {
         entity: { id: 'en_1', canonical_form: hostile, type: 'person', mention_count: 1 },
         aliases: Array(3000).fill(hostile),
@@ -314,7 +314,7 @@ test('no answer is larger than its bound, however much a route answers and howev
       { query: 'x', models: ['m', 'n'] },
       { runs: Array(5).fill({ model: 'm', results: pages.slice(0, 100) }), agreement: [] },
     ],
-    ['list_watches', { limit: 500 }, { watches: Array(3000).fill(hugeWatch) }],
+    ['list_watches', { limit: 100 }, { watches: Array(3000).fill(hugeWatch) }],
     ['get_watch', { watch_id: 'wt_1' }, hugeWatch],
     ['add_page', { url: 'https://e.com/' }, { page_id: 'pg_1', status: 'queued' }],
     ['forget', { domain: 'e.com' }, { blacklist_id: 'bl_1', kind: 'url', pattern: hostile, pages_purged: 1 }],

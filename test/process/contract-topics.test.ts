@@ -483,7 +483,8 @@ test('spellings are merged, references survive, and merges are undone last in, f
   });
   const text = names.map(([one, two]) => `We swam in ${one}. We also swam in ${two}, and again in ${one}.`).join(' ');
   const [page] = await add([{ url: 'https://lakes.example/', body_extracted: text }]);
-  await until(async () => (await jobsOf('canonicalize_entities'))[0]?.status === 'done', 'names were compared');
+  // The names of the pages before may have been compared in a job of their own.
+  await until(async () => (await merges()).length >= names.length, 'names were compared');
   const list = await merges();
   assert.deepEqual(
     new Set(list.map(({ kept_form, merged_form }) => `${kept_form} < ${merged_form}`)),

@@ -1,7 +1,8 @@
 /** What there is of clusters, as it is shown: the rows of the runs, of clusters with their pages, and the map. Reads only. */
-import type { Cluster, ClusterRun, ClusterRunResponse, ClusterSummary } from '../../domain/cluster.ts';
+import type { Cluster, ClusterPage, ClusterRun, ClusterRunResponse, ClusterSummary } from '../../domain/cluster.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
+import { isPart } from '../../domain/query-values.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { Handlers } from '../system/service.ts';
 import { pointBlocks } from './read-points.ts';
@@ -21,24 +22,16 @@ export function showClusters(
         .map(summaryOf),
     }),
     'cluster.runs': ({ limit }) => ({ runs: reader.clusters.runs(limit).map(runResponseOf) }),
-    'cluster.get': async ({ cluster_id }) => {
+    'cluster.get': async ({ cluster_id, ...part }) => {
       const cluster = reader.clusters.get(numberOf('cluster', cluster_id) ?? 0);
-      if (cluster === undefined) {
-        throw unknownId('cluster', cluster_id);
-      }
-      const run = reader.clusters.currentRun();
-      const pages: { page_id: string; canonical_url: string; title: string | null; probability: number | null }[] = [];
-      const members = cluster.tombstoned ? [] : reader.clusters.pagesOf(cluster.no);
-      for (const [i, no] of members.entries()) {
-        if (i % slicePages === slicePages - 1) await new Promise(setImmediate);
-        const page = reader.pages.head(no);
-        const point = reader.clusters.point(run, no);
-        if (page === undefined || point?.cluster_no !== cluster.no) continue;
-        const { canonical_url, title } = page;
-        pages.push({ page_id: idOf('page', no), canonical_url, title, probability: rounded(point.probability) });
-      }
-      pages.sort((a, b) => (b.probability ?? 0) - (a.probability ?? 0));
-      return { cluster: summaryOf(cluster), pages };
+      if (cluster === undefined) throw unknownId('cluster', cluster_id);
+      const members = await membersOf(reader, cluster);
+      const { offset = 0, limit = members.length } = part;
+      return {
+        cluster: summaryOf(cluster),
+        pages: pageRows(reader, members.slice(offset, offset + limit)),
+        ...(isPart(part) && { total: members.length }),
+      };
     },
     'cluster.projection': async ({ run_id }) => {
       const no = numberOf('cluster_run', run_id) ?? 0;
@@ -56,6 +49,34 @@ export function showClusters(
       return { run_id, points };
     },
   };
+}
+
+interface Member {
+  no: number;
+  probability: number;
+}
+
+/** The pages of a cluster, the surest first. */
+async function membersOf({ clusters, pages }: StoreReader, { no: cluster_no, tombstoned }: Cluster): Promise<Member[]> {
+  const run = clusters.currentRun();
+  const members: Member[] = [];
+  for (const [i, no] of (tombstoned ? [] : clusters.pagesOf(cluster_no)).entries()) {
+    if (i % slicePages === slicePages - 1) await new Promise(setImmediate);
+    const point = clusters.point(run, no);
+    if (point?.cluster_no === cluster_no && pages.has(no))
+      members.push({ no, probability: rounded(point.probability) });
+  }
+  return members.sort((a, b) => b.probability - a.probability);
+}
+
+/** One read at a time: an address may have 8,192 characters and a title 4,096. */
+async function* pageRows({ pages }: StoreReader, members: readonly Member[]): AsyncGenerator<ClusterPage> {
+  for (const { no, probability } of members) {
+    const page = pages.head(no);
+    if (page === undefined) continue; // forgotten meanwhile
+    const { canonical_url, title } = page;
+    yield { page_id: idOf('page', no), canonical_url, title, probability };
+  }
 }
 
 function summaryOf({ no, label, keywords, size, tombstoned, x, y }: Cluster): ClusterSummary {

@@ -7,6 +7,7 @@ import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/ca
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
+import { isPart, type ListPart } from '../../domain/query-values.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../../domain/watch.ts';
 import { type Handlers, serviceLogic } from '../system/service.ts';
 import { type PollClockDependencies, startPollClock } from './poll-clock.ts';
@@ -30,7 +31,10 @@ export function watchesLogic(dependencies: WatchesDependencies) {
     const polls = startPollClock(dependencies);
 
     const handlers: Handlers<WatchMessages> = {
-      'watch.list': () => ({ watches: allWatches(reader) }),
+      'watch.list': (part) => ({
+        watches: watchRows(reader, part),
+        ...(isPart(part) && { total: reader.watches.count() }),
+      }),
       'watch.get': ({ watch_id }) => {
         const watch = reader.watches.get(numberOf('watch', watch_id) ?? 0);
         return watch === undefined ? unknown(watch_id) : watchResponseOf(watch);
@@ -103,11 +107,17 @@ function unknown(watch_id: string): never {
   throw unknownId('watch', watch_id);
 }
 
-/** The contract's view of all watches, oldest first; read some at a time. */
-async function* allWatches({ watches }: WatchesDependencies['reader']): AsyncGenerator<WatchResponse> {
-  for (let rows = watches.list(0, rowsPerRead); rows.length > 0; ) {
+/** The contract's view of watches, oldest first; read some at a time. */
+async function* watchRows(
+  { watches }: WatchesDependencies['reader'],
+  { offset = 0, limit = Number.POSITIVE_INFINITY }: ListPart,
+): AsyncGenerator<WatchResponse> {
+  let left = limit;
+  for (let after = offset === 0 ? 0 : watches.numberAt(offset - 1); after !== null && left > 0; ) {
+    const rows = watches.list(after, Math.min(rowsPerRead, left));
     yield* rows.map(watchResponseOf);
-    rows = watches.list(rows[rows.length - 1].no, rowsPerRead);
+    left -= rows.length;
+    after = rows.at(-1)?.no ?? null;
   }
 }
 

@@ -4,6 +4,7 @@ import * as cluster from '../../domain/cluster.ts';
 import { pathText } from '../../domain/texts.ts';
 import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
+import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 export const clusterRoutes: RouteGroup = (app, { ask }) => {
@@ -64,10 +65,12 @@ export const clusterRoutes: RouteGroup = (app, { ask }) => {
         description: 'A cluster that is gone is still answered, without pages.',
         tags: ['clusters'],
         params: z.object({ cluster_id: pathText }),
-        response: { 200: cluster.clusterDetailResponse, ...errorAnswers(404) },
+        querystring: cluster.clusterDetailQuery,
+        response: { 200: cluster.clusterDetailResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ params }, reply) => ask('cluster.get', params, { signal: clientSignal(reply) }),
+    async ({ params, query }, reply) =>
+      withRows(await ask('cluster.get', { ...params, ...query }, { signal: clientSignal(reply) })),
   );
 
   app.post(

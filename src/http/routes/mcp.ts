@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { listedTools, type RouteAnswer, type ToolHost, toolServer } from '../../mcp/mcp-server.ts';
 import type { RouteCall } from '../../mcp/tool.ts';
@@ -37,6 +38,9 @@ const message = z.record(z.string(), z.unknown());
 const mcpBodyLimit = 4 * 1024 * 1024;
 /** Messages of a batch. Protocol versions from 2025-06-18 on have none; those before must be understood. */
 const maxBatch = 20;
+
+/** Tool calls at a time, of all clients: each may hold a route's whole answer in memory. */
+const callsAtOnce = 4;
 
 /** Names the call that a request is made for; of use only with an id that is under way. */
 const callHeader = 'x-readback-call';
@@ -117,10 +121,11 @@ export const mcpRoutes: RouteGroup = (app, { version, listsMutatingTools }) => {
   const underWay = new CallsUnderWay();
 
   const call = routeCaller(app);
+  const inTurn = pLimit(callsAtOnce);
   const hostFor = (request: FastifyRequest): ToolHost => ({
     version,
     listsMutating: listsMutatingTools,
-    call: (routeCall, signal) => call(request, routeCall, signal),
+    call: (routeCall, signal) => inTurn(() => call(request, routeCall, signal)),
   });
 
   app.post(

@@ -18,10 +18,11 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         operationId: 'list_watches',
         summary: 'All watches, oldest first',
         tags: ['watches'],
-        response: { 200: watch.watchListResponse },
+        querystring: watch.watchListQuery,
+        response: { 200: watch.watchListResponse, ...errorAnswers(422) },
       },
     },
-    async (_request, reply) => withRows(await ask('watch.list', {}, { signal: clientSignal(reply) })),
+    async ({ query }, reply) => withRows(await ask('watch.list', query, { signal: clientSignal(reply) })),
   );
 
   app.get(
