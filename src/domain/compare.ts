@@ -17,7 +17,7 @@ const comparedPage = z.strictObject({
   canonical_url: z.string(),
   title: z.string().nullable(),
   score: z.number(),
-  /** Results are ordered as those of a search are: by whether this is not null, then by score. */
+  /** Results are ordered as those of a search are: by this (`url` and `title` first, then `host`), then by score. */
   exact: exactMatch.nullable(),
 });
 const compareAgreement = z.strictObject({

@@ -45,13 +45,13 @@ const chunkResult = z.strictObject({
   text: z.string(),
   score: z.number(),
 });
-/** What of a page the query is, as it stands. */
-export const exactMatch = z.enum(['url', 'title']);
+/** What of a page the query is, as it stands; `host`: the page's host, or one above it. */
+export const exactMatch = z.enum(['url', 'title', 'host']);
 export type ExactMatch = z.infer<typeof exactMatch>;
 
 /**
- * Why a result stands where it does. Results are ordered by (`exact` is not null, `score`): a title or URL that the query is comes first and
- * adds nothing to its page's score.
+ * Why a result stands where it does. Those whose `exact` is `url` or `title` come first, then those where it is `host`, then the others,
+ * each by `score`, to which it adds nothing.
  */
 const placeReason = z.strictObject({
   /** What of the page the query is. */

@@ -5,7 +5,7 @@
 import type { AnalyzedQuery } from '../threads/analyze-query.ts';
 import type { CandidateScores } from '../threads/rerank-candidates.ts';
 import type { PhraseQuery, TextQuery } from '../threads/search-thread.ts';
-import type { SparseResult } from '../threads/sparse-searcher.ts';
+import type { SparseQuery, SparseResult } from '../threads/sparse-searcher.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 
@@ -43,6 +43,13 @@ export class Searchers {
     const found = result.then(async (whole) => whole.found ?? again(whole.analyzed));
     found.catch(() => {}); // told by the analysis, too, and who waits for that first hears it there
     return { analyzed, found };
+  }
+
+  /** The best chunks for the terms of a query that was analysed before. Errors: those of the threads. */
+  async search(query: SparseQuery): Promise<SparseResult> {
+    const searcher = this.#leastBusy();
+    const ask = () => searcher.run('search', query);
+    return (await ask()) ?? this.#again(ask);
   }
 
   /** Where phrases may stand in pages: as of `index.locatePhrases`. Errors: those of the threads. */

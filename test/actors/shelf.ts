@@ -24,6 +24,8 @@ import { Hosted } from './hosted.ts';
 
 export interface ShelvedPage {
   title?: string;
+  /** `https://example.com/` and the page's number where it says none. */
+  url?: string;
   /** Words; each is a chunk. */
   text: string;
   seen_at?: number;
@@ -37,6 +39,8 @@ export class Shelf implements AsyncDisposable {
   readonly temporary: TemporaryStore;
   /** What the index finds: labels by model, best first. */
   finds: Record<string, { sparse: number[]; dense: number[]; reranked?: [label: number, score: number][] }> = {};
+  /** Pages of the host that the query is. */
+  ofHost: ReadonlySet<number> = new Set();
   readonly retrievals: RetrieveRequest[] = [];
   /** Answers of messages beside the index's and the writer's. */
   readonly answers: Partial<Record<SystemMessageName, Answer>> = {};
@@ -69,10 +73,10 @@ export class Shelf implements AsyncDisposable {
   }
 
   /** Put an indexed page there; gives its first label. */
-  async add({ title = 'A page', text, seen_at = 1000, vectors = {} }: ShelvedPage): Promise<number> {
+  async add({ title = 'A page', url, text, seen_at = 1000, vectors = {} }: ShelvedPage): Promise<number> {
     const no = ++this.#pages;
-    const url = `https://example.com/${no}`;
-    await this.temporary.commit(ingestPage(submission({ canonical_url: url, title, body: text, seen_at, at: 0 })));
+    const canonical_url = url ?? `https://example.com/${no}`;
+    await this.temporary.commit(ingestPage(submission({ canonical_url, title, body: text, seen_at, at: 0 })));
     const free = { suspect: 0, index: 1, fetch: 0, poll: 0, purge: 0, background: 0, backfill: 0, entities: 0 };
     const look = claimJobs({ at: 0, incarnation: 'x', leaseMs: 1, free: { ...free, suspect: 1 }, running: 0 });
     const [job] = (await this.temporary.commit(look)).jobs;
@@ -142,6 +146,7 @@ export class Shelf implements AsyncDisposable {
       known: sparse.length + dense.length > 0,
       pageOf,
       passes,
+      ofHost: (no) => this.ofHost.has(no),
       lastSeenAt: (no) => this.reader.pages.get(no)?.last_seen_at ?? 0,
       timing_ms: { sparse: 1 },
     };

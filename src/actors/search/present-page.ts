@@ -42,7 +42,7 @@ export function presentPage(
     score: ordered.score,
     cluster: clusterRefOf(reader, page.no),
     chunks: hits,
-    exact_match: ordered.exact !== null || holding.has(page.no),
+    exact_match: ordered.exact === 'url' || ordered.exact === 'title' || holding.has(page.no),
     why: explain(ordered),
   };
 }

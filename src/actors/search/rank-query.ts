@@ -1,15 +1,16 @@
 /**
  * Ranks pages for a query: the index gives both sides' hits, which are fused, or ordered by the
  * reranker where one is wanted and has scored them, then rolled up to pages, faded with age and ordered
- * (exact title or URL first, then score). What a search, a comparison and a replay have in common; it presents nothing.
+ * (exact title or URL first, then pages of the host that the query is, then score). What a search, a comparison and a
+ * replay have in common; it presents nothing.
  */
 import { pagesOfTree } from '../../commands/entity-trees.ts';
-import { looksLikeUrl, titleOfQuery, titleSpellings } from '../../compute/ranking/exact-query.ts';
+import { titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import { recencyFactor } from '../../compute/ranking/recency.ts';
 import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
 import { mergeReranked } from '../../compute/rerank/merge-reranked.ts';
-import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
+import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { foldTitle } from '../../domain/fold-title.ts';
@@ -79,6 +80,17 @@ export function queryRanker(dependencies: RankDependencies) {
   const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
     dependencies;
 
+  /** The page whose URL the query is; where there is none, those whose addresses people take for the same. */
+  const addressedPages = (query: string): number[] => {
+    const url = urlOfQuery(query);
+    const canonical = url === null ? null : canonicalizeUrl(url, canonicalize);
+    if (canonical === null || 'invalid' in canonical) return [];
+    const { canonical_url } = canonical;
+    const written = reader.pages.numberByUrl(canonical_url);
+    if (written !== undefined) return [written];
+    return addressesLike(canonical_url).flatMap((address) => reader.pages.numberByUrl(address) ?? []);
+  };
+
   /** Pages whose title or URL the query is, and which of both; the filters not yet asked. */
   const exactPages = (query: string): Map<number, ExactMatch> => {
     const title = titleOfQuery(query);
@@ -86,11 +98,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const spellings = foldTitle(title) === '' ? [] : titleSpellings(title);
     const titled = spellings.flatMap((spelling) => reader.pages.numbersByTitle(spelling, maxExactPages));
     const found = new Map(titled.slice(0, maxExactPages).map((no): [number, ExactMatch] => [no, 'title']));
-    if (looksLikeUrl(query)) {
-      const canonical = canonicalizeUrl(query.trim(), canonicalize);
-      const no = 'invalid' in canonical ? undefined : reader.pages.numberByUrl(canonical.canonical_url);
-      if (no !== undefined) found.set(no, 'url');
-    }
+    for (const no of addressedPages(query)) found.set(no, 'url');
     for (const no of found.keys()) if ((reader.pages.head(no)?.chunk_count ?? 0) === 0) found.delete(no);
     return found;
   };
@@ -108,10 +116,9 @@ export function queryRanker(dependencies: RankDependencies) {
       for (const page of ranked) page.score *= recencyFactor(retrieved.lastSeenAt(page.page_no), at, halfLife);
     }
     const exact = new Map([...named].filter(([no]) => retrieved.passes(no)));
-    const pages: OrderedPage[] = ranked.map(({ page_no, score, hits }) => {
-      return { page_no, score, hits, exact: exact.get(page_no) ?? null };
+    const pages = ranked.map(({ page_no, score, hits }): OrderedPage => {
+      return { page_no, score, hits, exact: exact.get(page_no) ?? (retrieved.ofHost(page_no) ? 'host' : null) };
     });
-    if (exact.size === 0 && halfLife === null) return pages; // in order as they are rolled up
     const pooled = new Set(ranked.map(({ page_no }) => page_no));
     for (const [page_no, what] of exact) {
       if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact: what });
@@ -120,11 +127,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const newest = (a: OrderedPage, b: OrderedPage): number =>
       halfLife === null ? 0 : retrieved.lastSeenAt(b.page_no) - retrieved.lastSeenAt(a.page_no);
     return pages.sort(
-      (a, b) =>
-        Number(b.exact !== null) - Number(a.exact !== null) ||
-        b.score - a.score ||
-        newest(a, b) ||
-        a.page_no - b.page_no,
+      (a, b) => precedence(b.exact) - precedence(a.exact) || b.score - a.score || newest(a, b) || a.page_no - b.page_no,
     );
   };
 
@@ -180,6 +183,11 @@ export function queryRanker(dependencies: RankDependencies) {
     const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
     return { model: used, reranker, retrieved, fused, scored, pages, timing_ms };
   };
+}
+
+/** What a query names goes before what is found by its words: pages themselves, then pages of a host. */
+function precedence(exact: ExactMatch | null): number {
+  return exact === null ? 0 : exact === 'host' ? 1 : 2;
 }
 
 /** What the local reranker has scored, best first, ties by label; below it the other candidates as they are fused. */

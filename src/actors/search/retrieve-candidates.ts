@@ -4,11 +4,17 @@
  *
  *   query ─ searcher: analyse, embed ─┬─ and on: BM25F ────────┐
  *           or outside model: embed ──┴─ shards: cosine, floor ─┴─ shards: cosines of both ─ searcher: rerank
+ *
+ * A query that is a host of which there are pages is searched by the names in it, twice: in all that passes, and in the host alone, so
+ * that its pages are among the candidates however many others have these words. It costs one search with a filter more.
  */
 import type { Logger } from 'pino';
+import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import type { LabelSet } from '../../compute/structures/label-set.ts';
+import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
+import type { PageFilters } from '../../domain/page-filters.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { Searchers } from '../../index/searchers.ts';
@@ -91,14 +97,27 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     }
   };
 
-  return async ({ query, candidates: k, filters, rerank: wantsRerank, rrf_k }, model, signal) => {
+  /** The host that the query is: the filters that its pages pass, and their labels. Null where the query is no host, or none passes. */
+  const findHost = (query: string, filters: PageFilters) => {
+    const host = hostOfQuery(query);
+    const within = host === null ? null : filtersWithin(filters, host.domain);
+    if (host === null || within === null) return null;
+    const allowed = catalog.allowed(within);
+    if (allowed === null || allowed.count === 0) return null;
+    return { words: host.words, filters: within, allow: allowed.labels };
+  };
+
+  return async ({ query: asGiven, candidates: k, filters, rerank: wantsRerank, rrf_k }, model, signal) => {
     const began = monotonic();
     const wasWhole = isWhole(model);
     const allowed = catalog.allowed(filters);
+    const host = findHost(asGiven, filters);
+    const query = host?.words ?? asGiven;
     const filtered = monotonic();
     const pages = {
       pageOf: (label: number) => catalog.pageOf(label),
       passes: (no: number) => catalog.passes(no, filters),
+      ofHost: (no: number) => host !== null && catalog.passes(no, host.filters),
       lastSeenAt: (no: number) => catalog.lastSeenAt(no),
     };
     if (allowed?.count === 0) {
@@ -118,14 +137,22 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       if (outside !== null) timing_ms.embed = from - filtered;
       if (outside?.degraded === true) timing_ms.degraded_dense = 1;
       const embedded = { ...analyzed, ...outside };
-      const near = await searchVectors(model, embedded.vector, k, allow);
+      const [anywhere, within] = await Promise.all([
+        searchVectors(model, embedded.vector, k, allow),
+        host === null ? nothing : searchVectors(model, embedded.vector, k, { allow: host.allow }),
+      ]);
+      const near = united(anywhere, within);
       timing_ms.dense = monotonic() - from;
       return { near, embedded };
     };
     const searchSparse = async () => {
-      const found = await asking.found;
+      const terms = analyzed.forms.map(({ stem }) => stem);
+      const [anywhere, within] = await Promise.all([
+        asking.found,
+        host === null ? nothing : searchers.search({ terms, k, allow: host.allow }),
+      ]);
       timing_ms.sparse = monotonic() - asked;
-      return found;
+      return { ...united(anywhere, within), known: anywhere.known };
     };
     const [sparse, { near, embedded }] = await Promise.all([searchSparse(), searchDense()]);
     const known = sparse.known > 0 || embedded.knownWords > 0;
@@ -138,4 +165,20 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     return { sparse, dense, reranked, known, timing_ms, ...pages };
   };
+}
+
+/** The filters narrowed to a host and those below it; null where they are about another. */
+function filtersWithin(filters: PageFilters, host: string): PageFilters | null {
+  if (filters.domain === null || domainMatches(host, filters.domain)) return { ...filters, domain: host };
+  return domainMatches(filters.domain, host) ? filters : null;
+}
+
+/** The hits of two lists that are scored alike as one list, each label once. */
+function united(some: RankedChunks, others: RankedChunks): RankedChunks {
+  if (others.labels.length === 0) return some;
+  const scores = new Map<number, number>();
+  for (const hits of [some, others])
+    for (const [at, label] of hits.labels.entries()) scores.set(label, hits.scores[at]);
+  const hits = [...scores].sort(([a, scoreA], [b, scoreB]) => scoreB - scoreA || a - b);
+  return { labels: Uint32Array.from(hits, ([label]) => label), scores: Float64Array.from(hits, ([, score]) => score) };
 }

@@ -40,6 +40,8 @@ export interface Retrieved {
   pageOf: (label: number) => number;
   /** Whether a page passes the request's filters. */
   passes: (pageNo: number) => boolean;
+  /** Whether a page is of the host that the query is; of none where the query is no host, or no page of it passes the filters. */
+  ofHost: (pageNo: number) => boolean;
   /** When a page was last visited, ms. */
   lastSeenAt: (pageNo: number) => number;
   timing_ms: Record<string, number>;

@@ -1,6 +1,8 @@
-/** What a query asks for literally: a title, a URL, or quoted phrases. Pure; called by the retriever. */
+/** What a query asks for literally: a title, a URL, a host, or quoted phrases. Pure; called by the retriever and by retrieval. */
 import { foldTitle } from '../../domain/fold-title.ts';
+import { hostWords } from '../text/facts-text.ts';
 import { curlyApostrophes } from '../text/word-terms.ts';
+import { isRegisteredName, normalizeDomain } from '../web/domain-match.ts';
 
 const curlyQuotes = /[“”]/g;
 /** Marks that open a quotation: at the beginning, behind a space, bracket, dash or another mark. */
@@ -14,9 +16,28 @@ export function titleOfQuery(query: string): string {
   return whole === null ? query : whole[1];
 }
 
-/** Whether the query could be a URL at all: worth canonicalising. */
-export function looksLikeUrl(query: string): boolean {
-  return /^\s*[a-z][a-z0-9+.-]*:\/\/\S+\s*$/i.test(query);
+/** The URL that the query may be, with `https` where it has no scheme; null where it is not worth canonicalising. */
+export function urlOfQuery(query: string): string | null {
+  const word = query.trim();
+  if (/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(word)) return word;
+  // `node.js` and `and/or` are none either, but that is told by no page having them.
+  return /^[^\s/?#@\\]+(?:[/?#]\S*)?$/.test(word) && /[.:/]/.test(word) ? `https://${word}` : null;
+}
+
+export interface QueriedHost {
+  /** Comparable as `normalizeDomain` makes it, without `www.`. */
+  domain: string;
+  /** The names in it: what pages of the host are found by. */
+  words: string;
+}
+
+/** The host that the whole query is, with or without a scheme, `www.` and a slash at its end; null where it is none that is registered. */
+export function hostOfQuery(query: string): QueriedHost | null {
+  const written = /^\s*(?:https?:\/\/)?([^\s/]+)\/?\s*$/i.exec(query)?.[1];
+  const normal = written === undefined ? null : normalizeDomain(written);
+  if (typeof normal !== 'string') return null;
+  const domain = normal.replace(/^www\./, '');
+  return isRegisteredName(domain) ? { domain, words: hostWords(domain) } : null;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What is known of a page beside its title and its text, as one text whose words find the page: who wrote it, where it is from, how
  * somebody tagged it or what they noted. A page without a title has the words of its address instead. Called where pages are
- * prepared for the index, and where one is brought back to it.
+ * prepared for the index, and where one is brought back to it; the names in a host also where a query is one.
  */
 import { domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
@@ -38,7 +38,7 @@ function textsOf(value: unknown): string[] {
 }
 
 /** The names in a host: `www` and what everybody may register under are none. A host without any other is its own name. */
-function hostWords(domain: string): string {
+export function hostWords(domain: string): string {
   const host = domainToUnicode(domain) || domain;
   const { domainWithoutSuffix, subdomain, isIp } = parse(host);
   if (isIp === true || !domainWithoutSuffix) return host;

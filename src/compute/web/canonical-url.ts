@@ -60,6 +60,22 @@ export function canonicalizeUrl(url: string, settings: CanonicalizeSettings): Ca
   return { canonical_url: `${parsed.protocol}//${domain}${port}${rest}`, domain };
 }
 
+/**
+ * The other canonical URLs that people take for the same address: by the other one of http and https, with or without `www.`, with or
+ * without a slash at the end of the path. At most 7; none for other schemes.
+ */
+export function addressesLike(canonicalUrl: string): string[] {
+  const { protocol, host, pathname, search, hash } = new URL(canonicalUrl);
+  if (protocol !== 'https:' && protocol !== 'http:') return [];
+  const bareHost = host.replace(/^www\./, '');
+  const barePath = pathname.replace(/\/$/, '');
+  const paths = barePath === '' ? ['/'] : [barePath, `${barePath}/`];
+  return ['https:', 'http:']
+    .flatMap((scheme) => [bareHost, `www.${bareHost}`].map((name) => `${scheme}//${name}`))
+    .flatMap((origin) => paths.map((path) => `${origin}${path}${search}${hash}`))
+    .filter((address) => address !== canonicalUrl);
+}
+
 /** The query with its `?`, or '' where no parameter is left. Parameters keep their order and their spelling. */
 function keptQuery(search: string, domain: string, settings: CanonicalizeSettings): string {
   if (search === '') return '';

@@ -66,6 +66,12 @@ export function normalizeHost(hostname: string): string | { invalid: string } {
   return host;
 }
 
+/** True for a name that is registered under a public suffix, and those below it: `forbes.com`, `www.bbc.co.uk`; not `co.uk`, `node.js`. */
+export function isRegisteredName(domain: string): boolean {
+  const { domain: registered, isIcann } = parse(domain);
+  return registered !== null && isIcann === true;
+}
+
 /** True for a domain under which anybody may register names (`com`, `co.uk`, `github.io`), by the list built into tldts. */
 export function isPublicSuffix(domain: string): boolean {
   const { publicSuffix, isIcann, isPrivate } = parse(domain, { allowPrivateDomains: true });

@@ -62,6 +62,7 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
       known: true,
       pageOf: (label) => (label < 3 ? 1 : 2),
       passes: () => true,
+      ofHost: () => false,
       lastSeenAt: () => 0,
       timing_ms: {},
     },

@@ -1,4 +1,4 @@
-/** What a search makes of a query that is a title, a URL or a quoted phrase: contract "Search", exact_match. */
+/** What a search makes of a query that is a title, a URL, a host or a quoted phrase: contract "Search", exact_match. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placeExplainer } from '../../../src/actors/search/explain-place.ts';
@@ -27,8 +27,8 @@ async function shelfOfHerons() {
   return shelf;
 }
 
-async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: string }, ask: SystemAsk = shelf.ask) {
-  const rank = queryRanker({
+function ranker(shelf: Shelf, ask: SystemAsk = shelf.ask) {
+  return queryRanker({
     ask,
     reader: shelf.reader,
     canonicalize: { tracking_params: defaultTrackingParams, keep_params: {} },
@@ -39,6 +39,10 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
     now: () => 1000,
     monotonic: () => 0,
   });
+}
+
+async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: string }, ask: SystemAsk = shelf.ask) {
+  const rank = ranker(shelf, ask);
   const ranking = await rank(searchRequest.parse(request));
   const explain = placeExplainer(ranking);
   const find = phraseFinder({ ask, reader: shelf.reader });
@@ -51,6 +55,13 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
     assert.ok(result.chunks.length > 0, 'every result has passages');
     return [result.page_id, result.exact_match];
   });
+}
+
+/** What of each result the query is. */
+async function places(shelf: Shelf, query: string) {
+  const rank = ranker(shelf);
+  const { pages } = await rank(searchRequest.parse({ query }));
+  return pages.map(({ page_no, exact }) => [page_no, exact]);
 }
 
 const page = (no: number) => idOf('page', no);
@@ -83,9 +94,74 @@ test('a page whose URL the query is comes first, tracking parameters or not', as
   for (const query of ['https://example.com/4', ' HTTPS://EXAMPLE.com/4?utm_source=x#part ']) {
     assert.deepEqual((await results(shelf, { query }))[0], [page(4), true], query);
   }
+});
+
+test('an address is a page’s with another scheme or none, with www or a slash at its end, and with a fragment', async () => {
+  await using shelf = await Shelf.open();
+  await shelf.add({ url: 'https://example.com/4', text: 'a page' });
+  await shelf.add({ url: 'http://www.birds.example/herons/?p=2', text: 'another' });
+  for (const query of [
+    'example.com/4',
+    'http://example.com/4',
+    'https://example.com/4/',
+    ' WWW.Example.com/4/#part ',
+    'http://www.example.com/4?utm_source=x',
+  ]) {
+    assert.deepEqual(await places(shelf, query), [[1, 'url']], query);
+  }
+  assert.deepEqual(await places(shelf, 'birds.example/herons?p=2'), [[2, 'url']]);
+  for (const query of [
+    'example.com/40',
+    'm.example.com/4',
+    'birds.example/herons',
+    'ftp://example.com/4',
+    'me@example.com/4',
+    'see example.com/4',
+    'example.com /4',
+    '4',
+    'node.js',
+    'and/or',
+    'e.g.',
+    'https://[',
+  ]) {
+    assert.deepEqual(await places(shelf, query), [], query);
+  }
+});
+
+test('of addresses that differ only so the one that the query is comes first; written otherwise it is all of them', async () => {
+  await using shelf = await Shelf.open();
+  for (const url of ['http://example.com/a', 'https://example.com/a/']) await shelf.add({ url, text: 'a page' });
+  shelf.finds = {};
+  assert.deepEqual(await places(shelf, 'http://example.com/a'), [[1, 'url']]);
+  assert.deepEqual(await places(shelf, 'https://example.com/a/'), [[2, 'url']]);
+  assert.deepEqual(await places(shelf, 'example.com/a'), [
+    [1, 'url'],
+    [2, 'url'],
+  ]);
+});
+
+test('pages of the host that the query is come behind its title and URL and before the others, which is no exact match', async () => {
+  await using shelf = await Shelf.open();
+  const labels: number[] = [];
+  for (const url of [
+    'https://a.example.org/1',
+    'https://else.example/',
+    'https://www.example.org/',
+    'https://example.org/b',
+  ]) {
+    labels.push(await shelf.add({ url, text: 'heron' }));
+  }
+  shelf.ofHost = new Set([1, 3, 4]);
+  shelf.finds = { m1: { sparse: [labels[1], labels[3], labels[0], labels[2]], dense: [] } };
+  assert.deepEqual(await places(shelf, 'example.org'), [
+    [3, 'url'],
+    [4, 'host'],
+    [1, 'host'],
+    [2, null],
+  ]);
   assert.deepEqual(
-    (await results(shelf, { query: 'example.com/4' })).map(([id]) => id),
-    [page(1), page(2)],
+    (await results(shelf, { query: 'example.org' })).map(([, exact]) => exact),
+    [true, false, false, false],
   );
 });
 

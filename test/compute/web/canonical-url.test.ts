@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalizeUrl, defaultTrackingParams, presetKeepParams } from '../../../src/compute/web/canonical-url.ts';
+import {
+  addressesLike,
+  canonicalizeUrl,
+  defaultTrackingParams,
+  presetKeepParams,
+} from '../../../src/compute/web/canonical-url.ts';
 
 const settings = { tracking_params: defaultTrackingParams, keep_params: presetKeepParams };
 
@@ -137,6 +142,24 @@ test('canonicalising twice changes nothing more', () => {
     }),
     { numRuns: 5000 },
   );
+});
+
+test('addresses are alike that differ in http and https, in www and in a slash at the end alone', () => {
+  assert.deepEqual(addressesLike('http://example.com/a%C3?q=1#!b'), [
+    'https://example.com/a%C3?q=1#!b',
+    'https://example.com/a%C3/?q=1#!b',
+    'https://www.example.com/a%C3?q=1#!b',
+    'https://www.example.com/a%C3/?q=1#!b',
+    'http://example.com/a%C3/?q=1#!b',
+    'http://www.example.com/a%C3?q=1#!b',
+    'http://www.example.com/a%C3/?q=1#!b',
+  ]);
+  assert.deepEqual(addressesLike('https://www.example.com:8080/'), [
+    'https://example.com:8080/',
+    'http://example.com:8080/',
+    'http://www.example.com:8080/',
+  ]);
+  assert.deepEqual(addressesLike('ftp://example.com/a'), []);
 });
 
 test('a url of 100,000 characters is canonicalised', () => {
