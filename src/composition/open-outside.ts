@@ -10,6 +10,7 @@ import { feedPoller } from '../actors/watches/poll-feed.ts';
 import { podcastPoller, podcastsUnavailable } from '../actors/watches/poll-podcast.ts';
 import { videoPoller } from '../actors/watches/poll-videos.ts';
 import type { Pollers } from '../actors/watches/poll-watch.ts';
+import { addressPolicy } from '../compute/web/address-policy.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { ChatClient } from '../providers/chat-client.ts';
 import { type Clock, systemClock } from '../providers/clock.ts';
@@ -91,7 +92,8 @@ export function openOutside(options: OutsideOptions): Outside {
   });
   const calls = { breakers, clock: { ...systemClock, monotonic, wall: now }, random };
   const networkBreaker = breakers.of(networkName);
-  const { probe = nameServerAnswers, ...lookup } = options.web;
+  const policy = addressPolicy(settings.fetch.allow_private_hosts);
+  const { probe = () => nameServerAnswers(policy), ...lookup } = options.web;
   const network = openNetwork({ breaker: networkBreaker, probe, clock: calls.clock });
   const fetch = webFetchOf(settings, { network, clock: calls.clock, ...lookup });
   const ytDlp = ytDlpOf(options, { network, ...lookup });

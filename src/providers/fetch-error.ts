@@ -8,8 +8,12 @@ import { JobError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 
 export type FetchFault =
-  /** A literal address, or every address of a name, is neither public nor listed. */
+  /** A literal address is neither public nor listed. */
   | 'blocked_address'
+  /** Every address of a name is neither public nor listed. A name server that answers for all names says so, too. */
+  | 'blocked_name'
+  /** A redirect that anybody on the way may have sent leads to such an address or name. */
+  | 'blocked_redirect'
   /** Neither http nor https. */
   | 'unsupported_scheme'
   | 'too_many_redirects'
@@ -19,6 +23,7 @@ export type FetchFault =
   | 'no_such_name'
   /** The name could not be looked up. */
   | 'dns'
+  /** No connection that is known to be the host's. Its certificate may be wrong, or this machine's clock, or somebody on the way answers. */
   | 'tls'
   /** No connection to the host. */
   | 'unreachable'
@@ -59,6 +64,7 @@ export type FetchFault =
 /** Faults that another attempt, however much later, is not expected to mend. Of statuses, 404 and 410 are permanent, too. */
 const permanentFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
   'blocked_address',
+  'blocked_name',
   'unsupported_scheme',
   'too_large',
   'challenge',
@@ -84,11 +90,12 @@ const reachTries: ReadonlyMap<FetchFault, number> = new Map([
   ['no_such_name', 14],
   ['dns', 32],
   ['unreachable', 32],
+  ['tls', 32],
+  ['blocked_redirect', 32],
 ]);
 
 /** Faults that only somebody out there can cause. */
 const answeredFaults: ReadonlySet<FetchFault> = new Set<FetchFault>([
-  'tls',
   'broken_answer',
   'timeout',
   'http_status',
@@ -122,6 +129,11 @@ export class FetchError extends JobError {
   /** Tries of a page that end so before it is given up; null where the host was reached, or was not called. */
   get maxReachTries(): number | null {
     return reachTries.get(this.code) ?? null;
+  }
+
+  /** Whether it may be so only because there is no network now. */
+  get mayBeOffline(): boolean {
+    return this.maxReachTries !== null || this.code === 'blocked_name';
   }
 
   /** Whether something out there has answered. */

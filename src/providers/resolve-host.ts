@@ -27,7 +27,10 @@ export const nextAddressAfterMs = 1000;
 /** What resolvers say of a name that is not there, or has no address. */
 const noSuchName: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME']);
 
-/** Names to addresses that may be connected to. Errors: FetchError `no_such_name`, `dns`, `blocked_address`. */
+/**
+ * Names to addresses that may be connected to. `isForgeable`: anybody on the way may have sent here.
+ * Errors: FetchError `no_such_name`, `dns`, `blocked_address`, `blocked_name`, `blocked_redirect`.
+ */
 export function hostResolver(
   policy: AddressPolicy,
   lookup: Lookup = (hostname) => lookupAddresses(hostname, { all: true }),
@@ -50,14 +53,17 @@ export function hostResolver(
     return asked;
   };
 
-  return async (hostname: string): Promise<readonly ResolvedAddress[]> => {
+  return async (hostname: string, isForgeable = false): Promise<readonly ResolvedAddress[]> => {
     const literal = /^\[(.*)\]$/.exec(hostname)?.[1] ?? (/^[\d.]+$/.test(hostname) ? hostname : null);
     const found =
       literal === null ? await look(hostname) : [{ address: literal, family: literal.includes(':') ? 6 : 4 }];
     // A name that the operator lists may be anywhere.
     const allowed = policy.lists(hostname) ? found : found.filter(({ address }) => policy.allows(address));
     if (found.length === 0) throw new FetchError('no_such_name', 'DNS failure: the name has no address');
-    if (allowed.length === 0) throw new FetchError('blocked_address', blockedAddress);
+    if (allowed.length === 0) {
+      const fault = literal === null ? 'blocked_name' : 'blocked_address';
+      throw new FetchError(isForgeable ? 'blocked_redirect' : fault, blockedAddress);
+    }
     return allowed;
   };
 }

@@ -120,6 +120,8 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     let url = webUrl(given);
     let sent = { ...headers };
     const redirects: string[] = [];
+    /** Whether a network may have sent here instead of the host before: to the page of its own that everybody is to see first. */
+    let isForgeable = false;
 
     const tooLate = (ms: number) => new FetchError('timeout', `timed out after ${ms / 1000} s`);
     const notReached = new FetchError('unreachable', `no connection within ${timeoutMs / 1000} s`);
@@ -128,7 +130,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     /** The head of the answer. */
     const reach = async (limited: AbortSignal): Promise<IncomingMessage> => {
       deadline.extend(0, notReached);
-      const addresses = await resolve(url.hostname);
+      const addresses = await resolve(url.hostname, isForgeable);
       const headers = { ...headersFor(url, userAgent), ...sent };
       return openHop(url, addresses, headers, limited, () => deadline.extend(0, tooLate(timeoutMs)));
     };
@@ -169,6 +171,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
       redirects.push(shown(url));
       if (redirects.length > maxRedirects) throw new FetchError('too_many_redirects', 'too many redirects');
       if (target.origin !== url.origin) sent = withoutCredentials(sent);
+      isForgeable = url.protocol === 'http:' && !policy.lists(url.hostname);
       url = target;
     };
 

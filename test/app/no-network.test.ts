@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addressPolicy } from '../../src/compute/web/address-policy.ts';
 import { hourMs, minuteMs } from '../../src/domain/durations.ts';
 import { createWatchRequest } from '../../src/domain/watch.ts';
+import { nameServerAnswers } from '../../src/providers/network.ts';
 import { until } from '../process/service.ts';
 import { FeedServer, rss } from './feed-server.ts';
 import { WholeSystem } from './whole-system.ts';
 
-/** A library that is imported on a machine without a network; its names lead to this machine as soon as there is one. */
+/**
+ * A library that is imported on a machine without a network, whose name server is silent, or lies: all names lead inside. As soon as there
+ * is a network they lead to this machine, but those of `gone`, which nobody has, and of `nas`, which is inside.
+ */
 async function setUp(t: Parameters<typeof WholeSystem.start>[0]) {
   const web = await FeedServer.start(t);
-  const world = { isUp: false, ahead: 0, looked: 0 };
+  const world = { isUp: false, lies: false, ahead: 0, looked: 0 };
   const system = await WholeSystem.start(
     t,
     {
@@ -23,10 +28,16 @@ async function setUp(t: Parameters<typeof WholeSystem.start>[0]) {
       web: {
         lookup: async (name) => {
           world.looked++;
+          if (world.lies || name.startsWith('nas')) return [{ address: '10.0.0.1', family: 4 }];
           if (world.isUp && !name.startsWith('gone')) return [{ address: '127.0.0.1', family: 4 }];
           throw Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
         },
-        probe: async () => world.isUp,
+        probe: () =>
+          nameServerAnswers(addressPolicy([]), async (name) => {
+            if (world.lies) return ['10.0.0.1'];
+            if (world.isUp && name === 'a.gtld-servers.net') return ['192.5.6.30'];
+            throw Object.assign(new Error('query'), { code: world.isUp ? 'ENOTFOUND' : 'ETIMEOUT' });
+          }),
       },
     },
   );
@@ -67,6 +78,26 @@ test('an import without a network waits for days, says so, and is fetched when t
   world.isUp = true;
   await pass(minuteMs);
   await until(async () => (await fetchJobs()).every(({ status }) => status === 'done'), 'every page is fetched');
+});
+
+test('an import behind a name server that answers for every name waits; a name that leads inside without that is blocked', async (t) => {
+  const { world, system, pass, urlOf, fetchJobs, atRest } = await setUp(t);
+  world.lies = true;
+  const hosts = Array.from({ length: 32 }, (_, i) => `site-${i}`);
+  await system.ask('page.ingestBatch', { pages: [...hosts, 'nas'].map((host) => ({ url: urlOf(host) })) });
+  await atRest();
+  for (let times = 0; times < 4; times++) await pass(6 * hourMs);
+  assert.deepEqual(
+    [...new Set((await fetchJobs()).map(({ status, attempts }) => `${status} ${attempts}`))],
+    ['pending 0'],
+  );
+  world.lies = false;
+  world.isUp = true;
+  await pass(minuteMs);
+  const statuses = async () => (await fetchJobs()).map(({ status }) => status).sort();
+  await until(async () => (await statuses()).join() === `dead,${hosts.map(() => 'done').join()}`, 'one is dead');
+  const [nas] = (await fetchJobs()).filter(({ status }) => status === 'dead');
+  assert.deepEqual([nas.attempts, nas.last_error], [1, 'blocked address: fetch.allow_private_hosts does not list it']);
 });
 
 test('a poll without a network leaves the watch with the reason, and goes on when the network is back', async (t) => {

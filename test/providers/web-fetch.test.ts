@@ -60,7 +60,11 @@ test('no form of a private, loopback or special address is connected to', async 
     const error = await failure(fetchPage(`http://${host}:${site.port}/`, { signal: never }));
     assert.deepEqual(
       [error.code, error.message, error.permanent],
-      ['blocked_address', 'blocked address: fetch.allow_private_hosts does not list it', true],
+      [
+        /^localhost/i.test(host) ? 'blocked_name' : 'blocked_address',
+        'blocked address: fetch.allow_private_hosts does not list it',
+        true,
+      ],
       host,
     );
   }
@@ -83,6 +87,26 @@ test('no form of such an address is connected to after a redirect', async (t) =>
     const error = await failure(fetchPage(outer.url(path, 'pub.test'), { signal: never }));
     assert.equal(error.message, 'blocked address: fetch.allow_private_hosts does not list it', path);
   }
+  assert.equal(inner.connections, 0);
+});
+
+test('a redirect inside is for good, unless it came by plain HTTP from out there, where any network can answer', async (t) => {
+  const inner = await Site.open(t, { '*': say('secret') });
+  const site = await Site.open(t, {
+    '/address': redirectTo(`http://127.0.0.2:${inner.port}/`),
+    '/name': redirectTo(`http://inner.test:${inner.port}/`),
+    '/on': redirectTo('/address'),
+  });
+  const lookup = async (name: string) => (name === 'pub.test' ? loopback : [{ address: '127.0.0.2', family: 4 }]);
+  const fault = async (allowPrivateHosts: string[], path: string) => {
+    const error = await failure(fetcher({ allowPrivateHosts, lookup })(site.url(path, 'pub.test'), { signal: never }));
+    return [error.code, error.permanent, error.maxReachTries];
+  };
+  for (const path of ['/address', '/name', '/on']) {
+    assert.deepEqual(await fault(['127.0.0.1'], path), ['blocked_redirect', false, 32], path);
+  }
+  assert.deepEqual(await fault(['pub.test'], '/address'), ['blocked_address', true, null]);
+  assert.deepEqual(await fault(['pub.test'], '/name'), ['blocked_name', true, null]);
   assert.equal(inner.connections, 0);
 });
 
@@ -133,7 +157,7 @@ test('the operator lists names, addresses and ranges, matched against the host a
   };
   assert.equal(await answers(['wiki.home'], 'wiki.home'), 200);
   assert.equal(await answers(['WIKI.home.'], 'wiki.home'), 200);
-  assert.equal(await answers(['wiki.home'], 'a.wiki.home'), 'blocked_address');
+  assert.equal(await answers(['wiki.home'], 'a.wiki.home'), 'blocked_name');
   assert.equal(await answers(['wiki.home'], '127.0.0.1'), 'blocked_address');
   assert.equal(await answers(['127.0.0.1'], 'wiki.home'), 200);
   assert.equal(await answers(['127.0.0.0/8'], 'wiki.home'), 200);

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FetchError } from '../../src/providers/fetch-error.ts';
+import { networkName, openNetwork } from '../../src/providers/network.ts';
 import { findProgram } from '../../src/providers/run-program.ts';
 import { openYtDlp, type YtDlpOptions } from '../../src/providers/yt-dlp.ts';
+import { runBreakers } from '../actors/system/running-breakers.ts';
 import { until } from '../process/service.ts';
 import { fakeProgram } from './fake-program.ts';
 import { FakePrograms, isAlive } from './fake-programs.ts';
@@ -49,6 +51,14 @@ async function failure(run: Promise<unknown>): Promise<FetchError> {
 }
 
 const complain = (line: string) => `fs.writeSync(2, ${JSON.stringify(line)}); process.exit(1);`;
+
+/** Asks its proxy for the page, and complains of the status. */
+const askProxy = `
+  const [, credentials, port] = /\\/\\/(.*)@127\\.0\\.0\\.1:(\\d+)/.exec(input);
+  const headers = { 'proxy-authorization': 'Basic ' + Buffer.from(credentials).toString('base64') };
+  const answer = await new Promise((tell) => require('node:http').get({ port, path: args.at(-1), headers }, tell));
+  fs.writeSync(2, 'ERROR: [generic] Unable to download webpage: HTTP Error ' + answer.statusCode);
+  process.exit(1);`;
 
 test('it is given the address behind “--”, the proxy on its standard input, and nothing of this process’s environment', async (t) => {
   process.env.READBACK_TEST_CANARY = 'canary';
@@ -287,18 +297,31 @@ test('runs of one host wait for each other', async (t) => {
 
 test('what it asks the proxy for and must not have is what its failure is put down to', async (t) => {
   const site = await Site.open(t, { '*': say('secret') }, '127.0.0.2');
-  const ask = `
-    const [, credentials, port] = /\\/\\/(.*)@127\\.0\\.0\\.1:(\\d+)/.exec(input);
-    const headers = { 'proxy-authorization': 'Basic ' + Buffer.from(credentials).toString('base64') };
-    const answer = await new Promise((tell) => require('node:http').get({ port, path: args.at(-1), headers }, tell));
-    fs.writeSync(2, 'ERROR: [generic] Unable to download webpage: HTTP Error ' + answer.statusCode);
-    process.exit(1);`;
-  const { ytDlp } = setUp(t, ask);
+  const { ytDlp } = setUp(t, askProxy);
   const blocked = await failure(ytDlp.describe(site.url('/', '127.0.0.2'), asked));
   assert.deepEqual([blocked.code, blocked.permanent], ['blocked_address', true]);
   const metadata = await failure(ytDlp.describe('http://169.254.169.254/latest/', asked));
   assert.equal(metadata.code, 'blocked_address');
   assert.equal(site.connections, 0);
+});
+
+test('a name that leads inside is for good where the network answers, else it waits for that; TLS is tried as a host that is away', async (t) => {
+  const clock = new HandClock();
+  const { breakers } = runBreakers({ failureThreshold: 100, cooldownMs: 30_000 }, () => clock.monotonic());
+  const world = { isUp: false };
+  const network = openNetwork({ breaker: breakers.of(networkName), probe: async () => world.isUp, clock });
+  const lookup = async () => [{ address: '10.0.0.1', family: 4 }];
+  const inside = setUp(t, askProxy, { network, lookup });
+  const refused = () => failure(inside.ytDlp.describe('http://video.example/1', asked));
+  assert.equal((await refused()).code, 'offline');
+  const certificate = complain('ERROR: [x] <urlopen error [SSL: CERTIFICATE_VERIFY_FAILED] self-signed>');
+  const forged = setUp(t, certificate, { network });
+  const untrusted = () => failure(forged.ytDlp.describe('http://video.example/1', asked));
+  assert.equal((await untrusted()).code, 'offline');
+  world.isUp = true;
+  const [blocked, tls] = [await refused(), await untrusted()];
+  assert.deepEqual([blocked.code, blocked.permanent], ['blocked_name', true]);
+  assert.deepEqual([tls.code, tls.permanent, tls.maxReachTries], ['tls', false, 32]);
 });
 
 test('Python code that goes past the proxy is stopped', { skip: noPython() }, async (t) => {

@@ -113,7 +113,7 @@ export function createBreakers(dependencies: BreakersDependencies): Breakers {
 function verdictOn(error: unknown): 'succeeded' | 'failed' | 'cancelled' {
   if (error instanceof FetchError) {
     if (error.code === 'offline') return 'failed';
-    return error.wasAnswered || error.maxReachTries !== null ? 'succeeded' : 'cancelled';
+    return error.wasAnswered || error.mayBeOffline ? 'succeeded' : 'cancelled';
   }
   if (!(error instanceof ProviderError)) return 'cancelled';
   return error.againstProvider ? 'failed' : 'succeeded';

@@ -9,6 +9,7 @@ import { runBreakers } from '../system/running-breakers.ts';
 import { Workshop } from '../workshop.ts';
 
 const halfMinute = 30_000;
+const noConnection = new FetchError('unreachable', 'no connection (ECONNREFUSED)');
 const hours = (count: number) => count * 60 * minuteMs;
 
 /** A scheduler whose fetch jobs go through a network that is up or not; every host is down, or answers. */
@@ -17,7 +18,7 @@ async function setUp() {
   const monotonic = () => workshop.clock.now();
   const { breakers } = runBreakers({ failureThreshold: 5, cooldownMs: halfMinute }, monotonic);
   const breaker = breakers.of(networkName);
-  const world = { isUp: false, hostIsDown: false, tried: [] as number[] };
+  const world = { isUp: false, hostFault: null as FetchError | null, tried: [] as number[] };
   const network = openNetwork({ breaker, probe: async () => world.isUp, clock: { monotonic } });
   workshop.held = () => heldByNetwork(breaker);
   workshop.start({}, { fetch: 3 });
@@ -30,7 +31,8 @@ async function setUp() {
       for (const { job, done, fail } of works) {
         const contact = network.contact(async () => {
           world.tried.push(job.no);
-          if (!world.isUp || world.hostIsDown) throw new FetchError('unreachable', 'no connection (ECONNREFUSED)');
+          if (!world.isUp) throw noConnection;
+          if (world.hostFault !== null) throw world.hostFault;
         });
         await contact.then(() => done(), fail);
       }
@@ -103,23 +105,24 @@ test('one page that waits for the network alone goes on within a minute, too, an
   assert.equal(workshop.job(no).status, 'done');
 });
 
-test('a host that is down is tried for days, more and more seldom, and then the page is dead and says why', async () => {
-  const { workshop, world, breaker, add, pass } = await setUp();
-  await using _ = workshop;
-  world.isUp = true;
-  world.hostIsDown = true;
-  const [no] = await add(1);
-  assert.deepEqual(
-    [workshop.job(no).status, workshop.job(no).attempts, workshop.job(no).last_error],
-    ['failed', 0, 'no connection (ECONNREFUSED)'],
-  );
-  await pass(hours(48), hours(1));
-  assert.equal(workshop.job(no).status, 'failed');
-  assert.equal(breaker.state(), 'closed');
-  await pass(hours(24 * 6), hours(1));
-  assert.deepEqual(
-    [workshop.job(no).status, workshop.job(no).attempts, workshop.job(no).last_error],
-    ['dead', 0, 'no connection (ECONNREFUSED)'],
-  );
-  assert.equal(world.tried.length, 32);
-});
+for (const [what, fault] of [
+  ['a host that is down', noConnection],
+  ['a host whose certificate is wrong', new FetchError('tls', 'TLS failure (CERT_HAS_EXPIRED)')],
+  ['a redirect inside', new FetchError('blocked_redirect', 'blocked address')],
+] as const) {
+  test(`${what} is tried for days, more and more seldom, and then the page is dead and says why`, async () => {
+    const { workshop, world, breaker, add, pass } = await setUp();
+    await using _ = workshop;
+    world.isUp = true;
+    world.hostFault = fault;
+    const [no] = await add(1);
+    const outcome = () => [workshop.job(no).status, workshop.job(no).attempts, workshop.job(no).last_error];
+    assert.deepEqual(outcome(), ['failed', 0, fault.message]);
+    await pass(hours(48), hours(1));
+    assert.equal(workshop.job(no).status, 'failed');
+    assert.equal(breaker.state(), 'closed');
+    await pass(hours(24 * 6), hours(1));
+    assert.deepEqual(outcome(), ['dead', 0, fault.message]);
+    assert.equal(world.tried.length, 32);
+  });
+}
