@@ -13,7 +13,7 @@ const bodyRoom = 128 * 1024 * 1024;
 const uncounted = 8 * 1024;
 
 /** What a piece takes beside its bytes, about. */
-export const pieceBytes = 256;
+const pieceBytes = 256;
 /** So many pieces may be as small as they like; of more, the mean is at least `leastMeanBytes`. */
 const mostSmallPieces = 16 * 1024;
 const leastMeanBytes = 64;

@@ -9,7 +9,7 @@ import { whenOver } from './answer-end.ts';
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** No more are under way on one connection: browsers and common clients send one. */
-export const mostAhead = 32;
+export const mostAhead = 16;
 /** Of those that come after the refused one so many are dropped; then the connection is cut, since each of them takes memory. */
 const mostDropped = 256;
 

@@ -66,7 +66,7 @@ test('beyond them one is refused, and the connection ends after it; no more are 
   answer();
   await closed;
   assert.deepEqual(statuses(), [...new Array(mostAhead).fill(200), 503]);
-  const detail = 'more than 32 requests wait for their answers on this connection';
+  const detail = 'more than 16 requests wait for their answers on this connection';
   assert.ok(text().endsWith(JSON.stringify({ detail })));
   assert.ok(text().includes('\r\nretry-after: 1\r\n'));
   assert.equal(asked.length, mostAhead);

@@ -268,6 +268,64 @@ export const hostileClasses: readonly HostileClass[] = [
     },
   },
   {
+    name: 'bodies in pieces of a byte',
+    right: 'read',
+    attack: async ({ attacker }) => {
+      const crumbs = '1\r\nx\r\n'.repeat(1_000_000);
+      for (const [right, path] of [
+        ['none', '/v1/search'],
+        ['read', '/v1/search'],
+        ['read', '/mcp'],
+      ] as const) {
+        const head = attacker.head(right, 'POST', path, 'content-type: application/json', 'transfer-encoding: chunked');
+        await attacker.many(4, () => attacker.exchange(head + crumbs));
+      }
+    },
+  },
+  {
+    name: 'parts of a large page, each on a connection of its own',
+    right: 'read',
+    attack: async ({ attacker, largeId }) => {
+      const parts = ['?offset=1', '?length=1000000000', '?offset=6000000'];
+      for (let no = 0; no < 100; no++) {
+        const path = `/v1/pages/${largeId}${parts[no % parts.length]}`;
+        (await attacker.open(attacker.head('read', no % 5 === 0 ? 'HEAD' : 'GET', path))).resume();
+      }
+      await delay(5_000);
+    },
+  },
+  {
+    name: 'a hundred connections of 32 requests that nobody may make',
+    right: 'none',
+    attack: async ({ attacker }) => {
+      for (const path of ['/v1/jobs', '/nope', '/readyz']) {
+        for (let no = 0; no < 100; no++) await attacker.open(attacker.head('none', 'GET', path).repeat(32));
+        await delay(2_000);
+      }
+    },
+  },
+  {
+    name: 'tool calls that list large watches, and deep ids',
+    right: 'write',
+    attack: async ({ attacker }) => {
+      const config = Object.fromEntries(Array.from({ length: 32 }, (_, no) => [`k${no}`, 'é'.repeat(1_000)]));
+      const watch = { enabled: false, title: 't'.repeat(4_000), config };
+      await attacker.many(
+        500,
+        (no) => attacker.send('write', 'POST', '/v1/watches', { ...watch, url: `https://large.example/${no}` }),
+        20,
+      );
+      const call = (id: number) => ({
+        ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+        params: { name: 'list_watches', arguments: { limit: 100 } },
+      });
+      await attacker.many(40, (id) => sendMcp(attacker, call(id)), 20);
+      const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+      const cancelled = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${deep}}}`;
+      await attacker.many(5, () => attacker.send('read', 'POST', '/mcp', cancelled));
+    },
+  },
+  {
     name: '10,000 requests on one connection',
     right: 'read',
     attack: async ({ attacker }) => {
