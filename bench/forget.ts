@@ -3,7 +3,7 @@
  * folder holds a byte of it. Prints JSON. Usage: `npm run bench:forget -- [pages]` (10,000 unless given).
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startApp } from '../src/app.ts';
@@ -39,8 +39,6 @@ const home = mkdtempSync(join(tmpdir(), 'readback-forget-'));
 const dataDir = join(home, 'data');
 const settings = readSettings({
   SERVICE_DATA_DIR: dataDir,
-  SERVICE_CACHE_DIR:
-    process.env.SERVICE_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'readback'),
   SERVICE_AUTH_TOKEN: 'bench',
   SERVICE_FORGET__COMPACT_AFTER_S: '1',
 });

@@ -3,13 +3,12 @@
  * ../shared/data/ir and ../shared/data/topics, shuffled with a seed) and queries.f32 (every tenth query of the ranking collections).
  * `node --import ./scripts/tsx-in-threads.mjs bench/local-vectors.ts <folder> [dim]`
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocalEmbedder } from '../src/compute/embedding/embed-local.ts';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
-import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
+import { loadWordVectors } from '../src/providers/load-word-vectors.ts';
 import { randomStream } from './workload.ts';
 
 const WINDOW = 60;
@@ -20,9 +19,7 @@ const folder = process.argv[2];
 if (folder === undefined) throw new Error('name the folder to write to');
 const dim = Number(process.argv[3] ?? 1024);
 const data = join(import.meta.dirname, '../../shared/data');
-const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
-const embedder = createLocalEmbedder(openWordVectors(await loadWordVectors({ cacheDir })), dim);
-rmSync(cacheDir, { recursive: true });
+const embedder = createLocalEmbedder(openWordVectors(loadWordVectors()), dim);
 const analyzer = createTextAnalyzer();
 
 interface TextRecord {

@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: { pages: { type: 'string', default: '20' }, rounds: { type: 'string', default: '20' } },
 });
 const rounds = Number(values.rounds);
-const vocabulary = englishWords(await loadBenchVectors(), 60_000);
+const vocabulary = englishWords(loadBenchVectors(), 60_000);
 const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary });
 
 const pages = Array.from({ length: Number(values.pages) }, (_, number) => {

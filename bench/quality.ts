@@ -6,14 +6,12 @@
  * With --short the queries are cut to their three heaviest terms, as people search who type keywords.
  * Usage: npm run bench:quality [-- --leave-one-out] [--short] [collection …]
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { ndcg, recall } from '../src/compute/measures/ranking-measures.ts';
 import { type RerankWeights, WEIGHTS } from '../src/compute/rerank/rerank.ts';
-import { loadWordVectors } from '../src/providers/word-vectors-cache.ts';
+import { loadWordVectors } from '../src/providers/load-word-vectors.ts';
 import { describeMachine } from './machine.ts';
 import { collectionNames, prepareCollection } from './quality/collections.ts';
 import { mean, pairedTest, quantile } from './quality/measures.ts';
@@ -51,9 +49,7 @@ const GRIDS: Readonly<Record<string, readonly RerankWeights[]>> = {
 const settings = values['leave-one-out']
   ? Object.entries(GRIDS).flatMap(([grid, weights]) => weights.map((weight) => ({ grid, ...weight })))
   : [];
-const cacheDir = mkdtempSync(join(tmpdir(), 'word-vectors-'));
-const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));
-rmSync(cacheDir, { recursive: true });
+const wordVectors = openWordVectors(loadWordVectors());
 const tools = createQueryTools(wordVectors, DIM);
 
 const measured = names.map((name) => {

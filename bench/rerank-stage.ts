@@ -19,7 +19,7 @@ import { openWorkload, randomStream } from './workload.ts';
 const seed = 42;
 const words = process.argv[2] ?? 'english';
 const sizes = [16384, 4096, 4096, 512, 512, 512, 64, 64, 64, 64, 3, 3, 3];
-const vectors = await loadBenchVectors();
+const vectors = loadBenchVectors();
 const workload = openWorkload({
   seed,
   wordsPerChunk: 333,

@@ -36,7 +36,7 @@ const pages = Math.ceil(Number(values.chunks) / chunksPerPage);
 async function workloadOf(words: string) {
   if (words === 'invented') return openWorkload({ seed, wordsPerChunk: wordsPerPage });
   if (words !== 'english') throw new Error(`words are english or invented, not ${words}`);
-  const vectors = await loadBenchVectors();
+  const vectors = loadBenchVectors();
   return openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary: englishWords(vectors, vocabularySize) });
 }
 

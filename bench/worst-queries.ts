@@ -31,7 +31,7 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const pages = Math.ceil(Number(values.chunks) / chunksPerPage);
 
-const vocabulary = englishWords(await loadBenchVectors(), 60_000);
+const vocabulary = englishWords(loadBenchVectors(), 60_000);
 const workload = openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary });
 
 /** As many of the words as a query may be long. */

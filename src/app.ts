@@ -14,7 +14,6 @@ import { embeddedVectors, ensureActiveModel, renewModels } from './composition/f
 import { type Outside, openOutside, type Surroundings, type WebSurroundings } from './composition/open-outside.ts';
 import { openThreads } from './composition/open-threads.ts';
 import { servicesOf } from './composition/services.ts';
-import type { WordVectorsProgress } from './providers/word-vectors-cache.ts';
 import type { Settings } from './settings/read-settings.ts';
 import { clearInterruptedRestore } from './store/backup.ts';
 import { openDataFolder } from './store/data-folder.ts';
@@ -28,7 +27,6 @@ export interface AppOptions extends Partial<Surroundings> {
   settings: Settings;
   log: Logger;
   metrics: Metrics;
-  onModelProgress?: (progress: WordVectorsProgress) => void;
   /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
   transformersModule?: string;
   web?: WebSurroundings;
@@ -72,8 +70,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     const model = await ensureActiveModel(store, settings, { now, log });
-    const { onModelProgress } = options;
-    const wordVectors = await embeddedVectors(store, model, { settings, onModelProgress });
+    const wordVectors = embeddedVectors(store, model);
     const threads = openThreads(settings, wordVectors);
     opened.push(threads.close);
     const { transformersModule, web = {} } = options;

@@ -13,8 +13,7 @@ import { errorMessage } from './domain/error-message.ts';
 import { ListenError, listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
 import { stopListening } from './http/stop-listening.ts';
-import { modelProgress } from './model-progress.ts';
-import { WordVectorsUnavailableError } from './providers/word-vectors-cache.ts';
+import { WordVectorsUnavailableError } from './providers/load-word-vectors.ts';
 import { accessTokens } from './settings/access-tokens.ts';
 import { isGiven } from './settings/environment.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
@@ -115,7 +114,7 @@ async function main(): Promise<void> {
           log,
         });
   try {
-    const app = await startApp({ settings, log, metrics, onModelProgress: modelProgress(process.stderr) });
+    const app = await startApp({ settings, log, metrics });
     const { tokens, generatedAt } = accessTokens({
       configured: settings.secrets.tokens,
       dataDir: settings.data_dir,

@@ -4,12 +4,12 @@
  * vectors given. A backfill can at best be as fast as the first.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PageToEmbed, slicesFrom } from '../../src/actors/models/backfill-slices.ts';
 import { createLabelSet } from '../../src/compute/structures/label-set.ts';
 import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';
-import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
+import { loadWordVectors } from '../../src/providers/load-word-vectors.ts';
 import { StoreView } from '../../src/store/store-view.ts';
 import { openThreadPool } from '../../src/threads/thread-pool.ts';
 
@@ -28,13 +28,11 @@ const entry = (thread: string) => new URL(`../../src/threads/${thread}`, import.
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export async function measureEngine(dataDir: string, dim: number): Promise<EngineRate> {
-  const cacheDir =
-    process.env.SERVICE_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'readback');
   const work = openThreadPool<typeof import('../../src/threads/work-thread.ts')>({
     ...{ entry: entry('work-thread'), name: 'work', threads, maxQueue: 1000, nice: 10 },
     data: {
       chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 },
-      wordVectors: await loadWordVectors({ cacheDir }),
+      wordVectors: loadWordVectors(),
     },
   });
   const shards = Array.from({ length: threads }, (_, number) =>

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { createLocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
-import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
-import { readSettings } from '../../src/settings/read-settings.ts';
+import { loadWordVectors } from '../../src/providers/load-word-vectors.ts';
 
 export const dim = 1024;
 
@@ -27,7 +26,7 @@ const folder = join(import.meta.dirname, '../../../shared/data/topics');
 export async function readSets(): Promise<{ agNews: LabelledSet; squad: LabelledSet }> {
   const root = process.env.TOPICS_DATA ?? folder;
   if (!existsSync(root)) throw new Error(`the labelled sets are not at ${root}`);
-  const vectors = openWordVectors(await loadWordVectors({ cacheDir: readSettings(process.env).cache_dir }));
+  const vectors = openWordVectors(loadWordVectors());
   const embedder = createLocalEmbedder(vectors, dim);
   const analyzer = createTextAnalyzer();
   const read = (name: string): LabelledSet => {

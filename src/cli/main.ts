@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { CommanderError } from 'commander';
 import { DomainError } from '../domain/errors.ts';
 import { runFsck } from '../fsck/run-fsck.ts';
-import { WordVectorsUnavailableError } from '../providers/word-vectors-cache.ts';
+import { WordVectorsUnavailableError } from '../providers/load-word-vectors.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { stateDir } from '../settings/state-dir.ts';
 import { unknownVariables, unknownVariableText } from '../settings/unknown-variables.ts';

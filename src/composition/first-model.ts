@@ -5,7 +5,7 @@ import type { JobPolicy } from '../commands/move-job.ts';
 import { isOutdated, renewOutdatedModels } from '../commands/renew-models.ts';
 import { traitsOf } from '../compute/embedding/local-model.ts';
 import { type EmbeddingModel, localModelName, localProvider, modelIdOf } from '../domain/model.ts';
-import { loadWordVectors, type WordVectorsProgress } from '../providers/word-vectors-cache.ts';
+import { loadWordVectors } from '../providers/load-word-vectors.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { requireRoomToUpgrade } from '../store/room-to-open.ts';
 import type { Store } from '../store/store.ts';
@@ -50,23 +50,10 @@ export async function renewModels(store: Store, dataDir: string, policy: JobPoli
   log.warn({ models }, 'vectors of another version of the embedded model are made anew');
 }
 
-export interface EmbeddedVectorsOptions {
-  settings: Pick<Settings, 'cache_dir'>;
-  onModelProgress: ((progress: WordVectorsProgress) => void) | undefined;
-}
-
 /**
- * What the threads make the embedded models' vectors of, compiled at the very first start. Not loaded where the settings want no
- * model and the store has none.
+ * What the threads make the embedded models' vectors of. Not loaded where the settings want no model and the store has none.
+ * Errors: WordVectorsUnavailableError.
  */
-export async function embeddedVectors(
-  store: Store,
-  active: EmbeddingModel | null,
-  { settings, onModelProgress }: EmbeddedVectorsOptions,
-): Promise<SharedArrayBuffer | null> {
-  if (active === null && store.reader.models.all().length === 0) return null;
-  return loadWordVectors({
-    cacheDir: settings.cache_dir,
-    ...(onModelProgress === undefined ? {} : { onProgress: onModelProgress }),
-  });
+export function embeddedVectors(store: Store, active: EmbeddingModel | null): SharedArrayBuffer | null {
+  return active === null && store.reader.models.all().length === 0 ? null : loadWordVectors();
 }

@@ -14,8 +14,8 @@ export const topLevel = {
     description: 'Folder of everything that is kept.',
     defaultText: '$XDG_DATA_HOME/readback or ~/.local/share/readback',
   }),
-  cache_dir: text('', 'Folder of what can be made again.').meta({
-    description: 'Folder of what can be made again.',
+  cache_dir: text('', 'Folder of models that were fetched (docs/providers.md).').meta({
+    description: 'Folder of models that were fetched (docs/providers.md).',
     defaultText: '$XDG_CACHE_HOME/readback or ~/.cache/readback',
   }),
   program_path: text('', 'Folders in which other programs are looked for, as in PATH.').meta({

@@ -51,7 +51,6 @@ export interface CandidateReranker {
   learn(corpus: readonly CorpusSegment[], isOver: () => boolean): boolean;
 }
 
-/** Errors: as of `createWordCosines`. */
 export function createCandidateReranker(vectors: WordVectors): CandidateReranker {
   const similarity = createWordCosines(vectors);
   let numbering = startNumbering();

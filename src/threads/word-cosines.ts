@@ -1,5 +1,5 @@
 /**
- * `WordSimilarity` by the SIMD kernel, for one thread. The rows of the words it has met are copied into a WebAssembly memory,
+ * `WordSimilarity` by the SIMD kernel, for one thread. The levels of the words it has met are written into a WebAssembly memory,
  * each with its scale and norm, and stay there: at most the whole vocabulary (38 MB), mostly the part that the corpus uses.
  *
  *   queries     i16 × stride × MAX_QUERIES
@@ -7,12 +7,13 @@
  *   sums        i32 × BLOCK × MAX_QUERIES
  *   rows        stride bytes each, by slot
  */
-import type { WordVectors } from '../compute/embedding/word-vectors.ts';
+import { readLevels, type WordVectors } from '../compute/embedding/word-vectors.ts';
 import {
   type CentredRow,
   centreRow,
   type FoundPair,
   inverseNorm,
+  type WordRow,
   type WordSimilarity,
 } from '../compute/rerank/word-similarity.ts';
 import { longer } from '../compute/structures/longer.ts';
@@ -24,10 +25,9 @@ const WASM_PAGE_BYTES = 65_536;
 /** Rows of the first memory, which doubles. */
 const FIRST_ROWS = 4096;
 
-/** Errors: RangeError unless the rows are int8. */
 export function createWordCosines(vectors: WordVectors): WordSimilarity {
-  const { dim, rows, scales, count } = vectors;
-  if (!(rows instanceof Int8Array)) throw new RangeError('rows must be int8');
+  const { dim, scales, mean, count } = vectors;
+  const levels = new Int8Array(dim);
   const stride = Math.ceil(dim / LANES) * LANES;
   const addressesAt = 2 * stride * MAX_QUERIES;
   const sumsAt = addressesAt + 4 * BLOCK;
@@ -51,6 +51,12 @@ export function createWordCosines(vectors: WordVectors): WordSimilarity {
     return slots[row] - 1;
   }
 
+  /** Its levels hold until the next call. */
+  function rowOf(row: number): WordRow {
+    readLevels(vectors, row, levels);
+    return { levels, scale: scales[row] };
+  }
+
   function take(row: number): void {
     if (used === capacity) {
       capacity = Math.min(count, 2 * capacity);
@@ -59,9 +65,10 @@ export function createWordCosines(vectors: WordVectors): WordSimilarity {
       slotNorms = longer(slotNorms, capacity);
     }
     const at = rowsAt + used * stride;
-    new Int8Array(memory.buffer, at, dim).set(rows.subarray(row * dim, (row + 1) * dim));
-    slotScales[used] = scales[row];
-    slotNorms[used] = inverseNorm(vectors, row);
+    const word = rowOf(row);
+    new Int8Array(memory.buffer, at, dim).set(word.levels);
+    slotScales[used] = word.scale;
+    slotNorms[used] = inverseNorm(word, mean);
     slots[row] = ++used;
   }
 
@@ -111,8 +118,9 @@ export function createWordCosines(vectors: WordVectors): WordSimilarity {
       of.forEach((row, place) => {
         if (row < 0) return;
         const components = new Int16Array(stride);
-        const centred = centreRow(vectors, row, components);
-        compared.push({ ...centred, place, components, norm: inverseNorm(vectors, row) });
+        const word = rowOf(row);
+        const centred = centreRow(word, mean, components);
+        compared.push({ ...centred, place, components, norm: inverseNorm(word, mean) });
       });
       if (compared.length === 0) return;
       for (let from = 0; from < others.length; ) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSettings } from '../../src/settings/read-settings.ts';
@@ -15,10 +15,8 @@ const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 test('whoever asks for the end while the system closes waits until it has let go of the data folder', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'readback-closing-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const settings = readSettings({
     SERVICE_DATA_DIR: join(home, 'data'),
-    SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
     SERVICE_AUTH_TOKEN: 'closing-token',
     ...withoutEntities,
   });

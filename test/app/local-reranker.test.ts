@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { prepareCollection } from '../../bench/quality/collections.ts';
 import { createQueryTools, runQuery } from '../../bench/quality/run-query.ts';
 import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { searchRequest } from '../../src/domain/search.ts';
-import { loadWordVectors } from '../../src/providers/word-vectors-cache.ts';
+import { loadWordVectors } from '../../src/providers/load-word-vectors.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
 const DIM = 1024;
 const collections = join(import.meta.dirname, '../../../shared/data/ir');
 const cranfield = join(collections, 'cranfield');
 
-const cacheDir =
-  process.env.SERVICE_CACHE_DIR || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'readback');
-const wordVectors = openWordVectors(await loadWordVectors({ cacheDir }));
+const wordVectors = openWordVectors(loadWordVectors());
 const tools = createQueryTools(wordVectors, DIM);
 /** How far the service's scores may be from the bench's: the service's vectors are rounded to int8, the bench's are not. */
 const TOLERANCE = 0.02;

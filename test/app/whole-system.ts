@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { App, AppOptions } from '../../src/app.ts';
@@ -90,10 +90,8 @@ export class WholeSystem {
   }
 
   async start(): Promise<void> {
-    const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
     const settings = readSettings({
       SERVICE_DATA_DIR: this.dataDir,
-      SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
       SERVICE_AUTH_TOKEN: 'whole-system-token',
       ...this.env,
     });

@@ -1,7 +1,6 @@
 /** The `readback` command as a process of its own, built when stale, on the data folder of a test. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { patienceMs } from '../process/service.ts';
 
@@ -24,11 +23,9 @@ export class Cli {
   /** `home` holds the data folder `data`, and where the command keeps its own state. */
   constructor(home: string, env: Record<string, string> = {}) {
     execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
-    const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
     this.env = {
       SERVICE_DATA_DIR: join(home, 'data'),
       XDG_STATE_HOME: join(home, 'state'),
-      SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
       // Nobody listens there unless a test says so.
       SERVICE_BIND_PORT: '1',
       ...env,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSettings } from '../../src/settings/read-settings.ts';
@@ -12,10 +11,8 @@ test('a repair builds faulty files of every part of the index again, and a sound
   const system = await WholeSystem.start(t, withEntities);
   await system.read(library);
   await system.stop();
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const settings = readSettings({
     SERVICE_DATA_DIR: system.dataDir,
-    SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
     SERVICE_AUTH_TOKEN: 'whole-system-token',
   });
   let id = 0;

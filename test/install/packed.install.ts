@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
@@ -76,8 +76,6 @@ test('the packed package installs and runs as it was tested, without a compiler 
   const serviceEnv = {
     ...process.env,
     SERVICE_DATA_DIR: join(home, 'data'),
-    SERVICE_CACHE_DIR:
-      process.env.SERVICE_CACHE_DIR || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'readback'),
     SERVICE_BIND_PORT: '0',
   };
   const doctor = JSON.parse(

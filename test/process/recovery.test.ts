@@ -102,7 +102,6 @@ test('a page whose handler ends the process is dead after its attempts, and the 
         PATH: process.env.PATH,
         SERVICE_DATA_DIR: service.dataDir,
         SERVICE_EMBEDDER__PROVIDER: 'none',
-        SERVICE_CACHE_DIR: join(service.home, 'cache'),
         SERVICE_JOBS__MAX_ATTEMPTS: String(maxAttempts),
         POISON: String(poison),
         PAGES: String(pages),

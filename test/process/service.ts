@@ -1,13 +1,12 @@
 /**
  * A real service process for tests: built when stale, started from dist/ on a free port in a folder of its own, killed or
- * stopped, started again on the same folder, and cleaned up with the test whatever happens. Compiled word vectors stay in the
- * user's cache between runs, so that a machine compiles them once.
+ * stopped, started again on the same folder, and cleaned up with the test whatever happens.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { noteRareStates } from '../soak/rare-states.ts';
@@ -259,10 +258,8 @@ export class RunningService {
   }
 
   #environment(): Record<string, string> {
-    const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
     return {
       SERVICE_DATA_DIR: this.dataDir,
-      SERVICE_CACHE_DIR: process.env.SERVICE_CACHE_DIR || join(cache, 'readback'),
       SERVICE_AUTH_TOKEN: token,
       SERVICE_BIND_PORT: '0',
       ...patientSettings,

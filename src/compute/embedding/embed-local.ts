@@ -5,7 +5,7 @@
  *
  *   part     dims               of a word (tf = its count, share = its Zipf share)      share of the cosine
  *   words    dim of the vectors tf × a / (a + share) × (vector − mean), a = 3e-5,       0.35 (1 when dim is that alone)
- *                               then the sum whitened (whitening.ts)
+ *                               then the sum whitened
  *   sketch   all the rest       √tf × a / (a + share) × 8 signed cells, a = 1e-3        0.65
  *
  * Each part is made unit length, then scaled by the root of its share; a part without any word leaves its place zero and
@@ -14,11 +14,11 @@
 import { lookupTerm } from '../structures/term-table.ts';
 import { Lexicon } from '../text/lexicon.ts';
 import { addStemToSketch } from './stem-sketch.ts';
-import type { WordVectors } from './word-vectors.ts';
+import { addVector, type WordVectors } from './word-vectors.ts';
 import { sifWeight, WORD_SIF_A, zipfShares } from './zipf-weight.ts';
 
 /** Raised with any change that moves a vector: stored vectors of another version must be embedded again. */
-export const LOCAL_MODEL_VERSION = 3;
+export const LOCAL_MODEL_VERSION = 4;
 
 /** Measured: 5e-4 to 2e-3 are alike, steeper weights lose up to 25 % on questions. */
 const SKETCH_SIF_A = 1e-3;
@@ -136,10 +136,7 @@ export function createLocalEmbedder(vectors: WordVectors, dim: number): LocalEmb
   function addWord(id: number, times: number): void {
     const weight = times * wordWeights(id);
     wordWeight += weight;
-    const { rows } = vectors;
-    const scale = weight * vectors.scales[id];
-    const row = id * wordDim;
-    for (let k = 0; k < wordDim; k++) wordSum[k] += scale * rows[row + k];
+    addVector(vectors, id, weight, wordSum);
   }
 
   /** A stem weighs as its commonest form in the text; a word outside the vocabulary as one just past its end. */

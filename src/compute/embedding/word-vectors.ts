@@ -1,230 +1,203 @@
 /**
- * The binary form of the word vectors: one buffer, read in place by every thread through typed array views (a
- * SharedArrayBuffer is never copied). Numbers are little-endian, sections start at multiples of 8 bytes.
+ * The word vectors: the file of them that comes with the program, and the same bytes in memory, which every thread reads in place
+ * through typed array views. Numbers are little-endian, sections start at multiples of 8 bytes.
  *
- *   0  magic, 8 bytes            32  version of the source package, ASCII, zero-padded, 32 bytes
- *   8  u32 format version        64  SHA-256 of all bytes from 96 and, before them, of bytes 0..63
- *  12  u32 dim                   96  mean            f32 × dim
- *  16  u32 count                     whitening       f32 × dim × dim
- *  20  u32 slots                     scales          f32 × count      component = scale × int8
- *                                    slots           u32 × slots      vocabulary, see term-table.ts
- *  24  u32 bytes of vocabulary       offsets         u32 × (count + 1)
- *  28  u32 length of the file        bytes           u8
- *                                    rows            i8 × dim × count
+ *   0  magic, 8 bytes                     64  mean        f32 × dim
+ *   8  u32 format version                     whitening   f32 × dim × dim
+ *  12  u32 dim, even                          scales      f32 × count                  component = scale × level
+ *  16  u32 count                              fine rows   i8 × dim × fine              levels of the commonest words
+ *  20  u32 fine                               coarse rows u8 × dim / 2 × (count − fine) two components a byte, the first below:
+ *  24  u32 bytes of all words                                                          each the place of its level in COARSE_LEVELS
+ *  28  u32 length of the file                 lengths     u8 × count                   bytes of each word
+ *  32  SHA-256 of bytes 0..31 and 64..end     words       u8                           UTF-8, one after the other
  *
- * The id of a word is its frequency rank, from 0. Int8 with one scale per word loses nothing measurable against f32
- * (docs/embedded-model.md). The checksum is verified by who reads the file, once; opening checks header and bounds only.
+ * In memory the word table follows (offsets u32 × (count + 1), slots: term-table.ts), made from the words when the file is read.
+ * The id of a word is its frequency rank, from 0. scripts/build-word-vectors.ts makes the file; why so many bits: docs/embedded-model.md.
  */
-import { createHash, type Hash } from 'node:crypto';
-import { buildTermTable, slotCount, type TermTable } from '../structures/term-table.ts';
-import { whiteningMatrix } from './whitening.ts';
-import { sifWeight, WORD_SIF_A, zipfShares } from './zipf-weight.ts';
+import { createHash } from 'node:crypto';
+import { fillSlots, slotCount, type TermTable } from '../structures/term-table.ts';
 
-/** Part of the cache's file name; any change of the layout or of what is computed at compile time raises it. */
-export const WORD_VECTORS_FORMAT = 1;
-const MAGIC = 'RBWVEC\r\n';
-const VERSION_BYTES = 32;
-const CHECKSUM_AT = 64;
-const CHECKSUM_BYTES = 32;
-const HEADER_BYTES = CHECKSUM_AT + CHECKSUM_BYTES;
-const MAX_QUANTUM = 127;
-/** Words that the covariance is estimated from; the rest is rare, and would take most of the time. */
-const COVARIANCE_WORDS = 100_000;
+const FORMAT = 2;
+const MAGIC = new TextEncoder().encode('RBWVEC\r\n');
+const CHECKSUM_AT = 32;
+const HEADER_BYTES = 64;
 
-/** What `encodeWordVectors` takes: words by frequency rank and their rows, already quantized by `quantizeRow`. */
-export interface WordVectorSource {
-  packageVersion: string;
+/** The 16 levels that lose least of a normal distribution, 46.48 to its deviation. Source: Max 1960, table I. */
+export const COARSE_LEVELS = Int8Array.of(-127, -96, -75, -58, -44, -31, -18, -6, 6, 18, 31, 44, 58, 75, 96, 127);
+
+/** What a file begins with. */
+export interface WordVectorSizes {
+  /** Components of a vector. */
   dim: number;
-  words: readonly string[];
-  /** words.length × dim. */
-  rows: Int8Array;
-  /** One per word. */
-  scales: Float32Array;
+  /** Words. */
+  count: number;
+  /** Words whose components have 8 bits; all others have 4. */
+  fine: number;
+  /** Of all words together. */
+  wordBytes: number;
 }
 
 /** Views into one buffer; nothing is copied. */
 export interface WordVectors {
-  packageVersion: string;
-  /** From the checksum, never 0: row numbers mean the same words where it is the same. */
+  /** From the checksum, never 0: ids mean the same words where it is the same. */
   fingerprint: number;
   dim: number;
   count: number;
   vocabulary: TermTable;
   /** The mean vector of running text: every word's vector weighted by its expected share. */
   mean: Float32Array;
-  /** dim × dim, symmetric: applied to a weighted sum of (vector − mean). See whitening.ts. */
+  /** dim × dim, symmetric: applied to a weighted sum of (vector − mean), it makes components uncorrelated in running text. */
   whitening: Float32Array;
+  /** One per word; 0 for a vector of zeros. */
   scales: Float32Array;
-  /** count × dim; int8 in a file, f32 only where quantization itself is measured. */
-  rows: Int8Array | Float32Array;
+  /** For `readLevels`. */
+  fineRows: Int8Array;
+  coarseRows: Uint8Array;
 }
 
-/** The buffer is no word vector file of this format, or is damaged. The cache makes it again. */
+/** The file is no word vector file of this format, or is damaged. */
 export class WordVectorsFormatError extends Error {
   readonly code = 'word_vectors_format';
 }
 
-/** Write one vector as int8 into `rows` at `at`; returns its scale (0 for a zero vector). */
-export function quantizeRow(vector: ArrayLike<number>, dim: number, rows: Int8Array, at: number): number {
-  let largest = 0;
-  for (let k = 0; k < dim; k++) largest = Math.max(largest, Math.abs(vector[k]));
-  if (!Number.isFinite(largest)) throw new WordVectorsFormatError('a component is not a finite number');
-  if (largest === 0) return 0;
-  for (let k = 0; k < dim; k++) rows[at + k] = Math.round((vector[k] / largest) * MAX_QUANTUM);
-  return largest / MAX_QUANTUM;
+/** Write the levels of a word's vector, each −127 .. 127, to out[0 .. dim). A component is its level times the word's scale. */
+export function readLevels(vectors: WordVectors, id: number, out: Int8Array): void {
+  const { dim, fineRows, coarseRows } = vectors;
+  const at = id * dim;
+  if (at < fineRows.length) {
+    for (let k = 0; k < dim; k++) out[k] = fineRows[at + k];
+    return;
+  }
+  let pairAt = (at - fineRows.length) / 2;
+  for (let k = 0; k < dim; k += 2) {
+    const pair = coarseRows[pairAt++];
+    out[k] = COARSE_LEVELS[pair & 15];
+    out[k + 1] = COARSE_LEVELS[pair >> 4];
+  }
 }
 
-/** The file of `source`. Errors: a word given twice, or sizes that do not fit together, throw. */
-export function encodeWordVectors(source: WordVectorSource): Uint8Array<ArrayBuffer> {
-  const { dim, words, rows, scales, packageVersion } = source;
-  if (rows.length !== words.length * dim || scales.length !== words.length) {
-    throw new WordVectorsFormatError(`${words.length} words with ${rows.length} components, ${scales.length} scales`);
+/** Add `times` a word's vector to sum[0 .. dim). */
+export function addVector(vectors: WordVectors, id: number, times: number, sum: Float64Array): void {
+  const { dim, fineRows, coarseRows } = vectors;
+  const factor = times * vectors.scales[id];
+  const at = id * dim;
+  if (at < fineRows.length) {
+    for (let k = 0; k < dim; k++) sum[k] += factor * fineRows[at + k];
+    return;
   }
-  const version = new TextEncoder().encode(packageVersion);
-  if (version.length > VERSION_BYTES) throw new WordVectorsFormatError(`version too long: ${packageVersion}`);
-  const vocabulary = buildTermTable(words);
-  const layout = layoutOf(dim, words.length, vocabulary.slots.length, vocabulary.bytes.length);
-  const file = new Uint8Array(layout.end);
+  let pairAt = (at - fineRows.length) / 2;
+  for (let k = 0; k < dim; k += 2) {
+    const pair = coarseRows[pairAt++];
+    sum[k] += factor * COARSE_LEVELS[pair & 15];
+    sum[k + 1] += factor * COARSE_LEVELS[pair >> 4];
+  }
+}
+
+/**
+ * The vectors of a file in memory that threads can share: pass it to them and open it there. `read` fills `target` from the
+ * beginning of the file, of `fileBytes`; it is read straight into that memory.
+ * Errors: WordVectorsFormatError unless the file is of this format, whole and undamaged; those of `read`.
+ */
+export function shareWordVectors(fileBytes: number, read: (target: Uint8Array) => void): SharedArrayBuffer {
+  const header = new Uint8Array(HEADER_BYTES);
+  read(header);
+  const sizes = readHeader(header);
+  const layout = layoutOf(sizes);
+  if (fileBytes !== layout.fileEnd) {
+    throw new WordVectorsFormatError(`${fileBytes} bytes where ${layout.fileEnd} were expected`);
+  }
+  const buffer = new SharedArrayBuffer(layout.memoryEnd);
+  const file = new Uint8Array(buffer, 0, fileBytes);
+  read(file);
+  const checksum = file.subarray(CHECKSUM_AT, HEADER_BYTES);
+  if (!checksumOf(file).every((byte, at) => byte === checksum[at])) throw new WordVectorsFormatError('wrong checksum');
+  const { lengths, vocabulary } = sectionsOf(buffer, sizes);
+  for (let id = 0; id < sizes.count; id++) vocabulary.offsets[id + 1] = vocabulary.offsets[id] + lengths[id];
+  if (vocabulary.offsets[sizes.count] !== sizes.wordBytes) {
+    throw new WordVectorsFormatError('the words do not fill their section');
+  }
+  fillSlots(vocabulary);
+  return buffer;
+}
+
+/** Views of what `shareWordVectors` made. */
+export function openWordVectors(buffer: SharedArrayBuffer): WordVectors {
+  const sizes = readHeader(new Uint8Array(buffer));
+  const { mean, whitening, scales, fineRows, coarseRows, vocabulary } = sectionsOf(buffer, sizes);
+  const fingerprint = new DataView(buffer).getUint32(CHECKSUM_AT, true) || 1;
+  const { dim, count } = sizes;
+  return { fingerprint, dim, count, vocabulary, mean, whitening, scales, fineRows, coarseRows };
+}
+
+/** An empty file of these sizes, with views of its sections; `seal` it when they are filled. */
+export function createWordVectorFile(sizes: WordVectorSizes) {
+  const file = new Uint8Array(layoutOf(sizes).fileEnd);
   const header = new DataView(file.buffer);
-  file.set(new TextEncoder().encode(MAGIC));
-  const fields = [WORD_VECTORS_FORMAT, dim, words.length, vocabulary.slots.length, vocabulary.bytes.length, layout.end];
-  fields.forEach((value, at) => {
-    header.setUint32(8 + 4 * at, value, true);
+  file.set(MAGIC);
+  const { dim, count, fine, wordBytes } = sizes;
+  [FORMAT, dim, count, fine, wordBytes, file.length].forEach((value, at) => {
+    header.setUint32(MAGIC.length + 4 * at, value, true);
   });
-  file.set(version, 32);
-  const views = viewsOf(file.buffer, layout);
-  const mean = meanVector(source);
-  views.mean.set(mean);
-  views.whitening.set(whiteningMatrix(covarianceOf(source, mean), dim));
-  views.scales.set(scales);
-  views.vocabulary.slots.set(vocabulary.slots);
-  views.vocabulary.offsets.set(vocabulary.offsets);
-  views.vocabulary.bytes.set(vocabulary.bytes);
-  views.rows.set(rows);
-  file.set(checksumOf(file), CHECKSUM_AT);
-  return file;
-}
-
-/**
- * Views of the vectors in `buffer`, without copying.
- * Errors: WordVectorsFormatError when the header is not of this format or the sections do not fill the buffer exactly.
- */
-export function openWordVectors(buffer: SharedArrayBuffer | ArrayBuffer): WordVectors {
-  if (buffer.byteLength < HEADER_BYTES) throw new WordVectorsFormatError(`only ${buffer.byteLength} bytes`);
-  const header = new DataView(buffer);
-  const ascii = (at: number, length: number) => String.fromCharCode(...new Uint8Array(buffer, at, length));
-  if (ascii(0, MAGIC.length) !== MAGIC) throw new WordVectorsFormatError('not a word vector file');
-  const [format, dim, count, slots, bytes, length] = [8, 12, 16, 20, 24, 28].map((at) => header.getUint32(at, true));
-  if (format !== WORD_VECTORS_FORMAT) {
-    throw new WordVectorsFormatError(`format ${format}, this version reads ${WORD_VECTORS_FORMAT}`);
-  }
-  const layout = layoutOf(dim, count, slots, bytes);
-  if (dim === 0 || slots !== slotCount(count) || layout.end !== length || length !== buffer.byteLength) {
-    throw new WordVectorsFormatError(`${buffer.byteLength} bytes for ${count} words of ${dim} dimensions`);
-  }
-  const views = viewsOf(buffer, layout);
-  if (views.vocabulary.offsets[0] !== 0 || views.vocabulary.offsets[count] !== bytes) {
-    throw new WordVectorsFormatError('the vocabulary does not fill its section');
-  }
-  const fingerprint = header.getUint32(CHECKSUM_AT, true) || 1;
-  return { packageVersion: ascii(32, VERSION_BYTES).replace(/(?<!\0)\0+$/, ''), fingerprint, dim, count, ...views };
-}
-
-/**
- * A running verification for a file read in pieces: feed it every byte in order, then ask. The first piece must hold the
- * whole header.
- */
-export function createChecksum(): { update(piece: Uint8Array): void; matches(): boolean } {
-  const hash = createHash('sha256');
-  let expected: Uint8Array | undefined;
   return {
-    update(piece) {
-      if (expected === undefined) {
-        expected = piece.slice(CHECKSUM_AT, HEADER_BYTES);
-        hashPastChecksum(hash, piece);
-      } else hash.update(piece);
+    ...fileSectionsOf(file.buffer, sizes),
+    /** Write the checksum; gives the file. */
+    seal: () => {
+      file.set(checksumOf(file), CHECKSUM_AT);
+      return file;
     },
-    matches: () => expected !== undefined && hash.digest().equals(expected),
   };
+}
+
+function readHeader(bytes: Uint8Array): WordVectorSizes {
+  if (!MAGIC.every((byte, at) => bytes[at] === byte)) throw new WordVectorsFormatError('not a word vector file');
+  const header = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+  const [format, dim, count, fine, wordBytes] = [8, 12, 16, 20, 24].map((at) => header.getUint32(at, true));
+  if (format !== FORMAT) throw new WordVectorsFormatError(`format ${format}, this version reads ${FORMAT}`);
+  if (dim === 0 || dim % 2 === 1 || fine > count) {
+    throw new WordVectorsFormatError(`${count} words, ${fine} of them fine, of ${dim} dimensions`);
+  }
+  return { dim, count, fine, wordBytes };
 }
 
 function checksumOf(file: Uint8Array): Uint8Array {
-  const hash = createHash('sha256');
-  hashPastChecksum(hash, file);
-  return hash.digest();
+  return createHash('sha256').update(file.subarray(0, CHECKSUM_AT)).update(file.subarray(HEADER_BYTES)).digest();
 }
 
-function hashPastChecksum(hash: Hash, bytes: Uint8Array): void {
-  hash.update(bytes.subarray(0, CHECKSUM_AT)).update(bytes.subarray(HEADER_BYTES));
-}
-
-interface Layout {
-  dim: number;
-  count: number;
-  slotsLength: number;
-  bytesLength: number;
-  whitening: number;
-  scales: number;
-  slots: number;
-  offsets: number;
-  bytes: number;
-  rows: number;
-  end: number;
-}
-
-function layoutOf(dim: number, count: number, slotsLength: number, bytesLength: number): Layout {
+function layoutOf({ dim, count, fine, wordBytes }: WordVectorSizes) {
   const after = (start: number, length: number) => Math.ceil((start + length) / 8) * 8;
-  const whitening = after(HEADER_BYTES, dim * 4);
-  const scales = after(whitening, dim * dim * 4);
-  const slots = after(scales, count * 4);
-  const offsets = after(slots, slotsLength * 4);
-  const bytes = after(offsets, (count + 1) * 4);
-  const rows = after(bytes, bytesLength);
-  const end = after(rows, dim * count);
-  return { dim, count, slotsLength, bytesLength, whitening, scales, slots, offsets, bytes, rows, end };
+  const whitening = after(HEADER_BYTES, 4 * dim);
+  const scales = after(whitening, 4 * dim * dim);
+  const fineRows = after(scales, 4 * count);
+  const coarseRows = after(fineRows, dim * fine);
+  const lengths = after(coarseRows, (dim / 2) * (count - fine));
+  const words = after(lengths, count);
+  const fileEnd = after(words, wordBytes);
+  const slots = after(fileEnd, 4 * (count + 1));
+  const memoryEnd = slots + 4 * slotCount(count);
+  return { whitening, scales, fineRows, coarseRows, lengths, words, fileEnd, slots, memoryEnd };
 }
 
-function viewsOf(buffer: SharedArrayBuffer | ArrayBuffer, layout: Layout) {
+function fileSectionsOf(buffer: SharedArrayBuffer | ArrayBuffer, sizes: WordVectorSizes) {
+  const { dim, count, fine, wordBytes } = sizes;
+  const layout = layoutOf(sizes);
   return {
-    mean: new Float32Array(buffer, HEADER_BYTES, layout.dim),
-    whitening: new Float32Array(buffer, layout.whitening, layout.dim * layout.dim),
-    scales: new Float32Array(buffer, layout.scales, layout.count),
-    vocabulary: {
-      slots: new Uint32Array(buffer, layout.slots, layout.slotsLength),
-      offsets: new Uint32Array(buffer, layout.offsets, layout.count + 1),
-      bytes: new Uint8Array(buffer, layout.bytes, layout.bytesLength),
-    },
-    rows: new Int8Array(buffer, layout.rows, layout.dim * layout.count),
+    mean: new Float32Array(buffer, HEADER_BYTES, dim),
+    whitening: new Float32Array(buffer, layout.whitening, dim * dim),
+    scales: new Float32Array(buffer, layout.scales, count),
+    fineRows: new Int8Array(buffer, layout.fineRows, dim * fine),
+    coarseRows: new Uint8Array(buffer, layout.coarseRows, (dim / 2) * (count - fine)),
+    lengths: new Uint8Array(buffer, layout.lengths, count),
+    words: new Uint8Array(buffer, layout.words, wordBytes),
   };
 }
 
-function meanVector({ dim, words, rows, scales }: WordVectorSource): Float64Array {
-  const mean = new Float64Array(dim);
-  const shareOf = zipfShares(words.length);
-  let total = 0;
-  for (let id = 0; id < words.length; id++) {
-    const share = shareOf(id);
-    total += share;
-    for (let k = 0; k < dim; k++) mean[k] += share * scales[id] * rows[id * dim + k];
-  }
-  return mean.map((sum) => (total === 0 ? 0 : sum / total));
-}
-
-/** Covariance of what one word of running text adds to a passage's sum: sifWeight × (vector − mean). */
-function covarianceOf({ dim, words, rows, scales }: WordVectorSource, mean: Float64Array): Float64Array {
-  const covariance = new Float64Array(dim * dim);
-  const centred = new Float64Array(dim);
-  const shareOf = zipfShares(words.length);
-  const count = Math.min(words.length, COVARIANCE_WORDS);
-  for (let id = 0; id < count; id++) {
-    const share = shareOf(id);
-    const weight = share * sifWeight(share, WORD_SIF_A) ** 2;
-    for (let k = 0; k < dim; k++) centred[k] = scales[id] * rows[id * dim + k] - mean[k];
-    for (let i = 0; i < dim; i++) {
-      const left = weight * centred[i];
-      for (let j = i; j < dim; j++) covariance[i * dim + j] += left * centred[j];
-    }
-  }
-  for (let i = 0; i < dim; i++) for (let j = 0; j < i; j++) covariance[i * dim + j] = covariance[j * dim + i];
-  return covariance;
+function sectionsOf(buffer: SharedArrayBuffer, sizes: WordVectorSizes) {
+  const { words, ...sections } = fileSectionsOf(buffer, sizes);
+  const { fileEnd, slots } = layoutOf(sizes);
+  const vocabulary: TermTable = {
+    slots: new Uint32Array(buffer, slots, slotCount(sizes.count)),
+    offsets: new Uint32Array(buffer, fileEnd, sizes.count + 1),
+    bytes: words,
+  };
+  return { ...sections, vocabulary };
 }

@@ -1,6 +1,6 @@
 /**
  * Weights of words by their frequency rank alone, so that an embedding depends on no corpus: the vocabulary of the word
- * vectors is sorted by frequency, and word frequencies follow Zipf's law. Used when the vectors are compiled (mean,
+ * vectors is sorted by frequency, and word frequencies follow Zipf's law. Used when the file of them is made (mean,
  * covariance) and when text is embedded.
  */
 

@@ -6,7 +6,7 @@
  * Without word vectors only the lexicon speaks. One per thread: fitting takes 0.3 s, and what was asked is remembered.
  */
 import nlp from 'compromise/two';
-import type { WordVectors } from '../embedding/word-vectors.ts';
+import { readLevels, type WordVectors } from '../embedding/word-vectors.ts';
 import { lookupTerm } from '../structures/term-table.ts';
 import { fitDiscriminant } from './linear-discriminant.ts';
 
@@ -111,16 +111,15 @@ function discriminantOf(
   entries: ReadonlyMap<string, Entry>,
   vectors: WordVectors,
 ): (word: string) => KindShares | null {
-  const { dim, vocabulary, rows, scales } = vectors;
+  const { dim, vocabulary, scales } = vectors;
+  const levels = new Int8Array(dim);
   const vectorOf = (word: string): Float64Array | null => {
     const id = lookupTerm(vocabulary, word);
     if (id < 0 || scales[id] === 0) return null;
-    const vector = new Float64Array(dim);
+    readLevels(vectors, id, levels);
+    const vector = Float64Array.from(levels);
     let squares = 0;
-    for (let k = 0; k < dim; k++) {
-      vector[k] = rows[id * dim + k];
-      squares += vector[k] ** 2;
-    }
+    for (let k = 0; k < dim; k++) squares += vector[k] ** 2;
     const norm = Math.sqrt(squares);
     for (let k = 0; k < dim; k++) vector[k] /= norm;
     return vector;

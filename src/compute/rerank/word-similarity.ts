@@ -1,8 +1,7 @@
 /**
  * How near in meaning two words are: the cosine of their vectors after the mean of running text is taken away (with it all
- * words are alike). Here are the parts of it that are made once a word, from int8 vectors; src/threads/word-cosines.ts compares.
+ * words are alike). Here are the parts of it that are made once a word, from its levels; src/threads/word-cosines.ts compares.
  */
-import type { WordVectors } from '../embedding/word-vectors.ts';
 
 export interface WordSimilarity {
   /**
@@ -21,12 +20,19 @@ export interface CentredRow {
   readonly withMean: number;
 }
 
-/** Largest component of a centred row: with int8 rows and 1,000 dimensions no sum leaves 31 bits. */
+/** A word's vector as `readLevels` gives it: its components are `scale` times `levels`. */
+export interface WordRow {
+  readonly levels: Int8Array;
+  readonly scale: number;
+}
+
+/** Largest component of a centred row: with int8 levels and 1,000 dimensions no sum leaves 31 bits. */
 const PEAK = 8191;
 
 /** Write a centred row's whole components into `out`. */
-export function centreRow({ dim, rows, scales, mean }: WordVectors, row: number, out: Int16Array): CentredRow {
-  const component = (k: number) => scales[row] * rows[row * dim + k] - mean[k];
+export function centreRow({ levels, scale }: WordRow, mean: Float32Array, out: Int16Array): CentredRow {
+  const dim = mean.length;
+  const component = (k: number) => scale * levels[k] - mean[k];
   let peak = 0;
   for (let k = 0; k < dim; k++) peak = Math.max(peak, Math.abs(component(k)));
   const quantum = peak > 0 ? peak / PEAK : 1;
@@ -39,8 +45,8 @@ export function centreRow({ dim, rows, scales, mean }: WordVectors, row: number,
 }
 
 /** 1 / |vector − mean| of a row; 1 where that is nothing. */
-export function inverseNorm({ dim, rows, scales, mean }: WordVectors, row: number): number {
+export function inverseNorm({ levels, scale }: WordRow, mean: Float32Array): number {
   let sum = 0;
-  for (let k = 0; k < dim; k++) sum += (scales[row] * rows[row * dim + k] - mean[k]) ** 2;
+  for (let k = 0; k < mean.length; k++) sum += (scale * levels[k] - mean[k]) ** 2;
   return sum > 0 ? Math.fround(1 / Math.sqrt(sum)) : 1;
 }

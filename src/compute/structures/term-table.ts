@@ -25,7 +25,7 @@ export function slotCount(count: number): number {
 
 /**
  * Build a table over `terms`, whose ids are their indexes.
- * Errors: a repeated term throws, because its second id could never be found.
+ * Errors: as of `fillSlots`.
  */
 export function buildTermTable(terms: readonly string[]): TermTable {
   // A UTF-16 code unit takes at most three bytes of UTF-8.
@@ -36,12 +36,21 @@ export function buildTermTable(terms: readonly string[]): TermTable {
   }
   const bytes = room.slice(0, offsets[terms.length]);
   const table = { slots: new Uint32Array(slotCount(terms.length)), offsets, bytes };
-  for (let id = 0; id < terms.length; id++) {
-    const slot = findSlot(table, bytes, offsets[id], offsets[id + 1]);
-    if (table.slots[slot] !== 0) throw new Error(`term given twice: ${terms[id]}`);
-    table.slots[slot] = id + 1;
-  }
+  fillSlots(table);
   return table;
+}
+
+/**
+ * Make a table whose slots are all free find its terms.
+ * Errors: a repeated term throws, because its second id could never be found.
+ */
+export function fillSlots(table: TermTable): void {
+  const { slots, offsets, bytes } = table;
+  for (let id = 0; id < offsets.length - 1; id++) {
+    const slot = findSlot(table, bytes, offsets[id], offsets[id + 1]);
+    if (slots[slot] !== 0) throw new Error(`term given twice: ${termOf(table, id)}`);
+    slots[slot] = id + 1;
+  }
 }
 
 /** Write a term's UTF-8; gives its length. Most terms are short and ASCII, where a loop is far faster than a call. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readLevels } from '../../../src/compute/embedding/word-vectors.ts';
 import { createWordCosines } from '../../../src/threads/word-cosines.ts';
 import { fixtureVectors } from '../embedding/word-vectors-fixture.ts';
 import { plainWordSimilarity } from './plain-word-similarity.ts';
@@ -8,11 +9,11 @@ const vectors = fixtureVectors();
 
 /** The definition, in floating point. */
 function cosine(a: number, b: number): number {
-  const centred = (row: number) =>
-    Array.from(
-      { length: vectors.dim },
-      (_, k) => vectors.scales[row] * vectors.rows[row * vectors.dim + k] - vectors.mean[k],
-    );
+  const centred = (row: number) => {
+    const levels = new Int8Array(vectors.dim);
+    readLevels(vectors, row, levels);
+    return Array.from(levels, (level, k) => vectors.scales[row] * level - vectors.mean[k]);
+  };
   const [x, y] = [centred(a), centred(b)];
   const dot = (p: number[], q: number[]) => p.reduce((sum, value, k) => sum + value * q[k], 0);
   return dot(x, y) / Math.sqrt(dot(x, x) * dot(y, y));

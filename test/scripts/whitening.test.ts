@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { whiteningMatrix } from '../../../src/compute/embedding/whitening.ts';
+import { whiteningMatrix } from '../../scripts/word-vectors/whitening.ts';
 
 test('the map makes the covariance the identity, and is symmetric', () => {
   const dim = 5;

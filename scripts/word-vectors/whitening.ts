@@ -1,6 +1,6 @@
 /**
  * The linear map that makes weighted word vectors uncorrelated with unit variance in running text: without it a few common
- * directions (register, topic breadth) dominate every mean vector. Computed once, when the vectors are compiled.
+ * directions (register, topic breadth) dominate every mean vector. Computed once, when the file of word vectors is made.
  * The symmetric root (ZCA) is used because it does not depend on signs and order of eigenvectors.
  */
 

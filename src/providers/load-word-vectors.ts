@@ -1,0 +1,35 @@
+/** Reads the word vectors that come with the program (models/README.md), at every start; the result is shared by all threads. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { shareWordVectors } from '../compute/embedding/word-vectors.ts';
+import { errorMessage } from '../domain/error-message.ts';
+
+const installedPath = fileURLToPath(new URL('../../models/word-vectors.bin', import.meta.url));
+
+/** The file is missing, unreadable or damaged; the message says what to do. */
+export class WordVectorsUnavailableError extends Error {
+  readonly code = 'word_vectors_unavailable';
+}
+
+/**
+ * The word vectors, checksum verified: pass the buffer to threads and open it there with `openWordVectors`. Takes about 0.1 s and
+ * waits for the disk: for starts, where nothing else is going on.
+ * Errors: WordVectorsUnavailableError.
+ */
+export function loadWordVectors(path = installedPath): SharedArrayBuffer {
+  try {
+    return readFile(path);
+  } catch (error) {
+    const reason = `the word vectors at ${path} cannot be used: ${errorMessage(error)}`;
+    throw new WordVectorsUnavailableError(`${reason}. They are a part of readback: install it again`, { cause: error });
+  }
+}
+
+function readFile(path: string): SharedArrayBuffer {
+  const descriptor = openSync(path, 'r');
+  try {
+    return shareWordVectors(fstatSync(descriptor).size, (target) => readSync(descriptor, target, { position: 0 }));
+  } finally {
+    closeSync(descriptor);
+  }
+}
