@@ -9,6 +9,8 @@ const growth = 8;
 /** Between the two, and as far from each: caches and collections make the larger one somewhat slower in proportion. */
 const mostGrowth = 24;
 const tries = 5;
+/** Of the larger one, which falls to a collection more often; the first that is in proportion ends them. */
+const largeTries = 25;
 /** What is done in less, for inputs of tens of thousands, does not go by their square, ms. */
 const noiseMs = 5;
 
@@ -42,7 +44,7 @@ export function assertGrowsInProportion<Input>(
   const large = inputOf(size);
   const smallMs = leastProcessorMs(() => run(small));
   let largeMs = Number.POSITIVE_INFINITY;
-  for (let no = 0; no < tries && largeMs > Math.max(noiseMs, smallMs * mostGrowth); no++) {
+  for (let no = 0; no < largeTries && largeMs > Math.max(noiseMs, smallMs * mostGrowth); no++) {
     largeMs = Math.min(
       largeMs,
       processorMs(() => run(large)),
