@@ -7,8 +7,11 @@ const maxLineChars = 2 ** 20;
 
 export async function* readUrls(pieces: AsyncIterable<string>, name: string): AsyncGenerator<ImportItem> {
   for await (const line of linesOf(pieces, name)) {
-    const [, url = '', title = ''] = /^\s*(\S+)(.*)$/.exec(line) ?? [];
-    if (url !== '' && !url.startsWith('#')) yield itemOf({ url, title: title.trim() || null });
+    const text = line.trim();
+    if (text === '' || text.startsWith('#')) continue;
+    const end = text.search(/\s/);
+    if (end < 0) yield itemOf({ url: text });
+    else yield itemOf({ url: text.slice(0, end), title: text.slice(end).trim() });
   }
 }
 

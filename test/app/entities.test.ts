@@ -17,7 +17,7 @@ const news = {
     title: 'Books',
     text: 'He read the novels of Aleksandr Solzhenitzyn in Bergen, and bread was baked in Ottawa.',
   },
-  bread: { title: 'Bread', text: 'Sourdough needs flour, water and salt. Knead the dough and let it rise.' },
+  bread: { title: 'Bread', text: 'The bread needs flour, water and salt. Knead the dough and let it rise.' },
 };
 
 const ask = (system: WholeSystem, request: object) =>
