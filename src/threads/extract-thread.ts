@@ -6,7 +6,11 @@ import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.t
 import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
+import { giveBackMemory } from './collect-garbage.ts';
 import { beginTask, type Telling } from './thread-pool.ts';
+
+/** UTF-16 units; what is parsed of it takes thirty times as much, and seconds. */
+const largeHtml = 1024 * 1024;
 
 /** What a text that was fetched is written in. */
 export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
@@ -36,6 +40,9 @@ export function extract(page: { html: string; url: string } & Telling): Extracte
   } catch (error) {
     if (!(error instanceof ExtractionLimitError)) throw error;
     throw new Error(error.message, { cause: { code: error.code } });
+  } finally {
+    // Else a thread that has nothing more to do keeps some hundred MB until it ends.
+    if (page.html.length > largeHtml) giveBackMemory();
   }
 }
 
