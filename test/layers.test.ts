@@ -44,6 +44,7 @@ const placeOf: Record<string, string> = {
   fastify: 'http/',
   commander: 'cli/',
   eld: 'compute/text/detect-language.ts',
+  stopword: 'compute/text/stop-words.ts',
   'csv-parse': 'importers/read-csv.ts',
   'node-sqlite3-wasm': 'importers/read-history.ts',
 };

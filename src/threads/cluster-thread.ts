@@ -5,7 +5,7 @@
  */
 import { ClassKeywords } from '../compute/clusters/class-keywords.ts';
 import { type ClusteredPages, type ClusterPagesOptions, clusterPages } from '../compute/clusters/cluster-pages.ts';
-import { createKeywordTerms, type KeywordTerm } from '../compute/clusters/keyword-terms.ts';
+import { createKeywordTerms, type KeywordTermsOf } from '../compute/clusters/keyword-terms.ts';
 import { type ChunkRows, PageTable } from '../compute/clusters/page-table.ts';
 import { detectLanguage } from '../compute/text/detect-language.ts';
 import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
@@ -21,7 +21,7 @@ interface Held extends OfRun {
 }
 
 let held: Held | null = null;
-let termsOf: ((text: string) => KeywordTerm[]) | undefined;
+let termsOf: KeywordTermsOf | undefined;
 
 function heldOf(run: string): Held {
   if (held?.run !== run) throw new Error('the thread was started anew since this run began');
@@ -65,7 +65,8 @@ export function addTexts({ run, texts }: OfRun & { texts: readonly TextOfCluster
   const { keywords } = heldOf(run);
   termsOf ??= createKeywordTerms(winkStemmer());
   for (const { cluster: number, title, text } of texts) {
-    keywords.add(number, detectLanguage(text), termsOf(title === null ? text : `${title}\n${text}`));
+    const language = detectLanguage(text);
+    keywords.add(number, language, termsOf(title === null ? text : `${title}\n${text}`, language));
   }
 }
 

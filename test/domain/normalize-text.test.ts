@@ -94,7 +94,7 @@ test('words of scripts without spaces are looked for in pieces, and are the same
     return segment.call(this, text);
   });
   const termsOf = createKeywordTerms((word) => word);
-  termsOf('漢字'.repeat(5000));
+  termsOf('漢字'.repeat(5000), '');
   assert.ok(Math.max(...lengths) <= 1024, `${Math.max(...lengths)} characters at once`);
   watched.mock.restore();
 
@@ -103,7 +103,7 @@ test('words of scripts without spaces are looked for in pieces, and are the same
     .filter((word) => word.isWordLike === true && word.segment.length >= 2)
     .map((word) => word.segment);
   assert.deepEqual(
-    termsOf(text).map(({ surface }) => surface),
+    termsOf(text, '').map(({ surface }) => surface),
     whole,
   );
 });

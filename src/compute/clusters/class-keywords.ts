@@ -2,10 +2,11 @@
  * Keywords of clusters by class-based TF-IDF: a word stands for a cluster when many of its pages have it and, against that, few
  * pages at large. Pages count, not occurrences, so that no single page speaks for a topic.
  * A cluster is set against the other pages of its language, or the words that every text of a language has would tell it from the rest;
- * what is nearly as frequent there is no keyword, and a cluster may have none.
- * Source: Grootendorst 2022 (BERTopic), with the lift over the pages of the language beside the inverse frequency: together they leave
- * out common words without a list of them for each language.
+ * what is nearly as frequent there is no keyword, and a cluster may have none. A cluster that is nearly all of its language has nothing to
+ * be set against: where the language's stop words are known, it is named by the words that most of its pages have.
+ * Source: Grootendorst 2022 (BERTopic), with the lift over the pages of the language beside the inverse frequency.
  */
+import { stopWordsOf } from '../text/stop-words.ts';
 import type { KeywordTerm } from './keyword-terms.ts';
 
 interface TermCounts {
@@ -31,6 +32,8 @@ const leastRatio = 3;
 const mostElsewhere = 0.1;
 /** The other pages of the language are so many for each of the cluster, or they do not tell what is common. */
 const leastOthers = 0.1;
+/** Without others to compare with, a word on less of the cluster's pages than this does not stand for it. */
+const leastShareAlone = 0.3;
 /** Terms kept; past it those of a single page go. About 200 bytes each. */
 const maxTerms = 300_000;
 const maxSurfaces = 4;
@@ -47,7 +50,13 @@ const mostLettersMore = 3;
 class LanguageKeywords {
   readonly #terms = new Map<string, TermCounts>();
   readonly #sizes = new Map<number, number>();
+  /** Whether terms are without the language's stop words. */
+  readonly #isSifted: boolean;
   #pages = 0;
+
+  constructor(isSifted: boolean) {
+    this.#isSifted = isSifted;
+  }
 
   /** Pages of each cluster. */
   get sizes(): ReadonlyMap<number, number> {
@@ -77,16 +86,8 @@ class LanguageKeywords {
   keywords(): Map<number, string[]> {
     const scored = new Map<number, ScoredTerm[]>();
     for (const [key, { pages, byCluster }] of this.#terms) {
-      const atLarge = pages / this.#pages;
       for (const [cluster, inCluster] of byCluster) {
-        const size = this.#sizes.get(cluster) ?? 0;
-        if (inCluster < Math.max(leastPages, leastShare * size)) continue;
-        const share = inCluster / size;
-        const others = this.#pages - size;
-        const elsewhere = pages - inCluster;
-        if (others < leastOthers * size || elsewhere > mostElsewhere * others) continue;
-        if ((inCluster + 0.5) / (size + 1) < (leastRatio * (elsewhere + 0.5)) / (others + 1)) continue;
-        const score = share * Math.log(share / atLarge) * Math.log(1 + 1 / atLarge);
+        const score = this.#scoreOf(pages, inCluster, this.#sizes.get(cluster) ?? 0);
         if (score <= 0) continue;
         const list = scored.get(cluster) ?? [];
         list.push({ key, pages: inCluster, score });
@@ -94,6 +95,19 @@ class LanguageKeywords {
       }
     }
     return new Map([...this.#sizes.keys()].map((cluster) => [cluster, this.#chosen(scored.get(cluster) ?? [])]));
+  }
+
+  /** How well a word stands for a cluster of `size` pages, of which `inCluster` have it, of `pages` that have it at all. */
+  #scoreOf(pages: number, inCluster: number, size: number): number {
+    if (inCluster < Math.max(leastPages, leastShare * size)) return 0;
+    const share = inCluster / size;
+    const others = this.#pages - size;
+    if (others < leastOthers * size) return this.#isSifted && share >= leastShareAlone ? share : 0;
+    const elsewhere = pages - inCluster;
+    if (elsewhere > mostElsewhere * others) return 0;
+    if ((inCluster + 0.5) / (size + 1) < (leastRatio * (elsewhere + 0.5)) / (others + 1)) return 0;
+    const atLarge = pages / this.#pages;
+    return share * Math.log(share / atLarge) * Math.log(1 + 1 / atLarge);
   }
 
   #chosen(list: ScoredTerm[]): string[] {
@@ -113,7 +127,7 @@ class LanguageKeywords {
 
   /** An article, capitalised before a name: `The United`. */
   #isEverywhere(word: string): boolean {
-    return (this.#terms.get(word)?.pages ?? 0) > everywhereShare * this.#pages;
+    return !this.#isSifted && (this.#terms.get(word)?.pages ?? 0) > everywhereShare * this.#pages;
   }
 
   #written(key: string): string {
@@ -146,7 +160,7 @@ export class ClassKeywords {
 
   /** Count a page's terms; `cluster` is -1 for a page of none, with which the clusters are compared. */
   add(cluster: number, language: string, terms: readonly KeywordTerm[]): void {
-    const keywords = this.#languages.get(language) ?? new LanguageKeywords();
+    const keywords = this.#languages.get(language) ?? new LanguageKeywords(stopWordsOf(language).size > 0);
     this.#languages.set(language, keywords);
     keywords.add(cluster, terms);
   }

@@ -1,7 +1,8 @@
 /**
  * The words of a text that may become keywords: whole words as written, pairs of capitalised words (names, mostly), and in scripts
- * without spaces the words that the platform's dictionary knows. What is common everywhere needs no list: it scores nothing.
+ * without spaces the words that the platform's dictionary knows. The stop words of its language are none of them.
  */
+import { stopWordsOf } from '../text/stop-words.ts';
 import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
 
 export interface KeywordTerm {
@@ -27,20 +28,23 @@ const shortestUnspaced = 2;
  */
 const letters = /[\p{L}\p{M}\p{N}]{1,1024}/gu;
 
-/** Make the function that finds the terms of a text, in order; `stem` folds inflections. */
-export function createKeywordTerms(stem: (word: string) => string): (text: string) => KeywordTerm[] {
+/** Finds the terms of a text, in order; its language is an ISO 639-1 code, '' where none is known. */
+export type KeywordTermsOf = (text: string, language: string) => KeywordTerm[];
+
+/** `stem` folds inflections. */
+export function createKeywordTerms(stem: (word: string) => string): KeywordTermsOf {
   const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
-  const spaced = (text: string, terms: KeywordTerm[]) => {
+  const spaced = (text: string, stopWords: ReadonlySet<string>, terms: KeywordTerm[]) => {
     let last: { surface: string; key: string; end: number } | null = null;
     for (const match of text.matchAll(word)) {
       const surface = match[0].replace(possessive, '');
       const { index } = match;
       const end = index + match[0].length;
-      if (surface.length > longest) {
+      const lower = surface.toLowerCase();
+      if (surface.length > longest || stopWords.has(lower)) {
         last = null;
         continue;
       }
-      const lower = surface.toLowerCase();
       const key = /^[a-z']+$/.test(lower) ? stem(lower) : lower;
       if (surface.length >= shortest) terms.push({ key, surface });
       const isName = capitalised.test(surface) && surface.length > 1;
@@ -50,21 +54,23 @@ export function createKeywordTerms(stem: (word: string) => string): (text: strin
       last = isName && surface === match[0] ? { surface, key, end } : null;
     }
   };
-  const unspaced = (text: string, terms: KeywordTerm[]) => {
+  const unspaced = (text: string, stopWords: ReadonlySet<string>, terms: KeywordTerm[]) => {
     for (const { segment, isWordLike } of segmenter.segment(text)) {
-      if (isWordLike === true && segment.length >= shortestUnspaced) terms.push({ key: segment, surface: segment });
+      if (isWordLike !== true || segment.length < shortestUnspaced || stopWords.has(segment)) continue;
+      terms.push({ key: segment, surface: segment });
     }
   };
-  return (written) => {
+  return (written, language) => {
+    const stopWords = stopWordsOf(language);
     const text = written.replace(markup, ' | ');
     const terms: KeywordTerm[] = [];
     let at = 0;
     for (const { start, end } of findUnspacedRuns(text)) {
-      spaced(text.slice(at, start), terms);
-      for (const [piece] of text.slice(start, end).matchAll(letters)) unspaced(piece, terms);
+      spaced(text.slice(at, start), stopWords, terms);
+      for (const [piece] of text.slice(start, end).matchAll(letters)) unspaced(piece, stopWords, terms);
       at = end;
     }
-    spaced(text.slice(at), terms);
+    spaced(text.slice(at), stopWords, terms);
     return terms;
   };
 }

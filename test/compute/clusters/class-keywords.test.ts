@@ -8,7 +8,7 @@ const termsOf = createKeywordTerms(winkStemmer());
 
 function keywordsOf(texts: readonly (readonly [number, string])[]): Map<number, string[]> {
   const keywords = new ClassKeywords();
-  for (const [cluster, text] of texts) keywords.add(cluster, 'en', termsOf(text));
+  for (const [cluster, text] of texts) keywords.add(cluster, 'en', termsOf(text, 'en'));
   return keywords.keywords();
 }
 
@@ -81,6 +81,7 @@ test('common words give way to rare ones that as many pages of the cluster have'
 test('addresses and what is left of HTML are no words', () => {
   const surfaces = termsOf(
     'See https://www.example.org/full.aspx?ticker=X or &lt;A HREF="www.example.com/q"&gt; <b>R&D</b> at b&gt;c, U.S. law',
+    'en',
   ).map(({ surface }) => surface);
   assert.ok(surfaces.includes('R&D'), surfaces.join());
   assert.deepEqual(
@@ -89,9 +90,10 @@ test('addresses and what is left of HTML are no words', () => {
   );
 });
 
-test('words that every page of a language has name no topic; a cluster that is all of its language has no name', () => {
+test('words that every page of a language has name no topic', () => {
   const keywords = new ClassKeywords();
-  const add = (cluster: number, language: string, text: string) => keywords.add(cluster, language, termsOf(text));
+  const add = (cluster: number, language: string, text: string) =>
+    keywords.add(cluster, language, termsOf(text, language));
   for (let page = 0; page < 6; page++) {
     add(0, 'en', 'The herons of the marsh hunt fish with their bills.');
     add(1, 'en', 'The engines of the mill turn with their steam.');
@@ -100,7 +102,7 @@ test('words that every page of a language has name no topic; a cluster that is a
     add(-1, 'de', 'Die Mühle mahlt mit dem Wasser in dem Tal.');
   }
   const found = keywords.keywords();
-  assert.deepEqual(found.get(2), []);
+  assert.deepEqual(found.get(2), ['bolo', 'receita']);
   const words = [...found.values()].flat().map((word) => word.toLowerCase());
   for (const common of ['the', 'with', 'their', 'que', 'com', 'para', 'die', 'mit', 'dem'])
     assert.ok(!words.includes(common));
@@ -109,10 +111,37 @@ test('words that every page of a language has name no topic; a cluster that is a
 
 test('a word on more than a tenth of the other pages is common, however many pages of the cluster have it', () => {
   const keywords = new ClassKeywords();
-  const add = (cluster: number, text: string) => keywords.add(cluster, 'en', termsOf(text));
+  const add = (cluster: number, text: string) => keywords.add(cluster, 'en', termsOf(text, 'en'));
   for (let page = 0; page < 10; page++) add(0, 'your recipes, your bread');
   for (let page = 0; page < 40; page++) add(1, page < 5 ? 'your taxes' : 'taxes');
   const found = keywords.keywords();
   assert.ok(!found.get(0)?.includes('your'), found.get(0)?.join());
   assert.ok(found.get(0)?.includes('bread'), found.get(0)?.join());
+});
+
+test('a cluster that is all of its language is named by what most of its pages say, without stop words', () => {
+  const keywords = new ClassKeywords();
+  const add = (cluster: number, language: string, text: string) =>
+    keywords.add(cluster, language, termsOf(text, language));
+  for (let page = 0; page < 6; page++) {
+    add(0, 'en', 'Our boilers had steam.');
+    add(1, 'de', `Zum Teig wird die Hefe gegeben, damit er im ${['Ofen', 'Topf', 'Haus'][page % 3]} aufgeht.`);
+    add(2, 'es', `Una masa que va con la levadura ${['hoy', 'siempre', 'luego', 'antes', 'tarde', 'nunca'][page]}.`);
+    // No list of stop words is known: what all pages say may be articles.
+    add(3, 'xx', 'lo brae lo skun');
+  }
+  const found = keywords.keywords();
+  assert.deepEqual([...(found.get(0) ?? [])].sort(), ['boilers', 'steam']);
+  assert.deepEqual([...(found.get(1) ?? [])].slice(0, 4).sort(), ['Hefe', 'Teig', 'aufgeht', 'gegeben']);
+  assert.deepEqual([...(found.get(2) ?? [])].sort(), ['levadura', 'masa']);
+  assert.deepEqual(found.get(3), []);
+});
+
+test('no stop word of its language is in a name, alone or before a name', () => {
+  const words = (language: string, text: string) => termsOf(text, language).map(({ surface }) => surface);
+  assert.deepEqual(words('en', 'Our herons had fish'), ['herons', 'fish']);
+  assert.deepEqual(words('en', 'The United Nations'), ['United', 'Nations', 'United Nations']);
+  assert.deepEqual(words('de', 'Das Brot wird zum Ofen getragen'), ['Brot', 'Ofen', 'getragen']);
+  assert.deepEqual(words('pt', 'Uma receita que vem com o bolo'), ['receita', 'bolo']);
+  assert.deepEqual(words('', 'Our herons'), ['Our', 'herons']);
 });

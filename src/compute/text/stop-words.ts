@@ -1,0 +1,24 @@
+/**
+ * Words of a language that are in texts on anything: articles, pronouns, auxiliaries. Lists of 60 languages by the package `stopword`, which
+ * names them by ISO 639-3.
+ */
+import * as lists from 'stopword';
+
+let byLanguage: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+
+/** The stop words of a language by its ISO 639-1 code, in small letters; none where no list is known. */
+export function stopWordsOf(language: string): ReadonlySet<string> {
+  byLanguage ??= readLists();
+  return byLanguage.get(language) ?? new Set();
+}
+
+/** `porBr` and `por` are one language here. */
+function readLists(): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const [name, words] of Object.entries(lists)) {
+    if (!Array.isArray(words) || !/^[a-z]{3}/.test(name)) continue;
+    const [language] = Intl.getCanonicalLocales(name.slice(0, 3));
+    found.set(language, new Set([...(found.get(language) ?? []), ...words]));
+  }
+  return found;
+}
