@@ -8,11 +8,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
+import { sampledPages } from '../src/actors/clusters/hand-over-pages.ts';
 import { partitionAgreement } from '../src/compute/agreement/partition-agreement.ts';
-import { labelOf } from '../src/compute/clusters/class-keywords.ts';
-import { sampledPages } from '../src/compute/clusters/cluster-pages.ts';
 import { normalizeRow } from '../src/compute/clusters/page-vectors.ts';
 import { seededRandom } from '../src/compute/clusters/seeded-random.ts';
+import { labelOf } from '../src/domain/cluster.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { describeMachine } from './machine.ts';
 import { drawMap } from './topics/draw-map.ts';

@@ -3,7 +3,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CommanderError } from 'commander';
 import { DomainError } from '../domain/errors.ts';
-import { runFsck } from '../fsck/run-fsck.ts';
 import { WordVectorsUnavailableError } from '../providers/load-word-vectors.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { stateDir } from '../settings/state-dir.ts';
@@ -14,16 +13,6 @@ import { StoreDamagedError } from '../store/look-apart.ts';
 import { DiskFullError } from '../store/room-to-open.ts';
 import { version } from '../version.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
-import { addCommand } from './commands/add.ts';
-import { backupCommand, restoreCommand } from './commands/backup.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { exportCommand } from './commands/export.ts';
-import { importCommand } from './commands/import.ts';
-import { inspectCommand } from './commands/inspect.ts';
-import { jobsCommand, retryCommand } from './commands/jobs.ts';
-import { searchCommand } from './commands/search.ts';
-import { statusCommand } from './commands/status.ts';
-import { newTokenCommand } from './commands/token.ts';
 import { type Context, withStore } from './context.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
 import { withStoppedFolder } from './stopped-folder.ts';
@@ -84,19 +73,20 @@ const program = createProgram({
       process.argv.splice(2, process.argv.length, ...(demo ? ['--demo'] : []));
       await import('../main.ts');
     },
-    add: (urls, args) => addCommand(context(), urls, args),
-    search: (words, args) => searchCommand(context(), words, args),
-    status: () => statusCommand(context()),
-    jobs: (args) => jobsCommand(context(), args),
-    retry: (ids, args) => retryCommand(context(), ids, args),
-    inspect: (kind, id) => inspectCommand(context(), kind, id),
-    doctor: () => doctorCommand(context({ tells: false })),
+    // A command loads what it needs when it runs: everything takes a second.
+    add: async (...given) => (await import('./commands/add.ts')).addCommand(context(), ...given),
+    search: async (...given) => (await import('./commands/search.ts')).searchCommand(context(), ...given),
+    status: async () => (await import('./commands/status.ts')).statusCommand(context()),
+    jobs: async (...given) => (await import('./commands/jobs.ts')).jobsCommand(context(), ...given),
+    retry: async (...given) => (await import('./commands/jobs.ts')).retryCommand(context(), ...given),
+    inspect: async (...given) => (await import('./commands/inspect.ts')).inspectCommand(context(), ...given),
+    doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(context({ tells: false })),
     fsck: ({ repair }) => fsckCommand(repair),
-    import: (path, args) => importCommand(context(), path, args),
-    export: (path, args) => exportCommand(context(), path, args),
-    backup: (dir) => backupCommand(context(), dir),
-    restore: (dir, options) => restoreCommand(context(), dir, options),
-    newToken: (args) => newTokenCommand(context(), args),
+    import: async (...given) => (await import('./commands/import.ts')).importCommand(context(), ...given),
+    export: async (...given) => (await import('./commands/export.ts')).exportCommand(context(), ...given),
+    backup: async (...given) => (await import('./commands/backup.ts')).backupCommand(context(), ...given),
+    restore: async (...given) => (await import('./commands/backup.ts')).restoreCommand(context(), ...given),
+    newToken: async (...given) => (await import('./commands/token.ts')).newTokenCommand(context(), ...given),
   },
 });
 
@@ -106,6 +96,7 @@ async function fsckCommand(repair: boolean): Promise<ExitCode> {
   await withStore(given, () => undefined); // there is something to prove
   await withStoppedFolder(given, 'fsck', async () => undefined);
   const { settings, terminal: to, newId, now, json } = given;
+  const { runFsck } = await import('../fsck/run-fsck.ts');
   const lines: string[] = [];
   const say = (line: string) => (json ? lines.push(line) : to.say(line));
   const sound = await runFsck({ settings, repair, say, newId, now });

@@ -31,7 +31,7 @@ export interface Actions {
   export(path: string, args: ExportArguments): Promise<ExitCode>;
   backup(dir: string): Promise<ExitCode>;
   restore(dir: string, options: { replace: boolean }): Promise<ExitCode>;
-  newToken(args: TokenArguments): ExitCode;
+  newToken(args: TokenArguments): Promise<ExitCode>;
 }
 
 export interface ProgramOptions {

@@ -2,8 +2,14 @@
  * What happens to a run of the clustering: asked for together with its job; its points stored slice by slice, where nobody sees them;
  * then, in the transaction that completes the job, its clusters take over. docs/clusters.md says what holds between the steps.
  */
-import { labelOf } from '../compute/clusters/class-keywords.ts';
-import type { Cluster, ClusterDraft, ClusterPoint, ClusterRun, ClusterTrigger } from '../domain/cluster.ts';
+import {
+  type Cluster,
+  type ClusterDraft,
+  type ClusterPoint,
+  type ClusterRun,
+  type ClusterTrigger,
+  labelOf,
+} from '../domain/cluster.ts';
 import { isInFlight } from '../domain/job.ts';
 import type { Command, StoreReader, Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy } from './move-job.ts';

@@ -1,5 +1,5 @@
 /** Clusters get other names: when pages of theirs were forgotten, and when a language model is there to find better ones. */
-import { labelOf } from '../compute/clusters/class-keywords.ts';
+import { labelOf } from '../domain/cluster.ts';
 import type { Job } from '../domain/job.ts';
 import type { Command } from '../store/store.ts';
 import { createJob } from './move-job.ts';

@@ -122,3 +122,11 @@ export interface ClusterPoint {
   /** Not clustered by the run but put to the nearest cluster since. */
   since: boolean;
 }
+
+/** Keywords in a label. */
+const labelWords = 3;
+
+/** What a cluster is called where nobody says better; null without keywords. */
+export function labelOf(keywords: readonly string[]): string | null {
+  return keywords.length === 0 ? null : keywords.slice(0, labelWords).join(', ');
+}

@@ -62,7 +62,7 @@ export interface ThreadPoolOptions {
 }
 
 /** An importer's pauses are shorter; after it the threads' memory is given back. */
-const lazyIdleMs = 60_000;
+const lazyIdleMs = 20_000;
 
 export interface RunOptions {
   signal?: AbortSignal;

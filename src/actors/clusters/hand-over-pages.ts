@@ -1,5 +1,4 @@
 /** The first step of a run of topics: page vectors go from the store to the clustering thread, some at a time. */
-import { sampledPages } from '../../compute/clusters/cluster-pages.ts';
 import type { ChunkRows } from '../../compute/clusters/page-table.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -18,6 +17,8 @@ const sampledChunks = 4;
 const languageCharacters = 1000;
 /** Page numbers listed at a time. */
 const sliceNumbers = 2000;
+/** Pages from which the axes are learned. */
+export const sampledPages = 3000;
 
 /**
  * Hand the vectors of a model's pages over to the clustering thread, as the run that it calls `run`: a sample first, which it learns

@@ -180,11 +180,3 @@ export class ClassKeywords {
     return found;
   }
 }
-
-/** Keywords in a label. */
-const labelWords = 3;
-
-/** What a cluster is called where nobody says better; null without keywords. */
-export function labelOf(keywords: readonly string[]): string | null {
-  return keywords.length === 0 ? null : keywords.slice(0, labelWords).join(', ');
-}

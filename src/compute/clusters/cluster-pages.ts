@@ -9,8 +9,6 @@ import { companyOf, graphNeighbours, similarityGraph } from './similarity-graph.
 
 /** Axes along which pages are compared: 64 to 256 agreed with labels alike, and as well as all 1,024 (docs/clusters.md). */
 export const comparedAxes = 128;
-/** Pages from which the axes are learned. */
-export const sampledPages = 3000;
 
 /**
  * Resolutions tried, from coarse to fine, each √2 times the one before: from where a handful of topics is all there is to where

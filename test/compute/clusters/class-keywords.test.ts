@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClassKeywords, labelOf } from '../../../src/compute/clusters/class-keywords.ts';
+import { ClassKeywords } from '../../../src/compute/clusters/class-keywords.ts';
 import { createKeywordTerms } from '../../../src/compute/clusters/keyword-terms.ts';
 import { winkStemmer } from '../../../src/compute/text/wink-tokenizer.ts';
+import { labelOf } from '../../../src/domain/cluster.ts';
 
 const termsOf = createKeywordTerms(winkStemmer());
 
