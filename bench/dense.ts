@@ -41,7 +41,7 @@ const truths = queries.slice(0, JUDGED).map((query) => nearest(query));
 const labels = Uint32Array.from({ length: rows }, (_, row) => row);
 
 const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
-const entry = new URL('../src/threads/shard-thread', import.meta.url);
+const entry = new URL('../src/threads/shard-thread.ts', import.meta.url);
 const shards = Array.from({ length: SHARDS }, (_, number) =>
   openThreadPool<ShardTasks>({ entry, name: `shard-${number}`, threads: 1, maxQueue: 10_000 }),
 );

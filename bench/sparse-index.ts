@@ -22,7 +22,7 @@ const TOP = 100;
 
 const chunks = Number(process.argv[2] ?? 100_000);
 const workload = openWorkload({ seed: SEED });
-const entry = (name: string) => new URL(`../src/threads/${name}`, import.meta.url);
+const entry = (name: string) => new URL(`../src/threads/${name}.ts`, import.meta.url);
 const searchers = [0, 1].map((number) =>
   openThreadPool<typeof import('../src/threads/search-thread.ts')>({
     entry: entry('search-thread'),

@@ -25,7 +25,7 @@ const sizes = [1000, 10_000, 50_000];
 const resolution = 1;
 const batch = 500;
 const pool = openThreadPool<typeof import('../src/threads/cluster-thread.ts')>({
-  entry: new URL('../src/threads/cluster-thread', import.meta.url),
+  entry: new URL('../src/threads/cluster-thread.ts', import.meta.url),
   name: 'clusters',
   threads: 1,
   maxQueue: 64,

@@ -1,10 +1,10 @@
-// Compiles src/ to dist/ when a source file is newer than the last build. Called before every start, so that a fresh
+// Bundles src/ into dist/ when a source file is newer than the last build. Called before every start, so that a fresh
 // clone and an edited checkout both run what their sources say; with nothing to do it costs a few milliseconds. Of several at once one
 // builds and the others wait for it.
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -28,7 +28,7 @@ function builtFrom() {
   }
 }
 
-const inputs = ['src', 'tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name));
+const inputs = ['src', 'tsconfig.json', 'scripts/bundle.mjs', 'package.json'].map((name) => join(root, name));
 const newestInput = () => Math.max(...inputs.map(newestMtime));
 const isStale = () => builtFrom() < newestInput();
 
@@ -55,17 +55,13 @@ function holderLives() {
 }
 
 /** Into a folder of its own, so that nobody ever reads half a build. */
-function build() {
+async function build() {
   const from = newestInput();
   rmSync(fresh, { recursive: true, force: true });
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh];
-  const run = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
-  if (run.status !== 0) return run.status ?? 1;
+  await bundle(root, fresh);
   writeFileSync(join(fresh, '.built'), String(from));
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);
-  return 0;
 }
 
 while (isStale()) {
@@ -74,11 +70,13 @@ while (isStale()) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
     continue;
   }
-  let status = 0;
   try {
-    if (isStale()) status = build();
+    if (isStale()) await build();
+  } catch (error) {
+    if (!('errors' in error)) throw error;
+    process.exitCode = 1; // what is wrong was printed
+    break;
   } finally {
     release();
   }
-  if (status !== 0) process.exit(status);
 }

@@ -1,4 +1,6 @@
 /** The version of this software, as package.json has it. */
-import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { programDir } from './files/program-files.ts';
 
-export const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
+export const { version } = JSON.parse(readFileSync(join(programDir, 'package.json'), 'utf8')) as { version: string };

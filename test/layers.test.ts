@@ -27,7 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
   importers: foundations,
   index: [...foundations, 'files', 'threads', 'store'],
   commands: [...foundations, 'machines', 'store'],
-  actors: [...foundations, 'machines', 'store', 'commands', 'threads', 'providers', 'telemetry', 'index'],
+  actors: [...foundations, 'files', 'machines', 'store', 'commands', 'threads', 'providers', 'telemetry', 'index'],
   mcp: foundations,
   http: [...foundations, 'telemetry', 'actors', 'settings', 'mcp'],
 };

@@ -24,7 +24,7 @@ const threads = 2;
 /** A number that no model has: nothing is stored of it, so every page is to be embedded. */
 const noSpace = 4_000_000_000;
 
-const entry = (thread: string) => new URL(`../../src/threads/${thread}`, import.meta.url);
+const entry = (thread: string) => new URL(`../../src/threads/${thread}.ts`, import.meta.url);
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export async function measureEngine(dataDir: string, dim: number): Promise<EngineRate> {

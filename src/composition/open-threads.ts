@@ -1,10 +1,12 @@
 /** The thread pools of work that keeps no state; those of the index are the index's own (src/actors/indexes/index-threads.ts). */
+
 import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/hand-over-pages.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
 import { openPdfReader, type PdfReader } from '../actors/fetching/read-pdf.ts';
 import type { WorkPool } from '../actors/indexes/index-threads.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
+import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
 
@@ -38,7 +40,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer |
   const cores = availableParallelism();
   const workers = Math.max(2, cores);
   const work: WorkPool = openThreadPool({
-    entry: new URL('../threads/work-thread', import.meta.url),
+    entry: programFile('threads/work-thread'),
     name: 'work',
     threads: workers,
     maxQueue: maxWorkQueue,
@@ -51,7 +53,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer |
   const pdfs = openPdfReader(settings.pdf);
   const feeds = openFeedReader();
   const entities = openThreadPool<typeof import('../threads/entity-thread.ts')>({
-    entry: new URL('../threads/entity-thread', import.meta.url),
+    entry: programFile('threads/entity-thread'),
     name: 'entities',
     threads: 1,
     maxQueue: maxEntityQueue,
@@ -61,7 +63,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer |
     data: { wordVectors },
   });
   const clusters: ClusterPool = openThreadPool({
-    entry: new URL('../threads/cluster-thread', import.meta.url),
+    entry: programFile('threads/cluster-thread'),
     name: 'clusters',
     threads: 1,
     maxQueue: maxClusterQueue,

@@ -1,10 +1,12 @@
 /** Reads the word vectors that come with the program (models/README.md), at every start; the result is shared by all threads. */
+
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { shareWordVectors } from '../compute/embedding/word-vectors.ts';
 import { errorMessage } from '../domain/error-message.ts';
+import { programDir } from '../files/program-files.ts';
 
-const installedPath = fileURLToPath(new URL('../../models/word-vectors.bin', import.meta.url));
+const installedPath = join(programDir, 'models', 'word-vectors.bin');
 
 /** The file is missing, unreadable or damaged; the message says what to do. */
 export class WordVectorsUnavailableError extends Error {

@@ -2,6 +2,7 @@
  * Looks into a store from a process of its own (`look-process.ts`), before this process maps its file: a damaged file is told by name then,
  * instead of ending whoever opens it, again at each start.
  */
+
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ruleKind, ruleSettings } from '../domain/blacklist.ts';
+import { isSource, programFile } from '../files/program-files.ts';
 import { faultOfStoreFile } from './inspect-file.ts';
 
 /** `prove` opens the store as the service does, `prove-beside` for reading only, while another process may write; `open` only does that. */
@@ -111,9 +113,8 @@ export async function openApart(storeDir: string): Promise<void> {
 
 /** What the process said, and how it ended. */
 function look(task: LookTask, storeDir: string): Promise<{ lines: LookLine[]; end: string }> {
-  const fromSource = import.meta.url.endsWith('.ts');
-  const entry = fileURLToPath(new URL(`./look-process${fromSource ? '.ts' : '.js'}`, import.meta.url));
-  const flags = fromSource ? ['--import', import.meta.resolve('tsx')] : [];
+  const entry = fileURLToPath(programFile('store/look-process'));
+  const flags = isSource ? ['--import', import.meta.resolve('tsx')] : [];
   const options = { timeout: maxTotalMs, killSignal: 'SIGKILL', maxBuffer: maxAnswerBytes } as const;
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [...flags, entry, task, storeDir], options, (error, stdout, stderr) => {

@@ -42,7 +42,7 @@ export class TaskTimeoutError extends Error {
 type Task = (argument: any) => unknown;
 
 export interface ThreadPoolOptions {
-  /** Module URL of the thread entry without its extension: the caller's own (.ts under tsx, .js when built) is added. */
+  /** Module of the thread: `programFile('threads/…-thread')`. */
   entry: URL;
   name: string;
   threads: number;
@@ -106,9 +106,8 @@ export interface ThreadPool<Tasks> {
 
 /** Open a pool over the tasks of one thread entry: `openThreadPool<typeof import('./shard-thread.ts')>(…)`. */
 export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Tasks> {
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const piscina = new Piscina({
-    filename: options.entry.href + extension,
+    filename: options.entry.href,
     name: options.name,
     minThreads: options.lazy ? 0 : options.threads,
     maxThreads: options.threads,

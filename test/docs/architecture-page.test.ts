@@ -72,7 +72,7 @@ test('every kind of job, every child of the supervisor and every thread is told 
     .filter((path) => path.endsWith('.ts') && !path.startsWith('threads/'))
     .flatMap((path) =>
       Array.from(
-        readFileSync(`${root}src/${path}`, 'utf8').matchAll(/new URL\('(?:\.\.\/)+threads\/([\w-]+)'/g),
+        readFileSync(`${root}src/${path}`, 'utf8').matchAll(/programFile\('threads\/([\w-]+)'/g),
         ([, entry]) => `| \`${entry}.ts\` |`,
       ),
     );

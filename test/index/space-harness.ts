@@ -12,7 +12,7 @@ import { openThreadPool, type ThreadPool } from '../../src/threads/thread-pool.t
 export const DIM = 24;
 
 export function openShardPools<Tasks extends ShardTasks = ShardTasks>(
-  entry = new URL('../../src/threads/shard-thread', import.meta.url),
+  entry = new URL('../../src/threads/shard-thread.ts', import.meta.url),
 ): ThreadPool<Tasks>[] {
   const options = { entry, threads: 1, maxQueue: 1000, uninterrupted: true };
   return [0, 1].map((number) => openThreadPool<Tasks>({ ...options, name: `shard-${number}` }));
@@ -20,7 +20,7 @@ export function openShardPools<Tasks extends ShardTasks = ShardTasks>(
 
 /** Threads that can be told to end. */
 export function openMortalPools(): ThreadPool<typeof import('./mortal-shard-thread.ts')>[] {
-  return openShardPools(new URL('./mortal-shard-thread', import.meta.url));
+  return openShardPools(new URL('./mortal-shard-thread.ts', import.meta.url));
 }
 
 export interface SpaceFixture extends AsyncDisposable {

@@ -21,7 +21,7 @@ export interface Threads {
 }
 
 export function openThreads(): Threads {
-  const entry = (name: string) => new URL(`../../src/threads/${name}`, import.meta.url);
+  const entry = (name: string) => new URL(`../../src/threads/${name}.ts`, import.meta.url);
   const searcher = (number: number) =>
     openThreadPool<SearchTasks>({
       entry: entry('search-thread'),

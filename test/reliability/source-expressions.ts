@@ -26,12 +26,13 @@ export interface SourceExpressions {
 export function readSourceExpressions(): SourceExpressions {
   const api = new API({ cwd: root });
   try {
-    const snapshot = api.updateSnapshot({ openProject: join(root, 'tsconfig.build.json') });
+    const snapshot = api.updateSnapshot({ openProject: join(root, 'tsconfig.json') });
     const [project] = snapshot.getProjects();
     const literals = new Map<string, SourceExpression>();
     const constructed: string[] = [];
     for (const path of project.rootFiles) {
       const file = relative(join(root, 'src'), path);
+      if (file.startsWith('..')) continue;
       const visit = (node: Node): void => {
         if (isRegularExpressionLiteral(node)) {
           literals.set(`${file} ${node.text}`, { file, pattern: literalOf(node.text) });

@@ -4,7 +4,7 @@ import { extractHtml } from '../../src/compute/extraction/extract-html.ts';
 import { openThreadPool } from '../../src/threads/thread-pool.ts';
 
 const pool = openThreadPool<typeof import('../../src/threads/extract-thread.ts')>({
-  entry: new URL('../../src/threads/extract-thread', import.meta.url),
+  entry: new URL('../../src/threads/extract-thread.ts', import.meta.url),
   name: 'extract',
   threads: 1,
   maxQueue: 10,

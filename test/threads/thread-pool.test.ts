@@ -5,7 +5,7 @@ import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../src/thre
 import { markThread } from '../../src/threads/time-limits.ts';
 import { until } from '../process/service.ts';
 
-const entry = new URL('./spinning-thread', import.meta.url);
+const entry = new URL('./spinning-thread.ts', import.meta.url);
 type Tasks = typeof import('./spinning-thread.ts');
 
 const notCounted = markThread() === null ? 'this kernel does not count the processor time of threads' : false;

@@ -2,9 +2,11 @@
  * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it, and of what was fetched,
  * with those ways as failures of its job. Extraction has threads of its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
  */
+
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
+import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import type { FetchedTranscript } from '../../threads/extract-thread.ts';
 import { openThreadPool, QueueFullError, type RunOptions, TaskTimeoutError } from '../../threads/thread-pool.ts';
@@ -35,7 +37,7 @@ export interface Extractor {
 
 export function openExtractor(threads: number): Extractor {
   const pool = openThreadPool<typeof import('../../threads/extract-thread.ts')>({
-    entry: new URL('../../threads/extract-thread', import.meta.url),
+    entry: programFile('threads/extract-thread'),
     name: 'extract',
     threads,
     lazy: true,

@@ -2,10 +2,12 @@
  * Reads PDFs on a thread of their own, with the ways in which that fails as failures of the job. One at a time: a PDF may take
  * gigabytes of memory at worst, and nobody waits for it.
  */
+
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
 import { unnamedTypes } from '../../compute/web/unnamed-types.ts';
 import { JobError } from '../../domain/errors.ts';
+import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import type { PdfFault } from '../../threads/pdf-thread.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/thread-pool.ts';
@@ -29,7 +31,7 @@ export interface PdfReader {
 
 export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
   const pool = openThreadPool<typeof import('../../threads/pdf-thread.ts')>({
-    entry: new URL('../../threads/pdf-thread', import.meta.url),
+    entry: programFile('threads/pdf-thread'),
     name: 'pdf',
     threads: 1,
     lazy: true,

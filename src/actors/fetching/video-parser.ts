@@ -2,9 +2,11 @@
  * Reads the files that come of videos, on a thread of its own: what yt-dlp writes of a video or a list, and captions. Others say what
  * they are wanted for (read-video.ts).
  */
+
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import type { VideoInfo, VideoList } from '../../compute/video/video-info.ts';
 import { JobError } from '../../domain/errors.ts';
+import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/thread-pool.ts';
 import type { CaptionsFile } from '../../threads/video-thread.ts';
@@ -27,7 +29,7 @@ const maxQueue = 64;
 
 export function openVideoParser(limits = { processorMs, timeoutMs }): VideoParser {
   const pool = openThreadPool<typeof import('../../threads/video-thread.ts')>({
-    entry: new URL('../../threads/video-thread', import.meta.url),
+    entry: programFile('threads/video-thread'),
     name: 'videos',
     threads: 1,
     lazy: true,

@@ -1,4 +1,5 @@
 /** The pinned threads of the index: searchers, which hold the segments and the language model, and shards, which hold vectors. */
+import { programFile } from '../../files/program-files.ts';
 import type { SearchThreadData } from '../../threads/analyze-query.ts';
 import { openThreadPool, type ThreadPool } from '../../threads/thread-pool.ts';
 
@@ -22,7 +23,7 @@ const maxYoungMb = 8;
 export function openIndexThreads(options: IndexThreadsOptions) {
   const searchers = Array.from({ length: options.searchers }, (_, number) =>
     openThreadPool<typeof import('../../threads/search-thread.ts')>({
-      entry: new URL('../../threads/search-thread', import.meta.url),
+      entry: programFile('threads/search-thread'),
       name: `searcher-${number}`,
       threads: 1,
       maxQueue,
@@ -32,7 +33,7 @@ export function openIndexThreads(options: IndexThreadsOptions) {
   );
   const shards = Array.from({ length: options.shards }, (_, number) =>
     openThreadPool<typeof import('../../threads/shard-thread.ts')>({
-      entry: new URL('../../threads/shard-thread', import.meta.url),
+      entry: programFile('threads/shard-thread'),
       name: `shard-${number}`,
       threads: 1,
       maxQueue,

@@ -1,4 +1,5 @@
 /** The thread of transformer models: started when the first one is asked for, kept with what it has loaded. */
+import { programFile } from '../../files/program-files.ts';
 import type { RunTransformer } from '../../providers/transformers-embedder.ts';
 import { openThreadPool, type ThreadPool } from '../../threads/thread-pool.ts';
 import type { TransformerThreadData } from '../../threads/transformer-thread.ts';
@@ -18,7 +19,7 @@ export function transformerThreads(data: TransformerThreadData): TransformerThre
   return {
     run(request, signal) {
       pool ??= openThreadPool<Tasks>({
-        entry: new URL('../../threads/transformer-thread', import.meta.url),
+        entry: programFile('threads/transformer-thread'),
         name: 'transformers',
         threads: 1,
         maxQueue,

@@ -1,8 +1,10 @@
 /** Reads feeds on a thread of their own, with the ways in which that fails as errors of the poll. */
+
 import type { Episode } from '../../compute/feed/episode.ts';
 import type { FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { JobError } from '../../domain/errors.ts';
+import { programFile } from '../../files/program-files.ts';
 import { openThreadPool, QueueFullError, TaskTimeoutError } from '../../threads/thread-pool.ts';
 import { ranOutOfMemory } from '../system/thread-faults.ts';
 
@@ -24,7 +26,7 @@ export interface FeedReader {
 
 export function openFeedReader(limits = { processorMs, timeoutMs }): FeedReader {
   const pool = openThreadPool<typeof import('../../threads/feed-thread.ts')>({
-    entry: new URL('../../threads/feed-thread', import.meta.url),
+    entry: programFile('threads/feed-thread'),
     name: 'feeds',
     threads: 1,
     lazy: true,

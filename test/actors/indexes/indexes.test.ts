@@ -21,7 +21,7 @@ let work: WorkPool;
 before(() => {
   const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors: null };
   work = openThreadPool({
-    entry: new URL('../../../src/threads/work-thread', import.meta.url),
+    entry: new URL('../../../src/threads/work-thread.ts', import.meta.url),
     name: 'work',
     threads: 1,
     maxQueue: 1000,

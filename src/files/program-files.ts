@@ -1,0 +1,19 @@
+/** Files of the program itself: as sources and as bundled, where a module's own place says nothing. */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const own = fileURLToPath(import.meta.url);
+export const isSource = own.endsWith('.ts');
+
+/** The folder of package.json. */
+export const programDir = folderAbove(dirname(own));
+
+function folderAbove(dir: string): string {
+  return existsSync(join(dir, 'package.json')) ? dir : folderAbove(dirname(dir));
+}
+
+/** The file of a module that is started by its path, `threads/work-thread` say: below src/ or dist/. */
+export function programFile(module: string): URL {
+  return pathToFileURL(join(programDir, isSource ? 'src' : 'dist', `${module}${isSource ? '.ts' : '.js'}`));
+}
