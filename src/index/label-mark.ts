@@ -5,7 +5,7 @@
  */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Turns } from '../compute/structures/turns.ts';
+import pLimit from 'p-limit';
 import { errorCode } from '../domain/error-code.ts';
 import { replaceText } from '../files/durable-file.ts';
 import type { IndexLog } from './index-log.ts';
@@ -17,7 +17,7 @@ const sides = ['sparse', 'dense', 'pages'];
 export class LabelMark {
   readonly #path: string;
   #marked: number;
-  readonly #writes = new Turns();
+  readonly #writes = pLimit(1);
 
   private constructor(path: string, marked: number) {
     this.#path = path;
@@ -37,7 +37,7 @@ export class LabelMark {
 
   /** Files with labels below `labelEnd` are about to become valid. Errors: those of the file system; they must not then. */
   raise(labelEnd: number): Promise<void> {
-    return this.#writes.run(async () => {
+    return this.#writes(async () => {
       if (labelEnd <= this.#marked) return;
       await replaceText(this.#path, String(labelEnd));
       this.#marked = labelEnd;

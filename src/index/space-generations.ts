@@ -5,7 +5,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Turns } from '../compute/structures/turns.ts';
+import pLimit from 'p-limit';
 import { graphPathOf } from '../threads/graph-path.ts';
 import type { FileToLoad, GraphToLoad } from '../threads/shard-files.ts';
 import type { LoadReport, SaveReport } from '../threads/shard-thread.ts';
@@ -48,7 +48,7 @@ export class SpaceGenerations {
   readonly #saved: number[];
   #manifest: SpaceManifest;
   #rowsLost = false;
-  readonly #saves = new Turns();
+  readonly #saves = pLimit(1);
 
   private constructor(options: GenerationsOptions, manifest: SpaceManifest | null) {
     this.#options = options;
@@ -126,12 +126,12 @@ export class SpaceGenerations {
 
   /** Make the files agree with the shards as they are now. Errors: those of `write` and the file system; the old files then still load. */
   save(write: WriteShard): Promise<void> {
-    return this.#saves.run(() => this.#writeGeneration(write));
+    return this.#saves(() => this.#writeGeneration(write));
   }
 
   /** Resolves when no save runs. */
   async settled(): Promise<void> {
-    await this.#saves.ended();
+    await this.#saves(async () => undefined);
   }
 
   /** Delete what was set aside. */
@@ -141,8 +141,7 @@ export class SpaceGenerations {
 
   /** Delete the folder. */
   async drop(): Promise<void> {
-    await this.#saves.ended();
-    await rm(this.#options.dir, { recursive: true, force: true });
+    await this.#saves(() => rm(this.#options.dir, { recursive: true, force: true }));
   }
 
   async #writeGeneration(write: WriteShard): Promise<void> {

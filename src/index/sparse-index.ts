@@ -16,11 +16,11 @@
  * - One publication at a time, one merge at a time, one save at a time.
  * - A label deleted before it is added (a page forgotten while it was being indexed) is remembered and never becomes live.
  */
+import pLimit from 'p-limit';
 import { deletedCount } from '../compute/bm25/deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';
 import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
-import { Turns } from '../compute/structures/turns.ts';
 import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import { type PublishTask, SearcherSnapshots } from './searcher-snapshots.ts';
@@ -100,9 +100,9 @@ export class SparseIndex {
   #docsUnsaved = 0;
   #closing = false;
   #pump: Promise<void> | undefined;
-  readonly #publications = new Turns();
-  readonly #merges = new Turns();
-  readonly #saves = new Turns();
+  readonly #publications = pLimit(1);
+  readonly #merges = pLimit(1);
+  readonly #saves = pLimit(1);
   #mergeAsked = false;
 
   private constructor(options: SparseIndexOptions) {
@@ -171,7 +171,7 @@ export class SparseIndex {
 
   /** Make the files agree with the index as it is now. Errors: those of the file system; the old files then still load. */
   save(): Promise<void> {
-    return this.#saves.run(async () => {
+    return this.#saves(async () => {
       const docs = this.#docsUnsaved;
       await this.#files.save([...this.#members]);
       this.#docsUnsaved -= docs;
@@ -185,14 +185,14 @@ export class SparseIndex {
 
   /** For quiet times: bring small segments together, so that searches and files are few. Then save. */
   async consolidate(): Promise<void> {
-    await this.#merges.run(() => this.#replace(chooseIdleMerge(this.#sizes())));
+    await this.#merges(() => this.#replace(chooseIdleMerge(this.#sizes())));
     await this.save();
   }
 
   /** Rewrite every segment with deleted documents and save: no term of a deleted chunk is left in memory or on disk. */
   async purge(): Promise<void> {
     const worn = this.#members.filter(({ deletions }) => deletedCount(deletions) > 0).map(({ id }) => id);
-    for (const id of worn) await this.#merges.run(() => this.#replace([id]));
+    for (const id of worn) await this.#merges(() => this.#replace([id]));
     await this.save();
   }
 
@@ -212,7 +212,7 @@ export class SparseIndex {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#pump;
-    await this.#merges.ended();
+    await this.#merges(async () => undefined);
     await this.save();
   }
 
@@ -262,7 +262,7 @@ export class SparseIndex {
 
   /** Bring every searcher to the members of now; what was retired before then is read by nobody. */
   #publish(): Promise<void> {
-    return this.#publications.run(async () => {
+    return this.#publications(async () => {
       const retired = new Set(this.#retiring);
       await this.#snapshots.publish([...this.#members]);
       this.#retiring = this.#retiring.filter((member) => !retired.has(member));
@@ -273,18 +273,16 @@ export class SparseIndex {
   #mergeSoon(): void {
     if (this.#mergeAsked || this.#closing) return;
     this.#mergeAsked = true;
-    this.#merges
-      .run(async () => {
-        this.#mergeAsked = false;
-        for (;;) {
-          const ids = this.#closing ? [] : chooseMerge(this.#sizes());
-          if (ids.length === 0) return;
-          await this.#replace(ids);
-        }
-      })
-      .catch((error) =>
-        this.#options.log.error({ err: error }, 'sparse index: merge failed, tried again with the next change'),
-      );
+    this.#merges(async () => {
+      this.#mergeAsked = false;
+      for (;;) {
+        const ids = this.#closing ? [] : chooseMerge(this.#sizes());
+        if (ids.length === 0) return;
+        await this.#replace(ids);
+      }
+    }).catch((error) =>
+      this.#options.log.error({ err: error }, 'sparse index: merge failed, tried again with the next change'),
+    );
   }
 
   /** Put the merge of some members in their place and publish it. */

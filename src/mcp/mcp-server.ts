@@ -14,7 +14,7 @@ import {
   ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
-import { Turns } from '../compute/structures/turns.ts';
+import pLimit from 'p-limit';
 import { cutText } from './cut-text.ts';
 import { enveloped, neutralText } from './neutral-text.ts';
 import {
@@ -70,7 +70,7 @@ const failureBytes = 2000;
 /** Its calls are made one after the other, those of a batch, too. */
 export function toolServer(host: ToolHost): Server {
   const server = new Server({ name: 'readback', version: host.version }, { capabilities: { tools: {} }, instructions });
-  const turns = new Turns();
+  const oneAtATime = pLimit(1);
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listedTools(host) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     // Hidden is not forbidden: the token decides.
@@ -79,7 +79,7 @@ export function toolServer(host: ToolHost): Server {
       throw new McpError(ErrorCode.InvalidParams, `unknown tool: ${neutralText(params.name.slice(0, 64))}`);
     const call = toolCall(tool, params.arguments ?? {});
     if (typeof call === 'string') return failure(call);
-    const answer = await turns.run(() => host.call(call.request, signal));
+    const answer = await oneAtATime(() => host.call(call.request, signal));
     return resultOf(tool, call.args, answer);
   });
   return server;

@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Turns } from '../compute/structures/turns.ts';
+import pLimit from 'p-limit';
 import { FatalError } from '../domain/errors.ts';
 import { BackfillReader, BackfillTransactor } from './backfills.ts';
 import { BlacklistReader, BlacklistTransactor } from './blacklist.ts';
@@ -106,8 +106,8 @@ export class Store {
   #failure: FatalError | null = null;
   /** LMDB's number of the last commit. */
   #lastCommit: number;
-  /** Whoever uses the one right to write has its turn, which after a failure may never end. */
-  readonly #writing = new Turns();
+  /** One writes at a time; after a failure that may never end. */
+  readonly #writing = pLimit(1);
   /** Ends when all commits are on the disk and seen to be, or known not to be. */
   #flushing: Promise<void> = Promise.resolve();
   #tellFailure!: () => void;
@@ -140,7 +140,7 @@ export class Store {
    * on for every call.
    */
   transact(commands: readonly Command<unknown>[]): Promise<Commit> {
-    return this.#writing.run(() => this.#transact(commands));
+    return this.#writing(() => this.#transact(commands));
   }
 
   /** Commit one command, and wait until it is on the disk. Errors: its own, and as of `transact`. For those who write without a writer. */
@@ -157,7 +157,7 @@ export class Store {
    * Errors: as of Environment.rewrite.
    */
   compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
-    return this.#writing.run(async () => {
+    return this.#writing(async () => {
       await this.#assertOurs();
       const bytesBefore = this.usedBytes();
       try {
@@ -309,7 +309,7 @@ export class Store {
   }
 
   async close(): Promise<void> {
-    const settled = this.#writing.ended().then(() => this.#flushing);
+    const settled = this.#writing(async () => undefined).then(() => this.#flushing);
     await Promise.race([settled, this.#failed]);
     if (this.#failure === null) await this.#environment.close();
   }

@@ -10,10 +10,10 @@
  * abort()), so pools of `uninterrupted` threads abandon a task instead: the caller goes on, the thread finishes.
  */
 import { parentPort } from 'node:worker_threads';
+import pLimit from 'p-limit';
 import { Piscina } from 'piscina';
-import { Turns } from '../compute/structures/turns.ts';
 import { traced } from '../tracing/span.ts';
-import { NoRoomError, Places } from './places.ts';
+import { Semaphore, SemaphoreFullError } from './semaphore.ts';
 import { markThread, PassingLimit, ProcessorLimit, type ThreadMark, type TimeLimit } from './time-limits.ts';
 
 /** The task was refused because `maxQueue` tasks wait already; it may be tried again. */
@@ -112,7 +112,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     minThreads: options.lazy ? 0 : options.threads,
     maxThreads: options.threads,
     idleTimeout: options.lazy ? lazyIdleMs : Number.POSITIVE_INFINITY,
-    maxQueue: options.threads, // whose threads are starting; tasks wait for `places`, and more of them never come here
+    maxQueue: options.threads, // whose threads are starting; tasks wait for `semaphore`, and more of them never come here
     stricterFIFO: true,
     atomics: 'async',
     workerData: options.data,
@@ -142,9 +142,9 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   let endedThreads = 0;
   piscina.on('workerDestroy', () => endedThreads++);
   let load = 0;
-  const pieces = new Turns();
+  const pieces = pLimit(1);
   // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are; so all wait here.
-  const places = new Places(options.threads, options.maxQueue);
+  const semaphore = new Semaphore(options.threads, options.maxQueue);
   return {
     async run(name, given, { signal, timeoutMs, processorMs, transfer, told } = {}) {
       load++;
@@ -165,7 +165,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       }
       try {
         const stop = signals.length === 0 ? undefined : AbortSignal.any(signals);
-        await places.enter(stop);
+        await semaphore.acquire(stop);
         passingLimit?.begin();
         const interrupting = stop === undefined || options.uninterrupted ? {} : { signal: stop };
         const moved = transfer === undefined ? {} : { transferList: transfer };
@@ -176,7 +176,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
               piscina.run(argument, { name, ...moved, ...interrupting }),
             );
           } finally {
-            places.leave();
+            semaphore.release();
           }
         };
         return await (stop === undefined ? inThread() : unlessAborted(inThread(), stop));
@@ -187,7 +187,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
             process.emitWarning(`${options.name}: a task took too long and ended with its thread`);
           throw new TaskTimeoutError(`${options.name}.${name}`, reached, { cause: error });
         }
-        if (error instanceof NoRoomError) throw new QueueFullError(fullQueue, { cause: error });
+        if (error instanceof SemaphoreFullError) throw new QueueFullError(fullQueue, { cause: error });
         throw error;
       } finally {
         listeners.delete(call);
@@ -196,15 +196,15 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         load--;
       }
     },
-    inTurn: (piece) => pieces.run(piece),
+    inTurn: (piece) => pieces(piece),
     get queued() {
-      return places.waiting;
+      return semaphore.waiting;
     },
     get load() {
       return load;
     },
     close() {
-      places.close(new DOMException(`${options.name} is closed`, 'AbortError'));
+      semaphore.close(new DOMException(`${options.name} is closed`, 'AbortError'));
       return piscina.close({ force: true });
     },
   };

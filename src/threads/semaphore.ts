@@ -1,17 +1,17 @@
 /**
- * So many places, taken and left by what runs at once, and a bounded queue of those who wait for one: first come, first served.
- * Who gives up while it waits leaves the queue at once and makes room for another. Called by the thread pools.
+ * A semaphore with a bounded queue, first come, first served. Who gives up while it waits leaves the queue at once and makes room for another.
+ * Called by the thread pools.
  */
 
 /** More would wait than may. */
-export class NoRoomError extends Error {}
+export class SemaphoreFullError extends Error {}
 
 interface Waiting {
   go: () => void;
   refuse: (reason: unknown) => void;
 }
 
-export class Places {
+export class Semaphore {
   #free: number;
   readonly #maxWaiting: number;
   /** In the order they came. */
@@ -28,17 +28,17 @@ export class Places {
   }
 
   /**
-   * Wait for a place; whoever has one gives it back by `leave`.
-   * Errors: NoRoomError; the signal's reason when it comes first; the reason of `close`.
+   * Wait for a place; whoever has one gives it back by `release`.
+   * Errors: SemaphoreFullError; the signal's reason when it comes first; the reason of `close`.
    */
-  async enter(signal?: AbortSignal): Promise<void> {
+  async acquire(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed.reason;
     if (this.#free > 0) {
       this.#free--;
       return;
     }
-    if (this.#waiting.size >= this.#maxWaiting) throw new NoRoomError(`${this.#maxWaiting} wait already`);
+    if (this.#waiting.size >= this.#maxWaiting) throw new SemaphoreFullError(`${this.#maxWaiting} wait already`);
     let giveUp = (): void => {};
     try {
       await new Promise<void>((go, refuse) => {
@@ -56,7 +56,7 @@ export class Places {
   }
 
   /** Give a place back: to the one who has waited longest. */
-  leave(): void {
+  release(): void {
     const [first] = this.#waiting;
     if (first === undefined) this.#free++;
     else {
