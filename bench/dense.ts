@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabelRange, createLabelSet } from '../src/compute/structures/label-set.ts';
+import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
 import { type ShardTasks, VectorSpace } from '../src/index/vector-space.ts';
 import { openDots, plainDots } from '../src/threads/dot-kernel.ts';
 import { offerNearest } from '../src/threads/nearest-rows.ts';
@@ -49,7 +49,7 @@ const report = (fields: object, message: string) => console.error(message, field
 const log = { info: () => undefined, warn: report, error: report };
 const options = { modelId: 'bench', dim, dir, storeId: 'bench', shards, log, onMissing: () => undefined };
 try {
-  const live = createLabelSet(rows);
+  const live = createBitmap(rows);
   const { space } = await VectorSpace.open(options, live);
   for (const query of queries) await space.search(query, 1);
   const rssBefore = residentMb();
@@ -73,7 +73,7 @@ try {
   const saveS = await secondsOf(() => space.save());
   const fileMb = await folderMb();
   await space.close();
-  addLabelRange(live, 0, rows);
+  addBitRange(live, 0, rows);
   let missing = 0;
   let reopened: VectorSpace | undefined;
   const loadS = await secondsOf(async () => {

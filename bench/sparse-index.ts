@@ -7,7 +7,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabelRange, createLabelSet } from '../src/compute/structures/label-set.ts';
+import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
 import { SparseIndex } from '../src/index/sparse-index.ts';
 import { modelSegment } from '../src/threads/model-segment.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
@@ -46,7 +46,7 @@ const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
 const options = { dir, storeId: 'bench', searchers, worker, log };
 
 try {
-  const live = createLabelSet(chunks);
+  const live = createBitmap(chunks);
   const { index } = await SparseIndex.open(options, live);
   const added = await timeAdds(index);
   const during = index.stats();
@@ -54,7 +54,7 @@ try {
   const search = await timeSearches();
   const saved = index.stats();
   const closeMs = await timeOf(() => index.close());
-  addLabelRange(live, 0, chunks);
+  addBitRange(live, 0, chunks);
   const openStarted = performance.now();
   const reopened = await SparseIndex.open(options, live);
   const openMs = performance.now() - openStarted;

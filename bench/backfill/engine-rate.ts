@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PageToEmbed, slicesFrom } from '../../src/actors/models/backfill-slices.ts';
-import { createLabelSet } from '../../src/compute/structures/label-set.ts';
+import { createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';
 import { loadWordVectors } from '../../src/providers/load-word-vectors.ts';
 import { StoreView } from '../../src/store/store-view.ts';
@@ -50,7 +50,7 @@ export async function measureEngine(dataDir: string, dim: number): Promise<Engin
       log: silent,
       onMissing: () => {},
     };
-    return (await VectorSpace.open(options, createLabelSet(0))).space;
+    return (await VectorSpace.open(options, createBitmap(0))).space;
   };
   const slices = function* () {
     for (const { pages } of slicesFrom(view.reader, noSpace, 0, view.reader.counters.peek('page') - 1)) yield pages;

@@ -5,7 +5,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
-import { addLabel, addLabelRange, createLabelSet, type LabelSet } from '../../src/compute/structures/label-set.ts';
+import { addBit, addBitRange, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { Searchers } from '../../src/index/searchers.ts';
 import { SparseIndex } from '../../src/index/sparse-index.ts';
 import { type ShardTasks, VectorSpace } from '../../src/index/vector-space.ts';
@@ -112,17 +112,17 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   }
 
   const asking = new Searchers(searchers, () => index.republish(), log);
-  const limits = (allow?: LabelSet) => (allow === undefined ? {} : { allow });
-  const find = (query: BenchQuery, k: number, allow?: LabelSet) =>
+  const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
+  const find = (query: BenchQuery, k: number, allow?: Bitmap) =>
     asking.find({ query: query.text, dim: null, k, ...limits(allow) });
-  const text = async (query: BenchQuery, k: number, allow?: LabelSet) => (await find(query, k, allow).found).labels;
-  const nearest = async ({ vector }: BenchQuery, k: number, allow?: LabelSet) =>
+  const text = async (query: BenchQuery, k: number, allow?: Bitmap) => (await find(query, k, allow).found).labels;
+  const nearest = async ({ vector }: BenchQuery, k: number, allow?: Bitmap) =>
     (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
   const fused = (lists: Uint32Array[]) =>
     fuseRrf(lists, RRF_K)
       .slice(0, TOP)
       .map(({ label }) => label);
-  const searches = (allow?: LabelSet): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
+  const searches = (allow?: Bitmap): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
     hybrid: async (query) => {
       const { analyzed, found } = find(query, TOP, allow);
       await analyzed;
@@ -137,8 +137,8 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   return {
     searches: searches(),
     filtered(share) {
-      const allow = createLabelSet(data.chunks);
-      for (let chunk = 0; chunk < data.chunks; chunk++) if (bucketOf(chunk) < bucketsOf(share)) addLabel(allow, chunk);
+      const allow = createBitmap(data.chunks);
+      for (let chunk = 0; chunk < data.chunks; chunk++) if (bucketOf(chunk) < bucketsOf(share)) addBit(allow, chunk);
       return searches(allow);
     },
     denseRanking: (query) => nearest(query, data.chunks),
@@ -197,9 +197,9 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
 }
 
 /** All chunks if the folder has an index, none if it is empty. */
-async function indexedBefore(dir: string, { chunks }: BenchData): Promise<LabelSet> {
-  const live = createLabelSet(chunks);
-  if ((await readdir(dir)).length > 0) addLabelRange(live, 0, chunks);
+async function indexedBefore(dir: string, { chunks }: BenchData): Promise<Bitmap> {
+  const live = createBitmap(chunks);
+  if ((await readdir(dir)).length > 0) addBitRange(live, 0, chunks);
   return live;
 }
 

@@ -4,7 +4,7 @@
  * About 40 bytes a page and 4 a label.
  */
 import { passesFilters } from '../compute/ranking/passes-filters.ts';
-import { addLabelRange, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
+import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import { longer } from '../compute/structures/longer.ts';
 import { domainMatches } from '../compute/web/domain-match.ts';
 import type { LabelRange, Page } from '../domain/page.ts';
@@ -12,7 +12,7 @@ import type { PageFilters } from '../domain/page-filters.ts';
 
 /** The labels that may be among the results. */
 export interface AllowedLabels {
-  labels: LabelSet;
+  labels: Bitmap;
   count: number;
 }
 
@@ -133,9 +133,9 @@ export class Catalog {
   }
 
   /** Every label that belongs to a page now. */
-  live(): LabelSet {
-    const labels = createLabelSet(this.#labels);
-    for (let no = 0; no < this.#pages; no++) addLabelRange(labels, this.#firstLabel[no], this.#chunkCount[no]);
+  live(): Bitmap {
+    const labels = createBitmap(this.#labels);
+    for (let no = 0; no < this.#pages; no++) addBitRange(labels, this.#firstLabel[no], this.#chunkCount[no]);
     return labels;
   }
 
@@ -147,14 +147,14 @@ export class Catalog {
     const { domain, after, before, pages } = filters;
     if (domain === null && after === null && before === null && pages === null) return null;
     const wanted = this.#domains.map((name) => domain === null || domainMatches(name, domain));
-    const labels = createLabelSet(this.#labels);
+    const labels = createBitmap(this.#labels);
     let count = 0;
     for (let no = 0; no < this.#pages; no++) {
       const chunks = this.#chunkCount[no];
       if (chunks === 0 || (pages !== null && !pages.has(no)) || !wanted[this.#domainOfPage[no]]) continue;
       if (after !== null && this.#lastSeen[no] < after) continue;
       if (before !== null && this.#firstSeen[no] >= before) continue;
-      addLabelRange(labels, this.#firstLabel[no], chunks);
+      addBitRange(labels, this.#firstLabel[no], chunks);
       count += chunks;
     }
     return { labels, count };

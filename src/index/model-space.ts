@@ -4,7 +4,7 @@
  * from its files and the store what came meanwhile.
  */
 import { join } from 'node:path';
-import { addLabelRange, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
+import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -175,11 +175,11 @@ export class ModelSpace {
 }
 
 /** The labels of pages that have vectors in the space. Those that the disk does not have yet come with `index.add`, from their job. */
-function embeddedLabels(reader: StoreReader, catalog: Catalog, space: number): LabelSet {
-  const labels = createLabelSet(catalog.labelEnd);
+function embeddedLabels(reader: StoreReader, catalog: Catalog, space: number): Bitmap {
+  const labels = createBitmap(catalog.labelEnd);
   for (const no of reader.vectors.pageNumbers(space)) {
     const range = catalog.labelsOf(no);
-    if (catalog.isFlushed(range)) addLabelRange(labels, range.first, range.count);
+    if (catalog.isFlushed(range)) addBitRange(labels, range.first, range.count);
   }
   return labels;
 }

@@ -5,7 +5,7 @@
  * Owned by the indexes; one row a page, so that near pages are found in a fraction of the time that the chunks would take.
  */
 import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
-import { addLabel, createLabelSet, type LabelSet } from '../compute/structures/label-set.ts';
+import { addBit, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import type { LabelRange } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Catalog } from './catalog.ts';
@@ -31,7 +31,7 @@ export interface NearRequest {
   /** Pages that are not wanted, beside those above. */
   except?: readonly number[];
   /** Only pages whose labels are in it. */
-  allow?: LabelSet;
+  allow?: Bitmap;
   minScore?: number;
 }
 
@@ -60,10 +60,10 @@ export class PageSpace {
   /** Load the space; pages that it lacks are brought back beside whatever comes next. Errors: as of VectorSpace.open. */
   static async open(options: PageSpaceOptions): Promise<PageSpace> {
     const { reader, catalog, vectors, ...spaceOptions } = options;
-    const live = createLabelSet(catalog.labelEnd);
+    const live = createBitmap(catalog.labelEnd);
     for (const no of reader.vectors.pageNumbers(vectors)) {
       const range = catalog.labelsOf(no);
-      if (range.count > 0 && catalog.isFlushed(range)) addLabel(live, range.first);
+      if (range.count > 0 && catalog.isFlushed(range)) addBit(live, range.first);
     }
     let lost: (labels: Uint32Array) => void = () => {};
     const opened = await VectorSpace.open({ ...spaceOptions, onMissing: (labels) => lost(labels) }, live);

@@ -6,11 +6,10 @@
  * was removed since they were written; what they lack is told through `onMissing`; then the task is run again. Searches do
  * without the missing labels until they are back, and never see a removed one.
  */
-import { addLabel, createLabelSet, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
+import { addBit, type Bitmap, bitsNotIn, createBitmap, type GrowingBitmap } from '../compute/structures/bitmap.ts';
 import type { ShardStats } from '../threads/shard.ts';
 import type { LoadReport, Reply } from '../threads/shard-thread.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
-import type { HeldLabels } from './held-labels.ts';
 import type { IndexLog } from './index-log.ts';
 import type { SpaceGenerations } from './space-generations.ts';
 import { ShardLostError } from './vector-errors.ts';
@@ -27,7 +26,7 @@ export interface SpaceShardsOptions {
   rowsPerGraph: number;
   files: SpaceGenerations;
   /** The labels that the space is meant to have. */
-  held: HeldLabels;
+  held: GrowingBitmap;
   onMissing: (labels: Uint32Array) => void;
   log: IndexLog;
 }
@@ -55,7 +54,7 @@ export class SpaceShards {
   }
 
   /** Have every thread load its shard; of what the files hold only `keep` comes in. Gives each shard's labels. */
-  async loadAll(keep: LabelSet): Promise<LoadReport[]> {
+  async loadAll(keep: Bitmap): Promise<LoadReport[]> {
     return Promise.all(this.#options.pools.map((_, shard) => this.#load(shard, keep)));
   }
 
@@ -113,13 +112,13 @@ export class SpaceShards {
     log.error({ model: modelId, shard }, 'vector space: a thread was replaced, its shard is loaded again');
     const { labels } = await this.#load(shard, held.set);
     files.changed(shard);
-    const loaded = createLabelSet(held.set.length * 32);
-    for (const label of labels) addLabel(loaded, label);
-    const missing = labelsNotIn(held.set, loaded).filter((label) => label % this.count === shard);
+    const loaded = createBitmap(held.set.length * 32);
+    for (const label of labels) addBit(loaded, label);
+    const missing = bitsNotIn(held.set, loaded).filter((label) => label % this.count === shard);
     if (missing.length > 0) onMissing(missing);
   }
 
-  async #load(shard: number, keep: LabelSet): Promise<LoadReport> {
+  async #load(shard: number, keep: Bitmap): Promise<LoadReport> {
     const { pools, modelId, dim, graphFromRows, rowsPerGraph, files } = this.#options;
     const report = await pools[shard].run('open', {
       space: modelId,

@@ -20,7 +20,7 @@ import pLimit from 'p-limit';
 import { deletedCount } from '../compute/bm25/deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';
-import { addLabel, createLabelSet, hasLabel, type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
+import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../compute/structures/bitmap.ts';
 import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import { type PublishTask, SearcherSnapshots } from './searcher-snapshots.ts';
@@ -116,14 +116,14 @@ export class SparseIndex {
    * A folder without a manifest gets one if there is nothing live, so that from then on a missing one is a lost one.
    * Errors: of the folder (not of files in it, these are set aside) and of the searchers.
    */
-  static async open(options: SparseIndexOptions, live: LabelSet): Promise<OpenedIndex> {
+  static async open(options: SparseIndexOptions, live: Bitmap): Promise<OpenedIndex> {
     const index = new SparseIndex(options);
-    const indexed = createLabelSet(live.length * 32);
+    const indexed = createBitmap(live.length * 32);
     let dropped = 0;
     for (const { id, segment } of await index.#files.load()) {
       const member = createMember(id, segment);
       for (const label of segment.labels) {
-        if (hasLabel(live, label) && !hasLabel(indexed, label)) addLabel(indexed, label);
+        if (hasBit(live, label) && !hasBit(indexed, label)) addBit(indexed, label);
         else if (deleteLabel(member, label)) dropped++;
       }
       index.#members.push(member);
@@ -133,7 +133,7 @@ export class SparseIndex {
     if (fresh) await index.#files.save(index.#members);
     await index.#publish();
     index.#mergeSoon();
-    return { index, missing: labelsNotIn(live, indexed), lost: index.#files.lost && !fresh, dropped };
+    return { index, missing: bitsNotIn(live, indexed), lost: index.#files.lost && !fresh, dropped };
   }
 
   /**

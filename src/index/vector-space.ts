@@ -12,11 +12,10 @@
  * Its parts: the way to the shards, and what happens when a thread is replaced, space-shards.ts; files and what they lack,
  * space-generations.ts; background work, space-upkeep.ts; the measured rules, space-policy.ts.
  */
-import { type LabelSet, labelsNotIn } from '../compute/structures/label-set.ts';
+import { type Bitmap, bitsNotIn, GrowingBitmap } from '../compute/structures/bitmap.ts';
 import type { ShardStats } from '../threads/shard.ts';
 import { mergeTop, type ScoredLabels } from '../threads/top-list.ts';
 import { refuseBadVectors } from './check-vectors.ts';
-import { HeldLabels } from './held-labels.ts';
 import type { IndexLog } from './index-log.ts';
 import { SpaceGenerations, type WriteShard } from './space-generations.ts';
 import {
@@ -75,7 +74,7 @@ export interface OpenedSpace {
 
 export interface SpaceSearchOptions {
   /** Only these labels. */
-  allow?: LabelSet;
+  allow?: Bitmap;
   /** Cosine below which nothing is of interest. */
   minScore?: number;
 }
@@ -94,7 +93,7 @@ export class VectorSpace {
   readonly #files: SpaceGenerations;
   readonly #shards: SpaceShards;
   readonly #upkeep: SpaceUpkeep;
-  readonly #held = new HeldLabels();
+  readonly #held = new GrowingBitmap();
   readonly #removedAhead = new Set<number>();
   /** Whether a slice of upkeep may find something to do. */
   #needsUpkeep = true;
@@ -124,7 +123,7 @@ export class VectorSpace {
    * A folder without a manifest gets one if there is nothing live, so that from then on a missing one is a lost one.
    * Errors: of the folder (not of files in it) and of the threads.
    */
-  static async open(options: VectorSpaceOptions, live: LabelSet): Promise<OpenedSpace> {
+  static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
     const files = await SpaceGenerations.open({ ...options, shards: options.shards.length });
     const space = new VectorSpace(options, files);
     const fresh = !files.adopted && live.every((word) => word === 0);
@@ -139,7 +138,7 @@ export class VectorSpace {
     const lost = files.rowsLost || !(files.adopted || fresh);
     return {
       space,
-      missing: labelsNotIn(live, space.#held.set),
+      missing: bitsNotIn(live, space.#held.set),
       lost,
       dropped: reports.reduce((sum, each) => sum + each.dropped, 0),
     };

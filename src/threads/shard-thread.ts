@@ -6,7 +6,7 @@
  * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
  */
 import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
-import { hasLabel, type LabelSet } from '../compute/structures/label-set.ts';
+import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import { GraphChain } from './graph-chain.ts';
 import { graphPathOf } from './graph-path.ts';
 import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
@@ -35,7 +35,7 @@ export interface LoadReport {
 
 /** What a shard may hold: those of `labels` that belong to it. */
 export interface KeptLabels {
-  labels: LabelSet;
+  labels: Bitmap;
   /** A label is in shard `label % shards`. */
   shard: number;
   shards: number;
@@ -83,7 +83,7 @@ export function open({
 }
 
 function isKept({ labels, shard, shards: count }: KeptLabels, label: number): boolean {
-  return label % count === shard && hasLabel(labels, label);
+  return label % count === shard && hasBit(labels, label);
 }
 
 export interface AddReport {

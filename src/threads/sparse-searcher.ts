@@ -8,7 +8,7 @@ import { openDeletions } from '../compute/bm25/deletions.ts';
 import { createScratch, searchSegments } from '../compute/bm25/search-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
 import type { SparseHits } from '../compute/bm25/top-hits.ts';
-import type { LabelSet } from '../compute/structures/label-set.ts';
+import type { Bitmap } from '../compute/structures/bitmap.ts';
 
 export interface PublishedSegment {
   readonly id: number;
@@ -28,7 +28,7 @@ export interface SparseQuery {
   readonly terms: readonly string[];
   readonly k: number;
   /** Only these labels may be found; without it, all. */
-  readonly allow?: LabelSet;
+  readonly allow?: Bitmap;
 }
 
 export interface SparseResult extends SparseHits {

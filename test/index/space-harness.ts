@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabel, createLabelSet, type LabelSet } from '../../src/compute/structures/label-set.ts';
+import { addBit, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { type ShardTasks, VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
 import { openThreadPool, type ThreadPool } from '../../src/threads/thread-pool.ts';
 
@@ -66,7 +66,7 @@ export async function savedSpace(
   changes: Partial<VectorSpaceOptions> = {},
 ): Promise<SpaceFixture> {
   const made = await spaceFixture(shards, changes);
-  const { space } = await VectorSpace.open(made.options, createLabelSet(0));
+  const { space } = await VectorSpace.open(made.options, createBitmap(0));
   await space.add(labels, vectorsOf(labels));
   await catchUp(space);
   await space.close();
@@ -81,10 +81,10 @@ export function range(from: number, to: number): Uint32Array {
   return Uint32Array.from({ length: to - from }, (_, i) => from + i);
 }
 
-export function setOf(labels: Iterable<number>): LabelSet {
+export function setOf(labels: Iterable<number>): Bitmap {
   const all = [...labels];
-  const set = createLabelSet(Math.max(-1, ...all) + 1);
-  for (const label of all) addLabel(set, label);
+  const set = createBitmap(Math.max(-1, ...all) + 1);
+  for (const label of all) addBit(set, label);
   return set;
 }
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addLabel, createLabelSet, type LabelSet } from '../../src/compute/structures/label-set.ts';
+import { addBit, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../src/index/sparse-index.ts';
 import { modelSegment, type SparseDocument } from '../../src/threads/model-segment.ts';
 import { openThreadPool, type ThreadPool } from '../../src/threads/thread-pool.ts';
@@ -129,10 +129,10 @@ export class SparseHarness {
   }
 }
 
-function labelSetOf(labels: Iterable<number>): LabelSet {
+function labelSetOf(labels: Iterable<number>): Bitmap {
   const all = [...labels];
-  const set = createLabelSet(Math.max(0, ...all) + 1);
-  for (const label of all) addLabel(set, label);
+  const set = createBitmap(Math.max(0, ...all) + 1);
+  for (const label of all) addBit(set, label);
   return set;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { createLabelSet } from '../../src/compute/structures/label-set.ts';
+import { createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { BadVectorError, SpaceClosedError } from '../../src/index/vector-errors.ts';
 import { VectorSpace, type VectorSpaceOptions } from '../../src/index/vector-space.ts';
 import { needsGraphs } from './needs-graphs.ts';
@@ -28,7 +28,7 @@ const addAll = (space: VectorSpace, labels: Uint32Array) => space.add(labels, ve
 
 test('what was added is found by searches that start afterwards, best first, scored by cosine', async () => {
   await using made = await spaceFixture(pools);
-  const { space, missing } = await VectorSpace.open(made.options, createLabelSet(0));
+  const { space, missing } = await VectorSpace.open(made.options, createBitmap(0));
   assert.equal(missing.length, 0);
   const labels = range(10, 310);
   await addAll(space, labels);
@@ -140,7 +140,7 @@ test('a filter that allows nothing gives nothing, and so does an empty space', a
   const space = await open(made.options);
   assert.equal((await space.search(vectorOf(1), 10)).labels.length, 0);
   await addAll(space, range(0, 200));
-  assert.equal((await space.search(vectorOf(1), 10, { allow: createLabelSet(1000) })).labels.length, 0);
+  assert.equal((await space.search(vectorOf(1), 10, { allow: createBitmap(1000) })).labels.length, 0);
   assert.equal((await space.search(vectorOf(1), 0)).labels.length, 0);
   await space.close();
 });

@@ -10,7 +10,7 @@ import { createDeletions, markDeleted } from '../../src/compute/bm25/deletions.t
 import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
 import { ordinalOf } from '../../src/compute/bm25/segment.ts';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
-import { addLabel, createLabelSet, hasLabel, type LabelSet } from '../../src/compute/structures/label-set.ts';
+import { addBit, type Bitmap, createBitmap, hasBit } from '../../src/compute/structures/bitmap.ts';
 import { Shard } from '../../src/threads/shard.ts';
 import { segmentOf, someDocument, someTerm } from '../compute/bm25/small-corpus.ts';
 import { needsGraphs } from '../index/needs-graphs.ts';
@@ -25,9 +25,9 @@ interface Ranked {
 }
 
 /** The first k of those that are allowed. */
-function filtered({ labels, scores }: Ranked, allow: LabelSet, k: number): [number, number][] {
+function filtered({ labels, scores }: Ranked, allow: Bitmap, k: number): [number, number][] {
   return [...labels.keys()]
-    .filter((i) => hasLabel(allow, labels[i]))
+    .filter((i) => hasBit(allow, labels[i]))
     .slice(0, k)
     .map((i) => [labels[i], scores[i]]);
 }
@@ -43,9 +43,9 @@ const someFilter = (count: number) =>
       end: fc.integer({ min: 0, max: count }),
     })
     .map(({ share, seed, end }) => {
-      const allow = createLabelSet(end);
+      const allow = createBitmap(end);
       for (let label = 0; label < end; label++) {
-        if ((Math.imul(label + seed, 0x9e3779b1) >>> 0) / 2 ** 32 < share) addLabel(allow, label);
+        if ((Math.imul(label + seed, 0x9e3779b1) >>> 0) / 2 ** 32 < share) addBit(allow, label);
       }
       return allow;
     });
@@ -122,13 +122,13 @@ const nearlyTheNearest = (rowsPerGraph: number) => () => {
       const near = pairs(shard.search(search));
       const truth = pairs(exact.search(search));
       assert.equal(near.length, truth.length);
-      assert.ok(near.every(([label]) => hasLabel(allow, label) && label % 9 !== 0));
+      assert.ok(near.every(([label]) => hasBit(allow, label) && label % 9 !== 0));
       assert.deepEqual(
         near.map(([, score]) => score),
         near.map(([, score]) => score).sort((a, b) => b - a),
       );
       const nearest = setOf(truth.map(([label]) => label));
-      found += near.filter(([label]) => hasLabel(nearest, label)).length;
+      found += near.filter(([label]) => hasBit(nearest, label)).length;
       wanted += truth.length;
     }),
     { numRuns: 200 },

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createLabelSet } from '../../src/compute/structures/label-set.ts';
+import { createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { saveGraph } from '../../src/threads/shard-files.ts';
 import { ShardGraph } from '../../src/threads/shard-graph.ts';
 import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
@@ -14,7 +14,7 @@ import { needsGraphs } from '../index/needs-graphs.ts';
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
 after(() => rmSync(dir, { recursive: true }));
 
-const keep = { labels: createLabelSet(1000).fill(0xffff_ffff), shard: 0, shards: 1 };
+const keep = { labels: createBitmap(1000).fill(0xffff_ffff), shard: 0, shards: 1 };
 const empty = { dim: 4, graphFromRows: 10, rowsPerGraph: 30, keep, rows: null, graphs: [] };
 const query = Float32Array.of(1, 2, 3, 4);
 

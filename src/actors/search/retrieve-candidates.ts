@@ -11,7 +11,7 @@
 import type { Logger } from 'pino';
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
 import { fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
-import type { LabelSet } from '../../compute/structures/label-set.ts';
+import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
@@ -68,7 +68,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     model: EmbeddingModel,
     vector: Float32Array | null,
     k: number,
-    allow: { allow?: LabelSet },
+    allow: { allow?: Bitmap },
   ): Promise<RankedChunks> => {
     if (vector === null) return nothing;
     const limits = { ...allow, ...(model.floor === null ? {} : { minScore: model.floor }) };

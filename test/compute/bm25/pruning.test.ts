@@ -6,7 +6,7 @@ import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/compu
 import { createDeletions, markDeleted } from '../../../src/compute/bm25/deletions.ts';
 import { mergeSegments } from '../../../src/compute/bm25/merge-segments.ts';
 import { createScratch, searchSegments } from '../../../src/compute/bm25/search-segments.ts';
-import { addLabel, createLabelSet, hasLabel } from '../../../src/compute/structures/label-set.ts';
+import { addBit, createBitmap, hasBit } from '../../../src/compute/structures/bitmap.ts';
 import type { SparseDocument } from '../../../src/threads/model-segment.ts';
 import { firstHits, referenceHits, segmentOf } from './small-corpus.ts';
 
@@ -54,12 +54,12 @@ for (const { name, words } of shapes) {
 test('with a filter the hits are the first of those it allows', () => {
   const random = randomStream(8, 0, 0);
   for (const share of [0.5, 0.02]) {
-    const allow = createLabelSet(4000);
-    for (let label = 0; label < 4000; label++) if (random() < share) addLabel(allow, label);
+    const allow = createBitmap(4000);
+    for (let label = 0; label < 4000; label++) if (random() < share) addBit(allow, label);
     for (let i = 0; i < 8; i++) {
       const { words } = workload.query(i);
       const { labels, scores } = referenceHits(documents, words);
-      const allowed = (_: number, at: number) => hasLabel(allow, labels[at]);
+      const allowed = (_: number, at: number) => hasBit(allow, labels[at]);
       const expected = { labels: labels.filter(allowed), scores: scores.filter(allowed) };
       const found = searchSegments(corpus, planQuery(corpus, words), 10, scratch, allow);
       assert.deepEqual(found, firstHits(expected, 10));
