@@ -7,7 +7,7 @@ import { type RunningService, runService } from '../running-service.ts';
 import type { LabelledPage } from './labelled-pages.ts';
 
 const pagesPerBatch = 100;
-const quietMs = 10_000;
+const idleMs = 10_000;
 /** Between two health checks, and between two searches, ms. */
 const healthGapMs = 10;
 const searchGapMs = 100;
@@ -17,7 +17,7 @@ export async function measureService(known: readonly LabelledPage[], count: numb
   const service = await runService({ SERVICE_CLUSTER__IDLE_DEFAULT_MINUTES: '100000' });
   try {
     await fill(service, known, count);
-    const quiet = await beside(service, () => delay(quietMs));
+    const quiet = await beside(service, () => delay(idleMs));
     const began = performance.now();
     const during = await beside(service, async () => {
       const { status } = await service.call('POST', '/v1/clusters/recompute');

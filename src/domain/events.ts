@@ -15,9 +15,9 @@ export interface EventSubscription {
   snapshot: JobListResponse;
   /**
    * The next events as text of the stream, at once where some wait, else when they come. An empty text: none came within
-   * `quietMs`. Null: the subscription has ended. One call at a time.
+   * `idleMs`. Null: the subscription has ended. One call at a time.
    */
-  take(quietMs: number): Promise<string | null>;
+  take(idleMs: number): Promise<string | null>;
   leave(): void;
   /** Resolves when the subscription ends, with the reason. */
   ended: Promise<SubscriptionEnd>;

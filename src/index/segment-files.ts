@@ -18,7 +18,7 @@ import { errorMessage } from '../domain/error-message.ts';
 import { replaceFile, replaceText, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
-import { moveAside } from './set-aside.ts';
+import { moveAside } from './quarantine.ts';
 
 /** The tasks of the work thread that segments need; the pool may have others. */
 export type SegmentTasks = typeof import('../threads/segment-tasks.ts');

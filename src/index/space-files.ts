@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { errorCode } from '../domain/error-code.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
-import { moveAside } from './set-aside.ts';
+import { moveAside } from './quarantine.ts';
 
 const file = z.strictObject({
   name: z.string().regex(/^shard-\d+\.\d+\.(rows|graph(\.\d+)?)$/),

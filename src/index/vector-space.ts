@@ -10,7 +10,7 @@
  * - A label removed before it is added (a page forgotten while it was indexed) is remembered and never comes in.
  *
  * Its parts: the way to the shards, and what happens when a thread is replaced, space-shards.ts; files and what they lack,
- * space-generations.ts; background work, space-upkeep.ts; the measured rules, space-policy.ts.
+ * space-generations.ts; background work, space-maintenance.ts; the measured rules, space-policy.ts.
  */
 import { type Bitmap, bitsNotIn, GrowingBitmap } from '../compute/structures/bitmap.ts';
 import type { ShardStats } from '../threads/shard.ts';
@@ -18,6 +18,7 @@ import { mergeTop, type ScoredLabels } from '../threads/top-list.ts';
 import { refuseBadVectors } from './check-vectors.ts';
 import type { IndexLog } from './index-log.ts';
 import { SpaceGenerations, type WriteShard } from './space-generations.ts';
+import { SLICE_MS, SpaceUpkeep } from './space-maintenance.ts';
 import {
   batchRows,
   defaultGraphFromRows,
@@ -28,7 +29,6 @@ import {
   ROWS_PER_GRAPH,
 } from './space-policy.ts';
 import { type ShardPool, SpaceShards } from './space-shards.ts';
-import { SLICE_MS, SpaceUpkeep } from './space-upkeep.ts';
 import { BadVectorError, SpaceClosedError } from './vector-errors.ts';
 
 export type { ShardTasks } from './space-shards.ts';

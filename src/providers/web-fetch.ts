@@ -22,7 +22,7 @@ import { traced } from '../tracing/span.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import { FetchError, transportError } from './fetch-error.ts';
-import { HostTurns } from './host-turns.ts';
+import { HostRateLimiter } from './host-rate-limiter.ts';
 import { type Network, unjudgedNetwork } from './network.ts';
 import { acceptEncoding, readBody, writeBody } from './read-body.ts';
 import { answering, hostResolver, type Lookup, nextAddressAfterMs, type ResolvedAddress } from './resolve-host.ts';
@@ -84,7 +84,7 @@ export interface WebAnswer extends AnswerHead {
   /** Addresses that redirected, in order, without names and passwords. */
   redirects: string[];
   /**
-   * Go on to an address that this answer forwards to without being a redirect, by its content or `Refresh`. It is a redirect of the
+   * Go on to an address that this answer redirects to by its content or `Refresh`. It is a redirect of the
    * same fetch: one of its five, in what is left of its time, with all checks. Errors: as of the fetch.
    */
   follow(address: string): Promise<WebAnswer>;
@@ -112,7 +112,7 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
   const { clock = systemClock, network = unjudgedNetwork, userAgent } = options;
   const policy = addressPolicy(options.allowPrivateHosts);
   const resolve = hostResolver(policy, options.lookup);
-  const turns = new HostTurns(options.perHostGapMs, clock);
+  const turns = new HostRateLimiter(options.perHostGapMs, clock);
   const room = new BodyRoom(roomBytes);
 
   return async (given, request) => {

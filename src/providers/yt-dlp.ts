@@ -11,7 +11,7 @@ import { addressPolicy } from '../compute/web/address-policy.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
 import { openFilteringProxy } from './filtering-proxy.ts';
-import { HostTurns } from './host-turns.ts';
+import { HostRateLimiter } from './host-rate-limiter.ts';
 import { type Network, unjudgedNetwork } from './network.ts';
 import type { Lookup } from './resolve-host.ts';
 import type { ProgramResult } from './run-program.ts';
@@ -115,7 +115,7 @@ export function openYtDlp(options: YtDlpOptions): YtDlp {
   const { network = unjudgedNetwork } = options;
   const runner = new YtDlpRunner({ searchPath, tempDir, clock });
   const policy = addressPolicy(allowPrivateHosts);
-  const turns = new HostTurns(perHostGapMs, clock);
+  const turns = new HostRateLimiter(perHostGapMs, clock);
 
   /** Errors: FetchError; the signal's reason. */
   const run = async <T>(

@@ -1,7 +1,7 @@
 /** Thread tasks: the readable text of a page, submitted or fetched. Run in a work pool, with a time limit and a heap limit. */
 import { type ExtractedPage, ExtractionLimitError, extractHtml } from '../compute/extraction/extract-html.ts';
 import { readMarkdown, readPlainText } from '../compute/extraction/markdown-text.ts';
-import { forwardOf } from '../compute/extraction/page-forward.ts';
+import { redirectOf } from '../compute/extraction/page-redirect.ts';
 import { recognizeWall, type Wall } from '../compute/extraction/recognize-wall.ts';
 import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
@@ -20,14 +20,14 @@ export interface FetchedText extends Telling {
   bytes: Uint8Array;
   /** As the header names it. */
   charset: string | null;
-  /** Where it came from; without it nothing forwards. */
+  /** Where it came from; without it nothing redirects. */
   address?: string;
   /** The header `Refresh` that came with it. */
   refresh?: string | undefined;
 }
 
-/** `wall`: what was answered is no page but something in front of it; `forward`: nor is this, the page is at that address. */
-export type ReadText = { wall: Wall } | { forward: string } | { page: ExtractedPage };
+/** `wall`: what was answered is no page but something in front of it; `redirect`: nor is this, the page is at that address. */
+export type ReadText = { wall: Wall } | { redirect: string } | { page: ExtractedPage };
 
 /**
  * Errors: an Error with the message of ExtractionLimitError and `cause: {code: 'extraction_limit'}`. An error that crosses
@@ -55,17 +55,17 @@ export function readFetched(fetched: FetchedText): ReadText {
   if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
   if (!isMarkup) {
     const page = kind === 'markdown' ? readMarkdown(text) : readPlainText(text);
-    return forwarded(fetched, '', page.text, null) ?? { page };
+    return redirected(fetched, '', page.text, null) ?? { page };
   }
   const html = kind === 'xhtml' ? withEndTags(text) : text;
   const page = extract({ html, url: '' });
   const wall = recognizeWall({ ...page, html });
-  return forwarded(fetched, html, page.text, wall) ?? (wall === null ? { page } : { wall });
+  return redirected(fetched, html, page.text, wall) ?? (wall === null ? { page } : { wall });
 }
 
-function forwarded({ address, refresh }: FetchedText, html: string, text: string, wall: Wall | null): ReadText | null {
-  const forward = address === undefined ? null : forwardOf({ html, text, address, wall, refresh });
-  return forward === null ? null : { forward };
+function redirected({ address, refresh }: FetchedText, html: string, text: string, wall: Wall | null): ReadText | null {
+  const redirect = address === undefined ? null : redirectOf({ html, text, address, wall, refresh });
+  return redirect === null ? null : { redirect };
 }
 
 export interface FetchedTranscript extends Telling {

@@ -10,8 +10,8 @@ import type { WordVectors } from '../compute/embedding/word-vectors.ts';
 import type { ForwardIndex } from '../compute/rerank/forward-index.ts';
 import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { rerank, rerankIdeographs, WEIGHTS } from '../compute/rerank/rerank.ts';
+import { Scratch } from '../compute/rerank/scratch.ts';
 import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
-import { Workspace } from '../compute/rerank/workspace.ts';
 import { longer } from '../compute/structures/longer.ts';
 import { isIdeograph } from '../compute/text/unspaced-scripts.ts';
 import { createWordCosines } from './word-cosines.ts';
@@ -54,7 +54,7 @@ export interface CandidateReranker {
 export function createCandidateReranker(vectors: WordVectors): CandidateReranker {
   const similarity = createWordCosines(vectors);
   let numbering = startNumbering();
-  const room = new Workspace();
+  const room = new Scratch();
 
   const partOf = ({ forward, vocabulary, terms }: Segment): ForwardPart | null =>
     forward === null || vocabulary !== vectors.fingerprint ? null : { index: forward, terms };

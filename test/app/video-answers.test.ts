@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { updateWatchRequest } from '../../src/domain/watch.ts';
 import { VideoSystem, webVtt } from './video-system.ts';
 
-const furniture = 'Subscribe to this channel and press the bell. '.repeat(20);
+const boilerplate = 'Subscribe to this channel and press the bell. '.repeat(20);
 const pageOf = (title: string, words: string) => ({
   headers: { 'content-type': 'text/html' },
   body: `<title>${title}</title><p>${words}</p>`,
@@ -78,7 +78,7 @@ test('what yt-dlp says of an address', async (t) => {
     },
   );
 
-  await t.test('a page whose captions cannot be had says why, and its furniture is not indexed', async () => {
+  await t.test('a page whose captions cannot be had says why, and its boilerplate is not indexed', async () => {
     const now = Date.now() / 1000;
     const withCaptions = (path: string, ext = 'vtt') => ({
       title: 'A video',
@@ -102,7 +102,7 @@ test('what yt-dlp says of an address', async (t) => {
       ],
     ];
     for (const [path, answer, reason, end] of cases) {
-      web.serve(path, pageOf('A video', furniture));
+      web.serve(path, pageOf('A video', boilerplate));
       videos.say(path, answer);
       const { status, page } = await videos.read(`${web.url}${path}`);
       assert.deepEqual([status.status, status.last_error, page.body_text], [end, reason, null], path);
@@ -135,7 +135,7 @@ test('what yt-dlp says of an address', async (t) => {
       const { page, status } = await videos.read(`${web.url}/${path}`);
       assert.equal(page.title, `Title of ${path}`);
       assert.deepEqual([page.metadata?.feed_title, page.metadata?.watch_kind], ['A channel', 'video']);
-      // What a list calls a video and is none must not become a page of furniture.
+      // What a list calls a video and is none must not become a page of boilerplate.
       assert.equal(status.last_error, 'no video is at this address');
     }
     videos.say('/single', { title: 'A video', subtitles: captions });
@@ -169,7 +169,7 @@ for (const [what, env, reason] of [
 ] as const) {
   test(`where yt-dlp ${what}, no list is watched, and pages of sites of videos say why`, async (t) => {
     const videos = await VideoSystem.start(t, false, env);
-    videos.web.serve('/talk', pageOf('A video', furniture));
+    videos.web.serve('/talk', pageOf('A video', boilerplate));
     await assert.rejects(videos.watch(`${videos.web.url}/list`), { code: 'invalid', message: reason });
     const { page, status } = await videos.read(`${videos.web.url}/talk`);
     assert.deepEqual([status.status, status.last_error, page.body_text], ['dead', reason, null]);

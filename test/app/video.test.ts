@@ -10,12 +10,12 @@ import { noYtDlp, VideoSystem, webVtt } from './video-system.ts';
 
 /** One line every 20 s: six make a window of two minutes. */
 const spoken = Array.from({ length: 24 }, (_, i) => `Sentence ${i} tells how the river bends around stone ${i}.`);
-const furniture = 'Subscribe to this channel and press the bell. '.repeat(20);
+const boilerplate = 'Subscribe to this channel and press the bell. '.repeat(20);
 
 function videoPage(tracks: string): { headers: Record<string, string>; body: string } {
   return {
     headers: { 'content-type': 'text/html' },
-    body: `<!doctype html><html><head><title>How rivers bend</title></head><body><p>${furniture}</p>
+    body: `<!doctype html><html><head><title>How rivers bend</title></head><body><p>${boilerplate}</p>
 <video controls><source src="/river.mp4" type="video/mp4">${tracks}</video></body></html>`,
   };
 }

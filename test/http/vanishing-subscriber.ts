@@ -19,8 +19,8 @@ const { app } = testServer(
   {
     'events.subscribe': () => ({
       snapshot: { jobs: [] },
-      take: async (quietMs) => {
-        await delay(quietMs);
+      take: async (idleMs) => {
+        await delay(idleMs);
         return '';
       },
       leave: () => {

@@ -10,28 +10,28 @@ export interface FetchedContent {
   bytes: Uint8Array;
   /** As the header names it. */
   charset: string | null;
-  /** Where it came from; without it nothing forwards. */
+  /** Where it came from; without it nothing redirects. */
   address?: string;
   /** The header `Refresh` that came with it. */
   refresh?: string | undefined;
 }
 
 /** Content that is no page, only the way to one at this address: absolute, http or https. */
-export interface Forward {
-  forward: string;
+export interface Redirect {
+  redirect: string;
 }
 
 /**
  * Bytes to a page; they are given away.
  * Errors: FetchError for what cannot be read or is no page; JobError when it may work later.
  */
-export type ContentReader<Read = ExtractedPage | Forward> = (
+export type ContentReader<Read = ExtractedPage | Redirect> = (
   content: FetchedContent,
   signal: AbortSignal,
 ) => Promise<Read>;
 
 /** By content type, in lower case, without parameters. */
-export type ContentReaders<Read = ExtractedPage | Forward> = Readonly<Record<string, ContentReader<Read>>>;
+export type ContentReaders<Read = ExtractedPage | Redirect> = Readonly<Record<string, ContentReader<Read>>>;
 
 /** Reads a fetched text on a thread. */
 export type ReadFetchedText = (content: FetchedContent & { kind: TextKind }, signal: AbortSignal) => Promise<ReadText>;

@@ -3,7 +3,7 @@
  * Safe to run again at any point. A page that is a video gets what is said in it, an episode of a podcast the transcript that was
  * published with it; of any other:
  *
- * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business; what only forwards,
+ * 1. fetch the canonical URL: tracking parameters and credentials of the submitted one are nobody's business; what only redirects,
  *    by its content or the header `Refresh`, is a redirect
  * 2. what is no page is refused: a status, a content type that nobody reads, something in front of the page
  * 3. read it on a thread; a sound recording goes to a temporary file and is transcribed
@@ -97,8 +97,8 @@ export function fetchAndIndexHandler(dependencies: FetchAndIndexDependencies): J
         const { refresh } = answer.headers;
         const content = { bytes: answer.body, charset, address: answer.finalUrl, refresh };
         const read = await readerOf(readers, typeOf(answer))(content, signal);
-        if (!('forward' in read)) return { final, read };
-        answer = await answer.follow(read.forward);
+        if (!('redirect' in read)) return { final, read };
+        answer = await answer.follow(read.redirect);
       }
     } finally {
       await opened.recording?.close();

@@ -12,8 +12,8 @@ import { QueueFullError } from '../../threads/thread-pool.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { Handlers } from '../system/service.ts';
 import type { NearPagesRequest } from '../system/system-messages.ts';
+import type { IdleDetector } from './idle-detector.ts';
 import type { IndexCompleteness } from './index-completeness.ts';
-import type { QuietTime } from './quiet-time.ts';
 import type { StartRecovery } from './start-recovery.ts';
 
 export interface IndexHandlersOptions {
@@ -23,7 +23,7 @@ export interface IndexHandlersOptions {
   spaces: ModelSpaces;
   recovery: StartRecovery;
   completeness: IndexCompleteness;
-  quiet: QuietTime;
+  quiet: IdleDetector;
   retrieve: RetrieveCandidates;
   searchers: Searchers;
 }

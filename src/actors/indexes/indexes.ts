@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openWordVectors } from '../../compute/embedding/word-vectors.ts';
-import { LabelMark } from '../../index/label-mark.ts';
+import { HighWaterMark } from '../../index/high-water-mark.ts';
 import { ModelSpaces } from '../../index/model-spaces.ts';
 import { Searchers } from '../../index/searchers.ts';
 import { SparseIndex } from '../../index/sparse-index.ts';
@@ -17,13 +17,13 @@ import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import { serviceLogic } from '../system/service.ts';
+import { idleDetector } from './idle-detector.ts';
 import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
+import { maintainIndex } from './index-maintenance.ts';
 import { type IndexThreadsOptions, openIndexThreads, type WorkPool } from './index-threads.ts';
 import { openLiveCatalog } from './live-catalog.ts';
-import { quietTime } from './quiet-time.ts';
 import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
-import { tendIndex } from './tend-index.ts';
 
 export interface IndexesDependencies extends IndexThreadsOptions {
   /** Folder of the index files. */
@@ -63,7 +63,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const { searchers, shards } = threads;
   undo.push(threads.close);
   const busy = () => work.load > 0;
-  const mark = await LabelMark.open(dir, reader.counters.peek('label'), log);
+  const mark = await HighWaterMark.open(dir, reader.counters.peek('label'), log);
   const noteLabels = () => mark.raise(catalog.flushedEnd);
   const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, log, monotonic, busy, noteLabels });
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
@@ -93,8 +93,8 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     log,
     monotonic,
   });
-  const quiet = quietTime(monotonic);
-  const stopTending = tendIndex({ sparse, spaces, searchers, work, reader, quiet, log });
+  const quiet = idleDetector(monotonic);
+  const stopTending = maintainIndex({ sparse, spaces, searchers, work, reader, quiet, log });
   return {
     handlers: indexHandlers({
       reader,

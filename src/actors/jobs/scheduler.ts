@@ -1,7 +1,7 @@
 /**
  * The scheduler: gives orphans back at start, claims due jobs into free places and keeps one job actor alive per running job.
  * It looks when a commit made a job claimable, when a job ends, when the next one is due, and every `sweepMs` while jobs run,
- * else every `quietMs`. Each look also takes expired leases back. A look is a commit, so a quiet service hardly writes.
+ * else every `idleMs`. Each look also takes expired leases back. A look is a commit, so a quiet service hardly writes.
  *
  * recovering  orphans of the last process go back to pending
  * hindered    the store could not be written (disk full, say): the rest of the system serves, recovering is tried again
@@ -65,7 +65,7 @@ type Event =
 /** Longest time between two looks while jobs run: how late an expired lease is noticed. */
 const sweepMs = 1000;
 /** The same while none runs: how late a change of the wall clock is noticed, or a lease whose claim was never answered. */
-const quietMs = 60_000;
+const idleMs = 60_000;
 /** Jobs drawn in by one look after the clock was set back. */
 const drawnAtOnce = 1000;
 
@@ -123,7 +123,7 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
     },
     delays: {
       untilNextLook: ({ context }) =>
-        Math.max(0, Math.min(context.running.size > 0 ? sweepMs : quietMs, (context.nextDueAt ?? Infinity) - now())),
+        Math.max(0, Math.min(context.running.size > 0 ? sweepMs : idleMs, (context.nextDueAt ?? Infinity) - now())),
       sweep: sweepMs,
     },
     guards: {

@@ -118,8 +118,8 @@ export function eventsLogic(dependencies: EventsDependencies) {
       };
       subscribers.set(place, subscriber);
       onSubscribers(subscribers.size);
-      const take = async (quietMs: number): Promise<string | null> => {
-        if (!isOver && backlog.waiting(place) === 0) await somethingComes(subscriber, quietMs);
+      const take = async (idleMs: number): Promise<string | null> => {
+        if (!isOver && backlog.waiting(place) === 0) await somethingComes(subscriber, idleMs);
         if (isOver) return null;
         subscriber.movedAt = monotonic();
         return backlog.take(place, takenLength);
@@ -139,10 +139,10 @@ export function eventsLogic(dependencies: EventsDependencies) {
   return serviceLogic<'events.subscribe'>('events', start);
 }
 
-/** Resolves when the subscriber is woken, or after `quietMs`. */
-function somethingComes(subscriber: Subscriber, quietMs: number): Promise<void> {
+/** Resolves when the subscriber is woken, or after `idleMs`. */
+function somethingComes(subscriber: Subscriber, idleMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => wake(), Math.min(quietMs, maxTimerMs));
+    const timer = setTimeout(() => wake(), Math.min(idleMs, maxTimerMs));
     const wake = () => {
       clearTimeout(timer);
       subscriber.wake = undefined;

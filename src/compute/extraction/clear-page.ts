@@ -1,27 +1,28 @@
 /**
- * Takes furniture out of a page before its article is looked for: by what elements are (`nav`, `figcaption`), by what their
+ * Takes boilerplate out of a page before its article is looked for: by what elements are (`nav`, `figcaption`), by what their
  * roles and attributes say, and by the words in their names. What holds much of the page's running text stays whatever it calls
  * itself, so that no article is lost to a class name. Called by extraction.
  */
+
+import { boilerplateName } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
-import { furnitureName } from './furniture-signs.ts';
 
 /** A piece of text outside links of at least so many characters is running text. */
 const runningLength = 40;
-/** Share of the page's running text above which nothing is furniture. */
+/** Share of the page's running text above which nothing is boilerplate. */
 const largestShare = 0.25;
-/** Running text that an element may hold which is furniture by what it is, in characters. */
+/** Running text that an element may hold which is boilerplate by what it is, in characters. */
 const longestByKind = 3000;
 const longestProp = 400;
 const maxFrames = 3;
 
-const furniture = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
+const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
 /** What consists of words. */
 const textLines = new Set('h1 h2 h3 h4 h5 h6 p pre'.split(' '));
-const furnitureRoles = new Set(
+const boilerplateRoles = new Set(
   'navigation banner contentinfo complementary search menu menubar dialog alert alertdialog toolbar tooltip'.split(' '),
 );
-const furnitureProps = new Set(
+const boilerplateProps = new Set(
   'author datePublished dateModified dateCreated publisher keywords caption copyrightHolder interactionCount'.split(
     ' ',
   ),
@@ -36,7 +37,7 @@ interface Weight {
 }
 
 /**
- * Remove the furniture below `root`. A kind of furniture that would take much of the page's running text with it, all its elements
+ * Remove the boilerplate below `root`. A kind of boilerplate that would take much of the page's running text with it, all its elements
  * together, is none on this page: where comments are what there is to read, they stay. Linear in the number of nodes.
  */
 export function clearPage(root: DomNode): void {
@@ -143,16 +144,16 @@ function isArticle(node: DomNode): boolean {
   return name === 'html' || name === 'body' || name === 'main' || node.getAttribute('itemprop') === 'articleBody';
 }
 
-/** By what an element is furniture, or null. */
+/** By what an element is boilerplate, or null. */
 function signOf(node: DomNode, running: number): string | null {
-  if (furniture.has(node.localName) && running <= longestByKind) return node.localName;
+  if (boilerplate.has(node.localName) && running <= longestByKind) return node.localName;
   const role = node.getAttribute('role');
-  if (role !== null && furnitureRoles.has(role) && running <= longestByKind) return role;
+  if (role !== null && boilerplateRoles.has(role) && running <= longestByKind) return role;
   const prop = node.getAttribute('itemprop');
-  if (prop !== null && furnitureProps.has(prop) && running <= longestProp) return prop;
+  if (prop !== null && boilerplateProps.has(prop) && running <= longestProp) return prop;
   if ((node.hasAttribute('hidden') || hiddenStyle.test(node.getAttribute('style') ?? '')) && running <= longestByKind)
     return 'hidden';
   const names = `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`;
-  const named = names.length === 1 ? null : furnitureName(names);
+  const named = names.length === 1 ? null : boilerplateName(names);
   return named !== null && running <= named.longest ? named.sign : null;
 }

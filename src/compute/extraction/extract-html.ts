@@ -1,6 +1,6 @@
 /**
- * Derives title, readable text, sections and facts from the HTML of a page. The page is cleared of furniture, Readability finds the
- * article, and what furniture it left is trimmed. Where that takes too little, other candidates are compared: the article of the
+ * Derives title, readable text, sections and facts from the HTML of a page. The page is cleared of boilerplate, Readability finds the
+ * article, and what boilerplate it left is trimmed. Where that takes too little, other candidates are compared: the article of the
  * page as it was, the visible text, the text that the page declares as data. Hostile pages are refused early.
  * Called on an extraction thread: a large page takes seconds.
  */
@@ -45,7 +45,7 @@ const coveredShare = 0.8;
  */
 const maxDepthSum = 3_000_000;
 /** What is on a page but not read: ways to elsewhere, and forms. */
-const furniture = new Set(['nav', 'header', 'footer', 'aside', 'form', 'dialog', 'menu']);
+const boilerplate = new Set(['nav', 'header', 'footer', 'aside', 'form', 'dialog', 'menu']);
 const nothing: ReadableText = { text: '', sections: [] };
 
 /**
@@ -87,8 +87,8 @@ function findArticle(page: DomDocument, facts: DeclaredFacts | null): Article {
     const article = new Readability<DomNode>(page, { serializer: asNode }).parse();
     const title = article?.title ?? null;
     if (!article?.content) return { title, read: nothing };
-    const furniture = trimArticle(article.content, facts?.title ?? title);
-    return { title, read: readableText(article.content, (element) => furniture.has(element)) };
+    const boilerplate = trimArticle(article.content, facts?.title ?? title);
+    return { title, read: readableText(article.content, (element) => boilerplate.has(element)) };
   } catch (error) {
     // linkedom passes the children of a node as arguments, and over 100,000 overflow the stack.
     if (error instanceof RangeError) return { title: null, read: nothing };
@@ -142,12 +142,12 @@ function declaredText(body: string, url: string): ReadableText {
 function visibleText(page: DomDocument): ReadableText {
   const body = page.querySelector('body') ?? page.documentElement;
   if (body === null) return nothing;
-  const all = readableText(body, isHiddenOrFurniture);
+  const all = readableText(body, isHiddenOrBoilerplate);
   return all.text === '' ? readableText(body, isHidden) : all;
 }
 
-function isHiddenOrFurniture(element: DomNode): boolean {
-  return furniture.has(element.localName) || element.getAttribute('role') === 'navigation' || isHidden(element);
+function isHiddenOrBoilerplate(element: DomNode): boolean {
+  return boilerplate.has(element.localName) || element.getAttribute('role') === 'navigation' || isHidden(element);
 }
 
 function isHidden(element: DomNode): boolean {

@@ -3,8 +3,9 @@
  * to the reader before and after it, credits of pictures. Judged by blocks: what a block says, how much of it is links, and where
  * it stands. Called by extraction.
  */
+
+import { isCall, isCredit, isFact, isLabel, isLabelled, longestBoilerplateLine } from './boilerplate-lines.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
-import { isCall, isCredit, isFact, isLabel, isLabelled, longestFurnitureLine } from './furniture-lines.ts';
 import { headings } from './readable-text.ts';
 
 /** The smallest element that stands on lines of its own. */
@@ -34,7 +35,7 @@ const linkShare = 0.8;
 /** Share of the article's characters that may be cut off at its beginning, and at its end. */
 const largestCut = 0.3;
 
-/** The elements of an article that are furniture. `title`: the page's, which its text need not repeat. Linear in the article. */
+/** The elements of an article that are boilerplate. `title`: the page's, which its text need not repeat. Linear in the article. */
 export function trimArticle(root: DomNode, title: string | null): Set<DomNode> {
   const blocks = blocksOf(root);
   const gone = new Set<Block>();
@@ -153,7 +154,7 @@ function lengthOf(blocks: readonly Block[]): number {
 
 function folded(text: string): string {
   return text
-    .slice(0, longestFurnitureLine)
+    .slice(0, longestBoilerplateLine)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();

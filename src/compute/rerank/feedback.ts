@@ -6,9 +6,9 @@
 import { contribution, type LengthNorm, termWeight } from '../bm25/bm25f.ts';
 import { firstOf } from './first-of.ts';
 import type { CollectionStatistics } from './rerank-input.ts';
+import type { Scratch } from './scratch.ts';
 import type { StemBags } from './stem-bags.ts';
 import { type QueryTerm, saturation } from './word-evidence.ts';
-import type { Workspace } from './workspace.ts';
 
 /** Chunks that give feedback, and stems taken from them; measured (docs/ranking.md): 5 to 20 and 25 to 200 are alike. */
 const FEEDBACK_CHUNKS = 10;
@@ -33,7 +33,7 @@ export function feedbackScores(
   bags: StemBags,
   first: Float64Array,
   statistics: CollectionStatistics,
-  room: Workspace,
+  room: Scratch,
   { steepness, beta }: FeedbackWeights = FEEDBACK,
 ): Float64Array {
   const weights = room.float64('feedback weights', bags.held.length).fill(0);
@@ -69,7 +69,7 @@ function feedbackStems(
   { labels, starts, stems, times, held }: StemBags,
   first: Float64Array,
   statistics: CollectionStatistics,
-  room: Workspace,
+  room: Scratch,
   steepness: number,
 ): StemVector {
   const better = (a: number, b: number) => first[a] > first[b] || (first[a] === first[b] && labels[a] < labels[b]);

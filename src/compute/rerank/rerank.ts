@@ -10,11 +10,11 @@
  */
 import { FEEDBACK, type FeedbackWeights, feedbackScores } from './feedback.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
+import { Scratch } from './scratch.ts';
 import { smoothScores } from './smooth-scores.ts';
 import { stemBags } from './stem-bags.ts';
 import { queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
-import { Workspace } from './workspace.ts';
 
 /**
  * Part of the first pass that is added to the score of feedback, whose maximum is 1, where the cosine in it is an outside
@@ -46,7 +46,7 @@ export function rerank(
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
   weights: RerankWeights = WEIGHTS,
-  room = new Workspace(),
+  room = new Scratch(),
 ): Float64Array {
   const terms = queryTerms(query, statistics);
   const bags = stemBags(candidates, room);

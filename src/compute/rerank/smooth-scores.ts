@@ -5,8 +5,8 @@
  */
 import { termWeight } from '../bm25/bm25f.ts';
 import { firstOf } from './first-of.ts';
+import type { Scratch } from './scratch.ts';
 import type { StemBags } from './stem-bags.ts';
-import type { Workspace } from './workspace.ts';
 
 /** Candidates that are smoothed, the best ones: bounds the work. With 30, 50 or all of them the first ten are the same (docs/ranking.md). */
 const SMOOTHED = 30;
@@ -19,7 +19,7 @@ const NEIGHBOURS = 5;
  * whole collection and tells apart what the query has brought together.
  * Shapes: `scores` one per candidate, >= 0; result the same, in their order. Units: those of `scores`.
  */
-export function smoothScores(bags: StemBags, scores: Float64Array, share: number, room: Workspace): Float64Array {
+export function smoothScores(bags: StemBags, scores: Float64Array, share: number, room: Scratch): Float64Array {
   const { labels } = bags;
   if (labels.length < 2) return scores;
   const all = Uint32Array.from(labels.keys());
@@ -49,7 +49,7 @@ export function smoothScores(bags: StemBags, scores: Float64Array, share: number
 }
 
 /** By entry of the bags its component in the candidate's unit vector. */
-function unitWeights(bags: StemBags, room: Workspace): Float64Array {
+function unitWeights(bags: StemBags, room: Scratch): Float64Array {
   const count = bags.labels.length;
   const idfOf = Float64Array.from({ length: count + 1 }, (_, df) => termWeight(count, df));
   const weights = room.float64('smoothing weights', bags.starts[count]);
@@ -84,7 +84,7 @@ interface Postings {
 
 const NONE = 0xffff_ffff;
 
-function postingsOf(bags: StemBags, weights: Float64Array, wanted: readonly number[], room: Workspace): Postings {
+function postingsOf(bags: StemBags, weights: Float64Array, wanted: readonly number[], room: Scratch): Postings {
   const { labels, held } = bags;
   const starts = room.uint32('posting starts', held.length).fill(NONE);
   let size = 0;

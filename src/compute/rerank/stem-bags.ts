@@ -4,7 +4,7 @@
  */
 import { FACT_WEIGHT, FIELD_WEIGHTS, LENGTH_WITHOUT_BODY } from '../bm25/bm25f.ts';
 import type { Candidates } from './rerank-input.ts';
-import type { Workspace } from './workspace.ts';
+import type { Scratch } from './scratch.ts';
 
 /** Candidate i has the entries starts[i] .. starts[i + 1], one per distinct stem, in the order of their first words. */
 export interface StemBags {
@@ -26,8 +26,8 @@ export function occurrences(bodyCount: number, titleCount: number): number {
 
 type Words = Pick<Candidates, 'labels' | 'starts' | 'words' | 'bodyCounts' | 'titleCounts' | 'table'>;
 
-/** Valid until the workspace is used for another query. */
-export function stemBags(candidates: Words, room: Workspace): StemBags {
+/** Valid until the scratch is used for another query. */
+export function stemBags(candidates: Words, room: Scratch): StemBags {
   const { labels, words, table } = candidates;
   const bags = {
     labels,

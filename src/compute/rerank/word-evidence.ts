@@ -7,9 +7,9 @@ import { B, contribution, K1, type LengthNorm, termWeight } from '../bm25/bm25f.
 import { queryTermWeight } from '../bm25/corpus.ts';
 import { firstOf } from './first-of.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
+import type { Scratch } from './scratch.ts';
 import { occurrences } from './stem-bags.ts';
 import type { FoundPair, WordSimilarity } from './word-similarity.ts';
-import type { Workspace } from './workspace.ts';
 
 /** Terms that are matched by meaning, the heaviest ones; the others count where they occur. Bounds the work on a page as a query. */
 const MAX_SOFT_TERMS = 16;
@@ -62,7 +62,7 @@ export function wordEvidence(
   lengths: Float64Array,
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
-  room: Workspace,
+  room: Scratch,
 ): WordEvidence {
   const count = candidates.labels.length;
   const evidence = {
@@ -165,7 +165,7 @@ function relate(
   terms: readonly QueryTerm[],
   { table }: Candidates,
   similarity: WordSimilarity,
-  room: Workspace,
+  room: Scratch,
 ): Relations {
   const soft = new Set(
     firstOf(

@@ -11,9 +11,9 @@
 import { Lexicon } from './lexicon.ts';
 import { findLineBorders } from './line-borders.ts';
 import { plainTokenEnds } from './plain-stretch.ts';
-import { formOf, StretchMemory } from './stretch-memory.ts';
 import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { TokenBuffer, type TokenColumns } from './token-buffer.ts';
+import { formOf, TokenCache } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
 import { createWinkTokenizer, type TokenizedStretches, winkStemmer } from './wink-tokenizer.ts';
@@ -73,7 +73,7 @@ export function createTextAnalyzer(): TextAnalyzer {
   const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? stem(word));
   let tokenize = createWinkTokenizer();
   let tokenizerLoad = 0;
-  let memory = new StretchMemory(lexicon);
+  let memory = new TokenCache(lexicon);
 
   function addCharacters(buffer: TokenBuffer, text: string, start: number, end: number): void {
     eachCharacter(text, { start, end }, (character) => {
@@ -160,7 +160,7 @@ export function createTextAnalyzer(): TextAnalyzer {
       tokenize = createWinkTokenizer();
       tokenizerLoad = 0;
     }
-    if (memory.size > maxStretches) memory = new StretchMemory(lexicon);
+    if (memory.size > maxStretches) memory = new TokenCache(lexicon);
   }
 
   function tokensOf(text: string, wantsSentences: boolean): TokenColumns {
@@ -205,7 +205,7 @@ export function createTextAnalyzer(): TextAnalyzer {
   function tidy(): void {
     if (lexicon.size <= maxTerms) return;
     lexicon = new Lexicon();
-    memory = new StretchMemory(lexicon);
+    memory = new TokenCache(lexicon);
   }
 
   return {

@@ -1,5 +1,5 @@
 /**
- * What of a text the tokenizer has to read. Stretches that have come before are known (stretch-memory.ts), and wink's search
+ * What of a text the tokenizer has to read. Stretches that have come before are known (token-cache.ts), and wink's search
  * for sentence ends (a small automaton) leaves its first state only at a full stop, an exclamation or question mark or an
  * abbreviation, which has one; what follows matters up to the next word, and which word that is only after an abbreviation, if
  * it is capitalised. So in the digest of a text a run of known stretches without such a mark is one stand-in word, a known
@@ -7,7 +7,7 @@
  * plain, unusual ones that have a mark, and what follows these. Its sentences end where the text's do.
  * Filled and emptied by the analyzer, over and over.
  */
-import { formOf, type StretchForm, type StretchMemory } from './stretch-memory.ts';
+import { formOf, type StretchForm, type TokenCache } from './token-cache.ts';
 import { tokenizerView } from './tokenizer-view.ts';
 
 /** Given to wink at once, in UTF-16 units, as soon as no sentence end is open: it is fastest around 4,000. */
@@ -64,7 +64,7 @@ export class TextDigest {
   }
 
   /** Add a stretch; `id` is UNKNOWN or its number in `memory`. */
-  addStretch(memory: StretchMemory, id: number, surface: string, start: number): void {
+  addStretch(memory: TokenCache, id: number, surface: string, start: number): void {
     const place = this.#add(id, start, start + surface.length);
     const form = id === UNKNOWN ? formOf(surface) : memory.formOf(id);
     const isKnown = id !== UNKNOWN;

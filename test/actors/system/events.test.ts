@@ -13,7 +13,7 @@ import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
 
 /** Longer than any test: a take that waits so long has nothing to come. */
-const quietMs = 60_000;
+const idleMs = 60_000;
 
 class Station {
   readonly temporary: TemporaryStore;
@@ -103,7 +103,7 @@ test('a change that is committed but not told yet is in the snapshot and is not 
     late.snapshot.jobs.map(({ job_id }) => job_id),
     ['jb_00000001'],
   );
-  const [first, second] = eventsIn(await early.take(quietMs));
+  const [first, second] = eventsIn(await early.take(idleMs));
   assert.deepEqual(first, {
     job_id: 'jb_00000001',
     kind: 'index_page',
@@ -115,7 +115,7 @@ test('a change that is committed but not told yet is in the snapshot and is not 
     updated_at: '1970-01-01T00:00:01.000Z',
     page_id: 'pg_00000007',
   });
-  assert.deepEqual(eventsIn(await late.take(quietMs)), [second]);
+  assert.deepEqual(eventsIn(await late.take(idleMs)), [second]);
   assert.equal('page_id' in second, false);
 });
 
@@ -132,7 +132,7 @@ test('of a batch in which a command failed, each transaction is told by itself',
   tellLast();
   assert.equal(snapshot.jobs.length, 2);
   assert.deepEqual(
-    eventsIn(await take(quietMs)).map(({ job_id }) => job_id),
+    eventsIn(await take(idleMs)).map(({ job_id }) => job_id),
     ['jb_00000003'],
   );
 });
@@ -141,7 +141,7 @@ test('a subscriber waits for the next event, and is told when none came', async 
   const station = await Station.open(t);
   const { take } = await station.subscribe();
   assert.equal(await take(1), '');
-  const waiting = take(quietMs);
+  const waiting = take(idleMs);
   station.publish(1, 2);
   assert.equal(eventsIn(await waiting).length, 2);
 });
@@ -153,7 +153,7 @@ test('places are limited, and free again when one leaves', async (t) => {
   await assert.rejects(station.subscribe(), { code: 'overloaded' });
   first.leave();
   assert.equal(await first.ended, 'left');
-  assert.equal(await first.take(quietMs), null);
+  assert.equal(await first.take(idleMs), null);
   await station.subscribe();
   assert.equal(station.subscribers, 2);
 });
@@ -162,17 +162,17 @@ test('one that takes nothing is ended when its queue is over, one that moves is 
   const station = await Station.open(t, { queueSize: 10 });
   const [stalled, slow, brief] = [await station.subscribe(), await station.subscribe(), await station.subscribe()];
   station.publish(1, 11);
-  await brief.take(quietMs);
+  await brief.take(idleMs);
   for (let second = 1; second * 1000 < stallMs; second++) {
     station.now = second * 1000;
     station.publish(1 + second, 1000);
-    await slow.take(quietMs);
+    await slow.take(idleMs);
   }
   assert.deepEqual(station.ends, []);
   station.now = stallMs;
   station.publish(100, 1);
   assert.equal(await stalled.ended, 'stalled');
-  assert.equal(await stalled.take(quietMs), null);
+  assert.equal(await stalled.take(idleMs), null);
   assert.deepEqual(station.ends, ['stalled', 'stalled'], 'the one that took something once has stood still since, too');
   let left = 0;
   for (let text = await slow.take(0); text; text = await slow.take(0)) left += eventsIn(text).length;
@@ -194,7 +194,7 @@ test('what waits for all together is bounded, too', async (t) => {
 test('a stop ends every subscription', async (t) => {
   const station = await Station.open(t);
   const { take, ended } = await station.subscribe();
-  const waiting = take(quietMs);
+  const waiting = take(idleMs);
   await station.stop();
   assert.equal(await waiting, null);
   assert.equal(await ended, 'stopping');

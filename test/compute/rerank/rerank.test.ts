@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { feedbackScores } from '../../../src/compute/rerank/feedback.ts';
 import { rerank, WEIGHTS } from '../../../src/compute/rerank/rerank.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from '../../../src/compute/rerank/rerank-input.ts';
+import { Scratch } from '../../../src/compute/rerank/scratch.ts';
 import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
 import { queryTerms, wordEvidence } from '../../../src/compute/rerank/word-evidence.ts';
 import type { WordSimilarity } from '../../../src/compute/rerank/word-similarity.ts';
-import { Workspace } from '../../../src/compute/rerank/workspace.ts';
 import { fixtureVectors } from '../embedding/word-vectors-fixture.ts';
 import { plainWordSimilarity } from './plain-word-similarity.ts';
 
@@ -59,7 +59,7 @@ test('each width counts its own kind of occurrence', () => {
       [2, 1, 0],
     ],
   ]);
-  const room = new Workspace();
+  const room = new Scratch();
   const { lengths } = stemBags(candidates, room);
   assert.deepEqual([...lengths], [4, 4]);
   const terms = queryTerms(query, statistics);
@@ -85,7 +85,7 @@ test('a word near in meaning counts a part of an occurrence', () => {
   };
   const candidates = candidatesOf([[[2, 4, 0]], [[3, 4, 0]]]);
   const terms = queryTerms(query, statistics);
-  const room = new Workspace();
+  const room = new Scratch();
   const { lengths } = stemBags(candidates, room);
   const evidence = wordEvidence(query, terms, candidates, lengths, statistics, alike, room);
   const times = [4 * 0.8 ** 12, 4 * 0.8 ** 6];
@@ -105,7 +105,7 @@ test('feedback scores a chunk without a query word by the words of the best', ()
   ]);
   const terms = queryTerms(query, statistics);
   const first = Float64Array.of(1, 0, 0);
-  const room = new Workspace();
+  const room = new Scratch();
   const scores = feedbackScores(terms, stemBags(candidates, room), first, statistics, room);
   // Voices 1, v, v; stem 2 (word 3) is in the first two, stem 1 (word 2) in the third.
   const voice = Math.exp(-1.5 / Math.sqrt(2 / 9));
@@ -156,7 +156,7 @@ function scoresOf(
   { candidates, query: words, rows }: Case,
   scale = 1,
   order = candidates.map((_, i) => i),
-  room = new Workspace(),
+  room = new Scratch(),
 ): number[] {
   const chosen = order.map((i) => candidates[i]);
   const given = candidatesOf(
@@ -200,8 +200,8 @@ test('neither the scale of the given scores nor the order of the candidates matt
   );
 });
 
-test('what other queries have left in the workspace changes no bit of a score', () => {
-  const room = new Workspace();
+test('what other queries have left in the scratch changes no bit of a score', () => {
+  const room = new Scratch();
   fc.assert(
     fc.property(someCase, (each) => {
       assert.deepEqual(scoresOf(each, 1, undefined, room), scoresOf(each));

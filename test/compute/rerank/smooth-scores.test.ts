@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Candidates } from '../../../src/compute/rerank/rerank-input.ts';
+import { Scratch } from '../../../src/compute/rerank/scratch.ts';
 import { smoothScores } from '../../../src/compute/rerank/smooth-scores.ts';
 import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
-import { Workspace } from '../../../src/compute/rerank/workspace.ts';
 
 /** Candidates of [word, times in the text, times in the title]; words 0 and 1 share stem 0, word n has stem n − 1 from there on. */
 function candidatesOf(bags: readonly (readonly [number, number, number])[][]): Candidates {
@@ -24,7 +24,7 @@ function candidatesOf(bags: readonly (readonly [number, number, number])[][]): C
 }
 
 const smoothed = (candidates: Candidates, scores: Float64Array, share: number) => {
-  const room = new Workspace();
+  const room = new Scratch();
   return smoothScores(stemBags(candidates, room), scores, share, room);
 };
 

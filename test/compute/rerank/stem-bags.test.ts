@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FACT_WEIGHT, LENGTH_WITHOUT_BODY } from '../../../src/compute/bm25/bm25f.ts';
+import { Scratch } from '../../../src/compute/rerank/scratch.ts';
 import { stemBags } from '../../../src/compute/rerank/stem-bags.ts';
-import { Workspace } from '../../../src/compute/rerank/workspace.ts';
 
 const given = {
   labels: Uint32Array.of(7, 3, 9),
@@ -20,7 +20,7 @@ const counted = {
   lengths: [8, LENGTH_WITHOUT_BODY, 257],
   held: [2, 2],
 };
-const bagsBy = (room: Workspace) => {
+const bagsBy = (room: Scratch) => {
   const { starts, stems, times, lengths, held } = stemBags(given, room);
   const end = starts[3];
   return {
@@ -33,11 +33,11 @@ const bagsBy = (room: Workspace) => {
 };
 
 test('words of one stem count together, a title twice', () => {
-  assert.deepEqual(bagsBy(new Workspace()), counted);
+  assert.deepEqual(bagsBy(new Scratch()), counted);
 });
 
-test('what another query has left in the workspace does not matter', () => {
-  const room = new Workspace();
+test('what another query has left in the scratch does not matter', () => {
+  const room = new Scratch();
   const longer = { ...given, labels: Uint32Array.of(1), starts: Uint32Array.of(0, 5) };
   stemBags({ ...longer, words: Uint32Array.of(2, 1, 2, 2, 2), bodyCounts: new Uint8Array(5).fill(9) }, room);
   assert.deepEqual(bagsBy(room), counted);
@@ -54,7 +54,7 @@ test('a word of the facts counts less than one of the text, adds nothing to one,
       titleCounts: Uint8Array.of(0, 0, 0, 0),
       table: given.table,
     },
-    new Workspace(),
+    new Scratch(),
   );
   assert.deepEqual([...times.subarray(0, 3)], [1, FACT_WEIGHT, FACT_WEIGHT]);
   assert.deepEqual([...lengths], [1, LENGTH_WITHOUT_BODY]);

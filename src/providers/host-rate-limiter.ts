@@ -32,7 +32,7 @@ const maxHosts = 1000;
 /** Whoever is sent away comes back no sooner: a few requests of those who wait. */
 const leastComebackMs = 1000;
 
-export class HostTurns {
+export class HostRateLimiter {
   readonly #hosts = new Map<string, Host>();
   readonly #gapMs: number;
   readonly #clock: Clock;

@@ -5,14 +5,14 @@
  */
 
 /** Without a change and without a search for so long, ms. */
-export const quietMs = 5000;
+export const idleMs = 5000;
 /** Searches put it off for no longer than this after the first change, ms. */
 const patienceMs = 60_000;
 
-export type QuietTime = ReturnType<typeof quietTime>;
+export type IdleDetector = ReturnType<typeof idleDetector>;
 
 /** `monotonic`: ms. */
-export function quietTime(monotonic: () => number) {
+export function idleDetector(monotonic: () => number) {
   /** The first and the last change since the index was tidied; null: nothing has changed. */
   let dueSince: number | null = null;
   let changedAt = 0;
@@ -27,8 +27,8 @@ export function quietTime(monotonic: () => number) {
     },
     /** Whether it is time; after that, not until something changes. */
     take(): boolean {
-      if (dueSince === null || monotonic() - changedAt < quietMs) return false;
-      if (monotonic() - searchedAt < quietMs && monotonic() - dueSince < patienceMs) return false;
+      if (dueSince === null || monotonic() - changedAt < idleMs) return false;
+      if (monotonic() - searchedAt < idleMs && monotonic() - dueSince < patienceMs) return false;
       dueSince = null;
       return true;
     },

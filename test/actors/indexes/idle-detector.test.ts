@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quietTime } from '../../../src/actors/indexes/quiet-time.ts';
+import { idleDetector } from '../../../src/actors/indexes/idle-detector.ts';
 
 function started() {
   const clock = { at: 1000 };
-  return { clock, quiet: quietTime(() => clock.at) };
+  return { clock, quiet: idleDetector(() => clock.at) };
 }
 
 test('it is time five seconds after the last change, once', () => {

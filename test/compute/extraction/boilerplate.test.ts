@@ -1,9 +1,9 @@
-/** Furniture goes, the article stays: whole pages through extraction. */
+/** Boilerplate goes, the article stays: whole pages through extraction. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isCall, isCredit, isFact, isLabel, isLabelled } from '../../../src/compute/extraction/boilerplate-lines.ts';
+import { boilerplateName } from '../../../src/compute/extraction/boilerplate-signs.ts';
 import { extractHtml } from '../../../src/compute/extraction/extract-html.ts';
-import { isCall, isCredit, isFact, isLabel, isLabelled } from '../../../src/compute/extraction/furniture-lines.ts';
-import { furnitureName } from '../../../src/compute/extraction/furniture-signs.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const paragraphs = Array.from({ length: 6 }, (_, i) =>
@@ -21,7 +21,7 @@ const rest = others.join('');
 const wanted = paragraphs.join('\n\n');
 
 test('what stands around and between paragraphs goes, and nothing else', () => {
-  const furniture: Record<string, string> = {
+  const boilerplate: Record<string, string> = {
     'related links':
       '<div class="related-posts"><h3>Related</h3><ul><li><a href="/a">How to build a dam</a></li></ul></div>',
     'a label with links':
@@ -41,7 +41,7 @@ test('what stands around and between paragraphs goes, and nothing else', () => {
     tags: '<div class="post-tags">Tags: <a href="/t">eels</a>, <a href="/u">weirs</a></div>',
     'a headline of something else': '<p><a href="/x">MILLERS UNITE AGAINST THE NEW DAM</a></p>',
   };
-  for (const [name, html] of Object.entries(furniture)) {
+  for (const [name, html] of Object.entries(boilerplate)) {
     assert.equal(textOf(first + html + second + rest), wanted, name);
     assert.equal(textOf(first + second + rest + html), wanted, `${name}, at the end`);
   }
@@ -94,7 +94,7 @@ test('a page that is filled in by scripts gives the text that it declares', () =
   assert.equal(extractHtml(`<script type="application/ld+json">${marked}</script><p>Loading</p>`, 'x').text, wanted);
 });
 
-test('lines are furniture only as a whole', () => {
+test('lines are boilerplate only as a whole', () => {
   for (const line of [
     'Related',
     'Read more:',
@@ -126,9 +126,9 @@ test('lines are furniture only as a whole', () => {
 
 test('names are read by their words, not by their letters', () => {
   for (const name of ['share', 'c-share__list', 'relatedPosts', 'article__read-more', 'wp-caption-text', 'most-read'])
-    assert.ok(furnitureName(name), name);
+    assert.ok(boilerplateName(name), name);
   for (const name of ['shareholder', 'unrelated', 'header', 'story-read', 'more', 'navy', 'captioned'])
-    assert.equal(furnitureName(name), null, name);
+    assert.equal(boilerplateName(name), null, name);
 });
 
 test('patterns take time in proportion to lines that are made to take long', () => {
@@ -148,7 +148,7 @@ test('patterns take time in proportion to lines that are made to take long', () 
     'get a newsletter ',
   ];
   // Most of them ask nothing of long lines: short ones are asked about again and again.
-  const asks = [isLabel, isLabelled, isCall, isFact, isCredit, furnitureName];
+  const asks = [isLabel, isLabelled, isCall, isFact, isCredit, boilerplateName];
   for (const [longest, times] of [[152, 200] as const, [200_000, 1] as const]) {
     for (const seed of seeds) {
       for (const ask of asks) {

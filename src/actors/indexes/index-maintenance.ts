@@ -4,21 +4,29 @@ import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { SearcherPool } from '../../index/searchers.ts';
 import type { SparseIndex } from '../../index/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { type IdleDetector, idleMs } from './idle-detector.ts';
 import type { WorkPool } from './index-threads.ts';
-import { type QuietTime, quietMs } from './quiet-time.ts';
 
-export interface TendIndexOptions {
+export interface IndexMaintenanceOptions {
   sparse: SparseIndex;
   spaces: ModelSpaces;
   searchers: readonly SearcherPool[];
   work: WorkPool;
   reader: StoreReader;
-  quiet: QuietTime;
+  quiet: IdleDetector;
   log: Logger;
 }
 
 /** Tend the index until the function that it gives is called. */
-export function tendIndex({ sparse, spaces, searchers, work, reader, quiet, log }: TendIndexOptions): () => void {
+export function maintainIndex({
+  sparse,
+  spaces,
+  searchers,
+  work,
+  reader,
+  quiet,
+  log,
+}: IndexMaintenanceOptions): () => void {
   const save = async () => {
     try {
       await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
@@ -40,6 +48,6 @@ export function tendIndex({ sparse, spaces, searchers, work, reader, quiet, log 
   const tending = setInterval(() => {
     spaces.closeIdle(reader.models.activeModel()?.space ?? null);
     if (quiet.take()) void save().then(tidyThreads);
-  }, quietMs);
+  }, idleMs);
   return () => clearInterval(tending);
 }

@@ -3,7 +3,7 @@
  * site. Called while a page is cleared of what is around its article.
  */
 
-/** A kind of furniture, and how much running text it may hold, in characters, and still be taken for it. */
+/** A kind of boilerplate, and how much running text it may hold, in characters, and still be taken for it. */
 export interface FurnitureKind {
   longest: number;
   words: readonly string[];
@@ -13,7 +13,7 @@ const kind = (longest: number, words: string): FurnitureKind => ({ longest, word
 
 /**
  * A word of several parts, such as `read-more`, stands for these parts in this order and next to each other. Long texts are taken
- * for furniture only where the word means nothing else.
+ * for boilerplate only where the word means nothing else.
  */
 const kinds: readonly FurnitureKind[] = [
   // Ways to elsewhere.
@@ -66,12 +66,12 @@ const kinds: readonly FurnitureKind[] = [
 ];
 
 /** `sign`: the first word of its kind. */
-export interface FurnitureSign {
+export interface BoilerplateSign {
   sign: string;
   longest: number;
 }
 
-const byFirstPart = new Map<string, (FurnitureSign & { parts: string[] })[]>();
+const byFirstPart = new Map<string, (BoilerplateSign & { parts: string[] })[]>();
 for (const { longest, words } of kinds) {
   for (const word of words) {
     const parts = word.split('-');
@@ -85,11 +85,11 @@ for (const { longest, words } of kinds) {
 const longestName = 400;
 
 /**
- * What kind of furniture an element of such a class and id is, the one that may be longest where there are several; null where the
+ * What kind of boilerplate an element of such a class and id is, the one that may be longest where there are several; null where the
  * names say nothing. Linear in the length of the names, of which 400 characters are read.
  */
-export function furnitureName(names: string): FurnitureSign | null {
-  let found: FurnitureSign | null = null;
+export function boilerplateName(names: string): BoilerplateSign | null {
+  let found: BoilerplateSign | null = null;
   for (const name of names.slice(0, longestName).split(/\s+/)) {
     const parts = name
       .replace(/([a-z])([A-Z])/g, '$1-$2')

@@ -1,7 +1,7 @@
 /** Turns of hosts, under a clock that the test moves. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HostTurns } from '../../src/providers/host-turns.ts';
+import { HostRateLimiter } from '../../src/providers/host-rate-limiter.ts';
 import { HandClock } from './hand-clock.ts';
 
 const never = new AbortController().signal;
@@ -9,7 +9,7 @@ const any = Infinity;
 
 test('turns come in the order of asking, one at a time, with a gap; hosts do not wait for each other', async () => {
   const clock = new HandClock();
-  const turns = new HostTurns(500, clock);
+  const turns = new HostRateLimiter(500, clock);
   const log: string[] = [];
   const visit = async (host: string, name: string) => {
     const endTurn = await turns.take(host, never, any);
@@ -25,7 +25,7 @@ test('turns come in the order of asking, one at a time, with a gap; hosts do not
 
 test('whoever gives up waiting leaves the queue', async () => {
   const clock = new HandClock();
-  const turns = new HostTurns(500, clock);
+  const turns = new HostRateLimiter(500, clock);
   const first = await turns.take('a', never, any);
   const stop = new AbortController();
   const second = turns.take('a', stop.signal, any);
@@ -40,7 +40,7 @@ test('whoever gives up waiting leaves the queue', async () => {
 
 test('who would wait behind too many is sent away, each with a time of its own', async () => {
   const clock = new HandClock();
-  const turns = new HostTurns(500, clock);
+  const turns = new HostRateLimiter(500, clock);
   await turns.take('a', never, 1);
   for (let waiting = 0; waiting < 2; waiting++) void turns.take('a', never, 1);
   const comebacks: number[] = [];
@@ -52,7 +52,7 @@ test('who would wait behind too many is sent away, each with a time of its own',
 
 test('a host that wants to be left alone is, and those who wait are sent away', async () => {
   const clock = new HandClock();
-  const turns = new HostTurns(500, clock);
+  const turns = new HostRateLimiter(500, clock);
   const endTurn = await turns.take('a', never, any);
   const waiting = assert.rejects(turns.take('a', never, any), { code: 'host_waits', retryAfterMs: 60_000 });
   turns.postpone('a', 60_000);
@@ -66,7 +66,7 @@ test('a host that wants to be left alone is, and those who wait are sent away', 
 
 test('the table of hosts is bounded', async () => {
   const clock = new HandClock();
-  const turns = new HostTurns(500, clock);
+  const turns = new HostRateLimiter(500, clock);
   for (let host = 0; host < 5000; host++) (await turns.take(`host-${host}`, never, any))();
   assert.ok(turns.size <= 1000, String(turns.size));
   assert.equal(clock.waiting, 0);

@@ -1,5 +1,5 @@
 /**
- * Tells where a page forwards to by the header `Refresh` or `<meta http-equiv="refresh">`, where it is there for nothing else. Decides
+ * Tells where a page redirects to by the header `Refresh` or `<meta http-equiv="refresh">`, where it is there for nothing else. Decides
  * over a page that was read; who goes on, with the checks of any redirect, is the fetch job. Called on an extraction thread.
  */
 import { addressInHeader } from '../web/header-address.ts';
@@ -8,7 +8,7 @@ import { parsePage } from './parse-page.ts';
 import type { Wall } from './recognize-wall.ts';
 
 /**
- * Longest delay, seconds, and longest text, characters, of a page that only forwards. People read about 25 characters a second, so
+ * Longest delay, seconds, and longest text, characters, of a page that only redirects. People read about 25 characters a second, so
  * what goes on after 10 s means nobody to read more than 250; twice that leaves room for a notice in two languages. Pages that
  * are read and load themselves anew do so after minutes.
  */
@@ -26,7 +26,7 @@ export interface ReadPage {
   text: string;
   /** Absolute, where the page came from. */
   address: string;
-  /** What the page would be taken for if it forwarded nowhere. */
+  /** What the page would be taken for if it redirected nowhere. */
   wall: Wall | null;
   /** The header `Refresh`, as Node gives it. */
   refresh?: string | undefined;
@@ -38,12 +38,12 @@ interface Refresh {
 }
 
 /**
- * The address that a page forwards to, absolute, http or https; null for a page that stays.
+ * The address that a page redirects to, absolute, http or https; null for a page that stays.
  * The header goes before the elements. A refresh in `noscript` counts where the page has no text, and no other refresh. One to the page's own address, whatever the fragment, is none.
  * What stands in front of a page goes first, since where that leads is not the page; so does an error on the way to the front page
  * of its site. An error elsewhere may be "This page has been moved".
  */
-export function forwardOf({ html, text, address, wall, refresh: header }: ReadPage): string | null {
+export function redirectOf({ html, text, address, wall, refresh: header }: ReadPage): string | null {
   if (text.length > maxOwnText) return null;
   if (wall === 'challenge' || wall === 'login_wall' || wall === 'cookie_wall') return null;
   // Its address is relative to the page's own: the document with its base begins after the header.

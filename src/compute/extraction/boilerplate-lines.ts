@@ -1,5 +1,5 @@
 /**
- * What furniture says, in the languages that most pages are in: labels of lists of links, calls to the reader, lines about the
+ * What boilerplate says, in the languages that most pages are in: labels of lists of links, calls to the reader, lines about the
  * article. Matched against whole lines, in lower case, with plain quotes; every pattern is linear. Called while an article is trimmed.
  */
 
@@ -69,7 +69,7 @@ const credit = whole(credits);
 const labelled = new RegExp(`^(?:${labels.join('|')})\\s?[:|–—-]\\s?`, 'iu');
 
 /** Longest line that any pattern is asked about. */
-export const longestFurnitureLine = 400;
+export const longestBoilerplateLine = 400;
 
 const plain = (line: string): string => line.replace(/[’‘`´]/g, "'");
 
@@ -78,7 +78,7 @@ export const isLabel = (line: string): boolean => line.length <= 80 && label.tes
 const sentenceEnd = /(?<![ap]\.?m)[.!?]$/i;
 /** It begins with a label: "Related: …". */
 export const isLabelled = (line: string): boolean => line.length <= 200 && labelled.test(plain(line));
-export const isCall = (line: string): boolean => line.length <= longestFurnitureLine && call.test(plain(line));
+export const isCall = (line: string): boolean => line.length <= longestBoilerplateLine && call.test(plain(line));
 export const isFact = (line: string): boolean =>
   line.length <= 160 && !sentenceEnd.test(line) && fact.test(plain(line));
 export const isCredit = (line: string): boolean => line.length <= 120 && credit.test(plain(line));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { LabelMark } from '../../src/index/label-mark.ts';
+import { HighWaterMark } from '../../src/index/high-water-mark.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
 
@@ -20,7 +20,7 @@ function indexFolder(t: TestContext) {
     names: () => readdirSync(dir).sort(),
     open: async (nextLabel: number) => {
       const { log, lines } = keptLog();
-      const mark = await LabelMark.open(dir, nextLabel, log);
+      const mark = await HighWaterMark.open(dir, nextLabel, log);
       return { mark, said: lines.map(({ msg }) => msg) };
     },
   };

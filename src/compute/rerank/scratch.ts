@@ -2,7 +2,7 @@
  * Arrays for intermediate results, kept from call to call. The reranker fills some MB for each query; made anew each time they
  * would be most of what a searcher thread allocates, and a fifth of its time would go into collecting them (docs/ranking.md).
  */
-export class Workspace {
+export class Scratch {
   readonly #buffers = new Map<string, ArrayBuffer>();
 
   /** An array of that name with whatever was left in it. Valid until the name is asked for again. */

@@ -14,7 +14,7 @@ const FILE = 'labels';
 /** The folders of the sides, in the index folder. */
 const sides = ['sparse', 'dense', 'pages'];
 
-export class LabelMark {
+export class HighWaterMark {
   readonly #path: string;
   #marked: number;
   readonly #writes = pLimit(1);
@@ -25,14 +25,14 @@ export class LabelMark {
   }
 
   /** Read the mark of the index folder. Where it is above `nextLabel`, which the store gives next, every index file is deleted first. */
-  static async open(dir: string, nextLabel: number, log: IndexLog): Promise<LabelMark> {
+  static async open(dir: string, nextLabel: number, log: IndexLog): Promise<HighWaterMark> {
     const path = join(dir, FILE);
     const marked = await readMark(path, log);
-    if (marked <= nextLabel) return new LabelMark(path, marked);
+    if (marked <= nextLabel) return new HighWaterMark(path, marked);
     log.warn({ marked, next_label: nextLabel }, 'the store is older than its index files: they are built again');
     for (const side of sides) await rm(join(dir, side), { recursive: true, force: true });
     await rm(path);
-    return new LabelMark(path, 0);
+    return new HighWaterMark(path, 0);
   }
 
   /** Files with labels below `labelEnd` are about to become valid. Errors: those of the file system; they must not then. */

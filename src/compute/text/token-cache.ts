@@ -16,7 +16,7 @@ export type StretchForm = 'markedWord' | 'marked' | 'word' | 'other';
 
 const FORMS: readonly StretchForm[] = ['markedWord', 'marked', 'word', 'other'];
 
-export class StretchMemory {
+export class TokenCache {
   readonly #ids = new Map<string, number>();
   readonly #lexicon: Lexicon;
   /** Parts of stretch i: firsts[i] .. firsts[i + 1] in the columns below. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { extractHtml } from '../../../src/compute/extraction/extract-html.ts';
-import { forwardOf, readRefresh } from '../../../src/compute/extraction/page-forward.ts';
+import { readRefresh, redirectOf } from '../../../src/compute/extraction/page-redirect.ts';
 import { recognizeWall } from '../../../src/compute/extraction/recognize-wall.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
@@ -68,7 +68,7 @@ test('long contents are read in time in proportion', () => {
 
 function forwarded(html: string, refresh?: string): string | null {
   const page = extractHtml(html, '');
-  return forwardOf({ html, text: page.text, address, wall: recognizeWall({ ...page, html }), refresh });
+  return redirectOf({ html, text: page.text, address, wall: recognizeWall({ ...page, html }), refresh });
 }
 
 const meta = (content: string) => `<meta http-equiv="refresh" content="${content}">`;
