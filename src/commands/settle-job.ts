@@ -90,6 +90,6 @@ export function beatJob(attempt: Attempt, at: number, leaseMs: number): Command<
   return (transaction) => {
     const job = transaction.jobs.get(attempt.job_no);
     if (job === undefined) return false;
-    return moveJob(transaction, job, { type: 'beat', at, claim: attempt.claim, leaseMs }) !== null;
+    return moveJob(transaction, job, { type: 'heartbeat', at, claim: attempt.claim, leaseMs }) !== null;
   };
 }

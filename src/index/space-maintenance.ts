@@ -1,5 +1,5 @@
 /**
- * The background work of a vector space: slices of growing graphs and dropping holes, and saves that are due. It yields to
+ * The background work of a vector space: slices of growing graphs and dropping deleted rows, and saves that are due. It yields to
  * searches and to indexing: a slice is short, waits for searches that are under way, and leaves most of the time to others. Asked for
  * after each change; it ends by itself when nothing is left to do.
  */

@@ -85,7 +85,7 @@ export class SpaceShards {
     const sum = (of: keyof ShardStats) => each.reduce((total, one) => total + one[of], 0);
     return {
       live: sum('live'),
-      holes: sum('holes'),
+      deleted: sum('deleted'),
       behind: sum('behind'),
       nodes: sum('nodes'),
       rowBytes: sum('rowBytes'),

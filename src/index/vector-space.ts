@@ -220,7 +220,7 @@ export class VectorSpace {
   }
 
   /**
-   * One slice of background work on every shard: growing graphs, dropping holes. Gives the rows that wait for more. The space
+   * One slice of background work on every shard: growing graphs, dropping deleted rows. Gives the rows that wait for more. The space
    * does this by itself, with pauses; call it to have it done sooner. Nothing is missing from searches meanwhile.
    */
   async maintain(budgetMs = SLICE_MS): Promise<number> {
@@ -247,7 +247,7 @@ export class VectorSpace {
     if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#held.size })) await this.save();
   }
 
-  /** No byte of a removed vector stays in memory or on disk: drop all holes, save, delete what had been set aside. */
+  /** No byte of a removed vector stays in memory or on disk: drop all deleted rows, save, delete what had been set aside. */
   async purge(): Promise<void> {
     await this.#shards.askAll((pool, space) => pool.run('compact', { space }));
     for (let shard = 0; shard < this.#shards.count; shard++) this.#files.changed(shard);

@@ -15,7 +15,7 @@ import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type JobEvent =
   | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
-  | { type: 'beat'; at: number; claim: number; leaseMs: number }
+  | { type: 'heartbeat'; at: number; claim: number; leaseMs: number }
   /** A checkpoint: something durable came of the attempt, so that neither the attempts before nor a crash speak against the job. */
   | { type: 'progress'; at: number; claim: number; leaseMs: number }
   | { type: 'complete'; at: number; claim: number }
@@ -66,7 +66,7 @@ export const jobMachine = setup({
       return { attempts: context.attempts + 1, claim, incarnation, lease_until: at + leaseMs, updated_at: at };
     }),
     renewLease: assign(({ event }) => {
-      const { at, leaseMs } = event as EventOf<'beat'>;
+      const { at, leaseMs } = event as EventOf<'heartbeat'>;
       return { lease_until: at + leaseMs };
     }),
     noteProgress: assign(({ event }) => {
@@ -147,7 +147,7 @@ export const jobMachine = setup({
     },
     running: {
       on: {
-        beat: { guard: 'owner', actions: 'renewLease' },
+        heartbeat: { guard: 'owner', actions: 'renewLease' },
         progress: { guard: 'owner', actions: 'noteProgress' },
         complete: { guard: 'owner', target: 'done', actions: 'finish' },
         fail: [

@@ -29,7 +29,7 @@ export class GraphChain {
     return this.#graphs;
   }
 
-  /** Rows below this are in a graph, unless they were holes when their turn came. */
+  /** Rows below this are in a graph, unless they were deleted when their turn came. */
   get covered(): number {
     return this.#graphs.at(-1)?.covered ?? 0;
   }
@@ -44,7 +44,7 @@ export class GraphChain {
     return Math.max(0, ...this.#graphs.map(({ nodes, live }) => nodes - live));
   }
 
-  /** Take in the next row, if it is no hole. */
+  /** Take in the next row, if it is not deleted. */
   coverNext(rows: VectorRows): void {
     let last = this.#graphs.at(-1);
     if (last === undefined || last.covered - last.first >= this.#rowsPerGraph) {

@@ -1,6 +1,6 @@
 /**
  * The exact side of a shard: score rows against the query that `VectorRows.setQuery` took, and keep the best. Of many rows
- * only a short list is scored, by a first look at their sketches: in layers, the nearest first, until a layer brings hardly
+ * only a short list is scored, by a first look at their codes: in layers, the nearest first, until a layer brings hardly
  * anything. So a query with clear answers ends early, and one with many rows of about the same score goes on.
  */
 import type { TopList } from './top-list.ts';
@@ -11,7 +11,7 @@ const FIRST_LOOK_FROM_ROWS = 8192;
 /** Of short rows, so many of a list: a first look at a list looks at all rows there are, and these are scored in the same time. */
 const FIRST_LOOK_FROM_SHORT_ROWS = 32_768;
 /**
- * A layer: a share of the rows, at least so many, and so many per hit. Sketches of fewer bits tell less, so more rows are
+ * A layer: a share of the rows, at least so many, and so many per hit. Codes of fewer bits tell less, so more rows are
  * scored, which cost less. Recall in docs/vector-spaces.md.
  */
 const LAYER_SHARE = 0.004;

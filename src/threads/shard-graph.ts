@@ -60,7 +60,7 @@ function newIndex(dim: number): HierarchicalNSW {
 }
 
 export class ShardGraph {
-  /** Rows from `first` on and below `covered` are in the graph, unless they were holes when their turn came. */
+  /** Rows from `first` on and below `covered` are in the graph, unless they were deleted when their turn came. */
   readonly first: number;
   covered: number;
   /** Nodes that are not deleted. */
@@ -95,7 +95,7 @@ export class ShardGraph {
     return this.#index.getCurrentCount();
   }
 
-  /** Take in the next row, if it is no hole. */
+  /** Take in the next row, if it is not deleted. */
   coverNext(rows: VectorRows): void {
     if (rows.isLive(this.covered)) {
       const capacity = this.#index.getMaxElements();

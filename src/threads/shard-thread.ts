@@ -138,7 +138,7 @@ export function maintain({ space, budgetMs }: Space & { budgetMs: number }): Rep
   return withShard(space, (shard) => shard.maintain(budgetMs));
 }
 
-/** Drop all holes now. */
+/** Drop all deleted rows now. */
 export function compact({ space }: Space): Reply<null> {
   return withShard(space, (shard) => {
     if (shard.rows.count > shard.rows.live) shard.compact();

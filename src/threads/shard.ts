@@ -8,8 +8,8 @@
  *   grown       covered = count          all rows                      graph candidates
  *
  * `add` only appends rows, so it is quick and what was added is found at once, exactly. `maintain` does the slow work in
- * slices: it lets the graph catch up, and copies the live rows to a new store when too many are holes (the graph is then
- * made anew). Every answer is scored from the rows, whoever found the candidate; holes and repeated rows cannot come out.
+ * slices: it lets the graph catch up, and copies the live rows to a new store when too many are deleted (the graph is then
+ * made anew). Every answer is scored from the rows, whoever found the candidate; deleted and repeated rows cannot come out.
  * Errors: none but those of memory. Arguments are checked by the caller (shard-thread.ts).
  */
 import { GraphChain } from './graph-chain.ts';
@@ -40,9 +40,9 @@ export interface ShardSearch {
 }
 
 export interface ShardStats {
-  /** Live rows, and holes left by removed ones. */
+  /** Live rows, and deleted ones that still take their place. */
   live: number;
-  holes: number;
+  deleted: number;
   /** Rows that a graph should have and has not. */
   behind: number;
   /** Nodes of the graph, deleted ones included; 0: there is none. */
@@ -63,9 +63,9 @@ const MIN_WIDTH = 300;
 const WIDTH_PER_HIT = 2;
 /** Rows beyond k that are taken from the graph, whose sums are rounded otherwise than the rows'. */
 const SPARE_HITS = 16;
-/** Holes are dropped when they are more than this share of the rows, or, in one graph, of the rows of a graph, and more than a few. */
-const MAX_HOLE_SHARE = 0.3;
-const MIN_HOLES = 256;
+/** Deleted rows are dropped when they are more than this share of the rows, or, in one graph, of the rows of a graph, and more than a few. */
+const MAX_DELETED_SHARE = 0.3;
+const MIN_DELETED = 256;
 /** Rows that are looked at to tell which share of all a filter allows: one of a half to within a thirtieth. */
 const SAMPLE_ROWS = 1024;
 /** The fractions of its multiples fall evenly over the rows, and with no rhythm that labels may have. */
@@ -149,7 +149,7 @@ export class Shard {
     const until = this.#now() + budgetMs;
     const { rows: rowsBefore, graph: graphBefore } = this;
     const coveredBefore = graphBefore?.covered;
-    if (this.#hasManyHoles) this.compact();
+    if (this.#hasManyDeleted) this.compact();
     if (this.graph === undefined && this.#wantsGraph) this.graph = new GraphChain(this.dim, this.#rowsPerGraph);
     const { graph, rows } = this;
     while (graph !== undefined && graph.covered < rows.count && this.#now() < until) graph.coverNext(rows);
@@ -157,7 +157,7 @@ export class Shard {
     return { behind: this.behind, worked };
   }
 
-  /** Copy the live rows to a new store, whatever the share of holes; no byte of a removed vector stays. The graph is dropped. */
+  /** Copy the live rows to a new store, whatever the share of deleted ones; no byte of a removed vector stays. The graph is dropped. */
   compact(): void {
     const rows = new VectorRows(this.dim);
     for (let row = 0; row < this.rows.count; row++) if (this.rows.isLive(row)) rows.appendRow(this.rows, row);
@@ -173,7 +173,7 @@ export class Shard {
 
   stats(): ShardStats {
     const { live, count, bytes } = this.rows;
-    return { live, holes: count - live, behind: this.behind, nodes: this.graph?.nodes ?? 0, rowBytes: bytes };
+    return { live, deleted: count - live, behind: this.behind, nodes: this.graph?.nodes ?? 0, rowBytes: bytes };
   }
 
   /** Why there is no graph though there are rows enough for one; null where there is one, or too few rows. */
@@ -186,8 +186,8 @@ export class Shard {
   }
 
   /** The more of a graph is deleted, the more of it a search has to look at for as many hits. */
-  get #hasManyHoles(): boolean {
-    const isMany = (holes: number, rows: number) => holes > Math.max(MIN_HOLES, rows * MAX_HOLE_SHARE);
+  get #hasManyDeleted(): boolean {
+    const isMany = (deleted: number, rows: number) => deleted > Math.max(MIN_DELETED, rows * MAX_DELETED_SHARE);
     const { count, live } = this.rows;
     return isMany(count - live, count) || isMany(this.graph?.mostDeleted ?? 0, this.#rowsPerGraph);
   }

@@ -1,29 +1,29 @@
 /**
  * The vectors of one shard: int8 rows in a WebAssembly memory, with their labels. Rows are only appended; an erased row is
- * zeroed at once and stays a hole until the shard is compacted, so a row number means the same vector as long as the store is.
+ * zeroed at once and keeps its place until the shard is compacted, so a row number means the same vector as long as the store is.
  * A row is its vector scaled so that its largest component is 127; its length is kept beside it, so a score is the cosine of
  * the rounded row with the query rounded to 12 bits: off by about 0.001 (docs/vector-spaces.md).
  *
- * Vectors of SKETCH_DIM dimensions and more are rotated first (no angle changes) and have sketches for a first look: to score
- * a row of 1,024 bytes that is in no cache costs 104 ns, of 100 bytes some 20; to look at its sketch 6 or 1.
+ * Vectors of CODED_DIM dimensions and more are rotated first (no angle changes) and have codes for a first look: to score
+ * a row of 1,024 bytes that is in no cache costs 104 ns, of 100 bytes some 20; to look at its code 6 or 1.
  *
  *   scratch, 64 KiB   the query as i16, a block of addresses, a block of sums
  *   rows              stride bytes each, one after the other
  */
 import { openRotation, type Rotation } from '../compute/embedding/vector-rotation.ts';
 import { longer } from '../compute/structures/longer.ts';
+import { BinaryCodes } from './binary-codes.ts';
 import { LANES, openDots, QUERY_PEAK } from './dot-kernel.ts';
-import { SignSketches } from './sign-sketches.ts';
 
 /** Rows that one call of the kernel takes. */
 export const BLOCK_ROWS = 4096;
 /** Dimensions of the longest vector: what a model may have by contract. */
 export const MAX_DIM = 8192;
-/** Labels are below this: the largest uint32 marks a hole. */
+/** Labels are below this: the largest uint32 marks a deleted row. */
 export const NO_LABEL = 0xffff_ffff;
 
-/** Shorter vectors are as quickly scored as sketched, and signs of few dimensions say little. */
-const SKETCH_DIM = 64;
+/** Shorter vectors are as quickly scored as encoded, and signs of few dimensions say little. */
+const CODED_DIM = 64;
 const WASM_PAGE_BYTES = 65_536;
 const QUERY_AT = 0;
 const ADDRESSES_AT = QUERY_AT + 2 * MAX_DIM;
@@ -37,7 +37,7 @@ const GROWTH_PAGES = 16;
 
 export interface RowParts {
   labels: Uint32Array;
-  /** 1 / length of the row; 0 marks a hole. */
+  /** 1 / length of the row; 0 marks a deleted row. */
   inverse: Float32Array;
   bytes: Int8Array;
 }
@@ -46,12 +46,12 @@ export class VectorRows {
   readonly dim: number;
   /** Bytes of a row: `dim`, filled up with zeros to whole lanes. */
   readonly stride: number;
-  /** Rows, holes included. */
+  /** Rows, deleted ones included. */
   count = 0;
-  /** Rows that are no holes. */
+  /** Rows that are not deleted. */
   live = 0;
   #labels = new Uint32Array(FIRST_CAPACITY);
-  /** 1 / length of the row; 0 marks a hole. */
+  /** 1 / length of the row; 0 marks a deleted row. */
   #inverse = new Float32Array(FIRST_CAPACITY);
   #rowOf = new Map<number, number>();
   #memory = new WebAssembly.Memory({ initial: 1 });
@@ -60,21 +60,21 @@ export class VectorRows {
   #queryInverse = 0;
   readonly #rotation: Rotation | undefined;
   readonly #rotated: Float32Array;
-  readonly #sketches: SignSketches | undefined;
+  readonly #codes: BinaryCodes | undefined;
 
   constructor(dim: number) {
-    const sketched = dim >= SKETCH_DIM;
-    this.#rotation = sketched ? openRotation(dim) : undefined;
-    this.#sketches = sketched ? new SignSketches(dim) : undefined;
-    this.#rotated = new Float32Array(sketched ? dim : 0);
+    const coded = dim >= CODED_DIM;
+    this.#rotation = coded ? openRotation(dim) : undefined;
+    this.#codes = coded ? new BinaryCodes(dim) : undefined;
+    this.#rotated = new Float32Array(coded ? dim : 0);
     this.dim = dim;
     this.stride = Math.ceil(dim / LANES) * LANES;
   }
 
   /** Bytes that the rows take in memory. */
   get bytes(): number {
-    const sketches = this.#sketches?.memoryBytes ?? 0;
-    return this.#memory.buffer.byteLength + this.#labels.byteLength + this.#inverse.byteLength + sketches;
+    const codes = this.#codes?.memoryBytes ?? 0;
+    return this.#memory.buffer.byteLength + this.#labels.byteLength + this.#inverse.byteLength + codes;
   }
 
   has(label: number): boolean {
@@ -126,7 +126,7 @@ export class VectorRows {
     this.#labels[row] = NO_LABEL;
     this.#inverse[row] = 0;
     this.#bytes.fill(0, this.#at(row), this.#at(row) + this.stride);
-    this.#sketch(row);
+    this.#encode(row);
     this.live--;
     return row;
   }
@@ -151,7 +151,7 @@ export class VectorRows {
       squares += query[i] * query[i];
     }
     this.#queryInverse = 1 / Math.sqrt(squares);
-    this.#sketches?.setQuery(rotated);
+    this.#codes?.setQuery(rotated);
   }
 
   /** The query's unit vector, as `unit` gives those of rows. */
@@ -168,16 +168,16 @@ export class VectorRows {
    */
   shortlist(candidates: Uint32Array, wanted: number): Uint32Array | undefined {
     if (candidates.length <= wanted) return undefined;
-    return this.#sketches?.shortlist(candidates, this.count, wanted);
+    return this.#codes?.shortlist(candidates, this.count, wanted);
   }
 
-  /** The same of all rows from `from` on; holes may be among them. */
+  /** The same of all rows from `from` on; deleted ones may be among them. */
   shortlistFrom(from: number, wanted: number): Uint32Array | undefined {
     if (this.count - from <= wanted) return undefined;
-    return this.#sketches?.shortlistRange(from, this.count, wanted);
+    return this.#codes?.shortlistRange(from, this.count, wanted);
   }
 
-  /** Cosines of the query with at most BLOCK_ROWS rows, into scores[0 .. rows.length); a hole scores 0. */
+  /** Cosines of the query with at most BLOCK_ROWS rows, into scores[0 .. rows.length); a deleted one scores 0. */
   score(rows: Uint32Array, scores: Float32Array): void {
     const addresses = new Uint32Array(this.#memory.buffer, ADDRESSES_AT, rows.length);
     for (let i = 0; i < rows.length; i++) addresses[i] = this.#at(rows[i]);
@@ -210,7 +210,7 @@ export class VectorRows {
   filled(): void {
     for (let row = 0; row < this.count; row++) {
       if (this.isLive(row)) this.#rowOf.set(this.#labels[row], row);
-      this.#sketch(row);
+      this.#encode(row);
     }
     this.live = this.#rowOf.size;
   }
@@ -243,13 +243,13 @@ export class VectorRows {
     this.#labels[row] = label;
     this.#inverse[row] = inverse;
     this.#rowOf.set(label, row);
-    this.#sketch(row);
+    this.#encode(row);
     this.count++;
     this.live++;
   }
 
-  #sketch(row: number): void {
-    this.#sketches?.set(row, this.#bytes.subarray(this.#at(row), this.#at(row) + this.dim));
+  #encode(row: number): void {
+    this.#codes?.set(row, this.#bytes.subarray(this.#at(row), this.#at(row) + this.dim));
   }
 
   #rotate(vectors: Float32Array, offset: number): Float32Array {

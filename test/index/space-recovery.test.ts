@@ -317,7 +317,7 @@ test('after a purge no byte of a removed vector is in any file', async () => {
   await space.remove([8]);
   await space.purge();
   assert.ok((await contents(made.options.dir)).every((file) => !file.includes(row)));
-  assert.equal((await space.stats()).holes, 0);
+  assert.equal((await space.stats()).deleted, 0);
   await space.close();
 });
 

@@ -259,9 +259,9 @@ test('after most labels were removed and others added three times, recall is tha
   const fresh = await open(freshMade.options);
   await fresh.add(live, vectorsOf(live, dim));
   await catchUp(fresh);
-  const { live: count, holes, nodes } = await space.stats();
+  const { live: count, deleted, nodes } = await space.stats();
   assert.equal(count, live.length);
-  assert.ok(holes < live.length / 2 && nodes <= live.length + holes, 'compacted');
+  assert.ok(deleted < live.length / 2 && nodes <= live.length + deleted, 'compacted');
   let churned = 0;
   let anew = 0;
   for (const label of range(900_000, 900_030)) {

@@ -36,7 +36,7 @@ const rows: Record<JobStatus, Job> = {
 
 const events: { [Type in EventType]: Extract<JobEvent, { type: Type }> } = {
   claim: { type: 'claim', at, claim: 41, incarnation: 'life 2', leaseMs: 600 },
-  beat: { type: 'beat', at, claim: 40, leaseMs: 600 },
+  heartbeat: { type: 'heartbeat', at, claim: 40, leaseMs: 600 },
   progress: { type: 'progress', at, claim: 40, leaseMs: 600 },
   complete: { type: 'complete', at, claim: 40 },
   fail: { type: 'fail', at, claim: 40, message: 'broken', permanent: false, delayMs: 250 },
@@ -90,7 +90,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
       },
       { when: 'it is not due', job: { run_at: at + 1 }, next: null },
     ],
-    beat: refused,
+    heartbeat: refused,
     progress: refused,
     complete: refused,
     fail: refused,
@@ -105,7 +105,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   },
   running: {
     claim: refused,
-    beat: [{ when: 'of its owner', next: 'running', row: { lease_until: at + 600 } }, anotherClaim],
+    heartbeat: [{ when: 'of its owner', next: 'running', row: { lease_until: at + 600 } }, anotherClaim],
     progress: [
       {
         when: 'of its owner: what was before does not count any more',
@@ -251,7 +251,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   },
   failed: {
     claim: refused,
-    beat: refused,
+    heartbeat: refused,
     progress: refused,
     complete: refused,
     fail: refused,
@@ -269,7 +269,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   },
   done: {
     claim: refused,
-    beat: refused,
+    heartbeat: refused,
     progress: refused,
     complete: refused,
     fail: refused,
@@ -284,7 +284,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
   },
   dead: {
     claim: refused,
-    beat: refused,
+    heartbeat: refused,
     progress: refused,
     complete: refused,
     fail: refused,

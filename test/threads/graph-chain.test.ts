@@ -30,7 +30,7 @@ function unitOf(rows: VectorRows, label: number): number[] {
 
 const runsOf = (chain: GraphChain) => chain.graphs.map(({ first, covered }) => [first, covered]);
 
-test('a new graph is begun when the last one has its rows, holes included', needsGraphs, () => {
+test('a new graph is begun when the last one has its rows, deleted ones included', needsGraphs, () => {
   const rows = rowsOf(250);
   const chain = new GraphChain(DIM, 100);
   assert.equal(chain.covered, 0);

@@ -112,7 +112,7 @@ test('more hits take longer layers, and as many as a layered list would hold tak
   );
 });
 
-test('of vectors too short for sketches every row is scored, however many hits the first ones bring', () => {
+test('of vectors too short for codes every row is scored, however many hits the first ones bring', () => {
   const DIM = 8;
   const rows = new VectorRows(DIM);
   for (let label = 0; label < ROWS; label++) rows.append(label, vectorOf(label, DIM), 0);

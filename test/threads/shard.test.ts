@@ -11,19 +11,23 @@ function grown(count: number): Shard {
   return shard;
 }
 
-test('holes are dropped when they are many for one graph, however few they are for the shard', needsGraphs, () => {
-  const shard = grown(2500);
-  shard.remove(range(0, 300));
-  shard.maintain(0);
-  assert.equal(shard.stats().holes, 300, 'as many as a graph may have');
-  shard.remove(range(1000, 1300));
-  shard.maintain(0);
-  assert.equal(shard.stats().holes, 600, 'as many in each of two');
-  shard.remove(range(300, 301));
-  while (shard.maintain(1000).behind > 0);
-  const { live, holes, nodes } = shard.stats();
-  assert.deepEqual({ live, holes, nodes }, { live: 1899, holes: 0, nodes: 1899 });
-});
+test(
+  'deleted rows are dropped when they are many for one graph, however few they are for the shard',
+  needsGraphs,
+  () => {
+    const shard = grown(2500);
+    shard.remove(range(0, 300));
+    shard.maintain(0);
+    assert.equal(shard.stats().deleted, 300, 'as many as a graph may have');
+    shard.remove(range(1000, 1300));
+    shard.maintain(0);
+    assert.equal(shard.stats().deleted, 600, 'as many in each of two');
+    shard.remove(range(300, 301));
+    while (shard.maintain(1000).behind > 0);
+    const { live, deleted, nodes } = shard.stats();
+    assert.deepEqual({ live, deleted, nodes }, { live: 1899, deleted: 0, nodes: 1899 });
+  },
+);
 
 test('where no graph can be made every row is compared, nothing waits, and the reason is told', () => {
   const reason = 'hnswlib-node cannot be loaded: not found';

@@ -139,7 +139,7 @@ export const jobActor = setup({
       const context: JobContext = { attempt, signal, checkpoint, goOn };
       return tracedPart('job', job, () => handler(job, context));
     }),
-    beat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
+    heartbeat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
       commit(beatJob(attemptOf(job), now(), limits.leaseMs)),
     ),
     settle: fromPromise<Job | null, Context>(async ({ input }) => {
@@ -209,7 +209,7 @@ export const jobActor = setup({
                     held: { after: { beatInterval: 'renewing' } },
                     renewing: {
                       invoke: {
-                        src: 'beat',
+                        src: 'heartbeat',
                         input: ({ context }) => context,
                         onDone: [
                           {

@@ -1,5 +1,5 @@
 /**
- * Distances of bit sketches to a query, 16 rows at a time: the first look at long vectors. A sketch has one bit a dimension. The
+ * Asymmetric distances (ADC) of a query to binary codes, 16 rows at a time: the first look at long vectors. A code has one bit a dimension. The
  * query comes as tables: of each four dimensions a number for each of the 16 ways that a row's bits can be there, so that a row's
  * distance is the sum of what its half bytes are in their tables. One instruction looks 16 rows up in a table (byte shuffle), for
  * which the rows lie in blocks: the first byte of 16 rows, then the second of the same, and so on.
@@ -16,22 +16,22 @@ export const TABLE_DIMS = 4;
 export const TABLE_ENTRIES = 16;
 /** Largest entry: 16 of them, the tables of 8 bytes, are added up in a byte; those of 8,192 dimensions in 16 bits. */
 export const TABLE_PEAK = 15;
-/** Bytes of a sketch whose tables are added up in bytes, at most. */
+/** Bytes of a code whose tables are added up in bytes, at most. */
 const PART_BYTES = 8;
 
 /**
  * For each row of `blocks` blocks: out = the sum of its entries. `rows`, `tables`, `out` are byte addresses: blocks one after the
- * other; the tables of a sketch's first byte (its low half first), then of the second, and so on; out u16[], 16 for each block.
+ * other; the tables of a code's first byte (its low half first), then of the second, and so on; out u16[], 16 for each block.
  */
 export type Distances = (rows: number, blocks: number, tables: number, out: number) => void;
 
-/** Bytes of a sketch of so many dimensions: as few as hold them in parts of the same length. */
-export function sketchBytes(dim: number): number {
+/** Bytes of a code of so many dimensions: as few as hold them in parts of the same length. */
+export function codeBytes(dim: number): number {
   const { parts, partBytes } = partsOf(Math.ceil(dim / 8));
   return parts * partBytes;
 }
 
-/** The kernel for sketches of `bytes` bytes, as `sketchBytes` gives them. */
+/** The kernel for codes of `bytes` bytes, as `codeBytes` gives them. */
 export function openDistances(memory: WebAssembly.Memory, bytes: number): Distances {
   const run = wasm.instantiate(assemble(bytes), memory);
   return run === undefined ? plainDistances(memory, bytes) : (run as Distances);

@@ -2,17 +2,17 @@
  * One bit per dimension of every row: the signs of its rotated components. A first look at all rows reads these, an eighth of
  * the rows' bytes, and passes on a short list to be scored exactly. Derived from the rows, so never saved.
  * The distance of a row is the sum of the query's absolute components where its sign is another one, in steps that the tables of
- * the kernel can hold (sketch-kernel.ts): the smaller, the nearer.
+ * the kernel can hold (adc-kernel.ts): the smaller, the nearer.
  */
 import {
   BLOCK_ROWS,
+  codeBytes,
   type Distances,
   openDistances,
-  sketchBytes,
   TABLE_DIMS,
   TABLE_ENTRIES,
   TABLE_PEAK,
-} from './sketch-kernel.ts';
+} from './adc-kernel.ts';
 
 const WASM_PAGE_BYTES = 65_536;
 /** Blocks that one call of the kernel takes. */
@@ -30,9 +30,9 @@ const GROWTH_PAGES = 8;
 const SAMPLE_STEP = 11;
 const SAMPLE_FROM_ROWS = 4096;
 
-export class SignSketches {
+export class BinaryCodes {
   readonly #dim: number;
-  /** Bytes of a sketch. */
+  /** Bytes of a code. */
   readonly #length: number;
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #distances: Distances;
@@ -46,7 +46,7 @@ export class SignSketches {
 
   constructor(dim: number) {
     this.#dim = dim;
-    this.#length = sketchBytes(dim);
+    this.#length = codeBytes(dim);
     this.#distances = openDistances(this.#memory, this.#length);
     this.#furthest = 2 * this.#length * TABLE_PEAK;
   }
@@ -55,7 +55,7 @@ export class SignSketches {
     return this.#memory.buffer.byteLength + this.#distanceOf.byteLength + this.#near.byteLength;
   }
 
-  /** Sketch a row; rows are numbered from 0 and none is left out. A row of zeros has a sketch of zeros. */
+  /** Encode a row; rows are numbered from 0 and none is left out. A row of zeros has a code of zeros. */
   set(row: number, components: Int8Array): void {
     const lane = row % BLOCK_ROWS;
     const block = this.#blockAt((row - lane) / BLOCK_ROWS);
@@ -79,7 +79,7 @@ export class SignSketches {
   }
 
   /**
-   * About `wanted` of the candidates (each row below `count` at most once), or a few more: those nearest by sketch, nearest first,
+   * About `wanted` of the candidates (each row below `count` at most once), or a few more: those nearest by code, nearest first,
    * equal ones in the order of the candidates.
    */
   shortlist(candidates: Uint32Array, count: number, wanted: number): Uint32Array {

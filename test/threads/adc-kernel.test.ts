@@ -2,63 +2,63 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { randomStream } from '../../bench/workload.ts';
-import { SignSketches } from '../../src/threads/sign-sketches.ts';
 import {
   BLOCK_ROWS,
+  codeBytes,
   openDistances,
   plainDistances,
-  sketchBytes,
   TABLE_DIMS,
   TABLE_ENTRIES,
   TABLE_PEAK,
-} from '../../src/threads/sketch-kernel.ts';
+} from '../../src/threads/adc-kernel.ts';
+import { BinaryCodes } from '../../src/threads/binary-codes.ts';
 
 const TABLES = 0;
 const OUT = 32_768;
 const ROWS = 65_536;
 
-/** Distances of blocks of sketches by one of the kernels. */
-function distances(open: typeof openDistances, blocks: number, sketches: Uint8Array, tables: Uint8Array): number[] {
+/** Distances of blocks of codes by one of the kernels. */
+function distances(open: typeof openDistances, blocks: number, codes: Uint8Array, tables: Uint8Array): number[] {
   const memory = new WebAssembly.Memory({ initial: 2 });
   const bytes = new Uint8Array(memory.buffer);
   bytes.set(tables, TABLES);
-  bytes.set(sketches, ROWS);
+  bytes.set(codes, ROWS);
   const out = new Uint16Array(memory.buffer, OUT, blocks * BLOCK_ROWS + 1).fill(7777);
   open(memory, tables.length / 2 / TABLE_ENTRIES)(ROWS, blocks, TABLES, OUT);
   assert.equal(out[blocks * BLOCK_ROWS], 7777, 'wrote past the end');
   return [...out.subarray(0, blocks * BLOCK_ROWS)];
 }
 
-test('the kernel adds up, for each row of its blocks, what the tables have for the half bytes of its sketch', () => {
+test('the kernel adds up, for each row of its blocks, what the tables have for the half bytes of its code', () => {
   const cases = fc.record({ dim: fc.integer({ min: 1, max: 1500 }), blocks: fc.nat(3) }).chain(({ dim, blocks }) => {
-    const bytes = sketchBytes(dim);
+    const bytes = codeBytes(dim);
     const list = (length: number, max: number) => fc.uint8Array({ minLength: length, maxLength: length, max });
     return fc.record({
       bytes: fc.constant(bytes),
       blocks: fc.constant(blocks),
-      sketches: list(blocks * BLOCK_ROWS * bytes, 255),
+      codes: list(blocks * BLOCK_ROWS * bytes, 255),
       tables: list(2 * bytes * TABLE_ENTRIES, TABLE_PEAK),
     });
   });
   fc.assert(
-    fc.property(cases, ({ bytes, blocks, sketches, tables }) => {
+    fc.property(cases, ({ bytes, blocks, codes, tables }) => {
       const expected = Array.from({ length: blocks * BLOCK_ROWS }, (_, row) => {
         const block = Math.floor(row / BLOCK_ROWS);
         let sum = 0;
         for (let byte = 0; byte < bytes; byte++) {
-          const bits = sketches[(block * bytes + byte) * BLOCK_ROWS + (row % BLOCK_ROWS)];
+          const bits = codes[(block * bytes + byte) * BLOCK_ROWS + (row % BLOCK_ROWS)];
           sum += tables[2 * byte * TABLE_ENTRIES + (bits & 15)] + tables[(2 * byte + 1) * TABLE_ENTRIES + (bits >> 4)];
         }
         return sum;
       });
-      assert.deepEqual(distances(openDistances, blocks, sketches, tables), expected);
-      assert.deepEqual(distances(plainDistances, blocks, sketches, tables), expected);
+      assert.deepEqual(distances(openDistances, blocks, codes, tables), expected);
+      assert.deepEqual(distances(plainDistances, blocks, codes, tables), expected);
     }),
   );
 });
 
-test('the largest distance of the longest sketch does not overflow', () => {
-  const bytes = sketchBytes(8192);
+test('the largest distance of the longest code does not overflow', () => {
+  const bytes = codeBytes(8192);
   const tables = new Uint8Array(2 * bytes * TABLE_ENTRIES).fill(TABLE_PEAK);
   for (const open of [openDistances, plainDistances]) {
     const far = distances(open, 1, new Uint8Array(BLOCK_ROWS * bytes).fill(0x5a), tables);
@@ -68,7 +68,7 @@ test('the largest distance of the longest sketch does not overflow', () => {
 
 test('the SIMD kernel is the one that runs here, and it is faster than the plain loop', () => {
   const memory = new WebAssembly.Memory({ initial: 20 });
-  const bytes = sketchBytes(1024);
+  const bytes = codeBytes(1024);
   const fastest = (open: typeof openDistances): number => {
     const measure = open(memory, bytes);
     const times = Array.from({ length: 10 }, () => {
@@ -94,11 +94,11 @@ test('the short list goes by the sum of what the query has where the signs diffe
     );
   fc.assert(
     fc.property(cases, fc.integer({ min: 1, max: 12 }), ({ rows, query }, wanted) => {
-      const sketches = new SignSketches(query.length);
+      const codes = new BinaryCodes(query.length);
       rows.forEach((row, i) => {
-        sketches.set(i, Int8Array.from(row));
+        codes.set(i, Int8Array.from(row));
       });
-      sketches.setQuery(query);
+      codes.setQuery(query);
       const fours = Array.from({ length: Math.ceil(query.length / 4) }, (_, four) =>
         query.slice(4 * four, 4 * four + 4),
       );
@@ -115,8 +115,8 @@ test('the short list goes by the sum of what the query has where the signs diffe
       const bar = [...far].sort((a, b) => a - b)[Math.min(wanted, rows.length) - 1];
       const all = Uint32Array.from(rows.keys());
       const expected = all.filter((row) => far[row] <= bar).sort((a, b) => far[a] - far[b] || a - b);
-      assert.deepEqual(sketches.shortlist(all, rows.length, wanted), expected);
-      assert.deepEqual(sketches.shortlistRange(0, rows.length, wanted), expected);
+      assert.deepEqual(codes.shortlist(all, rows.length, wanted), expected);
+      assert.deepEqual(codes.shortlistRange(0, rows.length, wanted), expected);
     }),
     { numRuns: 60 },
   );
@@ -138,19 +138,19 @@ test('the short list of many rows is all that are nearer than some bar, about as
     'a sample of near ones': (row: number) => ((row - FIRST) % 11 === 0 ? 0.8 : 0),
   };
   for (const [order, shareOf] of Object.entries(orders)) {
-    const sketches = new SignSketches(DIM);
+    const codes = new BinaryCodes(DIM);
     for (let row = 0; row < ROWS; row++) {
-      sketches.set(
+      codes.set(
         row,
         Int8Array.from({ length: DIM }, (_, i) => component(shareOf(row))(0, i)),
       );
     }
-    sketches.setQuery(query);
-    const near = [...sketches.shortlistRange(FIRST, ROWS, WANTED)];
+    codes.setQuery(query);
+    const near = [...codes.shortlistRange(FIRST, ROWS, WANTED)];
     assert.ok(near.length >= WANTED / 2, `${order}: ${near.length}`);
     // The exact list of as many: at a bar of the same distance both have the same rows.
     const all = Uint32Array.from({ length: ROWS - FIRST }, (_, i) => FIRST + i);
-    assert.deepEqual(near, [...sketches.shortlist(all, ROWS, near.length)], order);
+    assert.deepEqual(near, [...codes.shortlist(all, ROWS, near.length)], order);
     if (order === 'at random') assert.ok(near.length <= 2 * WANTED, `${near.length}`);
   }
 });
