@@ -55,7 +55,7 @@ export function preparePages(
   pages: readonly PageText[],
   dims: readonly number[],
 ): PreparedPages {
-  analyzer.tidy();
+  analyzer.trim();
   const analyzed = pages.map(({ title, facts = '', text, sections }) => {
     const analysis = analyzer.analyze(text);
     const heading = { title: termsOf(analyzer, title), facts: distinct(termsOf(analyzer, facts)) };
@@ -78,7 +78,7 @@ export function modelChunkedText(
   { analyzer, vocabulary }: Pick<PageTools, 'analyzer' | 'vocabulary'>,
   page: ChunkedText,
 ): SharedArrayBuffer {
-  analyzer.tidy();
+  analyzer.trim();
   return modelTerms(analyzer.lexicon, chunkedDocuments(analyzer, page), vocabulary).buffer;
 }
 
@@ -88,7 +88,7 @@ export function embedChunkedTexts(
   pages: readonly ChunkedText[],
   dim: number,
 ): Float32Array {
-  analyzer.tidy();
+  analyzer.trim();
   const documents = pages.flatMap((page) => chunkedDocuments(analyzer, page));
   const rows = embedAll(embedder, [dim], analyzer.lexicon, documents).get(dim);
   if (rows === undefined) throw new Error('the word vectors are not loaded');

@@ -87,7 +87,7 @@ export interface PhraseQuery {
 export function locate({ phrases, pages }: PhraseQuery): number[][][] | null {
   tools ??= openTools();
   const { analyzer } = tools;
-  analyzer.tidy();
+  analyzer.trim();
   const terms = phrases.map((phrase) => phraseTerms(analyzer.analyze(phrase)));
   return unlessNew(() => {
     const corpus = sparse.snapshot();
@@ -111,7 +111,7 @@ export function publish(update: SnapshotUpdate): number[] {
 }
 
 /** For quiet times: give back what is not in use. */
-export function tidy(): void {
+export function releaseMemory(): void {
   collectedBytes = sparse.droppedBytes;
   giveBackMemory();
 }

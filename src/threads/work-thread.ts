@@ -72,6 +72,6 @@ export function warmUp(): void {
 }
 
 /** For quiet times: give back what the last texts have left behind. */
-export function tidy(): void {
+export function releaseMemory(): void {
   giveBackMemory();
 }

@@ -1,5 +1,5 @@
 /**
- * When the index is tidied and saved: some seconds after its last change, and not beside searches, which would share the processor
+ * When the index is maintained and saved: some seconds after its last change, and not beside searches, which would share the processor
  * with it and learn the words of the new segments anew. Who has just saved pages often searches next. What waits costs little:
  * searches look into some small segments more, and after a crash more is brought back from the store.
  */
@@ -13,7 +13,7 @@ export type IdleDetector = ReturnType<typeof idleDetector>;
 
 /** `monotonic`: ms. */
 export function idleDetector(monotonic: () => number) {
-  /** The first and the last change since the index was tidied; null: nothing has changed. */
+  /** The first and the last change since the index was maintained; null: nothing has changed. */
   let dueSince: number | null = null;
   let changedAt = 0;
   let searchedAt = Number.NEGATIVE_INFINITY;

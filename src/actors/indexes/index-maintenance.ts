@@ -35,19 +35,22 @@ export function maintainIndex({
       quiet.again();
     }
   };
-  const tidyThreads = async () => {
+  const releaseMemory = async () => {
     try {
       // One task for each work thread: it takes some tens of ms, so that none gets two.
       await Promise.all(
-        searchers.flatMap((searcher) => [searcher.run('tidy', undefined), work.run('tidy', undefined)]),
+        searchers.flatMap((searcher) => [
+          searcher.run('releaseMemory', undefined),
+          work.run('releaseMemory', undefined),
+        ]),
       );
     } catch (error) {
-      log.warn({ err: error }, 'a thread could not be tidied');
+      log.warn({ err: error }, 'the memory of a thread could not be released');
     }
   };
   const tending = setInterval(() => {
     spaces.closeIdle(reader.models.activeModel()?.space ?? null);
-    if (quiet.take()) void save().then(tidyThreads);
+    if (quiet.take()) void save().then(releaseMemory);
   }, idleMs);
   return () => clearInterval(tending);
 }

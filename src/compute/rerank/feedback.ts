@@ -33,13 +33,13 @@ export function feedbackScores(
   bags: StemBags,
   first: Float64Array,
   statistics: CollectionStatistics,
-  room: Scratch,
+  scratch: Scratch,
   { steepness, beta }: FeedbackWeights = FEEDBACK,
 ): Float64Array {
-  const weights = room.float64('feedback weights', bags.held.length).fill(0);
+  const weights = scratch.float64('feedback weights', bags.held.length).fill(0);
   const asked = terms.map(({ stem, weight }) => [stem, weight] as const);
   addVector(weights, asked, 1);
-  addVector(weights, feedbackStems(bags, first, statistics, room, steepness), beta);
+  addVector(weights, feedbackStems(bags, first, statistics, scratch, steepness), beta);
   const scores = new Float64Array(first.length);
   for (let i = 0; i < scores.length; i++) scores[i] = scoreBag(bags, i, weights, saturation(statistics.meanLength));
   return scores;
@@ -69,17 +69,17 @@ function feedbackStems(
   { labels, starts, stems, times, held }: StemBags,
   first: Float64Array,
   statistics: CollectionStatistics,
-  room: Scratch,
+  scratch: Scratch,
   steepness: number,
 ): StemVector {
   const better = (a: number, b: number) => first[a] > first[b] || (first[a] === first[b] && labels[a] < labels[b]);
   const best = firstOf(Uint32Array.from(labels.keys()), FEEDBACK_CHUNKS, better);
   const spread = standardDeviation(first);
-  const sums = room.float64('feedback sums', held.length).fill(0);
+  const sums = scratch.float64('feedback sums', held.length).fill(0);
   /** By stem, 0 for one not met yet. */
-  const idfs = room.float64('feedback idfs', held.length).fill(0);
+  const idfs = scratch.float64('feedback idfs', held.length).fill(0);
   const summed: number[] = [];
-  const weights = room.float64('feedback chunk', Math.max(0, ...best.map((i) => starts[i + 1] - starts[i])));
+  const weights = scratch.float64('feedback chunk', Math.max(0, ...best.map((i) => starts[i + 1] - starts[i])));
   for (const i of best) {
     const from = starts[i];
     const count = starts[i + 1] - from;

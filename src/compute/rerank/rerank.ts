@@ -1,12 +1,12 @@
 /**
  * The local reranker: the final order of a query's candidates, from their words and the scores that both sides gave them.
  *
- *   1. first pass   seven views of how a candidate fits, each divided by its maximum over the candidates, and their mean
+ *   1. first pass   seven features of a candidate, each divided by its maximum over the candidates, and their mean
  *   2. feedback     the best of the first pass lend the query their words; BM25 of that query is the score (feedback.ts)
  *   3. meaning      a part of the cosine is added, as feedback goes by words alone
  *   4. smoothing    the best take a part of the scores of the candidates most like them (smooth-scores.ts)
  *
- * Nothing is learned: the views weigh the same. Why these and what they bring: docs/ranking.md. Pure; called by the searcher threads and by bench/quality.ts.
+ * Nothing is learned: the features weigh the same. Why these and what they bring: docs/ranking.md. Pure; called by the searcher threads and by bench/quality.ts.
  */
 import { FEEDBACK, type FeedbackWeights, feedbackScores } from './feedback.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
@@ -38,7 +38,7 @@ export const WEIGHTS: RerankWeights = { ...FEEDBACK, cosine: 0.15, neighbours: 0
  * Units:  0..1, the best is 1 (all 0 where nothing fits at all); compare within one query only.
  * Holds:  the order of the candidates and the scales of `bm25f`, `cosine` and `wordCosine` do not matter.
  * Errors: none; no candidates give an empty result.
- * `room`: who asks often keeps one, for one call at a time.
+ * `scratch`: who asks often keeps one, for one call at a time.
  */
 export function rerank(
   query: readonly QueryWord[],
@@ -46,24 +46,24 @@ export function rerank(
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
   weights: RerankWeights = WEIGHTS,
-  room = new Scratch(),
+  scratch = new Scratch(),
 ): Float64Array {
   const terms = queryTerms(query, statistics);
-  const bags = stemBags(candidates, room);
-  const evidence = wordEvidence(query, terms, candidates, bags.lengths, statistics, similarity, room);
+  const bags = stemBags(candidates, scratch);
+  const evidence = wordEvidence(query, terms, candidates, bags.lengths, statistics, similarity, scratch);
   const { surface, near, wide, title } = evidence;
   const { bm25f, cosine, wordCosine, outsideModel } = candidates;
-  const first = meanOfViews(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
-  const scores = byPeak(feedbackScores(terms, bags, first, statistics, room, weights));
+  const first = meanOfFeatures(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
+  const scores = byPeak(feedbackScores(terms, bags, first, statistics, scratch, weights));
   const added = outsideModel ? first : byPeak(cosine ?? []);
   const part = outsideModel ? OUTSIDE_FIRST_PASS : weights.cosine;
   const fused = scores.map((score, i) => score + part * Math.max(0, added[i] ?? 0));
-  return byPeak(smoothScores(bags, fused, weights.neighbours, room));
+  return byPeak(smoothScores(bags, fused, weights.neighbours, scratch));
 }
 
 /**
  * Score the candidates of a query whose terms are all single ideographs. The words and vectors of passages have pairs in place of
- * these, so that of the views there are BM25F and an outside model's cosine alone. Otherwise as `rerank`.
+ * these, so that of the features there are BM25F and an outside model's cosine alone. Otherwise as `rerank`.
  */
 export function rerankIdeographs({
   labels,
@@ -71,7 +71,7 @@ export function rerankIdeographs({
   cosine,
   outsideModel,
 }: Pick<Candidates, 'labels' | 'bm25f' | 'cosine' | 'outsideModel'>): Float64Array {
-  return byPeak(meanOfViews(labels.length, [bm25f, outsideModel ? cosine : null]));
+  return byPeak(meanOfFeatures(labels.length, [bm25f, outsideModel ? cosine : null]));
 }
 
 /** Divided by the maximum; all 0 where that is not above 0. */
@@ -81,16 +81,16 @@ function byPeak(values: ArrayLike<number>): Float64Array {
   return Float64Array.from(values, (value) => (peak === 0 ? 0 : value / peak));
 }
 
-/** The mean of views, each divided by its maximum; one that is absent or nowhere above 0 says nothing and has no part. */
-function meanOfViews(count: number, views: readonly (ArrayLike<number> | null)[]): Float64Array {
+/** The mean of features, each divided by its maximum; one that is absent or nowhere above 0 says nothing and has no part. */
+function meanOfFeatures(count: number, features: readonly (ArrayLike<number> | null)[]): Float64Array {
   const sum = new Float64Array(count);
   let counted = 0;
-  for (const view of views) {
-    if (view === null) continue;
+  for (const feature of features) {
+    if (feature === null) continue;
     let peak = 0;
-    for (let i = 0; i < count; i++) peak = Math.max(peak, view[i]);
+    for (let i = 0; i < count; i++) peak = Math.max(peak, feature[i]);
     if (peak === 0) continue;
-    for (let i = 0; i < count; i++) sum[i] += view[i] / peak;
+    for (let i = 0; i < count; i++) sum[i] += feature[i] / peak;
     counted++;
   }
   return counted > 1 ? sum.map((value) => value / counted) : sum;

@@ -19,16 +19,16 @@ const NEIGHBOURS = 5;
  * whole collection and tells apart what the query has brought together.
  * Shapes: `scores` one per candidate, >= 0; result the same, in their order. Units: those of `scores`.
  */
-export function smoothScores(bags: StemBags, scores: Float64Array, share: number, room: Scratch): Float64Array {
+export function smoothScores(bags: StemBags, scores: Float64Array, share: number, scratch: Scratch): Float64Array {
   const { labels } = bags;
   if (labels.length < 2) return scores;
   const all = Uint32Array.from(labels.keys());
   const better = (a: number, b: number) => scores[a] > scores[b] || (scores[a] === scores[b] && labels[a] < labels[b]);
   const best = firstOf(all, SMOOTHED, better);
-  const weights = unitWeights(bags, room);
-  const postings = postingsOf(bags, weights, best, room);
-  const sums = room.float64('smoothing sums', labels.length);
-  const alike = room.float32('smoothing alike', labels.length);
+  const weights = unitWeights(bags, scratch);
+  const postings = postingsOf(bags, weights, best, scratch);
+  const sums = scratch.float64('smoothing sums', labels.length);
+  const alike = scratch.float32('smoothing alike', labels.length);
   const nearer = (a: number, b: number) => alike[a] > alike[b] || (alike[a] === alike[b] && labels[a] < labels[b]);
   const smoothed = scores.slice();
   for (const i of best) {
@@ -49,10 +49,10 @@ export function smoothScores(bags: StemBags, scores: Float64Array, share: number
 }
 
 /** By entry of the bags its component in the candidate's unit vector. */
-function unitWeights(bags: StemBags, room: Scratch): Float64Array {
+function unitWeights(bags: StemBags, scratch: Scratch): Float64Array {
   const count = bags.labels.length;
   const idfOf = Float64Array.from({ length: count + 1 }, (_, df) => termWeight(count, df));
-  const weights = room.float64('smoothing weights', bags.starts[count]);
+  const weights = scratch.float64('smoothing weights', bags.starts[count]);
   for (let i = 0; i < count; i++) weighBag(bags, i, idfOf, weights);
   return weights;
 }
@@ -84,15 +84,15 @@ interface Postings {
 
 const NONE = 0xffff_ffff;
 
-function postingsOf(bags: StemBags, weights: Float64Array, wanted: readonly number[], room: Scratch): Postings {
+function postingsOf(bags: StemBags, weights: Float64Array, wanted: readonly number[], scratch: Scratch): Postings {
   const { labels, held } = bags;
-  const starts = room.uint32('posting starts', held.length).fill(NONE);
+  const starts = scratch.uint32('posting starts', held.length).fill(NONE);
   let size = 0;
   for (const i of wanted) size = allot(bags, i, starts, size);
-  const ends = room.uint32('posting ends', held.length);
+  const ends = scratch.uint32('posting ends', held.length);
   ends.set(starts);
-  const candidates = room.uint32('posting candidates', size);
-  const postings = { starts, candidates, weights: room.float64('posting weights', size) };
+  const candidates = scratch.uint32('posting candidates', size);
+  const postings = { starts, candidates, weights: scratch.float64('posting weights', size) };
   for (let i = 0; i < labels.length; i++) post(bags, i, weights, ends, postings);
   return postings;
 }

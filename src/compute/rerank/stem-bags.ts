@@ -27,17 +27,17 @@ export function occurrences(bodyCount: number, titleCount: number): number {
 type Words = Pick<Candidates, 'labels' | 'starts' | 'words' | 'bodyCounts' | 'titleCounts' | 'table'>;
 
 /** Valid until the scratch is used for another query. */
-export function stemBags(candidates: Words, room: Scratch): StemBags {
+export function stemBags(candidates: Words, scratch: Scratch): StemBags {
   const { labels, words, table } = candidates;
   const bags = {
     labels,
-    starts: room.uint32('bag starts', labels.length + 1),
-    stems: room.uint32('bag stems', words.length),
-    times: room.float32('bag times', words.length),
-    lengths: room.float64('bag lengths', labels.length),
-    held: room.uint32('bag held', table.stemCount).fill(0),
+    starts: scratch.uint32('bag starts', labels.length + 1),
+    stems: scratch.uint32('bag stems', words.length),
+    times: scratch.float32('bag times', words.length),
+    lengths: scratch.float64('bag lengths', labels.length),
+    held: scratch.uint32('bag held', table.stemCount).fill(0),
   };
-  const places = room.uint32('bag places', table.stemCount).fill(0);
+  const places = scratch.uint32('bag places', table.stemCount).fill(0);
   bags.starts[0] = 0;
   for (let i = 0; i < labels.length; i++) bags.starts[i + 1] = addBag(candidates, i, bags, places);
   return bags;

@@ -62,7 +62,7 @@ export function wordEvidence(
   lengths: Float64Array,
   statistics: CollectionStatistics,
   similarity: WordSimilarity,
-  room: Scratch,
+  scratch: Scratch,
 ): WordEvidence {
   const count = candidates.labels.length;
   const evidence = {
@@ -71,8 +71,8 @@ export function wordEvidence(
     wide: new Float64Array(count),
     title: new Float64Array(count),
   };
-  const relations = relate(terms, candidates, similarity, room);
-  const formWeights = weighForms(words, terms, room.float64('form weights', candidates.table.rows.length));
+  const relations = relate(terms, candidates, similarity, scratch);
+  const formWeights = weighForms(words, terms, scratch.float64('form weights', candidates.table.rows.length));
   const text = saturation(statistics.meanLength);
   const heading = saturation(statistics.meanTitleLength);
   const met = {
@@ -165,7 +165,7 @@ function relate(
   terms: readonly QueryTerm[],
   { table }: Candidates,
   similarity: WordSimilarity,
-  room: Scratch,
+  scratch: Scratch,
 ): Relations {
   const soft = new Set(
     firstOf(
@@ -183,7 +183,7 @@ function relate(
     found.push(term);
     cosines.push(cosine);
   };
-  const termOf = room.uint32('relation terms', table.stemCount).fill(0); // + 1
+  const termOf = scratch.uint32('relation terms', table.stemCount).fill(0); // + 1
   terms.forEach(({ stem }, term) => {
     if (stem >= 0) termOf[stem] = term + 1;
   });
@@ -193,8 +193,8 @@ function relate(
   similarity.pairs(rows, table.rows, LEAST_COSINE, (term, word, cosine) => {
     if (terms[term].stem !== table.stems[word]) relation(term, word, Math.min(cosine, 1));
   });
-  const starts = startsOf(words, room.uint32('relation starts', table.rows.length + 1));
-  const next = room.uint32('relation ends', starts.length);
+  const starts = startsOf(words, scratch.uint32('relation starts', table.rows.length + 1));
+  const next = scratch.uint32('relation ends', starts.length);
   next.set(starts);
   const relations = {
     starts,

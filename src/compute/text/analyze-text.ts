@@ -39,11 +39,11 @@ export interface AnalyzedText {
 }
 
 export interface TextAnalyzer {
-  /** Of all results since the last `tidy`. */
+  /** Of all results since the last `trim`. */
   readonly lexicon: Lexicon;
   analyze(text: string): AnalyzedText;
   /** Begin a new lexicon if the present one has grown large: to be called between two pieces of work, or memory grows. */
-  tidy(): void;
+  trim(): void;
   /** Words and stems as in `analyze`, without the tokens that have neither: for queries. Tidies. */
   terms(text: string): { words: string[]; stems: string[] };
 }
@@ -202,7 +202,7 @@ export function createTextAnalyzer(): TextAnalyzer {
     return buffer.finish();
   }
 
-  function tidy(): void {
+  function trim(): void {
     if (lexicon.size <= maxTerms) return;
     lexicon = new Lexicon();
     memory = new TokenCache(lexicon);
@@ -213,9 +213,9 @@ export function createTextAnalyzer(): TextAnalyzer {
       return lexicon;
     },
     analyze: (text) => withStrings({ text, ...tokensOf(text, true), lexicon }),
-    tidy,
+    trim,
     terms(text) {
-      tidy();
+      trim();
       const kept = [...tokensOf(text, false).terms].filter((term) => term !== 0);
       return {
         words: kept.map((term) => lexicon.words[term]),
