@@ -29,7 +29,7 @@ const analyzer = createTextAnalyzer();
 let label = 0;
 const topics: number[][] = Array.from({ length: 200 }, () => []);
 const corpus = sizes.map((size, id) => {
-  analyzer.tidy();
+  analyzer.trim();
   const { lexicon } = analyzer.analyze('');
   const first = label;
   const documents = Array.from({ length: size }, () => {

@@ -80,13 +80,13 @@ const tableOf = (machine: AnyStateMachine): string[] => rows(machine.root, '');
 /** The regions of the supervisor's chart are all alike: one without others inside stands for them. */
 function supervisorTable(): string[] {
   const { up, stopped, failed } = supervisorMachine.root.states as Record<string, AnyStateNode>;
-  const records = ['writer', 'alive', 'serving', 'indexes', 'alive', 'serving', 'records'].reduce(
+  const records = ['writer', 'alive', 'serving', 'indexes', 'alive', 'serving', 'queries'].reduce(
     (node: AnyStateNode, key) => node.states[key],
     up,
   );
   return [
     ...rows(up, 'up', ({ key }) => key !== 'writer'),
-    ...rows(records, 'records'),
+    ...rows(records, 'queries'),
     ...rows(stopped, 'stopped'),
     ...rows(failed, 'failed'),
   ];
@@ -129,7 +129,7 @@ export function renderMachines(): string {
     ),
     section(
       'Supervisor',
-      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `models`, `records`, `retriever`, `journal`, `watches`, `scheduler` (`src/machines/supervisor.ts`). The region of `records` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
+      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `models`, `queries`, `retriever`, `journal`, `watches`, `scheduler` (`src/machines/supervisor.ts`). The region of `queries` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
       supervisorTable(),
     ),
   ].join('\n\n')}\n`;

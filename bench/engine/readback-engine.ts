@@ -158,8 +158,8 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       await Promise.all([index.save(), space.save()]);
       // As the service does when it has been quiet for some seconds.
       await Promise.all([
-        ...searchers.map((searcher) => searcher.run('tidy', undefined)),
-        ...Array.from({ length: WORKERS }, () => work.run('tidy', undefined)),
+        ...searchers.map((searcher) => searcher.run('releaseMemory', undefined)),
+        ...Array.from({ length: WORKERS }, () => work.run('releaseMemory', undefined)),
       ]);
       return {
         searchable_s,

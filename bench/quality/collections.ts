@@ -66,7 +66,7 @@ export function prepareCollection(
   const documentOf: string[] = [];
   const counted: ForwardDocument[] = [];
   const rows: Float32Array[] = [];
-  analyzer.tidy();
+  analyzer.trim();
   const { lexicon } = analyzer.analyze('');
   for (const line of lines('corpus.jsonl')) {
     const { _id, title, text } = JSON.parse(line);

@@ -7,7 +7,7 @@ import { forgettingLogic } from '../actors/forgetting/forgetting.ts';
 import { indexesLogic } from '../actors/indexes/indexes.ts';
 import { type PageIndexer, pageIndexer } from '../actors/ingest/index-page.ts';
 import { intakeLogic } from '../actors/ingest/intake.ts';
-import { recordsLogic } from '../actors/jobs/records.ts';
+import { queriesLogic } from '../actors/jobs/queries.ts';
 import { schedulerLogic } from '../actors/jobs/scheduler.ts';
 import { journalLogic } from '../actors/journal/journal.ts';
 import { QueryLogQueue } from '../actors/journal/query-log-queue.ts';
@@ -17,7 +17,7 @@ import { modelsLogic } from '../actors/models/models.ts';
 import { queryVectorAsker } from '../actors/search/query-vector.ts';
 import { retrieverLogic } from '../actors/search/retriever.ts';
 import { eventsLogic } from '../actors/system/events.ts';
-import { meterLogic } from '../actors/system/meter.ts';
+import { metricsLogic } from '../actors/system/metrics.ts';
 import type { ChildLogics } from '../actors/system/supervisor.ts';
 import { type CommitCommand, commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
 import { writerLogic } from '../actors/system/writer.ts';
@@ -126,7 +126,7 @@ function collection(parts: ServiceParts) {
       metrics,
       now,
     }),
-    records: recordsLogic({
+    queries: queriesLogic({
       reader,
       commit,
       writeTrouble: () => ask('store.trouble', {}),
@@ -243,7 +243,7 @@ function telling({ settings, log, metrics, store, feed, outside, commit, now, mo
         if (reason === 'stalled') log.info({}, 'a subscriber of the event stream that took nothing was ended');
       },
     }),
-    meter: meterLogic({
+    metrics: metricsLogic({
       reader,
       commit,
       feed,

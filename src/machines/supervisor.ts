@@ -7,14 +7,14 @@
  *   └─ indexes
  *      ├─ intake
  *      ├─ models
- *      ├─ records
+ *      ├─ queries
  *      ├─ retriever
  *      ├─ journal
  *      ├─ watches
  *      ├─ forgetting
  *      ├─ clusters
  *      ├─ events
- *      ├─ meter
+ *      ├─ metrics
  *      ├─ entities
  *      └─ scheduler
  *   breakers
@@ -31,14 +31,14 @@ import { FatalError } from '../domain/errors.ts';
 export const indexDependants = [
   'intake',
   'models',
-  'records',
+  'queries',
   'retriever',
   'journal',
   'watches',
   'forgetting',
   'clusters',
   'events',
-  'meter',
+  'metrics',
   'entities',
   'scheduler',
 ] as const;

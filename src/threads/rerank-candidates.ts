@@ -54,7 +54,7 @@ export interface CandidateReranker {
 export function createCandidateReranker(vectors: WordVectors): CandidateReranker {
   const similarity = createWordCosines(vectors);
   let numbering = startNumbering();
-  const room = new Scratch();
+  const scratch = new Scratch();
 
   const partOf = ({ forward, vocabulary, terms }: Segment): ForwardPart | null =>
     forward === null || vocabulary !== vectors.fingerprint ? null : { index: forward, terms };
@@ -89,7 +89,7 @@ export function createCandidateReranker(vectors: WordVectors): CandidateReranker
       meanTitleLength: totals.meanTitleLength,
       documentFrequency: (stem: number) => frequencies.get(stemNumbers[stem]),
     };
-    return rerank(query, { ...words, ...scores, bm25f }, statistics, similarity, WEIGHTS, room);
+    return rerank(query, { ...words, ...scores, bm25f }, statistics, similarity, WEIGHTS, scratch);
   };
 
   const learn: CandidateReranker['learn'] = (corpus, isOver) => {

@@ -24,14 +24,14 @@ class System {
       indexes: 'ready',
       intake: 'ready',
       models: 'ready',
-      records: 'ready',
+      queries: 'ready',
       retriever: 'ready',
       journal: 'ready',
       watches: 'ready',
       forgetting: 'ready',
       clusters: 'ready',
       events: 'ready',
-      meter: 'ready',
+      metrics: 'ready',
       entities: 'ready',
       scheduler: 'ready',
       ...behaviour,
@@ -138,18 +138,18 @@ test('a child that throws is a child that crashed', () => {
 test('each crash of a row waits twice as long; crashes that are long past do not count', () => {
   const system = new System();
   for (const waitMs of [100, 200, 400]) {
-    system.tell('records', 'crash');
+    system.tell('queries', 'crash');
     system.clock.increment(waitMs - 1);
-    assert.ok(!system.serving.includes('records'), `${waitMs} ms`);
+    assert.ok(!system.serving.includes('queries'), `${waitMs} ms`);
     system.clock.increment(1);
-    assert.ok(system.serving.includes('records'), `${waitMs} ms`);
+    assert.ok(system.serving.includes('queries'), `${waitMs} ms`);
   }
   system.clock.increment(policy.withinMs);
   for (let crash = 0; crash < 3; crash++) {
-    system.tell('records', 'crash');
+    system.tell('queries', 'crash');
     system.clock.increment(policy.withinMs);
   }
-  system.tell('records', 'crash');
+  system.tell('queries', 'crash');
   system.clock.increment(100);
   assert.deepEqual(system.serving, all);
 });

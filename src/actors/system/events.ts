@@ -15,7 +15,7 @@ import type { EventSubscription, JobEventData, SubscriptionEnd } from '../../dom
 import { idOf } from '../../domain/ids.ts';
 import type { Job } from '../../domain/job.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { jobResponseOf } from '../jobs/records.ts';
+import { jobResponseOf } from '../jobs/queries.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { EventBacklog, type Place } from './event-backlog.ts';
 import { serviceLogic } from './service.ts';

@@ -1,4 +1,4 @@
-/** What the metrics were and are: the answers of the meter, from its snapshots, the registry and the store. */
+/** What the metrics were and are: the answers of the metrics service, from its snapshots, the registry and the store. */
 import { percentile, SeriesPoints } from '../../compute/series-points.ts';
 import { instantOf, isoOf } from '../../domain/ids.ts';
 import { type JobStatus, jobStatuses } from '../../domain/job.ts';
@@ -24,14 +24,14 @@ export interface MetricAnswersDependencies {
   now: () => number;
 }
 
-export type MeterMessages = 'metrics.timeseries' | 'metrics.summary';
+export type MetricsMessages = 'metrics.timeseries' | 'metrics.summary';
 
 /** Snapshots, and logged searches, read between two turns of the event loop: 2 ms. */
 const readSlice = 50;
 /** Logged searches that the latencies are taken of: the newest ones. */
 const maxRuns = 10_000;
 
-export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<MeterMessages> {
+export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<MetricsMessages> {
   const { reader, metrics, breakerStates, now } = dependencies;
 
   const timeseries = async ({ metric, since, step }: TimeseriesQuery): Promise<MetricsTimeseriesResponse> => {

@@ -1,5 +1,5 @@
 /** `readback jobs`: the ledger, newest first, and dead jobs sent back. */
-import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/records.ts';
+import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';

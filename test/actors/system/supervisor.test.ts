@@ -24,14 +24,14 @@ const echoes = (): ChildLogics => ({
   indexes: echo('indexes'),
   intake: echo('intake'),
   models: echo('models'),
-  records: echo('records'),
+  queries: echo('queries'),
   retriever: echo('retriever'),
   journal: echo('journal'),
   watches: echo('watches'),
   forgetting: echo('forgetting'),
   clusters: echo('clusters'),
   events: echo('events'),
-  meter: echo('meter'),
+  metrics: echo('metrics'),
   entities: echo('entities'),
   scheduler: echo('scheduler'),
 });
@@ -44,18 +44,18 @@ test('each message is answered by the child that it belongs to', async () => {
   const expected: [SystemMessageName, ChildName][] = [
     ['page.ingest', 'intake'],
     ['page.ingestBatch', 'intake'],
-    ['page.get', 'records'],
-    ['page.text', 'records'],
-    ['page.chunks', 'records'],
-    ['page.status', 'records'],
-    ['page.statusBatch', 'records'],
-    ['job.list', 'records'],
-    ['job.retry', 'records'],
-    ['job.retryBatch', 'records'],
-    ['system.readiness', 'records'],
+    ['page.get', 'queries'],
+    ['page.text', 'queries'],
+    ['page.chunks', 'queries'],
+    ['page.status', 'queries'],
+    ['page.statusBatch', 'queries'],
+    ['job.list', 'queries'],
+    ['job.retry', 'queries'],
+    ['job.retryBatch', 'queries'],
+    ['system.readiness', 'queries'],
     ['events.subscribe', 'events'],
-    ['metrics.timeseries', 'meter'],
-    ['metrics.summary', 'meter'],
+    ['metrics.timeseries', 'metrics'],
+    ['metrics.summary', 'metrics'],
     ['search.query', 'retriever'],
     ['search.batch', 'retriever'],
     ['search.similar', 'retriever'],
@@ -129,18 +129,18 @@ test('a child that crashes is logged with its name and the reason, and the syste
   const restless = fromCallback<ServiceCommand>(({ sendBack, receive }) => {
     lives++;
     receive((command) => {
-      if (command.type === 'stop') sendBack({ type: 'stopped.records' });
-      else if (command.name === 'page.get') sendBack({ type: 'crashed.records', error: new Error('oh') });
+      if (command.type === 'stop') sendBack({ type: 'stopped.queries' });
+      else if (command.name === 'page.get') sendBack({ type: 'crashed.queries', error: new Error('oh') });
       else command.resolve(lives);
     });
-    sendBack({ type: 'ready.records' });
+    sendBack({ type: 'ready.queries' });
   });
-  const { ask, ready, ended, stop } = startSupervisor(() => ({ ...echoes(), records: restless }), log);
+  const { ask, ready, ended, stop } = startSupervisor(() => ({ ...echoes(), queries: restless }), log);
   await ready;
   void askAny(ask, 'page.get');
   assert.deepEqual(
     lines.map(({ level, msg, child, err }) => [level, msg, child, (err as { message: string }).message]),
-    [[50, 'a part of the system crashed', 'records', 'oh']],
+    [[50, 'a part of the system crashed', 'queries', 'oh']],
   );
   await assert.rejects(askAny(ask, 'job.list'), unavailable);
   assert.equal(await askAny(ask, 'search.query'), 'retriever answers search.query');

@@ -1,21 +1,21 @@
 /**
- * The meter: has a snapshot of every metric written down at an interval, answers what they were, and counts changes of jobs from the
+ * Metrics over time: has a snapshot of every metric written down at an interval, answers what they were, and counts changes of jobs from the
  * commit feed.
  */
 import { maxTimerMs } from '../../domain/durations.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { SnapshotKeeper, type SnapshotKeeperDependencies } from './keep-snapshots.ts';
-import { countJobs, type MeterMessages, type MetricAnswersDependencies, metricAnswers } from './metric-answers.ts';
+import { countJobs, type MetricAnswersDependencies, type MetricsMessages, metricAnswers } from './metric-answers.ts';
 import { serviceLogic } from './service.ts';
 
-export interface MeterDependencies extends SnapshotKeeperDependencies, MetricAnswersDependencies {
+export interface MetricsDependencies extends SnapshotKeeperDependencies, MetricAnswersDependencies {
   feed: CommitFeed;
   snapshotEveryMs: number;
 }
 
 const thinEveryMs = 3_600_000;
 
-export function meterLogic(dependencies: MeterDependencies) {
+export function metricsLogic(dependencies: MetricsDependencies) {
   const { reader, feed, metrics, breakerStates, snapshotEveryMs } = dependencies;
 
   const start = async () => {
@@ -46,5 +46,5 @@ export function meterLogic(dependencies: MeterDependencies) {
       },
     };
   };
-  return serviceLogic<MeterMessages>('meter', start);
+  return serviceLogic<MetricsMessages>('metrics', start);
 }

@@ -1,5 +1,5 @@
 /**
- * Records: answers what is known of pages and jobs, moves dead jobs, and has old ones deleted (old-jobs.ts). Reads go straight to the
+ * Queries: answers what is known of pages and jobs, moves dead jobs, and has old ones deleted (old-jobs.ts). Reads go straight to the
  * store's readers.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,7 +25,7 @@ import { type Handlers, serviceLogic } from '../system/service.ts';
 import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
 import type { HeldLane } from './scheduler.ts';
 
-export interface RecordsDependencies extends OldJobsDependencies {
+export interface QueriesDependencies extends OldJobsDependencies {
   reader: StoreReader;
   /** Why the last write was refused; null where it was not. */
   writeTrouble: () => Promise<string | null>;
@@ -40,7 +40,7 @@ const partLength = 64 * 1024;
 const indexPatienceMs = 1000;
 const unopened: IndexState = { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 };
 
-type RecordsMessages =
+type QueriesMessages =
   | Extract<MessageName, `job.${string}`>
   | 'page.get'
   | 'page.text'
@@ -49,7 +49,7 @@ type RecordsMessages =
   | 'page.statusBatch'
   | 'system.readiness';
 
-export function recordsLogic(dependencies: RecordsDependencies) {
+export function queriesLogic(dependencies: QueriesDependencies) {
   const { reader, commit, writeTrouble, indexState, held = () => null, log, now } = dependencies;
   const findPage = (page_id: string): PageHead | undefined => {
     const no = numberOf('page', page_id);
@@ -74,7 +74,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
     };
   };
 
-  const handlers: Handlers<RecordsMessages> = {
+  const handlers: Handlers<QueriesMessages> = {
     'page.get': ({ page_id }) => {
       const page = reader.pages.get(requirePage(page_id).no);
       if (page === undefined) throw unknownId('page', page_id);
@@ -161,7 +161,7 @@ export function recordsLogic(dependencies: RecordsDependencies) {
   };
 
   const start = async () => ({ handlers, stop: removeOldJobsDaily(dependencies) });
-  return serviceLogic<RecordsMessages>('records', start);
+  return serviceLogic<QueriesMessages>('queries', start);
 }
 
 /** A piece of a page's text that keeps nothing of the rest in memory; a character of two units is in the piece that it begins in. */
