@@ -8,7 +8,7 @@ const GRAPH_FROM_ROWS = 100_000;
 const GRAPH_MAX_DIM = 256;
 /** Rows of one graph: of more it loses tight topics, which a wider search does not bring back ("Several graphs"). */
 export const ROWS_PER_GRAPH = 300_000;
-/** Bytes of vectors sent to one shard at a time: a millisecond of work, as searches come in between (docs/benchmarks.md). */
+/** Bytes of vectors sent to one shard at a time: a millisecond of work, as searches come in between (bench/results/2026-11-backfill.md). */
 const BATCH_BYTES = 2 ** 17;
 /** Rows that wait for their graph before `add` waits for it: half a millisecond of scanning, and more than a new graph has to take. */
 const MAX_BEHIND_ROWS = 150_000;

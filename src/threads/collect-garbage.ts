@@ -19,7 +19,7 @@ export function collectGarbage(): void {
 
 /**
  * For quiet times: collect twice, since the pages that the first collection empties are given back by the second. After
- * indexing a work thread had 38 to 49 MB of pages for 13 MB of old objects (docs/benchmarks.md).
+ * indexing a work thread had 38 to 49 MB of pages for 13 MB of old objects (bench/results/2026-11-engine-memory.md).
  */
 export function giveBackMemory(): void {
   collectGarbage();

@@ -26,7 +26,7 @@ export interface PageSlice {
 }
 
 /**
- * Chunks in a slice, text (UTF-16 units) and pages looked at: one of them ends it. Measured with 64, 128 and 256 in turn (docs/benchmarks.md):
+ * Chunks in a slice, text (UTF-16 units) and pages looked at: one of them ends it. Measured with 64, 128 and 256 in turn (bench/results/2026-11-backfill.md):
  * 1.06, 0.85 and 0.91 ms of processor time a chunk, and 0.2, 0.3 and 0.7 ms of the event loop to read a slice and hand it to a thread.
  */
 const maxChunks = 128;
