@@ -7,7 +7,19 @@ import { pathToFileURL } from 'node:url';
 
 /** Folders whose files start whole services, kill them, fill disks or send thousands of requests: minutes. */
 const slowFolders = ['process', 'cli', 'reliability', 'fuzz', 'app', 'scripts'];
-/** Of these, what shows the main job with `npm test`, too: pages in, and what is near to them, found and judged. */
+/** Files elsewhere that take ten seconds of processor time and more: hundreds of real documents, thousands of random steps, repairs. */
+const slowFiles = new Set([
+  'test/actors/fetching/read-pdf.test.ts',
+  'test/actors/indexes/indexes.test.ts',
+  'test/commands/ledger.test.ts',
+  'test/compute/extraction/recognize-wall.test.ts',
+  'test/fsck/run-fsck.test.ts',
+  'test/index/space-recovery.test.ts',
+  'test/index/sparse-recovery.test.ts',
+  'test/processor-time.test.ts',
+  'test/providers/yt-dlp.test.ts',
+]);
+/** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them, found and judged. */
 const quickThere = ['test/app/near-pages.test.ts', 'test/app/evaluation.test.ts'];
 /** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
@@ -20,7 +32,8 @@ const longFolders = [...slowFolders, 'http', 'soak', 'index', 'actors', 'threads
 const folderOf = (file) => file.split('/')[1];
 
 /** Whether `npm run test:slow` runs it; `npm test` runs all others. */
-export const isSlow = (file) => slowFolders.includes(folderOf(file)) && !quickThere.includes(file);
+export const isSlow = (file) =>
+  slowFiles.has(file) || (slowFolders.includes(folderOf(file)) && !quickThere.includes(file));
 
 const mayShare = (file) => !slowFolders.includes(folderOf(file)) && !ownsProcess.test(readFileSync(file, 'utf8'));
 

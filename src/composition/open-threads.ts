@@ -43,6 +43,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer |
     entry: programFile('threads/work-thread'),
     name: 'work',
     threads: workers,
+    lazy: true,
     maxQueue: maxWorkQueue,
     maxHeapMb: maxWorkHeapMb,
     maxYoungMb: maxWorkYoungMb,
