@@ -2,7 +2,7 @@
  * From nearest neighbours to a weighted graph in which a topic is a dense region, whatever its density is. Each page measures
  * nearness by its own nearest neighbours: a cosine counts relative to the mean of the best few, as both of its ends see it, and
  * what is below a share of that is no edge. So a page among many of its kind has many edges, one at the rim few, and one scale
- * suits tight topics and loose ones (local scaling: Zelnik-Manor & Perona 2004). Chosen by measurement: docs/clusters.md.
+ * suits tight topics and loose ones (local scaling: Zelnik-Manor & Perona 2004). Chosen by measurement: bench/results/2026-11-topics.md.
  */
 import type { Neighbours } from './nearest-neighbours.ts';
 
