@@ -38,7 +38,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const names = collectionNames(root).filter((name) => positionals.length === 0 || positionals.includes(name));
-/** What the reranker's weights were chosen from (docs/ranking.md), and both weights of the support as one. */
+/** What the reranker's weights were chosen from (bench/results/2026-11-reranking-trials.md), and both weights of the support as one. */
 const GRIDS: Readonly<Record<string, readonly RerankWeights[]>> = {
   feedback: [1, 1.5, 2, 3].flatMap((steepness) => [0.5, 0.75, 1].map((beta) => ({ ...WEIGHTS, steepness, beta }))),
   support: [0, 0.15, 0.25, 0.4].flatMap((cosine) =>

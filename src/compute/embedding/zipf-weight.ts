@@ -8,7 +8,7 @@
 const RANK_SHIFT = 2.7;
 const EULER_GAMMA = 0.5772;
 
-/** `a` of word vectors. Measured (docs/embedded-model.md): 1e-5 to 1e-4 are alike, 1e-3 and more are worse. */
+/** `a` of word vectors. Measured (bench/results/2026-11-embedded-model-trials.md): 1e-5 to 1e-4 are alike, 1e-3 and more are worse. */
 export const WORD_SIF_A = 3e-5;
 
 /** Expected share in running text of the word of a rank (from 0), over a vocabulary of `count` words. */

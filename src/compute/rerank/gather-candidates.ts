@@ -108,7 +108,7 @@ function makeRoom(entries: number) {
 /**
  * Put the number of each word of an index, up to the first without one; gives where that is, `to` if nowhere. What runs
  * over every entry is a function of its own here and in the other stages, and ends with its loop: code that is compiled while a long
- * loop runs knows nothing of what comes after it, and falls back to the interpreter there (docs/ranking.md).
+ * loop runs knows nothing of what comes after it, and falls back to the interpreter there (bench/results/2026-11-reranking-cost.md).
  */
 function replaceKnown(words: Uint32Array, from: number, to: number, known: Uint32Array): number {
   for (let at = from; at < to; at++) {

@@ -6,7 +6,7 @@
  *   3. meaning      a part of the cosine is added, as feedback goes by words alone
  *   4. smoothing    the best take a part of the scores of the candidates most like them (smooth-scores.ts)
  *
- * Nothing is learned: the features weigh the same. Why these and what they bring: docs/ranking.md. Pure; called by the searcher threads and by bench/quality.ts.
+ * Nothing is learned: the features weigh the same. Why these and what they bring: docs/ranking.md, bench/results/2026-11-reranking-trials.md. Pure; called by the searcher threads and by bench/quality.ts.
  */
 import { FEEDBACK, type FeedbackWeights, feedbackScores } from './feedback.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';

@@ -1,6 +1,6 @@
 /**
  * Arrays for intermediate results, kept from call to call. The reranker fills some MB for each query; made anew each time they
- * would be most of what a searcher thread allocates, and a fifth of its time would go into collecting them (docs/ranking.md).
+ * would be most of what a searcher thread allocates, and a fifth of its time would go into collecting them (bench/results/2026-11-reranking-cost.md).
  */
 export class Scratch {
   readonly #buffers = new Map<string, ArrayBuffer>();

@@ -10,7 +10,7 @@ import type { StemBags } from './stem-bags.ts';
 
 /** Candidates that are smoothed, the best ones: bounds the work. With 30, 50 or all of them the first ten are the same (docs/ranking.md). */
 const SMOOTHED = 30;
-/** Measured (docs/ranking.md): 10 are nearly as good, 20 bring half as much. */
+/** Measured (bench/results/2026-11-reranking-trials.md): 10 are nearly as good, 20 bring half as much. */
 const NEIGHBOURS = 5;
 
 /**
