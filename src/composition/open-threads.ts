@@ -33,7 +33,7 @@ const maxWorkHeapMb = 1024;
 /** One run at a time, which hands over piece by piece. */
 const maxClusterQueue = 64;
 const maxClusterHeapMb = 2048;
-/** Measured: 20 MB less resident memory a thread than by default, and not slower (docs/benchmarks.md, "Indexing"). */
+/** Measured: 20 MB less resident memory a thread than by default, and not slower. */
 const maxWorkYoungMb = 24;
 
 export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer | null): Threads {

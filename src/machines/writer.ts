@@ -11,7 +11,7 @@ import { assign, fromPromise, setup } from 'xstate';
 /**
  * Most records that the commands of one transaction are about, unless one command alone is about more. A transaction is one turn
  * of the event loop, in which nobody else is answered, and a page that comes in takes some 50 µs of it: so this bounds the turn, and
- * how much one commit may lose. At 256 a page took 15 % more processor time, and fewer were accepted (bench/results/2026-11-search-latency.md).
+ * how much one commit may lose. At 256 a page took 10 to 20 % more processor time, and fewer were accepted (bench/results/2026-11-search-latency.md).
  */
 export const maxBatch = 1024;
 

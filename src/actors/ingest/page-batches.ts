@@ -37,7 +37,7 @@ interface Entry<Page> {
   reject: (error: unknown) => void;
 }
 
-/** Pages in a batch. Measured: docs/benchmarks.md, "Indexing". */
+/** Pages in a batch. */
 const maxPages = 8;
 /** Text in a batch, UTF-16 units: some 30 ms of work. A longer page goes alone. */
 const maxLength = 131_072;

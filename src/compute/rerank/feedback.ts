@@ -10,7 +10,7 @@ import type { Scratch } from './scratch.ts';
 import type { StemBags } from './stem-bags.ts';
 import { type QueryTerm, saturation } from './word-evidence.ts';
 
-/** Chunks that give feedback, and stems taken from them; measured (bench/results/2026-11-reranking-trials.md): 5 to 20 and 25 to 200 are alike. */
+/** Chunks that give feedback, and stems taken from them; measured (bench/results/2026-11-reranking-trials.md): 5 to 20 and 25 to 100 are alike. */
 const FEEDBACK_CHUNKS = 10;
 const FEEDBACK_STEMS = 50;
 export interface FeedbackWeights {

@@ -8,9 +8,9 @@ import { firstOf } from './first-of.ts';
 import type { Scratch } from './scratch.ts';
 import type { StemBags } from './stem-bags.ts';
 
-/** Candidates that are smoothed, the best ones: bounds the work. With 30, 50 or all of them the first ten are the same (docs/ranking.md). */
+/** Candidates that are smoothed, the best ones: bounds the work. */
 const SMOOTHED = 30;
-/** Measured (bench/results/2026-11-reranking-trials.md): 10 are nearly as good, 20 bring half as much. */
+/** Measured (bench/results/2026-11-reranking-trials.md): with 10 and 20 the gain is smaller. */
 const NEIGHBOURS = 5;
 
 /**
