@@ -46,7 +46,7 @@ export interface App extends Pick<Outside, 'chat' | 'capabilities'> {
 }
 
 /**
- * Open the data folder and start everything. Errors: those of the folder, the store (StoreDamagedError above all), the word vectors,
+ * Open the data folder and start everything. Errors: those of the folder, the store (OperatorError above all), the word vectors,
  * and of any child at its start.
  */
 export async function startApp(options: AppOptions): Promise<App> {

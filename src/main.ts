@@ -5,25 +5,21 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { EntityCapabilityError } from './actors/entities/entity-capability.ts';
 import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
-import { ListenError, listen } from './http/listen.ts';
+import { OperatorError } from './domain/errors.ts';
+import { listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
 import { stopListening } from './http/stop-listening.ts';
-import { WordVectorsUnavailableError } from './providers/load-word-vectors.ts';
 import { accessTokens } from './settings/access-tokens.ts';
 import { isGiven } from './settings/environment.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
 import { secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
 import { unknownVariables, unknownVariableText } from './settings/unknown-variables.ts';
-import { DataFolderError } from './store/data-folder.ts';
-import { StoreFormatError } from './store/environment.ts';
-import { damagedExitCode, StoreDamagedError } from './store/look-apart.ts';
-import { DiskFullError } from './store/room-to-open.ts';
+import { damagedExitCode } from './store/look-apart.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { version } from './version.ts';
@@ -67,18 +63,6 @@ function drop(message: string): never {
   process.stderr.write(`${message}\n`);
   process.kill(process.pid, 'SIGKILL');
   throw new Error('unreachable: the process was killed');
-}
-
-/** Errors that are a line for the person who starts the service, not a bug. */
-function plainReason(error: unknown): string | null {
-  const isPlain =
-    error instanceof DataFolderError ||
-    error instanceof DiskFullError ||
-    error instanceof StoreFormatError ||
-    error instanceof ListenError ||
-    error instanceof EntityCapabilityError ||
-    error instanceof WordVectorsUnavailableError;
-  return isPlain ? error.message : null;
 }
 
 function settingsOrLeave(demo: boolean) {
@@ -165,9 +149,7 @@ async function main(): Promise<void> {
     });
     if (demo) await runDemo({ baseUrl, token: tokens()[0].token, say: (line) => process.stdout.write(`${line}\n`) });
   } catch (error) {
-    if (error instanceof StoreDamagedError) leave(damagedExitCode, error.message);
-    const reason = plainReason(error);
-    if (reason !== null) leave(1, reason);
+    if (error instanceof OperatorError) leave(error.code === 'store_damaged' ? damagedExitCode : 1, error.message);
     log.fatal({ err: error }, 'the start failed');
     process.exit(1);
   }

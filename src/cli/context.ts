@@ -2,7 +2,6 @@
 import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { UnknownVariable } from '../settings/unknown-variables.ts';
-import { StoreFormatError } from '../store/environment.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { StoreView } from '../store/store-view.ts';
 import { CliError, exitCodes } from './cli-error.ts';
@@ -35,7 +34,7 @@ export function clientOf({ settings, url }: Context, scope: Scope): ServiceClien
   return serviceClient(settings, url, scope);
 }
 
-/** Read the store of the data folder, beside a running service or without one. Errors: CliError, StoreDamagedError. */
+/** Read the store of the data folder, beside a running service or without one. Errors: CliError, OperatorError. */
 export async function withStore<Result>(
   { settings, url }: Context,
   use: (store: StoreView) => Promise<Result> | Result,
@@ -44,13 +43,7 @@ export async function withStore<Result>(
     throw new CliError(exitCodes.misuse, 'this reads the data folder itself; it cannot be done with --url');
   }
   await proveStore(settings.data_dir, { beside: true, wasUsed: false });
-  let view: StoreView;
-  try {
-    view = StoreView.open(settings.data_dir);
-  } catch (error) {
-    if (error instanceof StoreFormatError) throw new CliError(exitCodes.failed, error.message, { cause: error });
-    throw error;
-  }
+  const view = StoreView.open(settings.data_dir);
   try {
     return await use(view);
   } finally {

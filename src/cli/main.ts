@@ -2,15 +2,10 @@
 /** The process of `readback`: arguments, settings, Ctrl-C and exit codes (src/cli/cli-error.ts). */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CommanderError } from 'commander';
-import { DomainError } from '../domain/errors.ts';
-import { WordVectorsUnavailableError } from '../providers/load-word-vectors.ts';
+import { DomainError, OperatorError } from '../domain/errors.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { stateDir } from '../settings/state-dir.ts';
 import { unknownVariables, unknownVariableText } from '../settings/unknown-variables.ts';
-import { DataFolderError } from '../store/data-folder.ts';
-import { StoreFormatError } from '../store/environment.ts';
-import { StoreDamagedError } from '../store/look-apart.ts';
-import { DiskFullError } from '../store/room-to-open.ts';
 import { version } from '../version.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { type Context, withStore } from './context.ts';
@@ -108,14 +103,9 @@ async function fsckCommand(repair: boolean): Promise<ExitCode> {
 function told(error: unknown): { code: ExitCode; message: string } {
   if (error instanceof CliError) return { code: error.exitCode, message: error.message };
   if (error instanceof SettingsError) return { code: exitCodes.misuse, message: error.message };
-  if (error instanceof StoreDamagedError) return { code: exitCodes.damaged, message: error.message };
-  const isPlain =
-    error instanceof DataFolderError ||
-    error instanceof DiskFullError ||
-    error instanceof StoreFormatError ||
-    error instanceof DomainError ||
-    error instanceof WordVectorsUnavailableError ||
-    (error instanceof Error && 'code' in error && 'syscall' in error);
+  if (error instanceof OperatorError)
+    return { code: error.code === 'store_damaged' ? exitCodes.damaged : exitCodes.failed, message: error.message };
+  const isPlain = error instanceof DomainError || (error instanceof Error && 'code' in error && 'syscall' in error);
   if (isPlain) return { code: exitCodes.failed, message: error.message };
   return { code: exitCodes.failed, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

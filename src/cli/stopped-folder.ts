@@ -1,5 +1,6 @@
 /** For commands that need the service stopped: takes the data folder's lock, or says who has it. */
-import { type DataFolder, DataFolderError, openDataFolder } from '../store/data-folder.ts';
+import { isOperatorError } from '../domain/errors.ts';
+import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
 import { Store } from '../store/store.ts';
@@ -16,9 +17,7 @@ export async function withStoppedFolder<Result>(
   try {
     folder = openDataFolder(settings.data_dir, newId());
   } catch (error) {
-    if (!(error instanceof DataFolderError)) throw error;
-    if (!error.message.startsWith('another readback'))
-      throw new CliError(exitCodes.failed, error.message, { cause: error });
+    if (!isOperatorError(error, 'data_folder') || !error.message.startsWith('another readback')) throw error;
     throw new CliError(exitCodes.inUse, `${error.message}\n${what} needs the service stopped: stop it and try again`, {
       cause: error,
     });
@@ -30,7 +29,7 @@ export async function withStoppedFolder<Result>(
   }
 }
 
-/** The same with the folder's store, made if need be. Errors: DiskFullError, StoreDamagedError, too. */
+/** The same with the folder's store, made if need be. Errors: OperatorError, too. */
 export function withStoppedStore<Result>(
   context: Pick<Context, 'settings' | 'newId'>,
   what: string,

@@ -41,7 +41,7 @@ export async function ensureActiveModel(
 
 /**
  * Models whose stored vectors another version of the embedded model made are filled again. Writes only then: the disk may be full.
- * Errors: DiskFullError.
+ * Errors: OperatorError `disk_full`.
  */
 export async function renewModels(store: Store, dataDir: string, policy: JobPolicy, log: Logger): Promise<void> {
   if (!store.reader.models.all().some(isOutdated)) return;

@@ -42,6 +42,33 @@ export class FatalError extends Error {
   }
 }
 
+export type OperatorCode =
+  | 'data_folder'
+  | 'disk_full'
+  | 'no_room'
+  | 'store_format'
+  | 'store_damaged'
+  | 'backup'
+  | 'word_vectors'
+  | 'entity_capability'
+  | 'listen';
+
+/** What the person who runs the service has to mend; the message is a line for them. No bug, and another try does not help. */
+export class OperatorError extends Error {
+  readonly code: OperatorCode;
+
+  constructor(code: OperatorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'OperatorError';
+    this.code = code;
+  }
+}
+
+/** Whether an error is of that kind. */
+export function isOperatorError(error: unknown, code: OperatorCode): error is OperatorError {
+  return error instanceof OperatorError && error.code === code;
+}
+
 /** Why a job's attempt failed, in one sentence for `last_error`, and whether another attempt makes sense. */
 export class JobError extends Error {
   readonly permanent: boolean;

@@ -13,10 +13,7 @@ function folderAbove(dir: string): string {
   return existsSync(join(dir, 'package.json')) ? dir : folderAbove(dirname(dir));
 }
 
-/** Tests of the sources take threads as they are built: these start in a fraction of the time. */
-const takesBuilt = !isSource || process.env.READBACK_THREADS === 'compiled';
-
 /** The file of a module that is started by its path, `threads/work-thread` say: below src/ or dist/. */
 export function programFile(module: string): URL {
-  return pathToFileURL(join(programDir, takesBuilt ? `dist/${module}.js` : `src/${module}.ts`));
+  return pathToFileURL(join(programDir, isSource ? `src/${module}.ts` : `dist/${module}.js`));
 }

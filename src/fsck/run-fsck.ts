@@ -26,7 +26,7 @@ const shownFindings = 20;
 /** Between two looks at the jobs that a repair has queued, ms. */
 const pollMs = 200;
 
-/** True when the folder is sound in the end. Errors: DataFolderError while a service uses the folder, StoreDamagedError. */
+/** True when the folder is sound in the end. Errors: OperatorError `data_folder` while a service uses the folder, `store_damaged`. */
 export async function runFsck({ settings, repair, say, newId, now }: FsckOptions): Promise<boolean> {
   const folder = openDataFolder(settings.data_dir, newId());
   try {

@@ -1,14 +1,8 @@
 /** Binds the server to its address, and says in plain words why that fails. */
 import type { AddressInfo } from 'node:net';
 import { errorCode } from '../domain/error-code.ts';
+import { OperatorError } from '../domain/errors.ts';
 import type { HttpApp } from './http-app.ts';
-
-export class ListenError extends Error {
-  constructor(message: string, cause: unknown) {
-    super(message, { cause });
-    this.name = 'ListenError';
-  }
-}
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use: stop the program that has it, or set SERVICE_BIND_PORT',
@@ -28,7 +22,9 @@ export async function listen(app: HttpApp, at: { host: string; port: number }): 
   } catch (error) {
     const code = String(errorCode(error));
     if (reasons[code] === undefined) throw error;
-    throw new ListenError(`cannot listen on ${at.host} port ${at.port}: ${reasons[code]}`, error);
+    throw new OperatorError('listen', `cannot listen on ${at.host} port ${at.port}: ${reasons[code]}`, {
+      cause: error,
+    });
   }
   const address = app.server.address();
   if (address === null || typeof address === 'string') throw new TypeError('the server has no port');

@@ -2,6 +2,7 @@
  * Backups of the store: a folder of the user's own choice with `store/data.mdb`, a compact copy as of one moment, and `backup.json`,
  * which is written last: a folder without it is no backup. The index is not in it (it is made again from the store), nor are access tokens.
  */
+
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -18,6 +19,7 @@ import {
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { OperatorError } from '../domain/errors.ts';
 import { replaceText, syncFolder } from '../files/durable-file.ts';
 import { BlacklistTransactor } from './blacklist.ts';
 import { Counters } from './counters.ts';
@@ -32,10 +34,6 @@ import { type CarriedRule, proveStore, readRulesApart } from './look-apart.ts';
 import { PageReader } from './pages.ts';
 import { copyInto, roomFor } from './replace-file.ts';
 import { StoreView } from './store-view.ts';
-
-export class BackupError extends Error {
-  readonly code = 'backup';
-}
 
 const backupManifest = z.object({
   readback_backup: z.literal(1),
@@ -65,8 +63,8 @@ export interface BackupOptions {
 }
 
 /**
- * Copy the store of a running or stopped service. Errors: BackupError where the target is not an empty folder; StoreDamagedError;
- * StoreFormatError; NoRoomError; those of the file system. What is left of a failed one has no manifest.
+ * Copy the store of a running or stopped service. Errors: OperatorError: `backup` where the target is not an empty folder, `store_damaged`,
+ * `store_format`, `no_room`; those of the file system. What is left of a failed one has no manifest.
  */
 export async function makeBackup({ dataDir, target, now, version }: BackupOptions): Promise<BackupManifest> {
   requireEmpty(target);
@@ -127,7 +125,7 @@ export interface Restored extends BackupManifest {
  * Put a backup into a data folder. The restored store gets an identity of its own, because labels and numbers that were given since
  * the backup will be given again: no index file of the former history may be taken for one of this. What was forgotten since stays
  * forgotten: the rules of the store that was there are taken along, as far as they can be read. Until the renaming nothing has changed.
- * Errors: BackupError where it is no whole backup, of another format, or a store is there; NoRoomError; those of the file system.
+ * Errors: OperatorError: `backup` where it is no whole backup, of another format, or a store is there, `no_room`; those of the file system.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { backup, dataDir, replace, newStoreId, now } = options;
@@ -135,13 +133,13 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const storeDir = join(dataDir, 'store');
   const live = join(storeDir, DATA);
   if (existsSync(live) && !replace) {
-    throw new BackupError(`there is a store in ${dataDir}; use --replace to put the backup in its place`);
+    throw new OperatorError('backup', `there is a store in ${dataDir}; use --replace to put the backup in its place`);
   }
   const restored = join(dataDir, RESTORED);
   roomFor(dataDir, manifest.bytes);
   await copyInto(restored, (dir) => copyFile(join(backup, 'store', DATA), join(dir, DATA)));
   if ((await sha256Of(join(restored, DATA))) !== manifest.sha256)
-    throw new BackupError('the copy differs from the backup');
+    throw new OperatorError('backup', 'the copy differs from the backup');
   const { rules, complete } = existsSync(live) ? await readRulesApart(storeDir) : { rules: [], complete: true };
   const carriedRules = await adoptStore(restored, newStoreId(), rules);
   rmSync(join(dataDir, 'index'), { recursive: true, force: true });
@@ -182,32 +180,35 @@ async function adoptStore(dir: string, storeId: string, rules: readonly CarriedR
   }
 }
 
-/** The manifest of a whole backup. Errors: BackupError. */
+/** The manifest of a whole backup. Errors: OperatorError `backup`. */
 export async function readBackup(backup: string): Promise<BackupManifest> {
   const path = join(backup, MANIFEST);
-  if (!existsSync(path)) throw new BackupError(`${backup} is no backup of readback: it has no ${MANIFEST}`);
+  if (!existsSync(path)) throw new OperatorError('backup', `${backup} is no backup of readback: it has no ${MANIFEST}`);
   const parsed = backupManifest.safeParse(parsedJson(readFileSync(path, 'utf8')));
-  if (!parsed.success) throw new BackupError(`${path} cannot be read: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new OperatorError('backup', `${path} cannot be read: ${z.prettifyError(parsed.error)}`);
   const manifest = parsed.data;
   if (!isReadableFormat(manifest.store_format)) {
-    throw new BackupError(
+    throw new OperatorError(
+      'backup',
       `the backup has store format ${manifest.store_format}, this version of readback reads format ${storeFormat}`,
     );
   }
   const file = join(backup, 'store', DATA);
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size !== manifest.bytes) {
-    throw new BackupError(`${file} has ${size ?? 'no'} bytes, the backup was made with ${manifest.bytes}`);
+    throw new OperatorError('backup', `${file} has ${size ?? 'no'} bytes, the backup was made with ${manifest.bytes}`);
   }
-  if ((await sha256Of(file)) !== manifest.sha256) throw new BackupError(`${file} is damaged: it has another checksum`);
+  if ((await sha256Of(file)) !== manifest.sha256)
+    throw new OperatorError('backup', `${file} is damaged: it has another checksum`);
   return manifest;
 }
 
 function requireEmpty(target: string): void {
   const entry = statSync(target, { throwIfNoEntry: false });
   if (entry === undefined) return;
-  if (!entry.isDirectory()) throw new BackupError(`${target} is a file; a backup is a folder`);
-  if (readdirSync(target).length > 0) throw new BackupError(`${target} is not empty; a backup goes into a new folder`);
+  if (!entry.isDirectory()) throw new OperatorError('backup', `${target} is a file; a backup is a folder`);
+  if (readdirSync(target).length > 0)
+    throw new OperatorError('backup', `${target} is not empty; a backup goes into a new folder`);
 }
 
 /** Opens the copy as a start would. */

@@ -5,11 +5,8 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorMessage } from '../domain/error-message.ts';
+import { isOperatorError, OperatorError } from '../domain/errors.ts';
 import { takeFolderLock } from './folder-lock.ts';
-
-export class DataFolderError extends Error {
-  readonly code = 'data_folder';
-}
 
 export interface DataFolder {
   path: string;
@@ -21,21 +18,21 @@ export interface DataFolder {
   release(): void;
 }
 
-/** Open the folder for this process. Errors: DataFolderError with one line for the person who started it. */
+/** Open the folder for this process. Errors: OperatorError `data_folder`. */
 export function openDataFolder(path: string, nonce: string): DataFolder {
   const entry = statOf(path) ?? madeFolder(path);
-  if (!entry.isDirectory()) throw new DataFolderError(`${path} is not a plain folder (a link or a file)`);
+  if (!entry.isDirectory()) throw new OperatorError('data_folder', `${path} is not a plain folder (a link or a file)`);
   if (process.getuid !== undefined && entry.uid !== process.getuid()) {
-    throw new DataFolderError(`${path} belongs to another user`);
+    throw new OperatorError('data_folder', `${path} belongs to another user`);
   }
   try {
     chmodSync(path, 0o700);
     const lock = takeFolderLock(path, nonce);
     if ('release' in lock) return { path, wasUsed: lock.wasReleased, isLost: lock.isLost, release: lock.release };
-    throw new DataFolderError(`another readback (process ${lock.heldBy}) is using ${path}`);
+    throw new OperatorError('data_folder', `another readback (process ${lock.heldBy}) is using ${path}`);
   } catch (error) {
-    if (error instanceof DataFolderError) throw error;
-    throw new DataFolderError(`${path} cannot be written: ${errorMessage(error)}`, { cause: error });
+    if (isOperatorError(error, 'data_folder')) throw error;
+    throw new OperatorError('data_folder', `${path} cannot be written: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -43,7 +40,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    throw new DataFolderError(`${path} cannot be made: ${errorMessage(error)}`, { cause: error });
+    throw new OperatorError('data_folder', `${path} cannot be made: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -52,7 +49,7 @@ function madeFolder(path: string): Stats {
     makeFolders(path);
     return lstatSync(path);
   } catch (error) {
-    throw new DataFolderError(`${path} cannot be made: ${errorMessage(error)}`, { cause: error });
+    throw new OperatorError('data_folder', `${path} cannot be made: ${errorMessage(error)}`, { cause: error });
   }
 }
 

@@ -7,10 +7,12 @@
  * may be in memory only (docs/decisions/stop-when-a-flush-fails.md). A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
  * replaced (`rewrite`) under readers that go on reading.
  */
+
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
+import { OperatorError } from '../domain/errors.ts';
 import { isBegun } from './inspect-file.ts';
 import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
 import { requireRoomToUpgrade } from './room-to-open.ts';
@@ -22,10 +24,6 @@ const olderFormats: readonly unknown[] = [1];
 
 export function isReadableFormat(format: unknown): boolean {
   return format === storeFormat || olderFormats.includes(format);
-}
-
-export class StoreFormatError extends Error {
-  readonly code = 'store_format';
 }
 
 export interface Environment {
@@ -95,7 +93,7 @@ interface Slot {
 
 /**
  * Open the environment in `path`, or make one, which is there after `finish`. Whoever may meet a damaged file looks first (look-apart.ts).
- * Errors: StoreFormatError for a stamp of another format; DiskFullError where databases are lacking that do not fit, also of `openDatabase`.
+ * Errors: OperatorError: `store_format` for a stamp of another format; `disk_full` where databases are lacking that do not fit, also of `openDatabase`.
  */
 export function openEnvironment(path: string, newStoreId: () => string): Environment {
   const dataFile = join(path, 'data.mdb');
@@ -122,7 +120,8 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     stamp.putSync('store_id', newStoreId());
     stamp.putSync('format', storeFormat);
   } else if (!isReadableFormat(format)) {
-    throw new StoreFormatError(
+    throw new OperatorError(
+      'store_format',
       `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
     );
   } else if (format !== storeFormat) requireRoom();
@@ -195,19 +194,20 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
 /**
  * Open the store in `path` for reading only: no lock is asked for, nothing is made, stamped or cleared away, and another process
  * may write meanwhile. Where that process replaces the file, what was open goes on being read.
- * Errors: StoreFormatError where there is no store, or one of another format.
+ * Errors: OperatorError `store_format` where there is no store, or one of another format.
  */
 export function openReadOnlyEnvironment(path: string): Environment {
   const dataFile = join(path, 'data.mdb');
-  if (!existsSync(dataFile)) throw new StoreFormatError(`there is no store in ${path}`);
+  if (!existsSync(dataFile)) throw new OperatorError('store_format', `there is no store in ${path}`);
   // A file that LMDB refuses to open for reading only ends the process.
-  if (!isBegun(dataFile)) throw new StoreFormatError(`${dataFile} is no store, or is just being made`);
+  if (!isBegun(dataFile)) throw new OperatorError('store_format', `${dataFile} is no store, or is just being made`);
   const root = openReadOnlyRoot(path);
   const stamp = openForReading<string | number, string>(root, 'stamp', {});
   const format = stamp.get('format');
   if (!isReadableFormat(format)) {
     void root.close();
-    throw new StoreFormatError(
+    throw new OperatorError(
+      'store_format',
       `the store in ${path} has format ${format}, this version of readback reads format ${storeFormat}`,
     );
   }

@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { ruleKind, ruleSettings } from '../domain/blacklist.ts';
+import { OperatorError } from '../domain/errors.ts';
 import { isSource, programFile } from '../files/program-files.ts';
 import { faultOfStoreFile } from './inspect-file.ts';
 
@@ -38,14 +39,11 @@ export type LookLine = z.infer<typeof lookLine>;
 /** Of a process that ends for a damaged store: another try will not do, whoever starts processes should know. */
 export const damagedExitCode = 6;
 
-/** The store's file is not what was written. The message names the fault and what to do. */
-export class StoreDamagedError extends Error {
-  readonly code = 'store_damaged';
-
-  constructor(storeDir: string, fault: string) {
-    const file = join(storeDir, 'data.mdb');
-    super(`the store's file ${file} is damaged: ${fault}. \`readback restore --replace\` puts a backup in its place`);
-  }
+/** The store's file is not what was written. */
+function storeDamaged(storeDir: string, fault: string): OperatorError {
+  const file = join(storeDir, 'data.mdb');
+  const message = `the store's file ${file} is damaged: ${fault}. \`readback restore --replace\` puts a backup in its place`;
+  return new OperatorError('store_damaged', message);
 }
 
 export interface ProveOptions {
@@ -64,7 +62,7 @@ const betweenLooksMs = 200;
 
 /**
  * Prove that the store below `dataDir` can be opened and its trees be read. Nothing is done where there is none, and never was.
- * Errors: StoreDamagedError.
+ * Errors: OperatorError `store_damaged`.
  */
 export async function proveStore(dataDir: string, options: ProveOptions): Promise<void> {
   const storeDir = join(dataDir, 'store');
@@ -72,7 +70,7 @@ export async function proveStore(dataDir: string, options: ProveOptions): Promis
     const fault = await faultOfStore(dataDir, storeDir, options);
     if (fault === null) return;
     // Whoever writes meanwhile may change what is looked at half way: real damage is still there at the next look.
-    if (!options.beside || looks === maxLooks) throw new StoreDamagedError(storeDir, fault);
+    if (!options.beside || looks === maxLooks) throw storeDamaged(storeDir, fault);
     await delay(betweenLooksMs);
   }
 }

@@ -2,8 +2,10 @@
  * The file system's part in replacing the store's file by a compact copy, and in putting a new store in its place. Until the renaming the
  * old file counts, from then on the new one; both say the same, so a crash at any point leaves a whole store, or none yet.
  */
+
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { OperatorError } from '../domain/errors.ts';
 import { syncFile } from '../files/durable-file.ts';
 
 const DATA = 'data.mdb';
@@ -11,16 +13,12 @@ const LOCK = 'lock.mdb';
 /** Left free beside the copy, for what is written at the same time. */
 const spareBytes = 32 * 2 ** 20;
 
-/** There is no room on the disk for a second copy of the store. */
-export class NoRoomError extends Error {
-  readonly code = 'no_room';
-}
-
-/** Errors: NoRoomError unless `bytes` more fit on the disk: filling it would stop those who write pages. */
+/** Errors: OperatorError `no_room` unless `bytes` more fit on the disk: filling it would stop those who write pages. */
 export function roomFor(path: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(path);
   if (bavail * bsize >= bytes + spareBytes) return;
-  throw new NoRoomError(
+  throw new OperatorError(
+    'no_room',
     `the disk has ${bavail * bsize} bytes free, ${bytes + spareBytes} are needed to rewrite the store`,
   );
 }

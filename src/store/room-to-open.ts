@@ -4,9 +4,11 @@
  * the next one. Both are there for good once they were written, so that a store that was open before needs no room, unless another version
  * of readback was the last to open it: what this one adds is small, and LMDB tells that it does not fit by a line of its own and a stack trace.
  */
+
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull } from '../domain/error-code.ts';
+import { OperatorError } from '../domain/errors.ts';
 
 /** A new store with its databases and its first commits, rounded up generously: 176 KiB with ten pages. */
 const newStoreBytes = 2 ** 20;
@@ -18,18 +20,13 @@ const lockFileBytes = 8192;
  */
 const upgradeBytes = 2 ** 19;
 
-/** The disk has no room for what a start cannot do without. */
-export class DiskFullError extends Error {
-  readonly code = 'disk_full';
-}
-
-/** Errors: DiskFullError, before anything is made, where the store below `dataDir` has files still to be made that do not fit. */
+/** Errors: OperatorError `disk_full`, before anything is made, where the store below `dataDir` has files still to be made that do not fit. */
 export function requireRoomToOpen(dataDir: string): void {
   if (isUnwritten(join(dataDir, 'store', 'data.mdb'))) requireRoom(dataDir, newStoreBytes, 'make a new store');
   else if (isUnwritten(join(dataDir, 'store', 'lock.mdb'))) requireRoom(dataDir, lockFileBytes, 'open the store');
 }
 
-/** Errors: DiskFullError, before anything is made, where there is no room for what this version adds to the store below `dataDir`. */
+/** Errors: OperatorError `disk_full`, before anything is made, where there is no room for what this version adds to the store below `dataDir`. */
 export function requireRoomToUpgrade(dataDir: string): void {
   requireRoom(dataDir, upgradeBytes, 'bring the store to this version');
 }
@@ -49,9 +46,13 @@ function requireRoom(dataDir: string, bytes: number, what: string): void {
     rmSync(trial, { force: true });
     const { bavail, bsize } = statfsSync(dataDir);
     const free = bavail * bsize;
-    throw new DiskFullError(`the disk of ${dataDir} is full: ${bytes} bytes are needed to ${what}, ${free} are free`, {
-      cause: error,
-    });
+    throw new OperatorError(
+      'disk_full',
+      `the disk of ${dataDir} is full: ${bytes} bytes are needed to ${what}, ${free} are free`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     rmSync(trial, { force: true });
   }

@@ -15,7 +15,7 @@ export class StoreView {
     this.reader = readersOf(environment);
   }
 
-  /** Errors: StoreFormatError where there is no store below `dataDir`, or one of another format. */
+  /** Errors: OperatorError `store_format` where there is no store below `dataDir`, or one of another format. */
   static open(dataDir: string): StoreView {
     return new StoreView(openReadOnlyEnvironment(join(dataDir, 'store')));
   }

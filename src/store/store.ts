@@ -128,7 +128,7 @@ export class Store {
 
   /**
    * Open or create the store below `dataDir`; `isFolderLost` is asked before each write.
-   * Errors: StoreFormatError; DiskFullError where this version adds what does not fit.
+   * Errors: OperatorError `store_format`; `disk_full` where this version adds what does not fit.
    */
   static open(dataDir: string, newStoreId: () => string, isFolderLost = () => false): Store {
     return new Store(openEnvironment(join(dataDir, 'store'), newStoreId), isFolderLost);

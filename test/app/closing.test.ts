@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSettings } from '../../src/settings/read-settings.ts';
-import { DataFolderError, openDataFolder } from '../../src/store/data-folder.ts';
+import { openDataFolder } from '../../src/store/data-folder.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { withoutEntities } from '../process/service.ts';
@@ -21,7 +21,7 @@ test('whoever asks for the end while the system closes waits until it has let go
     ...withoutEntities,
   });
   const app = await startApp({ settings, log: keptLog().log, metrics: createMetrics() });
-  assert.throws(() => openDataFolder(settings.data_dir, 'too early'), DataFolderError);
+  assert.throws(() => openDataFolder(settings.data_dir, 'too early'), { code: 'data_folder' });
   const closed = app.close();
   await app.close();
   openDataFolder(settings.data_dir, 'next').release();

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isOperatorError } from '../../src/domain/errors.ts';
 import { openSource } from '../../src/importers/open-source.ts';
-import { StoreFormatError } from '../../src/store/environment.ts';
 import { StoreView } from '../../src/store/store-view.ts';
 import { syntheticHistory, urlOf, visitedAt, visitsOf, writeHistory } from '../importers/history-file.ts';
 import { Cli } from './run-cli.ts';
@@ -84,7 +84,7 @@ async function itemsBehind(dataDir: string, id: string): Promise<number> {
       await view.close();
     }
   } catch (error) {
-    if (error instanceof StoreFormatError) return 0; // not made yet, or not stamped
+    if (isOperatorError(error, 'store_format')) return 0; // not made yet, or not stamped
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 /** What a start writes of models where the disk is full. */
+
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { pino } from 'pino';
 import { installModel } from '../../src/commands/install-model.ts';
 import { renewModels } from '../../src/composition/first-model.ts';
 import { traitsOf } from '../../src/compute/embedding/local-model.ts';
-import { DiskFullError } from '../../src/store/room-to-open.ts';
+import { isOperatorError } from '../../src/domain/errors.ts';
 import { Store } from '../../src/store/store.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 
@@ -33,7 +34,7 @@ test('models of another version are renewed as soon as there is room, and until 
   await store.commit(({ models }) => models.put({ ...models.all()[0], version: 0 }));
   disk.fill();
   await assert.rejects(renewModels(store, path, policy, log), (error) => {
-    assert.ok(error instanceof DiskFullError);
+    assert.ok(isOperatorError(error, 'disk_full'));
     assert.match(
       error.message,
       /data is full: 524288 bytes are needed to bring the store to this version, 0 are free$/,

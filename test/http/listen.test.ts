@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ListenError, listen } from '../../src/http/listen.ts';
+import { isOperatorError } from '../../src/domain/errors.ts';
+import { listen } from '../../src/http/listen.ts';
 import { testServer } from './test-server.ts';
 
 test('port 0 takes a free port, and a second server on it gets one clear line', async (t) => {
@@ -11,7 +12,7 @@ test('port 0 takes a free port, and a second server on it gets one clear line', 
   assert.equal(address, '127.0.0.1');
   assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200);
   await assert.rejects(listen(second, { host: '127.0.0.1', port }), (error) => {
-    assert.ok(error instanceof ListenError);
+    assert.ok(isOperatorError(error, 'listen'));
     assert.equal(
       error.message,
       `cannot listen on 127.0.0.1 port ${port}: the port is in use: stop the program that has it, or set SERVICE_BIND_PORT`,
@@ -26,7 +27,7 @@ test('a name that cannot be looked up, as without a network, is one clear line, 
   const unavailable = Object.assign(new Error('getaddrinfo EAI_AGAIN nas.local'), { code: 'EAI_AGAIN' });
   t.mock.method(app, 'listen', () => Promise.reject(unavailable));
   await assert.rejects(listen(app, { host: 'nas.local', port: 80 }), {
-    name: 'ListenError',
+    code: 'listen',
     message:
       'cannot listen on nas.local port 80: this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address',
     cause: unavailable,

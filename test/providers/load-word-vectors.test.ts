@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWordVectors, readLevels } from '../../src/compute/embedding/word-vectors.ts';
 import { lookupTerm, termOf } from '../../src/compute/structures/term-table.ts';
-import { loadWordVectors, WordVectorsUnavailableError } from '../../src/providers/load-word-vectors.ts';
+import { isOperatorError } from '../../src/domain/errors.ts';
+import { loadWordVectors } from '../../src/providers/load-word-vectors.ts';
 
 const installed = openWordVectors(loadWordVectors());
 
@@ -54,7 +55,7 @@ test('a file that is missing or damaged is refused with its path, the reason and
     assert.throws(
       () => loadWordVectors(path),
       (error) => {
-        assert.ok(error instanceof WordVectorsUnavailableError);
+        assert.ok(isOperatorError(error, 'word_vectors'));
         assert.match(error.message, message);
         return true;
       },

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { DataFolderError, openDataFolder } from '../../src/store/data-folder.ts';
+import { isOperatorError } from '../../src/domain/errors.ts';
+import { openDataFolder } from '../../src/store/data-folder.ts';
 
 async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'readback-folder-'));
@@ -34,7 +35,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 const refusal = (message: RegExp) => (error: unknown) =>
-  error instanceof DataFolderError && message.test(error.message) && !error.message.includes('\n');
+  isOperatorError(error, 'data_folder') && message.test(error.message) && !error.message.includes('\n');
 
 test('the folder is made for its owner alone, whatever the umask, and an open one is closed to others', async () => {
   await using temporary = await temporaryFolder();
@@ -72,7 +73,7 @@ test('release lets go of no lock but its own', async () => {
   first.release();
   const second = openDataFolder(temporary.path, 'b');
   first.release();
-  assert.throws(() => openDataFolder(temporary.path, 'c'), DataFolderError);
+  assert.throws(() => openDataFolder(temporary.path, 'c'), { code: 'data_folder' });
   second.release();
 });
 
@@ -95,7 +96,7 @@ test('the lock of a killed process is taken over; that of a living one is not', 
   assert.throws(() => openDataFolder(temporary.path, 'a'), refusal(new RegExp(`process ${child.pid}\\)`)));
   await end(child, 'SIGKILL');
   const folder = openDataFolder(temporary.path, 'b');
-  assert.throws(() => openDataFolder(temporary.path, 'c'), DataFolderError);
+  assert.throws(() => openDataFolder(temporary.path, 'c'), { code: 'data_folder' });
   folder.release();
 });
 
@@ -108,7 +109,7 @@ test('of many processes that come at once, after one was killed, exactly one get
   const winners = others.filter(({ said }) => said === 'open');
   await Promise.all(others.map(({ process: child }) => end(child, 'SIGKILL')));
   assert.equal(winners.length, 1);
-  const refused = /^DataFolderError: (another readback .* is using|the lock .* could not be taken)/;
+  const refused = /^OperatorError: (another readback .* is using|the lock .* could not be taken)/;
   for (const { said } of others) if (said !== 'open') assert.match(said, refused);
 });
 
@@ -165,7 +166,7 @@ for (const isDiskFull of [false, true])
             openDataFolder(temporary.path, name);
             winners.push(name);
           } catch (error) {
-            assert.ok(error instanceof DataFolderError, String(error));
+            assert.ok(isOperatorError(error, 'data_folder'), String(error));
           }
         };
         calls = interleaved(start('slow'), { [first]: start('one'), [second]: start('two') }, isDiskFull);

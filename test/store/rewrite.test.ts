@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { erasePage } from '../../src/commands/erase-page.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
-import { NoRoomError, roomFor } from '../../src/store/replace-file.ts';
+import { roomFor } from '../../src/store/replace-file.ts';
 import { submission } from '../commands/submissions.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
@@ -102,5 +102,5 @@ test('a rewrite that fails leaves the store as it was, and the next one succeeds
   await temporary.commit(ingestPage(submission({ canonical_url: 'https://example.com/new' })));
   await temporary.store.compact();
   assert.ok(!held(temporary));
-  assert.throws(() => roomFor(temporary.path, Number.MAX_SAFE_INTEGER), NoRoomError);
+  assert.throws(() => roomFor(temporary.path, Number.MAX_SAFE_INTEGER), { code: 'no_room' });
 });

@@ -1,11 +1,13 @@
 /** A start on a full disk: what it needs of it is told in a line before anything is made, and the lock of a used folder needs nothing. */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { isOperatorError } from '../../src/domain/errors.ts';
 import { openDataFolder } from '../../src/store/data-folder.ts';
 import { openEnvironment } from '../../src/store/environment.ts';
-import { DiskFullError, requireRoomToOpen } from '../../src/store/room-to-open.ts';
+import { requireRoomToOpen } from '../../src/store/room-to-open.ts';
 import { Store } from '../../src/store/store.ts';
 import { SmallDisk } from '../reliability/small-disk.ts';
 
@@ -23,7 +25,7 @@ function diskFor(t: TestContext, kind: (typeof kinds)[number], megabytes = 16): 
 }
 
 const isFull = (needs: RegExp) => (error: unknown) =>
-  error instanceof DiskFullError && needs.test(error.message) && !error.message.includes('\n');
+  isOperatorError(error, 'disk_full') && needs.test(error.message) && !error.message.includes('\n');
 
 for (const kind of kinds) {
   test(`on a full ${kind} the folder's lock is taken, holds, is let go of and followed`, (t) => {

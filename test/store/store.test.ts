@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
+import { isOperatorError } from '../../src/domain/errors.ts';
 import { auditStore } from '../../src/store/audit.ts';
 import { makeBackup } from '../../src/store/backup.ts';
-import { StoreFormatError, storeFormat } from '../../src/store/environment.ts';
+import { storeFormat } from '../../src/store/environment.ts';
 import { type Command, Store, type StoreReader } from '../../src/store/store.ts';
 import { StoreView } from '../../src/store/store-view.ts';
 import { pageRow } from '../machines/rows.ts';
@@ -84,7 +85,7 @@ test('a store of another format is refused in one line and left as it is', async
     assert.throws(
       () => Store.open(temporary.path, () => 'x'),
       (error) =>
-        error instanceof StoreFormatError &&
+        isOperatorError(error, 'store_format') &&
         error.message ===
           `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
     );
@@ -156,7 +157,7 @@ test('a file that is not a store yet is refused by those who only read, whose pr
       await writeFile(join(path, 'store', 'data.mdb'), begun);
       assert.throws(
         () => StoreView.open(path),
-        (error) => error instanceof StoreFormatError && /is no store, or is just being made$/.test(error.message),
+        (error) => isOperatorError(error, 'store_format') && /is no store, or is just being made$/.test(error.message),
       );
     }
     await writeFile(join(path, 'store', 'data.mdb'), whole);
@@ -172,7 +173,7 @@ test('a file that is not a store yet is refused by those who only read, whose pr
 test('a new store is found by others when it has all its databases, and what a killed start has left is made again', async () => {
   const path = await mkdtemp(join(tmpdir(), 'readback-making-'));
   const noStore = (error: unknown) =>
-    error instanceof StoreFormatError && error.message.startsWith('there is no store');
+    isOperatorError(error, 'store_format') && error.message.startsWith('there is no store');
   try {
     const killed = () => {
       throw new Error('ended here');

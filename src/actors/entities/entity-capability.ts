@@ -1,14 +1,11 @@
 /** That names can be found at all: contract, "Startup requires the entity-extraction capability to be installed". */
 import { createRequire } from 'node:module';
+import { OperatorError } from '../../domain/errors.ts';
 
 /** What the recogniser is made of, loaded by its thread when it is first needed. */
 const parts = ['compromise/two', 'wink-nlp', 'wink-eng-lite-web-model'];
 
-export class EntityCapabilityError extends Error {
-  readonly code = 'entity_capability_missing';
-}
-
-/** Errors: EntityCapabilityError, in a line for the person who starts the service. `resolve` finds a package's file. */
+/** Errors: OperatorError `entity_capability`. `resolve` finds a package's file. */
 export function requireEntityCapability(
   resolve: (name: string) => unknown = createRequire(import.meta.url).resolve,
 ): void {
@@ -21,7 +18,8 @@ export function requireEntityCapability(
     }
   });
   if (missing.length === 0) return;
-  throw new EntityCapabilityError(
+  throw new OperatorError(
+    'entity_capability',
     `entity extraction is not installed: ${missing.join(', ')} cannot be found; run npm ci in the service's folder`,
   );
 }

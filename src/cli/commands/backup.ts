@@ -1,8 +1,6 @@
 /** `readback backup` and `readback restore`. */
 import { resolve } from 'node:path';
-import { BackupError, makeBackup, readBackup, restoreBackup } from '../../store/backup.ts';
-import { StoreFormatError } from '../../store/environment.ts';
-import { NoRoomError } from '../../store/replace-file.ts';
+import { makeBackup, readBackup, restoreBackup } from '../../store/backup.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { withStoppedFolder } from '../stopped-folder.ts';
@@ -15,7 +13,7 @@ export async function backupCommand(context: Context, dir: string): Promise<Exit
     throw new CliError(exitCodes.misuse, 'a backup is made where the data folder is; not with --url');
   const target = resolve(dir);
   terminal.progress(`copying ${settings.data_dir} …`);
-  const manifest = await asCliErrors(() => makeBackup({ dataDir: settings.data_dir, target, now, version }));
+  const manifest = await makeBackup({ dataDir: settings.data_dir, target, now, version });
   if (json) terminal.json({ dir: target, ...manifest });
   else {
     terminal.say(`${manifest.pages} pages, ${bytesText(manifest.bytes)}, as of ${manifest.taken_at}`);
@@ -31,9 +29,9 @@ export interface RestoreArguments {
 export async function restoreCommand(context: Context, dir: string, { replace }: RestoreArguments): Promise<ExitCode> {
   const { settings, terminal, json, now, newId } = context;
   const backup = resolve(dir);
-  await asCliErrors(() => readBackup(backup)); // before the data folder is made
+  await readBackup(backup); // before the data folder is made
   const restored = await withStoppedFolder(context, 'restore', ({ path }) =>
-    asCliErrors(() => restoreBackup({ backup, dataDir: path, replace, newStoreId: newId, now })),
+    restoreBackup({ backup, dataDir: path, replace, newStoreId: newId, now }),
   );
   if (json) terminal.json({ data_dir: settings.data_dir, ...restored });
   else {
@@ -57,14 +55,4 @@ export async function restoreCommand(context: Context, dir: string, { replace }:
     }
   }
   return exitCodes.done;
-}
-
-async function asCliErrors<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    const isPlain = error instanceof BackupError || error instanceof StoreFormatError || error instanceof NoRoomError;
-    if (isPlain) throw new CliError(exitCodes.failed, error.message, { cause: error });
-    throw error;
-  }
 }

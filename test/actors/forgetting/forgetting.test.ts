@@ -7,8 +7,8 @@ import { progressMs } from '../../../src/actors/system/tell-progress.ts';
 import { beginForget, markDeleted } from '../../../src/commands/forget.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import type { CanonicalizeSettings } from '../../../src/compute/web/canonical-url.ts';
+import { OperatorError } from '../../../src/domain/errors.ts';
 import { storeUnavailable } from '../../../src/store/commit.ts';
-import { NoRoomError } from '../../../src/store/replace-file.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { until } from '../../process/service.ts';
@@ -74,7 +74,7 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
   const { hosted, lines, run } = forgettingOn(temporary, {
     'store.compact': async () => {
       rewrites++;
-      if (full) throw new NoRoomError('the disk has 5 bytes free');
+      if (full) throw new OperatorError('no_room', 'the disk has 5 bytes free');
       return temporary.store.compact();
     },
   });
@@ -103,7 +103,7 @@ test('nothing is served before an interrupted purge is done: what fails is told 
   const { hosted, lines } = forgettingOn(temporary, {
     'index.pagesUnder': () => {
       tries++;
-      if (full) throw new NoRoomError('the disk has 5 bytes free');
+      if (full) throw new OperatorError('no_room', 'the disk has 5 bytes free');
       return [1];
     },
   });
