@@ -1,10 +1,9 @@
 // Bundles src/ into dist/ when a source file is newer than the last build. Called before every start, so that a fresh
 // clone and an edited checkout both run what their sources say; with nothing to do it costs a few milliseconds. Of several at once one
 // builds and the others wait for it.
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './bundle.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -28,7 +27,10 @@ function builtFrom() {
   }
 }
 
-const inputs = ['src', 'tsconfig.json', 'scripts/bundle.mjs', 'package.json'].map((name) => join(root, name));
+/** Packages are bundled, too: npm writes what it has installed into the last one. */
+const inputs = ['src', 'tsconfig.json', 'scripts/bundle.mjs', 'package.json', 'node_modules/.package-lock.json']
+  .map((name) => join(root, name))
+  .filter((path) => existsSync(path));
 const newestInput = () => Math.max(...inputs.map(newestMtime));
 const isStale = () => builtFrom() < newestInput();
 
@@ -58,6 +60,8 @@ function holderLives() {
 async function build() {
   const from = newestInput();
   rmSync(fresh, { recursive: true, force: true });
+  // Only here: an installation for production has no bundler, and nothing to build.
+  const { bundle } = await import('./bundle.mjs');
   await bundle(root, fresh);
   writeFileSync(join(fresh, '.built'), String(from));
   rmSync(dist, { recursive: true, force: true });

@@ -45,7 +45,6 @@ export async function bundle(root, outdir) {
     format: 'esm',
     target: 'node20',
     external,
-    sourcemap: true,
     // Packages of the older kind call `require` for what is built into Node.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",

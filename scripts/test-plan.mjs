@@ -21,9 +21,9 @@ const slowFiles = new Set([
 ]);
 /** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them, found and judged. */
 const quickThere = ['test/app/near-pages.test.ts', 'test/app/evaluation.test.ts'];
-/** What a file changes for the whole of its process, or has done before each of its tests. */
+/** What a file changes for the whole of its process (whole systems take threads as they are built), or has done before each of its tests. */
 const ownsProcess =
-  /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
+  /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b|whole-system\.ts/m;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
@@ -35,7 +35,7 @@ const folderOf = (file) => file.split('/')[1];
 export const isSlow = (file) =>
   slowFiles.has(file) || (slowFolders.includes(folderOf(file)) && !quickThere.includes(file));
 
-const mayShare = (file) => !slowFolders.includes(folderOf(file)) && !ownsProcess.test(readFileSync(file, 'utf8'));
+const mayShare = (file) => !isSlow(file) && !ownsProcess.test(readFileSync(file, 'utf8'));
 
 /** Place in the order: files of long folders first. */
 function rankOf(file) {

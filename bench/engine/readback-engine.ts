@@ -31,7 +31,9 @@ const VECTORS_AT_ONCE = 1000;
 /** Texts under way: each work thread has one to go on with. */
 const TEXTS_AT_ONCE = 2 * WORKERS;
 
-const entry = (thread: string) => new URL(`../../src/threads/${thread}.ts`, import.meta.url);
+/** This bench runs as TypeScript and compiled. */
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+const entry = (thread: string) => new URL(`../../src/threads/${thread}.${extension}`, import.meta.url);
 const say = (fields: object, message: string) => console.error(message, fields);
 const log = { info: () => undefined, warn: say, error: say };
 

@@ -52,7 +52,7 @@ export async function renewModels(store: Store, dataDir: string, policy: JobPoli
 
 /**
  * What the threads make the embedded models' vectors of. Not loaded where the settings want no model and the store has none.
- * Errors: WordVectorsUnavailableError.
+ * Errors: OperatorError `word_vectors`.
  */
 export function embeddedVectors(store: Store, active: EmbeddingModel | null): SharedArrayBuffer | null {
   return active === null && store.reader.models.all().length === 0 ? null : loadWordVectors();

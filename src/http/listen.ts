@@ -14,7 +14,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 /**
  * Listen on the address. Port 0 takes a free one; the reply has the real one.
- * Errors: ListenError with one line that names address, reason and setting.
+ * Errors: OperatorError `listen` with one line that names address, reason and setting.
  */
 export async function listen(app: HttpApp, at: { host: string; port: number }): Promise<AddressInfo> {
   try {

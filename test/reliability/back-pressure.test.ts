@@ -8,6 +8,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { SearchResponse } from '../../src/domain/search.ts';
+import { mostAhead } from '../../src/http/requests-ahead.ts';
 import { RunningService, token, withoutEntities } from '../process/service.ts';
 
 const words = 'ledger quay ferry timber cargo crane tide pilot beacon buoy winch hull keel rudder bosun galley'.split(
@@ -26,16 +27,29 @@ interface FloodAnswer {
   retryAfterS: number;
 }
 
-const connections = 500;
-
 function rawRequest(url: string, path: string, body: unknown): string {
   const json = JSON.stringify(body);
   const head = [`POST ${path} HTTP/1.1`, `host: ${new URL(url).host}`, `authorization: Bearer ${token}`];
   return [...head, 'content-type: application/json', `content-length: ${json.length}`, '', json].join('\r\n');
 }
 
-/** Send a request so many times at once on each of the connections, and wait for all answers. Errors: a connection that ends before. */
-async function flood(url: string, request: string, each: number): Promise<FloodAnswer[]> {
+interface Flood {
+  connections: number;
+  /** Requests sent at once on each: no more than may be ahead of their answers. */
+  each: number;
+}
+
+/** What is a flood for one machine is none for another: from few requests to many. */
+const floods: readonly Flood[] = [
+  { connections: 500, each: 5 },
+  { connections: 500, each: 10 },
+  { connections: 500, each: mostAhead },
+  { connections: 1000, each: mostAhead },
+  { connections: 2000, each: mostAhead },
+];
+
+/** Send a request so often, and wait for all answers. Errors: a connection that ends before. */
+async function flood(url: string, request: string, { connections, each }: Flood): Promise<FloodAnswer[]> {
   const { hostname, port } = new URL(url);
   const answersOf = async (): Promise<FloodAnswer[]> => {
     const socket = connect(Number(port), hostname);
@@ -126,9 +140,7 @@ test('a flood of searches is answered or refused with a time to come back, and t
   const request = rawRequest(service.url, '/v1/search', { query: 'ferry cargo crane tide', k: 10 });
   let answers: FloodAnswer[] = [];
   const refusals = () => answers.filter(({ status }) => status !== 200);
-  // What is a flood for one machine is none for another.
-  for (let each = 5; each <= 40 && refusals().length === 0; each *= 2)
-    answers = await flood(service.url, request, each);
+  for (const size of floods) if (refusals().length === 0) answers = await flood(service.url, request, size);
   const refused = refusals();
   for (const { status, retryAfterS } of refused) {
     assert.equal(status, 503);

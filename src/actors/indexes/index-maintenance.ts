@@ -5,28 +5,18 @@ import type { SearcherPool } from '../../index/searchers.ts';
 import type { SparseIndex } from '../../index/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type IdleDetector, idleMs } from './idle-detector.ts';
-import type { WorkPool } from './index-threads.ts';
 
 export interface IndexMaintenanceOptions {
   sparse: SparseIndex;
   spaces: ModelSpaces;
   searchers: readonly SearcherPool[];
-  work: WorkPool;
   reader: StoreReader;
   quiet: IdleDetector;
   log: Logger;
 }
 
 /** Tend the index until the function that it gives is called. */
-export function maintainIndex({
-  sparse,
-  spaces,
-  searchers,
-  work,
-  reader,
-  quiet,
-  log,
-}: IndexMaintenanceOptions): () => void {
+export function maintainIndex({ sparse, spaces, searchers, reader, quiet, log }: IndexMaintenanceOptions): () => void {
   const save = async () => {
     try {
       await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
@@ -37,13 +27,8 @@ export function maintainIndex({
   };
   const releaseMemory = async () => {
     try {
-      // One task for each work thread: it takes some tens of ms, so that none gets two.
-      await Promise.all(
-        searchers.flatMap((searcher) => [
-          searcher.run('releaseMemory', undefined),
-          work.run('releaseMemory', undefined),
-        ]),
-      );
+      // Work threads end by themselves.
+      await Promise.all(searchers.map((searcher) => searcher.run('releaseMemory', undefined)));
     } catch (error) {
       log.warn({ err: error }, 'the memory of a thread could not be released');
     }

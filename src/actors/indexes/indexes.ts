@@ -94,7 +94,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     monotonic,
   });
   const quiet = idleDetector(monotonic);
-  const stopTending = maintainIndex({ sparse, spaces, searchers, work, reader, quiet, log });
+  const stopTending = maintainIndex({ sparse, spaces, searchers, reader, quiet, log });
   return {
     handlers: indexHandlers({
       reader,

@@ -4,6 +4,9 @@
  */
 import * as lists from 'stopword';
 
+/** Languages that are detected under another code. */
+const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
+
 let byLanguage: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
 /** The stop words of a language by its ISO 639-1 code, in small letters; none where no list is known. */
@@ -17,7 +20,8 @@ function readLists(): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const [name, words] of Object.entries(lists)) {
     if (!Array.isArray(words) || !/^[a-z]{3}/.test(name)) continue;
-    const [language] = Intl.getCanonicalLocales(name.slice(0, 3));
+    const [canonical] = Intl.getCanonicalLocales(name.slice(0, 3));
+    const language = asDetected[canonical] ?? canonical;
     found.set(language, new Set([...(found.get(language) ?? []), ...words]));
   }
   return found;

@@ -144,5 +144,6 @@ test('no stop word of its language is in a name, alone or before a name', () => 
   assert.deepEqual(words('en', 'The United Nations'), ['United', 'Nations', 'United Nations']);
   assert.deepEqual(words('de', 'Das Brot wird zum Ofen getragen'), ['Brot', 'Ofen', 'getragen']);
   assert.deepEqual(words('pt', 'Uma receita que vem com o bolo'), ['receita', 'bolo']);
+  assert.deepEqual(words('no', 'Det er ikke fisk'), ['fisk']);
   assert.deepEqual(words('', 'Our herons'), ['Our', 'herons']);
 });
