@@ -80,13 +80,13 @@ const tableOf = (machine: AnyStateMachine): string[] => rows(machine.root, '');
 /** The regions of the supervisor's chart are all alike: one without others inside stands for them. */
 function supervisorTable(): string[] {
   const { up, stopped, failed } = supervisorMachine.root.states as Record<string, AnyStateNode>;
-  const records = ['writer', 'alive', 'serving', 'indexes', 'alive', 'serving', 'queries'].reduce(
+  const queries = ['writer', 'alive', 'serving', 'indexes', 'alive', 'serving', 'queries'].reduce(
     (node: AnyStateNode, key) => node.states[key],
     up,
   );
   return [
     ...rows(up, 'up', ({ key }) => key !== 'writer'),
-    ...rows(records, 'queries'),
+    ...rows(queries, 'queries'),
     ...rows(stopped, 'stopped'),
     ...rows(failed, 'failed'),
   ];

@@ -158,11 +158,8 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       const { behind } = await space.stats();
       await Promise.all([index.consolidate(), settle(space)]);
       await Promise.all([index.save(), space.save()]);
-      // As the service does when it has been quiet for some seconds.
-      await Promise.all([
-        ...searchers.map((searcher) => searcher.run('releaseMemory', undefined)),
-        ...Array.from({ length: WORKERS }, () => work.run('releaseMemory', undefined)),
-      ]);
+      // As the service does when it has been idle for some seconds. Its work threads end then, too; these stay and count.
+      await Promise.all(searchers.map((searcher) => searcher.run('releaseMemory', undefined)));
       return {
         searchable_s,
         settled_s: since(),

@@ -86,7 +86,7 @@ export function checkpointJob<Reply>(
 }
 
 /** Renew an attempt's lease; false: it is not its owner any more and must stop. */
-export function beatJob(attempt: Attempt, at: number, leaseMs: number): Command<boolean> {
+export function heartbeatJob(attempt: Attempt, at: number, leaseMs: number): Command<boolean> {
   return (transaction) => {
     const job = transaction.jobs.get(attempt.job_no);
     if (job === undefined) return false;

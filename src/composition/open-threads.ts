@@ -1,5 +1,4 @@
 /** The thread pools of work that keeps no state; those of the index are the index's own (src/actors/indexes/index-threads.ts). */
-
 import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/hand-over-pages.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';

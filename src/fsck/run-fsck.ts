@@ -1,5 +1,4 @@
 /** The `fsck` command: proves a data folder, and with `--repair` mends the store and builds faulty index files again. */
-
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -18,7 +18,7 @@ import { errorMessage } from '../domain/error-message.ts';
 import { replaceFile, replaceText, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
 import type { ThreadPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
-import { moveAside } from './quarantine.ts';
+import { quarantine } from './quarantine.ts';
 
 /** The tasks of the work thread that segments need; the pool may have others. */
 export type SegmentTasks = typeof import('../threads/segment-tasks.ts');
@@ -166,7 +166,7 @@ export class SegmentFiles {
     const { dir, log } = this.#options;
     this.#lost = true;
     log.warn({ file, reason }, 'sparse index: file set aside, its chunks are indexed again');
-    await moveAside(join(dir, file), join(dir, file + BAD_SUFFIX));
+    await quarantine(join(dir, file), join(dir, file + BAD_SUFFIX));
   }
 
   /** Delete the files of ours that the manifest does not name, except those to keep. */

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { errorCode } from '../domain/error-code.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { replaceText, syncFile, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
-import { moveAside } from './quarantine.ts';
+import { quarantine } from './quarantine.ts';
 
 const file = z.strictObject({
   name: z.string().regex(/^shard-\d+\.\d+\.(rows|graph(\.\d+)?)$/),
@@ -78,7 +78,7 @@ export function temporaryPath(dir: string, name: string): string {
 
 /** Keep a bad file for whoever wants to look at it, in the place of an earlier one; a missing file is no trouble. */
 export async function setAside(dir: string, name: string): Promise<void> {
-  await moveAside(join(dir, name), join(dir, `${name.replace(/\.\d+\./, '.')}.bad`));
+  await quarantine(join(dir, name), join(dir, `${name.replace(/\.\d+\./, '.')}.bad`));
 }
 
 export async function setManifestAside(dir: string): Promise<void> {
@@ -86,7 +86,7 @@ export async function setManifestAside(dir: string): Promise<void> {
 }
 
 /** Delete what was set aside: it may hold vectors of forgotten text. */
-export async function dropSetAside(dir: string): Promise<void> {
+export async function dropQuarantined(dir: string): Promise<void> {
   for (const name of await readdir(dir)) if (name.endsWith('.bad')) await rm(join(dir, name), { recursive: true });
 }
 

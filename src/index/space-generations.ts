@@ -11,7 +11,7 @@ import type { FileToLoad, GraphToLoad } from '../threads/shard-files.ts';
 import type { LoadReport, SaveReport } from '../threads/shard-thread.ts';
 import type { IndexLog } from './index-log.ts';
 import {
-  dropSetAside,
+  dropQuarantined,
   keepFile,
   readManifest,
   type ShardFiles,
@@ -135,8 +135,8 @@ export class SpaceGenerations {
   }
 
   /** Delete what was set aside. */
-  async dropSetAside(): Promise<void> {
-    await dropSetAside(this.#options.dir);
+  async dropQuarantined(): Promise<void> {
+    await dropQuarantined(this.#options.dir);
   }
 
   /** Delete the folder. */

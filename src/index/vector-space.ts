@@ -252,7 +252,7 @@ export class VectorSpace {
     await this.#shards.askAll((pool, space) => pool.run('compact', { space }));
     for (let shard = 0; shard < this.#shards.count; shard++) this.#files.changed(shard);
     await this.save();
-    await this.#files.dropSetAside();
+    await this.#files.dropQuarantined();
   }
 
   async stats(): Promise<VectorSpaceStats> {

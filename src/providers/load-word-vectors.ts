@@ -1,5 +1,4 @@
 /** Reads the word vectors that come with the program (models/README.md), at every start; the result is shared by all threads. */
-
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { shareWordVectors } from '../compute/embedding/word-vectors.ts';

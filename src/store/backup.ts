@@ -2,7 +2,6 @@
  * Backups of the store: a folder of the user's own choice with `store/data.mdb`, a compact copy as of one moment, and `backup.json`,
  * which is written last: a folder without it is no backup. The index is not in it (it is made again from the store), nor are access tokens.
  */
-
 import { createHash } from 'node:crypto';
 import {
   chmodSync,

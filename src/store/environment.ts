@@ -7,7 +7,6 @@
  * may be in memory only (docs/decisions/stop-when-a-flush-fails.md). A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
  * replaced (`rewrite`) under readers that go on reading.
  */
-
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -2,7 +2,6 @@
  * Looks into a store from a process of its own (`look-process.ts`), before this process maps its file: a damaged file is told by name then,
  * instead of ending whoever opens it, again at each start.
  */
-
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

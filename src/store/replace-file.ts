@@ -2,7 +2,6 @@
  * The file system's part in replacing the store's file by a compact copy, and in putting a new store in its place. Until the renaming the
  * old file counts, from then on the new one; both say the same, so a crash at any point leaves a whole store, or none yet.
  */
-
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../domain/errors.ts';

@@ -4,7 +4,6 @@
  * the next one. Both are there for good once they were written, so that a store that was open before needs no room, unless another version
  * of readback was the last to open it: what this one adds is small, and LMDB tells that it does not fit by a line of its own and a stack trace.
  */
-
 import { rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull } from '../domain/error-code.ts';

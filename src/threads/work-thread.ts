@@ -7,7 +7,6 @@ import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
-import { giveBackMemory } from './collect-garbage.ts';
 import {
   type ChunkedText,
   embedChunkedTexts as embed,
@@ -69,9 +68,4 @@ export function modelChunkedText(page: ChunkedText): SharedArrayBuffer {
 /** Load the language model and the word vectors, so that the first page does not wait for them. */
 export function warmUp(): void {
   tools ??= openTools();
-}
-
-/** For quiet times: give back what the last texts have left behind. */
-export function releaseMemory(): void {
-  giveBackMemory();
 }

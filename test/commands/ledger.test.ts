@@ -6,7 +6,7 @@ import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { createJob, moveJob } from '../../src/commands/move-job.ts';
 import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
 import { retryDeadJobs, retryJob, retryJobs } from '../../src/commands/retry-jobs.ts';
-import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import type { JobKind, JobStatus } from '../../src/domain/job.ts';
 import type { Command } from '../../src/store/store.ts';
@@ -124,7 +124,7 @@ class History {
       }
       case 'beat': {
         const attempt = this.attempt(step.pick);
-        return assert.equal(await this.run(beatJob(attempt, at, leaseMs)), model.beat(attempt, leaseMs));
+        return assert.equal(await this.run(heartbeatJob(attempt, at, leaseMs)), model.beat(attempt, leaseMs));
       }
       case 'complete': {
         const attempt = this.attempt(step.pick);

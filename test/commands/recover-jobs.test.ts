@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { drawInWaits, expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
-import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
 import { submission } from './submissions.ts';
 
@@ -55,7 +55,7 @@ test('running jobs of this process are no orphans', async () => {
 test('leases that are over are taken back, the others kept', async () => {
   await using temporary = await TemporaryStore.open();
   await working(temporary, 3);
-  assert.equal(await temporary.commit(beatJob({ job_no: 2, claim: 2 }, 1300, 600)), true);
+  assert.equal(await temporary.commit(heartbeatJob({ job_no: 2, claim: 2 }, 1300, 600)), true);
   await temporary.commit(expireLeases(1600));
   assert.deepEqual(summary(temporary), [
     ['pending', 1, false, 'the attempt went over its lease', 'queued'],
@@ -73,7 +73,7 @@ test('an attempt that outlived its lease changes nothing any more, and the secon
 
   const rows = () => [temporary.store.reader.jobs.get(1), temporary.store.reader.pages.get(1)];
   const running = rows();
-  assert.equal(await temporary.commit(beatJob(late, 1750, 600)), false);
+  assert.equal(await temporary.commit(heartbeatJob(late, 1750, 600)), false);
   assert.equal(await temporary.commit(failJob(late, 1750, { message: 'x', permanent: true, delayMs: 0 })), null);
   assert.equal(await temporary.commit(releaseJob(late, 1750, 1750)), null);
   assert.deepEqual(rows(), running);
@@ -98,7 +98,7 @@ test('an attempt that outlived its lease changes nothing any more, and the secon
 test('what an attempt reports of a job that does not exist is refused', async () => {
   await using temporary = await TemporaryStore.open();
   const attempt = { job_no: 9, claim: 1 };
-  assert.equal(await temporary.commit(beatJob(attempt, 1, 1)), false);
+  assert.equal(await temporary.commit(heartbeatJob(attempt, 1, 1)), false);
   assert.equal(await temporary.commit(completeJob(attempt, 1)), null);
   assert.equal(await temporary.commit(failJob(attempt, 1, { message: 'x', permanent: false, delayMs: 0 })), null);
   assert.equal(await temporary.commit(releaseJob(attempt, 1, 1)), null);

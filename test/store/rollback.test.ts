@@ -18,7 +18,7 @@ import { sweepPages } from '../../src/commands/page-entities.ts';
 import { expireLeases, recoverOrphans } from '../../src/commands/recover-jobs.ts';
 import { startReplay } from '../../src/commands/replay-queries.ts';
 import { retryJobs } from '../../src/commands/retry-jobs.ts';
-import { beatJob, completeJob, failJob, releaseJob } from '../../src/commands/settle-job.ts';
+import { completeJob, failJob, heartbeatJob, releaseJob } from '../../src/commands/settle-job.ts';
 import { idOf } from '../../src/domain/ids.ts';
 import { noChanges } from '../../src/store/commit.ts';
 import type { Command } from '../../src/store/store.ts';
@@ -63,7 +63,7 @@ const commands: Record<string, Command<unknown>> = {
   }),
   failure: failJob(first, 500, { message: 'x', permanent: false, delayMs: 10 }),
   release: releaseJob(first, 500, 500),
-  'renewal of a lease': beatJob(first, 500, 600),
+  'renewal of a lease': heartbeatJob(first, 500, 600),
   'recovery of orphans': recoverOrphans('life 2', 500),
   'expiry of leases': expireLeases(5000),
   'bulk retry': retryJobs([idOf('job', 4)], 500),

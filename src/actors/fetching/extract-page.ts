@@ -2,7 +2,6 @@
  * Readable text of submitted HTML, with the ways in which that fails as answers to the one who sent it, and of what was fetched,
  * with those ways as failures of its job. Extraction has threads of its own, so that nobody's page is refused because others are being indexed; a page is handed over only when one of them is free.
  */
-
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';

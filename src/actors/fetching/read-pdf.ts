@@ -2,7 +2,6 @@
  * Reads PDFs on a thread of their own, with the ways in which that fails as failures of the job. One at a time: a PDF may take
  * gigabytes of memory at worst, and nobody waits for it.
  */
-
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
 import { unnamedTypes } from '../../compute/web/unnamed-types.ts';

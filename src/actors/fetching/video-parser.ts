@@ -2,7 +2,6 @@
  * Reads the files that come of videos, on a thread of its own: what yt-dlp writes of a video or a list, and captions. Others say what
  * they are wanted for (read-video.ts).
  */
-
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
 import type { VideoInfo, VideoList } from '../../compute/video/video-info.ts';
 import { JobError } from '../../domain/errors.ts';

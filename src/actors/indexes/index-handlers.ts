@@ -23,7 +23,7 @@ export interface IndexHandlersOptions {
   spaces: ModelSpaces;
   recovery: StartRecovery;
   completeness: IndexCompleteness;
-  quiet: IdleDetector;
+  idle: IdleDetector;
   retrieve: RetrieveCandidates;
   searchers: Searchers;
 }
@@ -51,10 +51,10 @@ export function indexHandlers(options: IndexHandlersOptions): Handlers<IndexMess
 }
 
 /** What is in the index, and goes. */
-function contentHandlers({ reader, sparse, spaces, recovery, quiet }: IndexHandlersOptions): Handlers<ContentMessages> {
+function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandlersOptions): Handlers<ContentMessages> {
   return {
     'index.add': async ({ segment, vectors, pages, obsolete }) => {
-      quiet.changed();
+      idle.changed();
       const labels = labelsOf(pages);
       const old = labelsOf(obsolete);
       if (old.length > 0) sparse.remove(old);
@@ -69,7 +69,7 @@ function contentHandlers({ reader, sparse, spaces, recovery, quiet }: IndexHandl
     'index.addVectors': async ({ model_id, space, pages, rows }) => {
       const model = reader.models.get(model_id);
       if (model?.space !== space) return undefined; // deleted meanwhile
-      quiet.changed();
+      idle.changed();
       try {
         await orOverloaded(() => spaces.use(model, (opened) => opened.add(pages, rows)));
       } catch (error) {
@@ -92,7 +92,7 @@ function contentHandlers({ reader, sparse, spaces, recovery, quiet }: IndexHandl
       return undefined;
     },
     'index.remove': async ({ pages }) => {
-      quiet.changed();
+      idle.changed();
       sparse.remove(labelsOf(pages));
       await orOverloaded(() => spaces.update([], pages, new Map()));
       return undefined;
@@ -118,7 +118,7 @@ function questionHandlers({
   catalog,
   spaces,
   completeness,
-  quiet,
+  idle,
   retrieve,
   searchers,
 }: IndexHandlersOptions): Handlers<QuestionMessages> {
@@ -130,7 +130,7 @@ function questionHandlers({
   };
   return {
     'index.retrieve': async (request, signal) => {
-      quiet.searched();
+      idle.searched();
       const model = searchableModel(request.model);
       return orOverloaded(() => retrieve(request, model, signal));
     },

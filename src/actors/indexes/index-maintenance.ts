@@ -11,18 +11,18 @@ export interface IndexMaintenanceOptions {
   spaces: ModelSpaces;
   searchers: readonly SearcherPool[];
   reader: StoreReader;
-  quiet: IdleDetector;
+  idle: IdleDetector;
   log: Logger;
 }
 
-/** Tend the index until the function that it gives is called. */
-export function maintainIndex({ sparse, spaces, searchers, reader, quiet, log }: IndexMaintenanceOptions): () => void {
+/** Maintain the index until the function that it gives is called. */
+export function maintainIndex({ sparse, spaces, searchers, reader, idle, log }: IndexMaintenanceOptions): () => void {
   const save = async () => {
     try {
       await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
     } catch (error) {
       log.error({ err: error }, 'the index could not be saved: it is tried again');
-      quiet.again();
+      idle.again();
     }
   };
   const releaseMemory = async () => {
@@ -33,9 +33,9 @@ export function maintainIndex({ sparse, spaces, searchers, reader, quiet, log }:
       log.warn({ err: error }, 'the memory of a thread could not be released');
     }
   };
-  const tending = setInterval(() => {
+  const timer = setInterval(() => {
     spaces.closeIdle(reader.models.activeModel()?.space ?? null);
-    if (quiet.take()) void save().then(releaseMemory);
+    if (idle.take()) void save().then(releaseMemory);
   }, idleMs);
-  return () => clearInterval(tending);
+  return () => clearInterval(timer);
 }

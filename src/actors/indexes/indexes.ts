@@ -93,8 +93,8 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     log,
     monotonic,
   });
-  const quiet = idleDetector(monotonic);
-  const stopTending = maintainIndex({ sparse, spaces, searchers, reader, quiet, log });
+  const idle = idleDetector(monotonic);
+  const stopMaintenance = maintainIndex({ sparse, spaces, searchers, reader, idle, log });
   return {
     handlers: indexHandlers({
       reader,
@@ -103,13 +103,13 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
       spaces,
       recovery,
       completeness,
-      quiet,
+      idle,
       retrieve,
       searchers: asked,
     }),
     stop: async () => {
       closeCatalog();
-      stopTending();
+      stopMaintenance();
       recovery.stop();
       await recovery.settled();
       for (const closed of await Promise.allSettled([sparse.close(), spaces.close()])) {

@@ -15,10 +15,10 @@ import type { Logger } from 'pino';
 import { assign, fromPromise, setup, stateIn } from 'xstate';
 import {
   type Attempt,
-  beatJob,
   checkpointJob,
   completeJob,
   failJob,
+  heartbeatJob,
   noteUnreached,
   releaseJob,
 } from '../../commands/settle-job.ts';
@@ -140,7 +140,7 @@ export const jobActor = setup({
       return tracedPart('job', job, () => handler(job, context));
     }),
     heartbeat: fromPromise<boolean, JobActorInput>(({ input: { job, commit, now, limits } }) =>
-      commit(beatJob(attemptOf(job), now(), limits.leaseMs)),
+      commit(heartbeatJob(attemptOf(job), now(), limits.leaseMs)),
     ),
     settle: fromPromise<Job | null, Context>(async ({ input }) => {
       const command = settlement(input);

@@ -1,5 +1,4 @@
 /** Reads feeds on a thread of their own, with the ways in which that fails as errors of the poll. */
-
 import type { Episode } from '../../compute/feed/episode.ts';
 import type { FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';

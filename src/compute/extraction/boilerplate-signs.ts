@@ -4,18 +4,18 @@
  */
 
 /** A kind of boilerplate, and how much running text it may hold, in characters, and still be taken for it. */
-export interface FurnitureKind {
+export interface BoilerplateKind {
   longest: number;
   words: readonly string[];
 }
 
-const kind = (longest: number, words: string): FurnitureKind => ({ longest, words: words.split(/\s+/) });
+const kind = (longest: number, words: string): BoilerplateKind => ({ longest, words: words.split(/\s+/) });
 
 /**
  * A word of several parts, such as `read-more`, stands for these parts in this order and next to each other. Long texts are taken
  * for boilerplate only where the word means nothing else.
  */
-const kinds: readonly FurnitureKind[] = [
+const kinds: readonly BoilerplateKind[] = [
   // Ways to elsewhere.
   kind(
     1500,

@@ -3,7 +3,6 @@
  * roles and attributes say, and by the words in their names. What holds much of the page's running text stays whatever it calls
  * itself, so that no article is lost to a class name. Called by extraction.
  */
-
 import { boilerplateName } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 

@@ -3,7 +3,6 @@
  * to the reader before and after it, credits of pictures. Judged by blocks: what a block says, how much of it is links, and where
  * it stands. Called by extraction.
  */
-
 import { isCall, isCredit, isFact, isLabel, isLabelled, longestBoilerplateLine } from './boilerplate-lines.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { headings } from './readable-text.ts';
