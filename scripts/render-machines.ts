@@ -3,9 +3,9 @@ import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xst
 import { backfillMachine } from '../src/machines/backfill.ts';
 import { breakerMachine } from '../src/machines/breaker.ts';
 import { jobMachine } from '../src/machines/job.ts';
+import { libraryMachine } from '../src/machines/library.ts';
 import { modelMachine } from '../src/machines/model.ts';
 import { pageMachine } from '../src/machines/page.ts';
-import { supervisorMachine } from '../src/machines/supervisor.ts';
 import { watchMachine } from '../src/machines/watch.ts';
 import { createWriterMachine } from '../src/machines/writer.ts';
 
@@ -56,7 +56,7 @@ function named(when: string, actions: readonly unknown[], label: string): string
 }
 
 /** One row per transition of a state and of those inside it, in the order of the definition. */
-function rows(node: AnyStateNode, label: string, isShown: (node: AnyStateNode) => boolean = () => true): string[] {
+function rows(node: AnyStateNode, label: string): string[] {
   const always = (node.always ?? []).map((transition) => row(node, label, transition, ''));
   const own = [...node.transitions].flatMap(([descriptor, transitions]) =>
     transitions.map((transition) => row(node, label, transition, descriptor)),
@@ -65,9 +65,9 @@ function rows(node: AnyStateNode, label: string, isShown: (node: AnyStateNode) =
   const leaving = named('leaving', node.exit, label);
   const none = own.length + always.length === 0 && Object.keys(node.states).length === 0;
   const ending = none ? [`| ${backTicked(label)} | none | | | |`] : [];
-  const inner = Object.values(node.states)
-    .filter(isShown)
-    .flatMap((child) => rows(child, label === '' ? child.key : `${label}.${child.key}`, isShown));
+  const inner = Object.values(node.states).flatMap((child) =>
+    rows(child, label === '' ? child.key : `${label}.${child.key}`),
+  );
   return [...entering, ...always, ...own, ...leaving, ...ending, ...inner];
 }
 
@@ -76,21 +76,6 @@ function section(title: string, text: string, lines: string[]): string {
 }
 
 const tableOf = (machine: AnyStateMachine): string[] => rows(machine.root, '');
-
-/** The regions of the supervisor's chart are all alike: one without others inside stands for them. */
-function supervisorTable(): string[] {
-  const { up, stopped, failed } = supervisorMachine.root.states as Record<string, AnyStateNode>;
-  const queries = ['writer', 'alive', 'serving', 'indexes', 'alive', 'serving', 'queries'].reduce(
-    (node: AnyStateNode, key) => node.states[key],
-    up,
-  );
-  return [
-    ...rows(up, 'up', ({ key }) => key !== 'writer'),
-    ...rows(queries, 'queries'),
-    ...rows(stopped, 'stopped'),
-    ...rows(failed, 'failed'),
-  ];
-}
 
 export function renderMachines(): string {
   return `${[
@@ -128,9 +113,9 @@ export function renderMachines(): string {
       tableOf(createWriterMachine()),
     ),
     section(
-      'Supervisor',
-      'The chart has one region per child, inside that of the child it depends on: `writer` › `indexes` › `intake`, `models`, `queries`, `retriever`, `journal`, `watches`, `scheduler` (`src/machines/supervisor.ts`). The region of `queries` stands for all; where others are inside, `serving` holds their regions and goes on to `stopping` when all of them have ended.',
-      supervisorTable(),
+      'Library',
+      'A library in its host: opened, and opened again when it breaks (`src/machines/library.ts`).',
+      tableOf(libraryMachine),
     ),
   ].join('\n\n')}\n`;
 }

@@ -125,27 +125,29 @@ async function main(): Promise<void> {
     const baseUrl = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 
     let stopping = false;
-    const stop = async (signal: string) => {
-      if (stopping) drop(`${signal} again: leaving at once`);
+    const stop = async (code: number) => {
+      if (stopping) return;
       stopping = true;
-      log.info({ signal }, 'stopping');
       setTimeout(() => drop('stopping took too long'), stopTimeoutMs).unref();
       await stopListening(server, answerWithinMs);
       await app.close();
       await tracing?.close();
       log.info({}, 'stopped');
-      process.exit(0);
+      process.exit(code);
     };
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (stopping) drop(`${signal} again: leaving at once`);
+        log.info({ signal }, 'stopping');
+        void stop(0);
+      });
+    }
 
     if (generatedAt !== null) log.info({ token_file: generatedAt }, 'no token is configured: using the generated one');
     log.info({ url: baseUrl, data_dir: settings.data_dir, version }, 'readback is ready');
-    void app.ended.then(async ({ failure }) => {
-      if (failure === null) return;
-      log.fatal({ err: failure }, 'the system gave up');
-      setTimeout(() => drop('stopping took too long'), stopTimeoutMs).unref();
-      await app.close();
-      process.exit(1);
+    void app.over.then((reason) => {
+      log.fatal({ err: reason }, 'the library cannot be opened again: the process ends');
+      void stop(1);
     });
     if (demo) await runDemo({ baseUrl, token: tokens()[0].token, say: (line) => process.stdout.write(`${line}\n`) });
   } catch (error) {

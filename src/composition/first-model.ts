@@ -1,11 +1,10 @@
-/** The embedding model that a start begins with, and what the embedded ones are computed from. */
+/** The embedding model that a library begins with. */
 import type { Logger } from 'pino';
 import { installModel } from '../commands/install-model.ts';
 import type { JobPolicy } from '../commands/move-job.ts';
 import { isOutdated, renewOutdatedModels } from '../commands/renew-models.ts';
 import { traitsOf } from '../compute/embedding/local-model.ts';
 import { type EmbeddingModel, localModelName, localProvider, modelIdOf } from '../domain/model.ts';
-import { loadWordVectors } from '../providers/load-word-vectors.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { requireRoomToUpgrade } from '../store/room-to-open.ts';
 import type { Store } from '../store/store.ts';
@@ -48,12 +47,4 @@ export async function renewModels(store: Store, dataDir: string, policy: JobPoli
   requireRoomToUpgrade(dataDir);
   const models = await store.commit(renewOutdatedModels(policy));
   log.warn({ models }, 'vectors of another version of the embedded model are made anew');
-}
-
-/**
- * What the threads make the embedded models' vectors of. Not loaded where the settings want no model and the store has none.
- * Errors: OperatorError `word_vectors`.
- */
-export function embeddedVectors(store: Store, active: EmbeddingModel | null): SharedArrayBuffer | null {
-  return active === null && store.reader.models.all().length === 0 ? null : loadWordVectors();
 }

@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { type RecordingReader, recordingReader } from '../actors/fetching/read-recording.ts';
 import { openVideoReader, type VideoReader } from '../actors/fetching/read-video.ts';
 import { transformerThreads } from '../actors/models/transformer-threads.ts';
-import { type OutsideReranker, openOutsideReranker } from '../actors/search/outside-reranker.ts';
 import { type Breakers, createBreakers } from '../actors/system/breakers.ts';
 import { feedPoller } from '../actors/watches/poll-feed.ts';
 import { podcastPoller, podcastsUnavailable } from '../actors/watches/poll-podcast.ts';
@@ -12,6 +11,7 @@ import { videoPoller } from '../actors/watches/poll-videos.ts';
 import type { Pollers } from '../actors/watches/poll-watch.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
+import type { Reranker } from '../providers/api-reranker.ts';
 import type { ChatClient } from '../providers/chat-client.ts';
 import { type Clock, systemClock } from '../providers/clock.ts';
 import { type Embedders, openEmbedders } from '../providers/embedders.ts';
@@ -25,7 +25,6 @@ import { transformersPackage } from '../providers/transformers-embedder.ts';
 import { createWebFetch, type WebFetch } from '../providers/web-fetch.ts';
 import { openYtDlp, type YtDlp } from '../providers/yt-dlp.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import type { StoreReader } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { version } from '../version.ts';
 import type { Threads } from './open-threads.ts';
@@ -44,9 +43,6 @@ export interface OutsideOptions extends Surroundings {
   settings: Settings;
   log: Logger;
   metrics: Metrics;
-  /** The data folder: temporary files are below it. */
-  path: string;
-  reader: StoreReader;
   threads: Pick<Threads, 'feeds'>;
   /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
   transformersModule: string | undefined;
@@ -70,17 +66,22 @@ export interface Outside {
   videos: VideoReader;
   recordings: RecordingReader;
   embedders: Embedders;
-  /** Where `reranker.kind` is `api`. */
-  reranker: OutsideReranker | null;
+  /** Where `reranker.kind` is `api`; `name` is how the query log calls it. */
+  reranker: { reranker: Reranker; name: string } | null;
   /** The language model of `llm.*`, or null where none is set. */
   chat: ChatClient | null;
+  /** Programs beside the service, as the log is to tell of them. */
+  programs(): { yt_dlp: string; transcription: Capabilities['transcription'] };
   /** Programs beside the service that it can use, with their versions; null for one that is not there or does not work. */
   capabilities(): Promise<Capabilities>;
   close(): Promise<void>;
 }
 
+/** Of runs of other programs, and recordings; what is in it is of the process that runs. */
+export const temporaryFolder = (dataDir: string): string => join(dataDir, 'tmp');
+
 export function openOutside(options: OutsideOptions): Outside {
-  const { settings, log, metrics, reader, threads, now, monotonic, random } = options;
+  const { settings, log, metrics, threads, now, monotonic, random } = options;
   const { resilience } = settings;
   const breakers = createBreakers({
     policy: {
@@ -118,18 +119,8 @@ export function openOutside(options: OutsideOptions): Outside {
     ...calls,
     onError: (provider) => metrics.embeddingErrors.inc({ provider }),
   });
-  const reranker =
-    settings.reranker.kind === 'api'
-      ? openOutsideReranker({
-          ...rerankerOf(settings, calls),
-          reader,
-          deadlineMs: settings.search.rerank_deadline_s * 1000,
-          log,
-        })
-      : null;
 
   const stopping = new AbortController();
-  log.info({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }, 'programs beside the service');
   return {
     breakers,
     networkBreaker,
@@ -138,8 +129,9 @@ export function openOutside(options: OutsideOptions): Outside {
     videos,
     recordings: recordingsOf(options, transcription),
     embedders,
-    reranker,
+    reranker: settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null,
     chat: chatClientOf(settings, calls),
+    programs: () => ({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }),
     capabilities: async () => ({
       yt_dlp: await ytDlp.version(stopping.signal).catch((error: unknown) => {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'yt-dlp does not work');
@@ -166,12 +158,12 @@ function webFetchOf({ fetch }: Settings, beside: { network: Network; clock: Cloc
 }
 
 function ytDlpOf(
-  { settings: { program_path, fetch }, path }: OutsideOptions,
+  { settings: { program_path, fetch, data_dir } }: OutsideOptions,
   beside: { network: Network; lookup?: Lookup },
 ): YtDlp {
   return openYtDlp({
     searchPath: program_path,
-    tempDir: join(path, 'tmp', 'yt-dlp'),
+    tempDir: join(temporaryFolder(data_dir), 'yt-dlp'),
     allowPrivateHosts: fetch.allow_private_hosts,
     perHostGapMs: fetch.per_host_gap_ms,
     timeoutMs: fetch.video_timeout_s * 1000,
@@ -195,12 +187,12 @@ function videosOf({ settings, now }: OutsideOptions, ytDlp: YtDlp, fetch: WebFet
 }
 
 function recordingsOf(
-  { settings: { fetch }, path, random }: OutsideOptions,
+  { settings: { fetch, data_dir }, random }: OutsideOptions,
   transcription: Transcription,
 ): RecordingReader {
   return recordingReader({
     transcription,
-    folder: openRecordingFolder(join(path, 'tmp', 'recordings')),
+    folder: openRecordingFolder(join(temporaryFolder(data_dir), 'recordings')),
     maxBytes: fetch.audio_max_bytes,
     timeoutMs: fetch.audio_timeout_s * 1000,
     reads: {

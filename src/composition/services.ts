@@ -1,27 +1,28 @@
-/** Every child of the supervisor, with what it depends on. What else a new service takes: CONTRIBUTING.md. */
+/** Every service of a library, with what it depends on. What else a new service takes: CONTRIBUTING.md. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { clustersLogic } from '../actors/clusters/clusters.ts';
-import { entitiesLogic } from '../actors/entities/entities.ts';
-import { forgettingLogic } from '../actors/forgetting/forgetting.ts';
-import { indexesLogic } from '../actors/indexes/indexes.ts';
+import { clustersService } from '../actors/clusters/clusters.ts';
+import { entitiesService } from '../actors/entities/entities.ts';
+import { forgettingService } from '../actors/forgetting/forgetting.ts';
+import { indexesService } from '../actors/indexes/indexes.ts';
 import { type PageIndexer, pageIndexer } from '../actors/ingest/index-page.ts';
-import { intakeLogic } from '../actors/ingest/intake.ts';
-import { queriesLogic } from '../actors/jobs/queries.ts';
-import { schedulerLogic } from '../actors/jobs/scheduler.ts';
-import { journalLogic } from '../actors/journal/journal.ts';
+import { intakeService } from '../actors/ingest/intake.ts';
+import { queriesService } from '../actors/jobs/queries.ts';
+import { schedulerService } from '../actors/jobs/scheduler.ts';
+import { journalService } from '../actors/journal/journal.ts';
 import { QueryLogQueue } from '../actors/journal/query-log-queue.ts';
 import { floorCalibrator } from '../actors/models/calibrate-outside.ts';
 import { type ModelEmbedder, modelEmbedder } from '../actors/models/model-embedder.ts';
-import { modelsLogic } from '../actors/models/models.ts';
+import { modelsService } from '../actors/models/models.ts';
+import { openOutsideReranker } from '../actors/search/outside-reranker.ts';
 import { queryVectorAsker } from '../actors/search/query-vector.ts';
-import { retrieverLogic } from '../actors/search/retriever.ts';
-import { eventsLogic } from '../actors/system/events.ts';
-import { metricsLogic } from '../actors/system/metrics.ts';
-import type { ChildLogics } from '../actors/system/supervisor.ts';
+import { retrieverService } from '../actors/search/retriever.ts';
+import { eventsService } from '../actors/system/events.ts';
+import { metricsService } from '../actors/system/metrics.ts';
+import type { ServiceStarts } from '../actors/system/services.ts';
 import { type CommitCommand, commitThrough, type SystemAsk } from '../actors/system/system-messages.ts';
-import { writerLogic } from '../actors/system/writer.ts';
-import { watchesLogic } from '../actors/watches/watches.ts';
+import { writerService } from '../actors/system/writer.ts';
+import { watchesService } from '../actors/watches/watches.ts';
 import { isKnownProvider } from '../providers/provider-settings.ts';
 import { jobHandlersOf } from './job-handlers.ts';
 import { capacityOf, heldByNetwork, limitsOf } from './job-limits.ts';
@@ -36,7 +37,7 @@ interface ServiceParts extends Parts {
   queryLogQueue: QueryLogQueue;
 }
 
-export function servicesOf(parts: Parts): (ask: SystemAsk) => ChildLogics {
+export function servicesOf(parts: Parts): (ask: SystemAsk) => ServiceStarts {
   const { outside, metrics, threads, store } = parts;
   const queryLogQueue = new QueryLogQueue(() => metrics.queryLogDropped.inc());
 
@@ -56,7 +57,6 @@ export function servicesOf(parts: Parts): (ask: SystemAsk) => ChildLogics {
     });
     const serviceParts = { ...parts, ask, commit, embedder, index, queryLogQueue };
     return {
-      breakers: outside.breakers.logic,
       ...foundation(serviceParts),
       ...collection(serviceParts),
       ...searching(serviceParts),
@@ -82,8 +82,8 @@ function foundation({
 }: ServiceParts) {
   const { reader } = store;
   return {
-    writer: writerLogic({ store, feed, log, flushTimeoutMs: settings.storage.flush_timeout_s * 1000 }),
-    indexes: indexesLogic({
+    writer: writerService({ store, feed, log, flushTimeoutMs: settings.storage.flush_timeout_s * 1000 }),
+    indexes: indexesService({
       dir: join(path, 'index'),
       storeId: store.storeId,
       reader,
@@ -111,7 +111,7 @@ function collection(parts: ServiceParts) {
   const { reader } = store;
   const maxAttempts = settings.jobs.max_attempts;
   return {
-    intake: intakeLogic({
+    intake: intakeService({
       ask,
       reader,
       feed,
@@ -126,7 +126,7 @@ function collection(parts: ServiceParts) {
       metrics,
       now,
     }),
-    queries: queriesLogic({
+    queries: queriesService({
       reader,
       commit,
       writeTrouble: () => ask('store.trouble', {}),
@@ -136,7 +136,7 @@ function collection(parts: ServiceParts) {
       log,
       now,
     }),
-    watches: watchesLogic({
+    watches: watchesService({
       reader,
       commit,
       pollers: outside.pollers,
@@ -148,7 +148,7 @@ function collection(parts: ServiceParts) {
       log,
       now,
     }),
-    clusters: clustersLogic({
+    clusters: clustersService({
       ask,
       reader,
       feed,
@@ -158,7 +158,7 @@ function collection(parts: ServiceParts) {
       log,
       now,
     }),
-    entities: entitiesLogic({
+    entities: entitiesService({
       reader,
       commit,
       maxAttempts,
@@ -166,7 +166,7 @@ function collection(parts: ServiceParts) {
       log,
       now,
     }),
-    forgetting: forgettingLogic({
+    forgetting: forgettingService({
       ask,
       reader,
       feed,
@@ -182,17 +182,16 @@ function collection(parts: ServiceParts) {
 
 /** What answers searches, notes them down, and keeps the models that they need. */
 function searching(parts: ServiceParts) {
-  const { settings, log, metrics, store, threads, outside, wordVectors, ask, commit, embedder, now, monotonic } = parts;
+  const { settings, log, metrics, store, threads, outside, ask, commit, embedder, now, monotonic } = parts;
   const { queryLogQueue: queue } = parts;
   const { reader } = store;
   const maxAttempts = settings.jobs.max_attempts;
   return {
-    models: modelsLogic({
+    models: modelsService({
       ask,
       reader,
       embedder,
       isKnownProvider: (provider) => isKnownProvider(provider, settings),
-      hasLocalModel: wordVectors !== null,
       workers: threads.workers,
       chunkBudget: settings.chunking.hard_max_tokens,
       prices: settings.embedder.prices,
@@ -201,13 +200,21 @@ function searching(parts: ServiceParts) {
       now,
       monotonic,
     }),
-    retriever: retrieverLogic({
+    retriever: retrieverService({
       ask,
       reader,
       canonicalize: settings.canonicalize,
       queue,
       localReranker: settings.reranker.kind === 'local',
-      outsideReranker: outside.reranker,
+      outsideReranker:
+        outside.reranker === null
+          ? null
+          : openOutsideReranker({
+              ...outside.reranker,
+              reader,
+              deadlineMs: settings.search.rerank_deadline_s * 1000,
+              log,
+            }),
       onRerankDegraded: () => metrics.rerankDegraded.inc(),
       recencyHalfLifeDays: settings.search.recency_half_life_days,
       newQueryId: () => `qr_${randomBytes(12).toString('hex')}`,
@@ -215,7 +222,7 @@ function searching(parts: ServiceParts) {
       now,
       monotonic,
     }),
-    journal: journalLogic({
+    journal: journalService({
       reader,
       commit,
       queue,
@@ -231,7 +238,7 @@ function searching(parts: ServiceParts) {
 function telling({ settings, log, metrics, store, feed, outside, commit, now, monotonic }: ServiceParts) {
   const { reader } = store;
   return {
-    events: eventsLogic({
+    events: eventsService({
       reader,
       feed,
       maxSubscribers: settings.events.max_subscribers,
@@ -243,7 +250,7 @@ function telling({ settings, log, metrics, store, feed, outside, commit, now, mo
         if (reason === 'stalled') log.info({}, 'a subscriber of the event stream that took nothing was ended');
       },
     }),
-    metrics: metricsLogic({
+    metrics: metricsService({
       reader,
       commit,
       feed,
@@ -259,7 +266,7 @@ function telling({ settings, log, metrics, store, feed, outside, commit, now, mo
 
 function scheduler(parts: ServiceParts) {
   const { settings, log, feed, threads, outside, ask, commit, embedder, index, now, random } = parts;
-  return schedulerLogic({
+  return schedulerService({
     commit,
     feed,
     handlers: jobHandlersOf(parts, ask, embedder, index),

@@ -31,14 +31,15 @@ export function unknownId(kind: string, id: string): DomainError {
   return new DomainError('not_found', `unknown ${kind} id: ${id.slice(0, 64)}`);
 }
 
-/**
- * What starting a part again cannot mend: the process has to end in order, with this as its reason, so that the next one begins with what is
- * on the disk.
- */
+/** What a store cannot go on after: its library is closed, and opened again unless it `isTaken`. */
 export class FatalError extends Error {
-  constructor(message: string, cause?: unknown) {
+  /** Another process has the data folder: opened again, the two would take it from each other for ever. */
+  readonly isTaken: boolean;
+
+  constructor(message: string, { cause, isTaken = false }: { cause?: unknown; isTaken?: boolean } = {}) {
     super(message, cause === undefined ? {} : { cause });
     this.name = 'FatalError';
+    this.isTaken = isTaken;
   }
 }
 

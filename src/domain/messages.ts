@@ -1,6 +1,6 @@
 /**
  * The messages that routes (and tests, the demo, fsck) may send into the actor system: name → request and reply. Names are
- * imperative. `ask(name, request)` is typed by this map; the supervisor routes by it (`answeredBy`). Expected outcomes are replies;
+ * imperative. `ask(name, request)` is typed by this map; the library routes by it (`answeredBy`). Expected outcomes are replies;
  * a rejected ask is a DomainError. Those between actors: src/actors/system/system-messages.ts.
  */
 import type { z } from 'zod';

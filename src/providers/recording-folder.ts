@@ -1,11 +1,9 @@
 /**
  * Temporary files of recordings: a folder for each in the data folder, so that they are on a disk that is meant for data, seen by their
- * owner only, and gone with it. What a killed process left behind is removed at the next start.
+ * owner only, and gone with it. What a killed process left behind is removed when the library is opened.
  */
-import { mkdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDiskFull } from '../domain/error-code.ts';
 
 /** A recording that is loaded and read. */
 export interface RecordingFile {
@@ -23,14 +21,8 @@ export interface RecordingFolder {
   create(): Promise<RecordingFile>;
 }
 
-/** `root`: a folder of this process alone; what is in it is removed. Errors: those of the file system. */
+/** `root` holds the recordings' folders; made where it is lacking. */
 export function openRecordingFolder(root: string): RecordingFolder {
-  rmSync(root, { recursive: true, force: true });
-  try {
-    mkdirSync(root, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    if (!isDiskFull(error)) throw error; // when there is room, it is made with the first recording
-  }
   return {
     async create() {
       await mkdir(root, { recursive: true, mode: 0o700 });

@@ -2,7 +2,7 @@
  * One run of yt-dlp: in a folder of its own that goes with it, with an environment that holds nothing of this process, and a guard in
  * Python's start-up that keeps it from going past the proxy that it was given.
  */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from './clock.ts';
@@ -12,7 +12,7 @@ import { findProgram, ProgramError, type ProgramResult, runProgram } from './run
 export interface YtDlpRunnerOptions {
   /** Where it is looked for, as in PATH. */
   searchPath: string;
-  /** Holds the folders of runs; emptied by the constructor, so nobody else may use it. */
+  /** Holds the folders of runs; made where it is lacking. */
   tempDir: string;
   clock: Clock;
 }
@@ -63,8 +63,6 @@ export class YtDlpRunner {
 
   constructor(options: YtDlpRunnerOptions) {
     this.#options = options;
-    // What a process that was killed has left.
-    rmSync(options.tempDir, { recursive: true, force: true });
   }
 
   /** Its file, or null where it is not installed. Looks again each time. */

@@ -21,7 +21,7 @@ import { wasGuarded, type YtDlpRun, YtDlpRunner } from './yt-dlp-run.ts';
 export interface YtDlpOptions {
   /** Where it is looked for, as in PATH. */
   searchPath: string;
-  /** Holds the folders of runs; emptied here, so nobody else may use it. */
+  /** Holds the folders of runs; made where it is lacking. */
   tempDir: string;
   /** `fetch.allow_private_hosts`. */
   allowPrivateHosts: readonly string[];

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
 import { OperatorError } from '../domain/errors.ts';
 import { isBegun } from './inspect-file.ts';
-import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
+import { copyInPlace, copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
 import { requireRoomToUpgrade } from './room-to-open.ts';
 
 /** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
@@ -52,8 +52,10 @@ export interface Environment {
    * written would be lost with this process.
    */
   assertInPlace(): Promise<void>;
-  /** Not after a failed flush: it would note as flushed what is not. What is open then stays open until the process ends. */
+  /** Not after a failed flush: it would note as flushed what is not. */
   close(): Promise<void>;
+  /** After one. What is open stays open until the process ends; the next that opens the store here opens a copy of its file. */
+  abandon(): void;
 }
 
 /**
@@ -78,6 +80,9 @@ const maxDatabases = 64;
 /** Each reading thread or held snapshot takes a slot; only this process's main thread and the tools read. */
 const maxReaders = 64;
 
+/** Files that were abandoned, by identity: LMDB would hand out again what it has open of them. */
+const abandoned = new Set<string>();
+
 /** Where a compact copy is made; what a crash left there is deleted. */
 const COPY = 'copy';
 /** Where a new store is made: until it has all its databases another process that opened it could take a commit of them back. */
@@ -100,6 +105,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   for (const left of [join(path, COPY), making]) rmSync(left, { recursive: true, force: true });
   const isNew = (statSync(dataFile, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const place = isNew ? making : path;
+  if (!isNew && abandoned.has(fileIdentity(statSync(dataFile)))) copyInPlace(join(path, COPY), path);
   mkdirSync(place, { recursive: true, mode: 0o700 });
   let root = openRoot(place);
   const slots: Slot[] = [];
@@ -187,6 +193,9 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       closed ??= closeRoot(root);
       return closed;
     },
+    abandon: () => {
+      abandoned.add(opened);
+    },
   };
 }
 
@@ -220,6 +229,7 @@ export function openReadOnlyEnvironment(path: string): Environment {
     rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
     assertInPlace: () => Promise.resolve(),
     close: () => root.close(),
+    abandon: () => {},
   };
 }
 

@@ -102,7 +102,7 @@ export class Store {
   readonly #environment: Environment;
   readonly #transaction: Transaction;
   readonly #isFolderLost: () => boolean;
-  /** A commit that readers see did not reach the disk, LMDB cannot go on, or the folder is another's: nothing is written or closed any more. */
+  /** A commit that readers see did not reach the disk, LMDB cannot go on, or the folder is another's: nothing is written any more. */
   #failure: FatalError | null = null;
   /** LMDB's number of the last commit. */
   #lastCommit: number;
@@ -173,7 +173,8 @@ export class Store {
   async #assertOurs(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     await this.#environment.assertInPlace();
-    if (this.#isFolderLost()) throw this.#end(new FatalError('another process has taken the data folder'));
+    if (this.#isFolderLost())
+      throw this.#end(new FatalError('another process has taken the data folder', { isTaken: true }));
   }
 
   async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {
@@ -262,7 +263,7 @@ export class Store {
   }
 
   #fail(cause: unknown): FatalError {
-    return this.#end(new FatalError('a commit could not be brought to the disk', cause));
+    return this.#end(new FatalError('a commit could not be brought to the disk', { cause }));
   }
 
   /** Write nothing more; tells the first reason. */
@@ -312,6 +313,7 @@ export class Store {
     const settled = this.#writing(async () => undefined).then(() => this.#flushing);
     await Promise.race([settled, this.#failed]);
     if (this.#failure === null) await this.#environment.close();
+    else this.#environment.abandon();
   }
 }
 

@@ -1,51 +1,35 @@
-/** Runs one actor as the supervisor's chart would: as a child whose events are kept, which can be stopped and started again. */
-import { type AnyActorLogic, type AnyEventObject, assign, createActor, type SimulatedClock, setup } from 'xstate';
-import type { Envelope } from '../../src/actors/system/service.ts';
+/** Runs one service as its library would; what the library would hear of it is kept, and it can be stopped and started again. */
+import { type RunningService, runService, type StartService } from '../../src/actors/system/service.ts';
 import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from '../../src/actors/system/system-messages.ts';
 
-type Waiting = { match: (event: AnyEventObject) => boolean; resolve: (event: AnyEventObject) => void };
+/** What a library hears of a service. */
+export type Heard = { type: 'ready' } | { type: 'stopped' } | { type: 'crashed'; error: unknown };
 
 export class Hosted {
-  /** What the child told its parent, in order. */
-  readonly events: AnyEventObject[] = [];
-  #waiting: Waiting[] = [];
-  readonly #actor;
+  /** What was heard, in order. */
+  readonly events: Heard[] = [];
+  readonly #start: StartService;
+  #service: RunningService;
+  #waiting: { type: Heard['type']; resolve: (event: Heard) => void }[] = [];
 
-  constructor(logic: AnyActorLogic, clock?: SimulatedClock) {
-    const machine = setup({
-      types: { events: {} as AnyEventObject, context: {} as { lives: number } },
-      actors: { child: logic },
-      actions: { keep: ({ event }) => this.#keep(event) },
-    }).createMachine({
-      context: { lives: 1 },
-      initial: 'up',
-      states: {
-        up: { invoke: { id: 'child', src: 'child' }, on: { 'host.end': 'down' } },
-        down: {
-          on: { 'host.start': { target: 'up', actions: assign({ lives: ({ context }) => context.lives + 1 }) } },
-        },
-      },
-      on: { '*': { actions: 'keep' } },
-    });
-    this.#actor = createActor(machine, clock === undefined ? {} : { clock });
-    this.#actor.start();
+  constructor(start: StartService) {
+    this.#start = start;
+    this.#service = this.#run();
   }
 
-  get child() {
-    return this.#actor.getSnapshot().children.child;
+  /** Stop it in order; `stopped` is heard when that is done, `crashed` where it failed. */
+  async stop(): Promise<void> {
+    try {
+      await this.#service.stop();
+      this.#hear({ type: 'stopped' });
+    } catch (error) {
+      this.#hear({ type: 'crashed', error });
+    }
   }
 
-  send(event: AnyEventObject): void {
-    this.child?.send(event);
-  }
-
-  /** Stop the child at once, as when a child around it crashes. */
-  end(): void {
-    this.#actor.send({ type: 'host.end' });
-  }
-
+  /** Begin another life, as a library that is opened again does. */
   start(): void {
-    this.#actor.send({ type: 'host.start' });
+    this.#service = this.#run();
   }
 
   ask<Name extends SystemMessageName>(
@@ -54,31 +38,31 @@ export class Hosted {
     signal?: AbortSignal,
   ): Promise<SystemReplyOf<Name>> {
     return new Promise((resolve, reject) => {
-      const envelope: Envelope = {
-        type: 'request',
-        name,
-        request,
-        signal,
-        resolve: (reply) => resolve(reply as SystemReplyOf<Name>),
-        reject,
-      };
-      this.send(envelope);
+      const answer = (reply: unknown) => resolve(reply as SystemReplyOf<Name>);
+      this.#service.handle({ name, request, signal, resolve: answer, reject });
     });
   }
 
   /** The first event of this type, now or later. */
-  async told(type: string): Promise<AnyEventObject> {
-    const match = (event: AnyEventObject) => event.type === type;
-    const already = this.events.find(match);
+  async told(type: Heard['type']): Promise<Heard> {
+    const already = this.events.find((event) => event.type === type);
     if (already !== undefined) return already;
-    return new Promise((resolve) => this.#waiting.push({ match, resolve }));
+    return new Promise((resolve) => this.#waiting.push({ type, resolve }));
   }
 
-  #keep(event: AnyEventObject): void {
-    if (/^(host|xstate)\./.test(event.type)) return;
+  #run(): RunningService {
+    const service = runService(this.#start, (error) => this.#hear({ type: 'crashed', error }));
+    service.ready.then(
+      () => this.#hear({ type: 'ready' }),
+      (error) => this.#hear({ type: 'crashed', error }),
+    );
+    return service;
+  }
+
+  #hear(event: Heard): void {
     this.events.push(event);
-    const now = this.#waiting.filter(({ match }) => match(event));
-    this.#waiting = this.#waiting.filter(({ match }) => !match(event));
+    const now = this.#waiting.filter(({ type }) => type === event.type);
+    this.#waiting = this.#waiting.filter(({ type }) => type !== event.type);
     for (const { resolve } of now) resolve(event);
   }
 }

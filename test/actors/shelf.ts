@@ -3,7 +3,7 @@
  * Each page has as many chunks as words, chunk n being its nth word.
  */
 import assert from 'node:assert/strict';
-import type { AnyActorLogic } from 'xstate';
+import type { StartService } from '../../src/actors/system/service.ts';
 import type {
   Retrieved,
   RetrieveRequest,
@@ -111,8 +111,8 @@ export class Shelf implements AsyncDisposable {
     return this.#retrieve(request as RetrieveRequest) as never;
   };
 
-  host(logic: AnyActorLogic): Hosted {
-    return new Hosted(logic);
+  host(start: StartService): Hosted {
+    return new Hosted(start);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,9 +3,9 @@
  * be held back or made to fail.
  */
 import assert from 'node:assert/strict';
-import { SimulatedClock } from 'xstate';
+import { type ActorRefFrom, createActor, SimulatedClock } from 'xstate';
 import type { Completion, JobContext, JobHandler, JobLimits } from '../../src/actors/jobs/job-actor.ts';
-import { type HeldLane, schedulerLogic } from '../../src/actors/jobs/scheduler.ts';
+import { type HeldLane, type SchedulerDependencies, schedulerMachine } from '../../src/actors/jobs/scheduler.ts';
 import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
 import type { CommitCommand } from '../../src/actors/system/system-messages.ts';
 import { createJob } from '../../src/commands/move-job.ts';
@@ -13,7 +13,6 @@ import type { Job, JobKind } from '../../src/domain/job.ts';
 import { storeUnavailable } from '../../src/store/commit.ts';
 import type { Command } from '../../src/store/store.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
-import { Hosted } from './hosted.ts';
 import { keptLog, type LogLine } from './quiet-log.ts';
 
 const began = 1_700_000_000_000;
@@ -44,7 +43,7 @@ export class Workshop implements AsyncDisposable {
   held: () => HeldLane | null = () => null;
   /** Commits are made, but whoever asked for them hears of an error. */
   loseReplies = false;
-  #hosted: Hosted | undefined;
+  #scheduler: ActorRefFrom<typeof schedulerMachine> | undefined;
   readonly #log;
   #busy = 0;
 
@@ -66,9 +65,9 @@ export class Workshop implements AsyncDisposable {
     return began + this.clockSetBy + this.clock.now();
   }
 
-  get hosted(): Hosted {
-    assert.ok(this.#hosted, 'the scheduler is started');
-    return this.#hosted;
+  get scheduler(): ActorRefFrom<typeof schedulerMachine> {
+    assert.ok(this.#scheduler, 'the scheduler is started');
+    return this.#scheduler;
   }
 
   /** Run a command as the writer would. */
@@ -126,11 +125,11 @@ export class Workshop implements AsyncDisposable {
       this.works.push({ job, signal, goOn, done: (completion) => resolve(completion), fail: reject });
     });
 
-  start(
+  dependencies(
     changes: Partial<JobLimits> = {},
     capacity: Partial<Record<'index' | 'fetch' | 'background', number>> = {},
-  ): void {
-    const logic = schedulerLogic({
+  ): SchedulerDependencies {
+    return {
       commit: this.commit,
       feed: this.feed,
       handlers: { index_page: this.#handler, fetch_and_index: this.#handler, cluster: this.#handler },
@@ -151,8 +150,11 @@ export class Workshop implements AsyncDisposable {
       now: () => this.now,
       random: () => 0.5,
       log: this.#log,
-    });
-    this.#hosted = new Hosted(logic, this.clock);
+    };
+  }
+
+  start(...settings: Parameters<Workshop['dependencies']>): void {
+    this.#scheduler = createActor(schedulerMachine(this.dependencies(...settings)), { clock: this.clock }).start();
   }
 
   async enqueue(kind: JobKind = 'index_page', max_attempts = 3): Promise<number> {
@@ -194,12 +196,12 @@ export class Workshop implements AsyncDisposable {
 
   /** Ids of the job actors that live. */
   actors(): string[] {
-    const children: Record<string, unknown> = this.hosted.child?.getSnapshot().children ?? {};
+    const children: Record<string, unknown> = this.scheduler.getSnapshot().children;
     return Object.keys(children).filter((id) => id.startsWith('job.'));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#hosted?.end();
+    this.#scheduler?.stop();
     this.breakDisk(false);
     await this.settle();
     await this.temporary[Symbol.asyncDispose]();

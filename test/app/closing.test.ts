@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { openDataFolder } from '../../src/store/data-folder.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog } from '../actors/quiet-log.ts';
 import { withoutEntities } from '../process/service.ts';
-import { compiled } from './whole-system.ts';
+import { compiled, WholeSystem } from './whole-system.ts';
 
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
 
@@ -26,4 +26,14 @@ test('whoever asks for the end while the system closes waits until it has let go
   await app.close();
   openDataFolder(settings.data_dir, 'next').release();
   await closed;
+});
+
+test('temporary files that a killed process left are removed when the library is opened', async (t) => {
+  const system = await WholeSystem.start(t);
+  await system.stop();
+  const left = join(system.dataDir, 'tmp', 'recordings', 'r-left');
+  mkdirSync(left, { recursive: true });
+  writeFileSync(join(left, 'recording'), 'half');
+  await system.start();
+  assert.equal(existsSync(left), false);
 });

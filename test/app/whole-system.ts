@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { App, AppOptions } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
+import type { HostOptions } from '../../src/composition/open-host.ts';
 import type { ClusterDetailResponse } from '../../src/domain/cluster.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { PageChunk, PageResponse } from '../../src/domain/page.ts';
@@ -32,9 +33,9 @@ export class WholeSystem {
   /** Of the last start. */
   metrics = createMetrics();
   #app: App | undefined;
-  readonly #parts: Partial<AppOptions>;
+  readonly #parts: Partial<HostOptions>;
 
-  private constructor(dataDir: string, env: NodeJS.ProcessEnv, parts: Partial<AppOptions>) {
+  private constructor(dataDir: string, env: NodeJS.ProcessEnv, parts: Partial<HostOptions>) {
     this.dataDir = dataDir;
     this.env = env;
     this.#parts = parts;
@@ -43,7 +44,7 @@ export class WholeSystem {
   static async start(
     t: TestContext,
     env: NodeJS.ProcessEnv = {},
-    parts: Partial<AppOptions> = {},
+    parts: Partial<HostOptions> = {},
   ): Promise<WholeSystem> {
     const home = mkdtempSync(join(tmpdir(), 'readback-whole-'));
     const system = new WholeSystem(join(home, 'data'), { ...patientSettings, ...withoutEntities, ...env }, parts);

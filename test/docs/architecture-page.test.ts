@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startOrder } from '../../src/actors/system/services.ts';
 import { jobKinds } from '../../src/domain/job.ts';
-import { childNames } from '../../src/machines/supervisor.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(`${root}ARCHITECTURE.md`, 'utf8');
@@ -59,13 +59,13 @@ test('every folder of the source is in the codemap', () => {
   );
 });
 
-test('every kind of job, every child of the supervisor and every thread is told of', () => {
+test('every kind of job, every service and every thread is told of', () => {
   assert.deepEqual(
     jobKinds.filter((kind) => !page.includes(`| \`${kind}\` |`)),
     [],
   );
   assert.deepEqual(
-    childNames.filter((child) => !new RegExp(`[├└]─ ${child}\\b`).test(page)),
+    startOrder.flat().filter((service) => !new RegExp(`[├└]─ ${service}\\b`).test(page)),
     [],
   );
   const opened = sources

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSource } from 'eventsource';
 import { CommitFeed } from '../../src/actors/system/commit-feed.ts';
-import { eventsLogic } from '../../src/actors/system/events.ts';
+import { eventsService } from '../../src/actors/system/events.ts';
 import type { JobEventData } from '../../src/domain/events.ts';
 import type { JobListResponse } from '../../src/domain/job.ts';
 import type { Ask } from '../../src/domain/messages.ts';
@@ -157,7 +157,7 @@ async function stand(t: TestContext, heartbeat_s = 15) {
   const temporary = await TemporaryStore.open();
   const feed = new CommitFeed();
   const ends: string[] = [];
-  const logic = eventsLogic({
+  const logic = eventsService({
     reader: temporary.store.reader,
     feed,
     maxSubscribers: 16,
@@ -173,7 +173,7 @@ async function stand(t: TestContext, heartbeat_s = 15) {
   );
   const url = await listening(t, app);
   t.after(async () => {
-    hosted.end();
+    await hosted.stop();
     await temporary[Symbol.asyncDispose]();
   });
   let opstamp = 0;

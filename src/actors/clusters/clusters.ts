@@ -12,7 +12,7 @@ import type { MessageName } from '../../domain/messages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import { type Every, everyMs } from '../system/every.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { clusterCensus } from './cluster-census.ts';
 import { PagePlacement } from './page-placement.ts';
@@ -40,7 +40,7 @@ const tickMs = 60_000;
 /** Pages wait so long for others before they are put somewhere, ms. */
 const gatherMs = 500;
 
-export function clustersLogic(dependencies: ClustersDependencies) {
+export function clustersService(dependencies: ClustersDependencies): StartService<ClusterMessages> {
   const { ask, reader, feed, settings, pooling, maxAttempts, log, now, every = everyMs } = dependencies;
   const commit = commitThrough(ask);
 
@@ -121,5 +121,5 @@ export function clustersLogic(dependencies: ClustersDependencies) {
       },
     };
   };
-  return serviceLogic<ClusterMessages>('clusters', start);
+  return start;
 }

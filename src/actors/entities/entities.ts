@@ -18,7 +18,7 @@ import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { entityIdf, requireEntity } from './resolve-entity.ts';
 
@@ -42,7 +42,14 @@ const idleMs = 30_000;
 const restPerNameMs = 1;
 const maxMerges = 1000;
 
-export function entitiesLogic({ reader, commit, maxAttempts, enabled, log, now }: EntitiesDependencies) {
+export function entitiesService({
+  reader,
+  commit,
+  maxAttempts,
+  enabled,
+  log,
+  now,
+}: EntitiesDependencies): StartService<EntityMessages> {
   const { entities } = reader;
   const policy = () => ({ at: now(), max_attempts: maxAttempts });
 
@@ -102,7 +109,7 @@ export function entitiesLogic({ reader, commit, maxAttempts, enabled, log, now }
     },
   };
 
-  return serviceLogic<EntityMessages>('entities', async () => {
+  return async () => {
     if (!enabled) return { handlers };
     let stopped = false;
     const sweep = async () => {
@@ -126,7 +133,7 @@ export function entitiesLogic({ reader, commit, maxAttempts, enabled, log, now }
         await Promise.all([sweeping, looking]);
       },
     };
-  });
+  };
 }
 
 function presentMerge({ entities }: StoreReader, { no, kept, merged, merged_at, undone_at }: EntityMerge) {

@@ -13,7 +13,7 @@ import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
-import { type Handlers, type ServiceHooks, serviceLogic } from '../system/service.ts';
+import type { Handlers, ServiceHooks, StartService } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { FileRewrite } from './file-rewrite.ts';
 import { finishPurges, retryMs, takeUpRest } from './interrupted-forgets.ts';
@@ -38,7 +38,7 @@ const rowsPerRead = 100;
 
 type ForgettingMessages = 'page.forget' | 'blacklist.list' | 'blacklist.remove';
 
-export function forgettingLogic(dependencies: ForgettingDependencies) {
+export function forgettingService(dependencies: ForgettingDependencies): StartService<ForgettingMessages> {
   const { ask, reader, feed, canonicalize, compactAfterMs, log, now } = dependencies;
   const commit = commitThrough(ask);
 
@@ -104,7 +104,7 @@ export function forgettingLogic(dependencies: ForgettingDependencies) {
       },
     };
   };
-  return serviceLogic<ForgettingMessages>('forgetting', start);
+  return start;
 }
 
 /** The contract's view of all rules, newest first; read some at a time. */

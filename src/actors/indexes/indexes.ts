@@ -16,7 +16,7 @@ import type { SearchThreadData } from '../../threads/analyze-query.ts';
 import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
-import { serviceLogic } from '../system/service.ts';
+import type { StartService } from '../system/service.ts';
 import { idleDetector } from './idle-detector.ts';
 import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
@@ -42,8 +42,8 @@ export interface IndexesDependencies extends IndexThreadsOptions {
 /** Chunks between two saves of the sparse side: bounds what a crash leaves to be modelled again. */
 const saveEveryDocs = 2000;
 
-export function indexesLogic(dependencies: IndexesDependencies) {
-  return serviceLogic<IndexMessages>('indexes', async () => {
+export function indexesService(dependencies: IndexesDependencies): StartService<IndexMessages> {
+  return async () => {
     const undo: (() => unknown)[] = [];
     try {
       return await open(dependencies, undo);
@@ -51,7 +51,7 @@ export function indexesLogic(dependencies: IndexesDependencies) {
       for (const step of undo.reverse()) await step();
       throw error;
     }
-  });
+  };
 }
 
 /** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */

@@ -8,7 +8,7 @@ import { idOf } from '../../domain/ids.ts';
 import type { IngestOutcome } from '../../domain/messages.ts';
 import type { IngestBatchResult, IngestPageRequest } from '../../domain/page.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { BarePages, type BarePagesDependencies } from './bare-pages.ts';
 import { type PreparerDependencies, submissionPreparer } from './prepare-submission.ts';
@@ -29,7 +29,7 @@ export function overQuota(quotaBytes: number | null, usedBytes: () => number): s
 
 const metricOutcome = { accepted: 'queued', revisit: 'revisit', blacklisted: 'blacklisted' } as const;
 
-export function intakeLogic(dependencies: IntakeDependencies) {
+export function intakeService(dependencies: IntakeDependencies): StartService<'page.ingest' | 'page.ingestBatch'> {
   const { commit, quotaBytes, usedBytes, metrics } = dependencies;
   const { prepare, prepareItem } = submissionPreparer(dependencies);
 
@@ -66,7 +66,7 @@ export function intakeLogic(dependencies: IntakeDependencies) {
     const bare = new BarePages(dependencies);
     return { handlers, stop: () => bare.stop() };
   };
-  return serviceLogic<'page.ingest' | 'page.ingestBatch'>('intake', start);
+  return start;
 }
 
 function outcomeOf(decision: IngestDecision): IngestOutcome {

@@ -21,7 +21,7 @@ import { isBare, type PageChunk, type PageStatusResponse } from '../../domain/pa
 import { TextInParts } from '../../domain/rows.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
 import type { HeldLane } from './scheduler.ts';
 
@@ -49,7 +49,7 @@ type QueriesMessages =
   | 'page.statusBatch'
   | 'system.readiness';
 
-export function queriesLogic(dependencies: QueriesDependencies) {
+export function queriesService(dependencies: QueriesDependencies): StartService<QueriesMessages> {
   const { reader, commit, writeTrouble, indexState, held = () => null, log, now } = dependencies;
   const findPage = (page_id: string): PageHead | undefined => {
     const no = numberOf('page', page_id);
@@ -161,7 +161,7 @@ export function queriesLogic(dependencies: QueriesDependencies) {
   };
 
   const start = async () => ({ handlers, stop: removeOldJobsDaily(dependencies) });
-  return serviceLogic<QueriesMessages>('queries', start);
+  return start;
 }
 
 /** A piece of a page's text that keeps nothing of the rest in memory; a character of two units is in the piece that it begins in. */

@@ -10,13 +10,25 @@
  * draining    no new claims; job actors were asked to stop; when the last has ended, so has the scheduler
  */
 import type { Logger } from 'pino';
-import { type ActorRefFrom, assign, fromCallback, fromPromise, sendParent, setup, stateIn, stopChild } from 'xstate';
+import {
+  type ActorRefFrom,
+  assign,
+  createActor,
+  fromCallback,
+  fromPromise,
+  setup,
+  stateIn,
+  stopChild,
+  toPromise,
+  waitFor,
+} from 'xstate';
 import { type Claimed, claimJobs } from '../../commands/claim-jobs.ts';
 import { drawInWaits, expireLeases, recoverOrphans } from '../../commands/recover-jobs.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { JobKind } from '../../domain/job.ts';
 import { type Lane, laneOf } from '../../domain/lane.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
+import type { StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { type JobHandler, type JobLimits, jobActor } from './job-actor.ts';
 
@@ -53,6 +65,8 @@ interface Context {
   /** By the id of the job's actor. */
   running: ReadonlyMap<string, RunningJob>;
   nextDueAt: number | null;
+  /** Why it could not start. */
+  error: unknown;
 }
 
 type Event =
@@ -69,7 +83,25 @@ const idleMs = 60_000;
 /** Jobs drawn in by one look after the clock was set back. */
 const drawnAtOnce = 1000;
 
-export function schedulerLogic(dependencies: SchedulerDependencies) {
+/** The scheduler as a service: it has started when the orphans are given back, or that is known to be hindered. */
+export function schedulerService(dependencies: SchedulerDependencies): StartService {
+  const machine = schedulerMachine(dependencies);
+  return async ({ ending }) => {
+    const actor = createActor(machine).start();
+    ending.addEventListener('abort', () => actor.send({ type: 'stop' }));
+    await waitFor(actor, (snapshot) => snapshot.status !== 'active' || !snapshot.matches('recovering'));
+    const { error } = actor.getSnapshot().context;
+    if (error !== undefined) throw error;
+    return {
+      handlers: {},
+      stop: async () => {
+        await toPromise(actor);
+      },
+    };
+  };
+}
+
+export function schedulerMachine(dependencies: SchedulerDependencies) {
   const { commit, feed, handlers, limits, capacity, held = () => null, incarnation, now, random, log } = dependencies;
 
   const places = (running: Context['running'], hold: HeldLane | null) => {
@@ -154,13 +186,10 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
         for (const { actor } of context.running.values()) actor.send({ type: 'stop' });
       },
       noteFailedLook: (_, { error }: { error: unknown }) => log.warn({ err: error }, 'jobs could not be claimed'),
-      reportReady: sendParent({ type: 'ready.scheduler' }),
-      reportStopped: sendParent({ type: 'stopped.scheduler' }),
-      reportCrash: sendParent((_, { error }: { error: unknown }) => ({ type: 'crashed.scheduler', error })),
     },
   }).createMachine({
     id: 'scheduler',
-    context: { running: new Map(), nextDueAt: null },
+    context: { running: new Map(), nextDueAt: null, error: undefined },
     invoke: { src: 'listen' },
     initial: 'recovering',
     on: {
@@ -172,18 +201,18 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       recovering: {
         invoke: {
           src: 'recover',
-          onDone: { target: 'claiming', actions: 'reportReady' },
+          onDone: 'claiming',
           onError: [
             {
               guard: ({ event }) => event.error instanceof DomainError && event.error.code === 'store_unavailable',
               target: 'hindered',
               actions: { type: 'noteFailedLook', params: ({ event }) => event },
             },
-            { target: 'stopped', actions: { type: 'reportCrash', params: ({ event }) => event } },
+            { target: 'stopped', actions: assign({ error: ({ event }) => event.error }) },
           ],
         },
       },
-      hindered: { entry: 'reportReady', after: { sweep: 'recovering' } },
+      hindered: { after: { sweep: 'recovering' } },
       idle: {
         after: { untilNextLook: 'claiming' },
         on: {
@@ -228,7 +257,7 @@ export function schedulerLogic(dependencies: SchedulerDependencies) {
       },
       failing: { after: { sweep: 'claiming' } },
       draining: {
-        always: { guard: 'nothingRuns', target: 'stopped', actions: 'reportStopped' },
+        always: { guard: 'nothingRuns', target: 'stopped' },
       },
       stopped: { type: 'final' },
     },

@@ -11,7 +11,7 @@ import { idOf, instantOf, isoOf } from '../../domain/ids.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../../domain/query-log.ts';
 import { type NumberedRun, withoutPages } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import { type EvaluationDependencies, evaluation } from './evaluation.ts';
 import type { QueryLogQueue } from './query-log-queue.ts';
 import { openRunWriter } from './run-writer.ts';
@@ -33,7 +33,7 @@ type JournalMessages =
 /** Between two looks for old runs, ms. */
 const purgeEveryMs = 3_600_000;
 
-export function journalLogic(dependencies: JournalDependencies) {
+export function journalService(dependencies: JournalDependencies): StartService<JournalMessages> {
   const { reader, commit, queue, keepDays, log, now } = dependencies;
   const { score, start: startReplay, result: replayResult } = evaluation(dependencies);
 
@@ -104,7 +104,7 @@ export function journalLogic(dependencies: JournalDependencies) {
       },
     };
   };
-  return serviceLogic<JournalMessages>('journal', start);
+  return start;
 }
 
 /** The contract's view of a run. */

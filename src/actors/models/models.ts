@@ -27,7 +27,7 @@ import {
   type RegisterModelRequest,
 } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { refusedIn } from './backfill-slices.ts';
 import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
@@ -36,8 +36,6 @@ export interface ModelsDependencies extends EstimateDependencies {
   ask: SystemAsk;
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
-  /** Whether what the built-in model computes with was loaded at the start. */
-  hasLocalModel: boolean;
   /** Tokens that no chunk exceeds: what every model must be able to read. */
   chunkBudget: number;
   maxAttempts: number;
@@ -51,7 +49,7 @@ type ModelMessages = Extract<MessageName, `model.${string}`>;
 /** Pages whose vectors are deleted in one transaction: some ms. */
 const deletedAtOnce = 100;
 
-export function modelsLogic(dependencies: ModelsDependencies) {
+export function modelsService(dependencies: ModelsDependencies): StartService<ModelMessages> {
   const { ask, reader, maxAttempts, log, now } = dependencies;
   const commit = commitThrough(ask);
   const estimate = backfillEstimator(dependencies);
@@ -114,20 +112,17 @@ export function modelsLogic(dependencies: ModelsDependencies) {
     },
   };
 
-  return serviceLogic<ModelMessages>('models', async () => {
+  return async () => {
     for (const space of reader.models.droppedSpaces()) {
       log.info({ space }, 'what is left of a deleted model is deleted');
       await clear(space);
     }
     return { handlers };
-  });
+  };
 }
 
 /** Why a model cannot be registered: the field, and what is wrong with it; null where it can. */
-function problemOf(
-  request: RegisterModelRequest,
-  { chunkBudget, hasLocalModel, isKnownProvider }: ModelsDependencies,
-): string | null {
+function problemOf(request: RegisterModelRequest, { chunkBudget, isKnownProvider }: ModelsDependencies): string | null {
   const { provider, model_name, dim, max_input_tokens } = request;
   if (request.id == null && modelIdOf(request).length > maxModelName) {
     return `id: must be given, for one made of these names has more than ${maxModelName} characters`;
@@ -140,9 +135,6 @@ function problemOf(
     return isKnownProvider(provider)
       ? null
       : `provider: ${shown(provider)} is unknown; set its address as ${shown(variable)}`;
-  }
-  if (!hasLocalModel) {
-    return 'provider: the built-in model was not loaded, since embedder.provider is none; set it to local and start again';
   }
   if (model_name !== localModelName)
     return `model_name: the built-in model is called ${localModelName}, not ${shown(model_name)}`;

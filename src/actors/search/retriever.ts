@@ -6,7 +6,7 @@ import { quotedPhrases } from '../../compute/ranking/exact-query.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import type { SearchBatchItem, SearchBatchRequest, SearchRequest, SearchResponse } from '../../domain/search.ts';
 import type { QueryLogQueue } from '../journal/query-log-queue.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { placeExplainer } from './explain-place.ts';
@@ -27,7 +27,7 @@ const retryAfterMs = 30_000;
 
 type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar' | 'search.compare' | 'search.rank';
 
-export function retrieverLogic(dependencies: RetrieverDependencies) {
+export function retrieverService(dependencies: RetrieverDependencies): StartService<RetrieverMessages> {
   const { reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
   const { suggest, similar } = mediation(dependencies);
@@ -105,7 +105,7 @@ export function retrieverLogic(dependencies: RetrieverDependencies) {
       return rankedPages(ranking);
     },
   };
-  return serviceLogic<RetrieverMessages>('retriever', async () => ({ handlers }));
+  return async () => ({ handlers });
 }
 
 /** A ranking as those see it who measure it: numbers of pages, best first. */

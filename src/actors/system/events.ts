@@ -18,7 +18,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { jobResponseOf } from '../jobs/queries.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { EventBacklog, type Place } from './event-backlog.ts';
-import { serviceLogic } from './service.ts';
+import type { StartService } from './service.ts';
 
 export interface EventsDependencies {
   reader: Pick<StoreReader, 'jobs' | 'counters'>;
@@ -55,7 +55,7 @@ interface Subscriber {
   end(reason: SubscriptionEnd): void;
 }
 
-export function eventsLogic(dependencies: EventsDependencies) {
+export function eventsService(dependencies: EventsDependencies): StartService<'events.subscribe'> {
   const { reader, feed, maxSubscribers, queueSize, monotonic, onSubscribers, onEnd } = dependencies;
 
   const start = async () => {
@@ -136,7 +136,7 @@ export function eventsLogic(dependencies: EventsDependencies) {
       },
     };
   };
-  return serviceLogic<'events.subscribe'>('events', start);
+  return start;
 }
 
 /** Resolves when the subscriber is woken, or after `idleMs`. */

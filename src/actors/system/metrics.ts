@@ -6,7 +6,7 @@ import { maxTimerMs } from '../../domain/durations.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { SnapshotKeeper, type SnapshotKeeperDependencies } from './keep-snapshots.ts';
 import { countJobs, type MetricAnswersDependencies, type MetricsMessages, metricAnswers } from './metric-answers.ts';
-import { serviceLogic } from './service.ts';
+import type { StartService } from './service.ts';
 
 export interface MetricsDependencies extends SnapshotKeeperDependencies, MetricAnswersDependencies {
   feed: CommitFeed;
@@ -15,7 +15,7 @@ export interface MetricsDependencies extends SnapshotKeeperDependencies, MetricA
 
 const thinEveryMs = 3_600_000;
 
-export function metricsLogic(dependencies: MetricsDependencies) {
+export function metricsService(dependencies: MetricsDependencies): StartService<MetricsMessages> {
   const { reader, feed, metrics, breakerStates, snapshotEveryMs } = dependencies;
 
   const start = async () => {
@@ -46,5 +46,5 @@ export function metricsLogic(dependencies: MetricsDependencies) {
       },
     };
   };
-  return serviceLogic<MetricsMessages>('metrics', start);
+  return start;
 }

@@ -1,20 +1,16 @@
 /**
- * Services: the actors that answer messages. A service starts asynchronously, says it is ready, handles requests one by one as
- * they come (concurrently), and on `stop` finishes what it holds and says it has stopped. It never dies of a request: an error
- * goes to the one who asked. What it cannot live with, it reports with `crash`, and the supervisor starts it again.
+ * Services: what answers messages. A service starts asynchronously, handles requests as they come (concurrently), and when it is stopped
+ * finishes what it holds and lets go of what it has. It never dies of a request: an error goes to the one who asked. What it cannot live
+ * with it reports with `crash`: its library is closed then and opened again (src/machines/library.ts), so a service has one life.
  */
-import { fromCallback } from 'xstate';
 import { DomainError } from '../../domain/errors.ts';
 import type { SystemMessageName, SystemReplyOf, SystemRequestOf } from './system-messages.ts';
 
 /** A request on its way: who waits for the reply is in it. */
 export interface Envelope {
-  type: 'request';
   name: SystemMessageName;
   request: unknown;
   signal: AbortSignal | undefined;
-  /** Runs work in the context of the one who asks; where absent, work runs where it is. */
-  within?: <Result>(work: () => Result) => Result;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
@@ -26,6 +22,7 @@ export type Handlers<Names extends SystemMessageName> = {
   ) => SystemReplyOf<Name> | Promise<SystemReplyOf<Name>>;
 };
 
+/** A service that has started. */
 export interface Service<Names extends SystemMessageName> {
   handlers: Handlers<Names>;
   /** Finish what is held and let go of every resource; called once, after the last request was answered. */
@@ -35,86 +32,74 @@ export interface Service<Names extends SystemMessageName> {
 export interface ServiceHooks {
   /** Report an error that the service cannot live with. */
   crash(error: unknown): void;
-  /** Aborted when this life is to stop or has ended: a start that takes long gives up what it can. */
+  /** Aborted when the service is to stop or has crashed: a start that takes long gives up what it can. */
   ending: AbortSignal;
 }
 
-export type ServiceCommand = Envelope | { type: 'stop' };
+/** Starts a service. Errors: why it cannot start. */
+export type StartService<Names extends SystemMessageName = never> = (hooks: ServiceHooks) => Promise<Service<Names>>;
 
-/**
- * The actor logic of a service: `name` is how the supervisor's chart calls it. However a life of the service ends, what it has
- * is let go of, and the next life starts after that.
- */
-export function serviceLogic<Names extends SystemMessageName>(
-  name: string,
-  start: (hooks: ServiceHooks) => Promise<Service<Names>>,
-) {
-  let previousIsGone: Promise<void> = Promise.resolve();
+export interface RunningService {
+  /** Resolves when it has started. Errors: why it could not. */
+  ready: Promise<unknown>;
+  /** Answer a request, once the service has started. */
+  handle(envelope: Envelope): void;
+  /** Refuse what comes from now on, answer what is held, let go. Errors: what could not be let go of. */
+  stop(): Promise<void>;
+}
 
-  return fromCallback<ServiceCommand>(({ sendBack, receive }) => {
-    const held = new Map<Envelope, Promise<void>>();
-    const ending = new AbortController();
-    let refusal: DomainError | null = null;
-    let ended = false;
-    let gone: Promise<void> | undefined;
+/** Start a service; `crashed` hears, once, what it cannot live with. */
+export function runService<Names extends SystemMessageName>(
+  start: StartService<Names>,
+  crashed: (error: unknown) => void,
+): RunningService {
+  const held = new Map<Envelope, Promise<void>>();
+  const ending = new AbortController();
+  let refusal: DomainError | null = null;
+  let hasCrashed = false;
 
-    const letGo = () => {
-      gone ??= started.then(
-        (service) => service.stop?.(),
-        () => {}, // there is nothing to let go of, and why is already told
-      );
-      return gone;
-    };
-    const end = () => {
-      if (ended) return;
-      ended = true;
-      ending.abort();
-      refusal = new DomainError('store_unavailable', `${name} is restarting`, { retryAfterS: 1 });
-      for (const envelope of held.keys()) envelope.reject(refusal);
-      held.clear();
-      previousIsGone = letGo();
-      previousIsGone.catch(() => {}); // told by the next life, which cannot start then
-    };
-    const crash = (error: unknown) => {
-      if (ended) return;
-      end();
-      sendBack({ type: `crashed.${name}`, error });
-    };
-    const started = previousIsGone.then(() => start({ crash, ending: ending.signal }));
-    started.then(() => sendBack({ type: `ready.${name}` }), crash);
+  const crash = (error: unknown) => {
+    if (hasCrashed) return;
+    hasCrashed = true;
+    ending.abort();
+    refusal = new DomainError('store_unavailable', 'a part of the library has failed', { retryAfterS: 1 });
+    for (const envelope of held.keys()) envelope.reject(refusal);
+    held.clear();
+    crashed(error);
+  };
+  const started = Promise.resolve().then(() => start({ crash, ending: ending.signal }));
+  started.catch(() => {}); // told by `ready`, and to each who asks
 
-    const serve = async (envelope: Envelope) => {
-      try {
-        const { handlers } = await started;
-        if (ended) return; // refused meanwhile
-        const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
-        const work = () => handle(envelope.request, envelope.signal);
-        envelope.resolve(await (envelope.within === undefined ? work() : envelope.within(work)));
-      } catch (error) {
-        envelope.reject(error);
-      } finally {
-        held.delete(envelope);
-      }
-    };
-    const stop = async () => {
-      refusal = new DomainError('shutting_down', 'the service is stopping');
-      ending.abort();
-      try {
-        await started;
-        await Promise.all(held.values());
-        await letGo();
-        end();
-        sendBack({ type: `stopped.${name}` });
-      } catch (error) {
-        crash(error);
-      }
-    };
+  const serve = async (envelope: Envelope) => {
+    try {
+      const { handlers } = await started;
+      if (hasCrashed) return; // refused meanwhile
+      const handle = handlers[envelope.name as Names] as (request: unknown, signal?: AbortSignal) => unknown;
+      envelope.resolve(await handle(envelope.request, envelope.signal));
+    } catch (error) {
+      envelope.reject(error);
+    } finally {
+      held.delete(envelope);
+    }
+  };
 
-    receive((command) => {
-      if (command.type === 'stop') void stop();
-      else if (refusal !== null) command.reject(refusal);
-      else held.set(command, serve(command));
-    });
-    return end;
-  });
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    refusal ??= new DomainError('shutting_down', 'the service is stopping');
+    ending.abort();
+    const service = await started.catch(() => null); // of one that did not start nothing is left
+    await Promise.all(held.values());
+    await service?.stop?.();
+  };
+  return {
+    ready: started,
+    handle: (envelope) => {
+      if (refusal !== null) envelope.reject(refusal);
+      else held.set(envelope, serve(envelope));
+    },
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /**
  * All messages of the actor system: the public ones that routes may send, and the internal ones between actors. One map, so
- * that the supervisor's routing table is complete or does not compile.
+ * that the table of who answers (services.ts) is complete or does not compile.
  */
 import { DomainError } from '../../domain/errors.ts';
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';

@@ -17,7 +17,7 @@ import { type Commit, storeUnavailable } from '../../store/commit.ts';
 import type { Command, Store } from '../../store/store.ts';
 import { isTraced, presentContext, remember } from '../../tracing/span.ts';
 import type { CommitFeed, CommitMoment } from './commit-feed.ts';
-import { type ServiceHooks, serviceLogic } from './service.ts';
+import type { ServiceHooks, StartService } from './service.ts';
 
 export interface WriterDependencies {
   store: Pick<Store, 'transact' | 'compact' | 'close'>;
@@ -38,7 +38,12 @@ interface Write {
 /** Commands that may wait; beyond it writes are refused, so that memory stays bounded when the disk stalls. */
 const maxWaiting = 4096;
 
-export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependencies) {
+export function writerService({
+  store,
+  feed,
+  log,
+  flushTimeoutMs,
+}: WriterDependencies): StartService<'store.commit' | 'store.compact' | 'store.trouble'> {
   const start = async ({ crash }: ServiceHooks) => {
     /** Those who wait for an answer. */
     const waiting = new Set<Write>();
@@ -159,7 +164,7 @@ export function writerLogic({ store, feed, log, flushTimeoutMs }: WriterDependen
       },
     };
   };
-  return serviceLogic<'store.commit' | 'store.compact' | 'store.trouble'>('writer', start);
+  return start;
 }
 
 /** The innermost reason, in which the operating system says what is wrong. */

@@ -9,7 +9,7 @@ import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import { isPart, type ListPart } from '../../domain/query-values.ts';
 import type { CreateWatchRequest, Watch, WatchConfig, WatchKind, WatchResponse } from '../../domain/watch.ts';
-import { type Handlers, serviceLogic } from '../system/service.ts';
+import type { Handlers, StartService } from '../system/service.ts';
 import { type PollClockDependencies, startPollClock } from './poll-clock.ts';
 import type { Pollers } from './poll-watch.ts';
 
@@ -24,7 +24,7 @@ const rowsPerRead = 100;
 
 type WatchMessages = Extract<MessageName, `watch.${string}`>;
 
-export function watchesLogic(dependencies: WatchesDependencies) {
+export function watchesService(dependencies: WatchesDependencies): StartService<WatchMessages> {
   const { reader, commit, pollers, canonicalize, defaultIntervalHours, maxAttempts, now } = dependencies;
 
   const start = async () => {
@@ -100,7 +100,7 @@ export function watchesLogic(dependencies: WatchesDependencies) {
     if ('invalid' in policy) throw new DomainError('invalid', policy.invalid);
   };
 
-  return serviceLogic<WatchMessages>('watches', start);
+  return start;
 }
 
 function unknown(watch_id: string): never {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clustersLogic } from '../../../src/actors/clusters/clusters.ts';
+import { clustersService } from '../../../src/actors/clusters/clusters.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
@@ -37,7 +37,7 @@ class Library implements AsyncDisposable {
       return this.commit(request.command);
     }) as unknown as SystemAsk;
     this.hosted = new Hosted(
-      clustersLogic({
+      clustersService({
         ask,
         reader: temporary.store.reader,
         feed: this.#feed,
@@ -70,7 +70,7 @@ class Library implements AsyncDisposable {
       models.activate('m');
     });
     const library = new Library(temporary, cron);
-    await library.hosted.told('ready.clusters');
+    await library.hosted.told('ready');
     return library;
   }
 
@@ -141,8 +141,7 @@ class Library implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.hosted.send({ type: 'stop' });
-    await this.hosted.told('stopped.clusters');
+    await this.hosted.stop();
     await this.temporary[Symbol.asyncDispose]();
   }
 }

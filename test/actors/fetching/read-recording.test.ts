@@ -1,6 +1,6 @@
 /** Recordings one at a time, in files that do not outlive them. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -92,12 +92,4 @@ test('silence is no page, and each kind has its own switch', async (t) => {
   assert.throws(() => off.refuse(page), { message: /fetch\.audio_transcripts is off/, permanent: true });
   off.refuse(episode);
   assert.deepEqual([recordings.readsVideos, off.readsVideos], [true, false]);
-});
-
-test('what another process has left is removed at the start', (t) => {
-  const { root } = reader(t, nothingSaid);
-  mkdirSync(join(root, 'r-left'));
-  writeFileSync(join(root, 'r-left', 'recording'), 'half');
-  openRecordingFolder(root);
-  assert.deepEqual([existsSync(root), readdirSync(root)], [true, []]);
 });

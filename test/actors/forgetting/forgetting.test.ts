@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forgettingLogic } from '../../../src/actors/forgetting/forgetting.ts';
+import { forgettingService } from '../../../src/actors/forgetting/forgetting.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { progressMs } from '../../../src/actors/system/tell-progress.ts';
@@ -43,7 +43,7 @@ function forgettingOn(
     ...replies,
   };
   const hosted = new Hosted(
-    forgettingLogic({
+    forgettingService({
       ask: (async (name: string, request: never) => answers[name](request)) as SystemAsk,
       reader: temporary.store.reader,
       feed,
@@ -91,8 +91,7 @@ test('a rewrite that finds no room is told, tried again, and only then the pages
   full = false;
   await until(() => tombstones.countByState().verified === 1, 'it is verified');
   const done = rewrites;
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.forgetting');
+  await hosted.stop();
   assert.equal(rewrites, done, 'one rewrite was enough');
 });
 
@@ -112,11 +111,10 @@ test('nothing is served before an interrupted purge is done: what fails is told 
   const told = lines.filter(({ msg }) => msg.includes('nothing is served before'));
   assert.ok(told.length >= 1 && JSON.stringify(told[0]).includes('5 bytes free'));
   full = false;
-  await hosted.told('ready.forgetting');
+  await hosted.told('ready');
   const { blacklist, pages } = temporary.store.reader;
   assert.deepEqual([blacklist.purging(), pages.count()], [[], 0]);
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.forgetting');
+  await hosted.stop();
 });
 
 test('what else an earlier process left is tried again beside the service', async () => {
@@ -129,11 +127,10 @@ test('what else an earlier process left is tried again beside the service', asyn
       return { dropped: 0, setAside: false };
     },
   });
-  await hosted.told('ready.forgetting');
+  await hosted.told('ready');
   await until(() => asked === 3, 'it was tried again');
   assert.equal(lines.filter(({ msg }) => msg.includes('tried again')).length, 2);
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.forgetting');
+  await hosted.stop();
 });
 
 for (const ending of ['stop', 'end'] as const) {
@@ -152,14 +149,12 @@ for (const ending of ['stop', 'end'] as const) {
     });
     await until(() => tries === 1, 'it was tried');
     if (ending === 'stop') {
-      hosted.send({ type: 'stop' });
-      await hosted.told('stopped.forgetting');
+      await hosted.stop();
     } else {
-      hosted.end();
+      await hosted.stop();
       hosted.start(); // the next life starts when the first is gone
       await until(() => tries === 2, 'the next life tries');
-      hosted.send({ type: 'stop' });
-      await hosted.told('stopped.forgetting');
+      await hosted.stop();
       assert.equal(tries, 2, 'the first life tried no more');
     }
     assert.deepEqual([temporary.store.reader.blacklist.purging().length, takenUp], [1, 0]);
@@ -185,11 +180,10 @@ test('a long start says how many pages are left', async (t) => {
     [[1, 3]],
   );
   release?.();
-  await hosted.told('ready.forgetting');
+  await hosted.told('ready');
   t.mock.timers.tick(progressMs);
   assert.equal(lines.filter(({ msg }) => msg === 'erasing what was being forgotten').length, 1);
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.forgetting');
+  await hosted.stop();
 });
 
 test('an address out of an import whose removal was refused and carried out all the same is rewritten out of the files', async () => {
@@ -209,12 +203,11 @@ test('an address out of an import whose removal was refused and carried out all 
       return temporary.store.compact();
     },
   });
-  await hosted.told('ready.forgetting');
+  await hosted.told('ready');
   await assert.rejects(hosted.ask('page.forget', { url }), /the store cannot be written/);
   assert.equal(failures(), 0);
   await until(() => rewrites === 1, 'the files are rewritten');
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.forgetting');
+  await hosted.stop();
 });
 
 test('an address is forgotten with the pages that were stored when the settings made other canonical URLs of it', async () => {
@@ -244,8 +237,7 @@ test('an address is forgotten with the pages that were stored when the settings 
   const routed = await hosted.ask('page.forget', { url: 'https://example.com/d#!/x?y=1' });
   assert.equal(routed.pages_purged, 1, 'a question mark in the fragment begins no query');
   assert.deepEqual(left(), [4, 5, 6, 7, 10]);
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.forgetting');
+  await hosted.stop();
 });
 
 test('a rule that does not say what made its form counts as made by the settings that it is first met with', async () => {
@@ -261,6 +253,5 @@ test('a rule that does not say what made its form counts as made by the settings
   const unlike = { canonical_url: original_url, domain: 'example.com' };
   assert.equal(blacklist.match({ ...unlike, original_url })?.no, 1);
   assert.equal(blacklist.match({ ...unlike, original_url: `${url}?other=1` }), undefined);
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.forgetting');
+  await hosted.stop();
 });

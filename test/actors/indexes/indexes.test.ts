@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { WorkPool } from '../../../src/actors/indexes/index-threads.ts';
-import { indexesLogic } from '../../../src/actors/indexes/indexes.ts';
+import { indexesService } from '../../../src/actors/indexes/indexes.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
@@ -35,7 +35,7 @@ const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
 /** The indexes over a shelf's store, ready. */
 async function readyIndexes(shelf: Shelf, feed = new CommitFeed()): Promise<{ hosted: Hosted; lines: LogLine[] }> {
   const { log, lines } = keptLog();
-  const logic = indexesLogic({
+  const logic = indexesService({
     dir: indexDir(shelf),
     storeId: 'store 1',
     reader: shelf.reader,
@@ -49,13 +49,12 @@ async function readyIndexes(shelf: Shelf, feed = new CommitFeed()): Promise<{ ho
     monotonic: () => 0,
   });
   const hosted = shelf.host(logic);
-  await hosted.told('ready.indexes');
+  await hosted.told('ready');
   return { hosted, lines: lines.filter(({ level }) => level > 30) };
 }
 
 async function stop(hosted: Hosted): Promise<void> {
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.indexes');
+  await hosted.stop();
 }
 
 const filters = { domain: null, after: null, before: null, pages: null };

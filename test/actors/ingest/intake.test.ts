@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { intakeLogic } from '../../../src/actors/ingest/intake.ts';
+import { intakeService } from '../../../src/actors/ingest/intake.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import type { ExtractedPage } from '../../../src/compute/extraction/extract-html.ts';
@@ -35,7 +35,7 @@ async function startIntake(
   const temporary = await TemporaryStore.open();
   const metrics = createMetrics();
   const hosted = new Hosted(
-    intakeLogic({
+    intakeService({
       ask: noPages,
       reader: temporary.store.reader,
       feed: new CommitFeed(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { queriesLogic } from '../../../src/actors/jobs/queries.ts';
+import { queriesService } from '../../../src/actors/jobs/queries.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { installModel } from '../../../src/commands/install-model.ts';
@@ -64,7 +64,7 @@ async function startRecords() {
   };
   const now = () => clock.now;
   const hosted = new Hosted(
-    queriesLogic({ reader, commit, writeTrouble, indexState: () => index.state(), keepDays: 90, log, now, every }),
+    queriesService({ reader, commit, writeTrouble, indexState: () => index.state(), keepDays: 90, log, now, every }),
   );
   return { temporary, hosted, lines, disk, index, clock, days, writes };
 }

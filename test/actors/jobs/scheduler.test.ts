@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { schedulerService } from '../../../src/actors/jobs/scheduler.ts';
+import { runService } from '../../../src/actors/system/service.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
 import type { Job } from '../../../src/domain/job.ts';
@@ -105,31 +107,31 @@ test('on stop no job is begun; those that end within the grace time are done, th
   workshop.start();
   for (let i = 0; i < 3; i++) await workshop.enqueue();
   await workshop.settle();
-  workshop.hosted.send({ type: 'stop' });
+  workshop.scheduler.send({ type: 'stop' });
   await workshop.pass(1000);
   workshop.work(1).done();
   await workshop.pass(2900);
   assert.deepEqual(statuses(workshop, [1, 2, 3]), ['done', 'running', 'pending']);
   assert.equal(workshop.work(2).signal.aborted, false);
-  assert.ok(!workshop.hosted.events.some(({ type }) => type === 'stopped.scheduler'));
+  assert.equal(workshop.scheduler.getSnapshot().status, 'active');
   await workshop.pass(100);
   assert.equal(workshop.work(2).signal.aborted, true);
   assert.deepEqual(statuses(workshop, [1, 2, 3]), ['done', 'pending', 'pending']);
   assert.deepEqual([workshop.job(2).attempts, workshop.job(2).last_error, workshop.works.length], [0, null, 2]);
-  assert.deepEqual(workshop.hosted.events, [{ type: 'ready.scheduler' }, { type: 'stopped.scheduler' }]);
+  assert.equal(workshop.scheduler.getSnapshot().status, 'done');
 });
 
 test('a stop with nothing running is immediate, also while the orphans are still being given back', async () => {
   await using workshop = await Workshop.open();
   workshop.start();
   await workshop.settle();
-  workshop.hosted.send({ type: 'stop' });
-  assert.deepEqual(workshop.hosted.events.at(-1), { type: 'stopped.scheduler' });
+  workshop.scheduler.send({ type: 'stop' });
+  assert.equal(workshop.scheduler.getSnapshot().status, 'done');
 
   await using early = await Workshop.open();
   early.start();
-  early.hosted.send({ type: 'stop' });
-  assert.deepEqual(early.hosted.events, [{ type: 'stopped.scheduler' }]);
+  early.scheduler.send({ type: 'stop' });
+  assert.equal(early.scheduler.getSnapshot().status, 'done');
 });
 
 test('a stop while jobs are being claimed gives back what was claimed', async () => {
@@ -139,11 +141,11 @@ test('a stop while jobs are being claimed gives back what was claimed', async ()
   const release = workshop.holdCommits();
   await workshop.temporary.commit(newJob(workshop));
   workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
-  workshop.hosted.send({ type: 'stop' });
+  workshop.scheduler.send({ type: 'stop' });
   release();
   await workshop.pass(limits.graceMs + 100);
   assert.deepEqual([workshop.job(1).status, workshop.job(1).attempts], ['pending', 0]);
-  assert.deepEqual(workshop.hosted.events.at(-1), { type: 'stopped.scheduler' });
+  assert.equal(workshop.scheduler.getSnapshot().status, 'done');
 });
 
 test('a stop while a claim fails is not forgotten', async () => {
@@ -153,10 +155,10 @@ test('a stop while a claim fails is not forgotten', async () => {
   const release = workshop.holdCommits();
   await workshop.temporary.commit(newJob(workshop));
   workshop.feed.publish('durable', { ...noChanges(), opstamp: 1, jobs: [workshop.job(1)] });
-  workshop.hosted.send({ type: 'stop' });
+  workshop.scheduler.send({ type: 'stop' });
   release(storeUnavailable(new Error('no space')));
   await workshop.settle();
-  assert.deepEqual(workshop.hosted.events.at(-1), { type: 'stopped.scheduler' });
+  assert.equal(workshop.scheduler.getSnapshot().status, 'done');
 });
 
 test('a stop while outcomes cannot be written does not wait for the disk', async () => {
@@ -167,10 +169,10 @@ test('a stop while outcomes cannot be written does not wait for the disk', async
   workshop.breakDisk(true);
   workshop.work(1).done();
   await workshop.pass(600);
-  workshop.hosted.send({ type: 'stop' });
+  workshop.scheduler.send({ type: 'stop' });
   workshop.work(2).done();
   await workshop.pass(600);
-  assert.deepEqual(workshop.hosted.events.at(-1), { type: 'stopped.scheduler' });
+  assert.equal(workshop.scheduler.getSnapshot().status, 'done');
   assert.deepEqual(statuses(workshop, [1, 2]), ['running', 'running']);
 });
 
@@ -189,19 +191,31 @@ test('orphans that cannot be given back for want of space are tried again, and t
   workshop.breakDisk(true);
   workshop.start();
   await workshop.pass(2500);
-  assert.equal(workshop.hosted.events[0].type, 'ready.scheduler');
+  assert.equal(workshop.scheduler.getSnapshot().matches('recovering'), false);
   assert.deepEqual([workshop.works.length, workshop.lines[0].msg], [0, 'jobs could not be claimed']);
   workshop.breakDisk(false);
   await workshop.pass(1000);
   assert.deepEqual([workshop.job(1).status, workshop.works.length], ['running', 1]);
 });
 
-test('orphans that cannot be given back for another reason are a crash', async () => {
+test('where orphans cannot be given back for another reason, it cannot start', async () => {
   await using workshop = await Workshop.open();
   const error = new Error('a bug');
   workshop.gate = () => Promise.reject(error);
-  workshop.start();
-  assert.deepEqual(await workshop.hosted.told('crashed.scheduler'), { type: 'crashed.scheduler', error });
+  const service = runService(schedulerService(workshop.dependencies()), () => {});
+  await assert.rejects(service.ready, error);
+  await service.stop();
+});
+
+test('as a service it has started when the orphans are given back, and has stopped when nothing runs any more', async () => {
+  await using workshop = await Workshop.open();
+  const no = await workshop.enqueue();
+  const service = runService(schedulerService(workshop.dependencies()), () => {});
+  await service.ready;
+  await workshop.settle();
+  workshop.work(no).done();
+  await service.stop();
+  assert.equal(workshop.job(no).status, 'done');
 });
 
 test('jobs that wait for a time which the clock was set back behind do not wait for it', async () => {

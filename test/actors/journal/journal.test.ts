@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { journalLogic } from '../../../src/actors/journal/journal.ts';
+import { journalService } from '../../../src/actors/journal/journal.ts';
 import { type FreshRun, QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
 import { type CommitCommand, commitThrough } from '../../../src/actors/system/system-messages.ts';
 import { appendRuns, purgeFromLog } from '../../../src/commands/log-queries.ts';
@@ -27,7 +27,7 @@ class Desk implements AsyncDisposable {
     this.shelf = shelf;
     this.lines = lines;
     const { reader } = shelf;
-    const logic = journalLogic({
+    const logic = journalService({
       reader,
       commit,
       queue: this.queue,
@@ -45,8 +45,7 @@ class Desk implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.journal.send({ type: 'stop' });
-    await this.journal.told('stopped.journal');
+    await this.journal.stop();
     await this.shelf[Symbol.asyncDispose]();
   }
 }
@@ -206,8 +205,7 @@ test('runs that came while others were written are written too, though nobody re
 test('a stop writes down what waits', async () => {
   const desk = new Desk(await Shelf.open());
   for (let i = 0; i < 100; i++) desk.queue.offer(fresh(`qr_${i}`));
-  desk.journal.send({ type: 'stop' });
-  await desk.journal.told('stopped.journal');
+  await desk.journal.stop();
   assert.equal(desk.shelf.reader.queryLog.countSince(0), 100);
   await desk.shelf[Symbol.asyncDispose]();
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
-import { type RetrieverDependencies, retrieverLogic } from '../../../src/actors/search/retriever.ts';
+import { type RetrieverDependencies, retrieverService } from '../../../src/actors/search/retriever.ts';
 import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../../src/domain/search.ts';
@@ -16,7 +16,7 @@ const now = 1000 * day;
 function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
   let queries = 0;
   return shelf.host(
-    retrieverLogic({
+    retrieverService({
       ask: shelf.ask,
       reader: shelf.reader,
       canonicalize: { tracking_params: [], keep_params: {} },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
+import { ProviderError } from '../../../src/providers/provider-error.ts';
 import { runBreakers } from './running-breakers.ts';
 
 const policy = { failureThreshold: 5, cooldownMs: 30_000 };
@@ -15,19 +15,6 @@ function setup() {
   };
   return { ...running, voyage, fail, failures, turn: (ms: number) => (now += ms) };
 }
-
-test('the breakers say that they are ready and that they have stopped, and refuse calls outside of that', async () => {
-  const { breakers, told, stop } = setup();
-  assert.deepEqual(told, ['ready.breakers']);
-  assert.equal(await breakers.of('llm').call(async () => 1), 1);
-  stop();
-  assert.deepEqual(told.slice(0, 2), ['ready.breakers', 'stopped.breakers']);
-  await assert.rejects(
-    breakers.of('llm').call(async () => 1),
-    BreakerOpenError,
-  );
-  assert.deepEqual(breakers.states(), []);
-});
 
 test('five failures in a row open the breaker of that provider alone, and the log says so', async () => {
   const { breakers, voyage, failures, lines } = setup();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
-import { eventsLogic, maxBacklog, stallMs } from '../../../src/actors/system/events.ts';
+import { eventsService, maxBacklog, stallMs } from '../../../src/actors/system/events.ts';
 import { createJob } from '../../../src/commands/move-job.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { EventSubscription, JobEventData } from '../../../src/domain/events.ts';
@@ -25,7 +25,7 @@ class Station {
 
   private constructor(temporary: TemporaryStore, maxSubscribers: number, queueSize: number) {
     this.temporary = temporary;
-    const logic = eventsLogic({
+    const logic = eventsService({
       reader: temporary.store.reader,
       feed: this.feed,
       maxSubscribers,
@@ -42,7 +42,7 @@ class Station {
   static async open(t: TestContext, { maxSubscribers = 16, queueSize = 256 } = {}): Promise<Station> {
     const station = new Station(await TemporaryStore.open(), maxSubscribers, queueSize);
     t.after(async () => {
-      station.#hosted.end();
+      await station.#hosted.stop();
       await station.temporary[Symbol.asyncDispose]();
     });
     return station;
@@ -53,8 +53,7 @@ class Station {
   }
 
   stop(): Promise<unknown> {
-    this.#hosted.send({ type: 'stop' });
-    return this.#hosted.told('stopped.events');
+    return this.#hosted.stop();
   }
 
   /** Commit; the feed is told when the reply is called. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { type Service, type ServiceHooks, serviceLogic } from '../../../src/actors/system/service.ts';
+import type { Service, ServiceHooks } from '../../../src/actors/system/service.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { Readiness } from '../../../src/domain/messages.ts';
 import { until } from '../../process/service.ts';
@@ -23,7 +23,7 @@ function deferred<Value>() {
 }
 
 const code = (expected: string) => (error: unknown) => error instanceof DomainError && error.code === expected;
-const host = (start: (hooks: ServiceHooks) => Promise<Service<Names>>) => new Hosted(serviceLogic<Names>('x', start));
+const host = (start: (hooks: ServiceHooks) => Promise<Service<Names>>) => new Hosted(start);
 const answers = (reply: () => Readiness | Promise<Readiness>) => ({ handlers: { 'system.readiness': reply } });
 
 test('requests that come before the service is ready wait for it', async () => {
@@ -33,7 +33,7 @@ test('requests that come before the service is ready wait for it', async () => {
   assert.deepEqual(hosted.events, []);
   starting.resolve(answers(() => ready));
   assert.deepEqual(await asked, ready);
-  assert.deepEqual(hosted.events, [{ type: 'ready.x' }]);
+  assert.deepEqual(hosted.events, [{ type: 'ready' }]);
 });
 
 test('an error of a handler, thrown or rejected, goes to the one who asked, and the service goes on', async () => {
@@ -48,7 +48,7 @@ test('an error of a handler, thrown or rejected, goes to the one who asked, and 
   await assert.rejects(hosted.ask('system.readiness', {}), { message: 'thrown' });
   await assert.rejects(hosted.ask('system.readiness', {}), { message: 'rejected' });
   assert.deepEqual(await hosted.ask('system.readiness', {}), ready);
-  assert.deepEqual(hosted.events, [{ type: 'ready.x' }]);
+  assert.deepEqual(hosted.events, [{ type: 'ready' }]);
 });
 
 test('on stop it finishes what it holds, refuses what comes later, lets go of everything, and only then has stopped', async () => {
@@ -58,94 +58,61 @@ test('on stop it finishes what it holds, refuses what comes later, lets go of ev
     ...answers(() => holding.promise),
     stop: async () => void stops.push(hosted.events.map(({ type }) => type).join()),
   }));
-  await hosted.told('ready.x');
+  await hosted.told('ready');
   const held = hosted.ask('system.readiness', {});
-  hosted.send({ type: 'stop' });
+  void hosted.stop();
   await assert.rejects(hosted.ask('system.readiness', {}), code('shutting_down'));
   assert.deepEqual(stops, []);
   holding.resolve(ready);
   assert.deepEqual(await held, ready);
-  await hosted.told('stopped.x');
-  assert.deepEqual(stops, ['ready.x']);
+  await hosted.told('stopped');
+  assert.deepEqual(stops, ['ready']);
 });
 
-test('a start that waits is told of a stop and of its end from outside', async () => {
+test('a start that waits is told of a stop', async () => {
   const starts: ServiceHooks[] = [];
   const hosted = host(async (hooks) => {
     starts.push(hooks);
     if (!hooks.ending.aborted) await once(hooks.ending, 'abort');
     return answers(() => ready);
   });
-  await until(() => starts.length === 1, 'the first life starts');
-  hosted.end();
+  await until(() => starts.length === 1, 'it starts');
+  await hosted.stop();
   assert.equal(starts[0].ending.aborted, true);
-  hosted.start();
-  await until(() => starts.length === 2, 'the second life starts');
-  assert.equal(starts[1].ending.aborted, false);
-  hosted.send({ type: 'stop' });
-  await hosted.told('stopped.x');
-  assert.equal(starts[1].ending.aborted, true);
 });
 
 test('a service that cannot start has crashed, with the reason', async () => {
   const hosted = host(() => Promise.reject(new Error('no disk')));
   const asked = hosted.ask('system.readiness', {});
   await assert.rejects(asked);
-  assert.deepEqual(await hosted.told('crashed.x'), { type: 'crashed.x', error: new Error('no disk') });
+  assert.deepEqual(await hosted.told('crashed'), { type: 'crashed', error: new Error('no disk') });
 });
 
-test('a crash refuses what is held, is told once, and lets go of what the service has', async () => {
-  const stopped = deferred<string>();
+test('a crash refuses what is held and what comes, is told once, and leaves what the service has to its stop', async () => {
   let crash: ServiceHooks['crash'] = () => {};
+  let letGo = 0;
   const hosted = host(async (hooks) => {
     crash = hooks.crash;
-    return { ...answers(() => new Promise(() => {})), stop: async () => stopped.resolve('let go') };
+    return { ...answers(() => new Promise(() => {})), stop: async () => void letGo++ };
   });
-  await hosted.told('ready.x');
+  await hosted.told('ready');
   const held = hosted.ask('system.readiness', {});
   crash(new Error('first'));
   crash(new Error('second'));
   await assert.rejects(held, code('store_unavailable'));
-  assert.equal(await stopped.promise, 'let go');
-  assert.deepEqual(hosted.events, [{ type: 'ready.x' }, { type: 'crashed.x', error: new Error('first') }]);
+  assert.deepEqual(hosted.events, [{ type: 'ready' }, { type: 'crashed', error: new Error('first') }]);
   await assert.rejects(hosted.ask('system.readiness', {}), code('store_unavailable'));
-});
-
-test('a service that is ended from outside lets go of what it has before it starts again', async () => {
-  const log: string[] = [];
-  const closing = deferred<void>();
-  const hosted = host(async () => {
-    log.push('start');
-    return {
-      ...answers(() => ready),
-      stop: async () => {
-        log.push('closing');
-        await closing.promise;
-        log.push('closed');
-      },
-    };
-  });
-  await hosted.told('ready.x');
-  hosted.end();
-  hosted.start();
-  const asked = hosted.ask('system.readiness', {});
-  closing.resolve();
-  assert.deepEqual(await asked, ready);
-  assert.deepEqual(log, ['start', 'closing', 'closed', 'start']);
-});
-
-test('what is still held when the service is ended from outside is refused', async () => {
-  const hosted = host(async () => answers(() => new Promise(() => {})));
-  await hosted.told('ready.x');
-  const held = hosted.ask('system.readiness', {});
-  hosted.end();
-  await assert.rejects(held, code('store_unavailable'));
+  assert.equal(letGo, 0);
+  await hosted.stop();
+  assert.equal(letGo, 1);
 });
 
 test('a request that was refused is not carried out later', async () => {
   const starting = deferred<void>();
   let carriedOut = 0;
-  const hosted = host(async () => {
+  let crash: ServiceHooks['crash'] = () => {};
+  const hosted = host(async (hooks) => {
+    crash = hooks.crash;
     await starting.promise;
     return answers(() => {
       carriedOut++;
@@ -153,17 +120,24 @@ test('a request that was refused is not carried out later', async () => {
     });
   });
   const asked = hosted.ask('system.readiness', {});
-  hosted.end();
+  await Promise.resolve();
+  crash(new Error('no more'));
   await assert.rejects(asked, code('store_unavailable'));
   starting.resolve();
-  hosted.start();
-  await hosted.ask('system.readiness', {});
-  assert.equal(carriedOut, 1);
+  await hosted.told('ready');
+  assert.equal(carriedOut, 0);
+});
+
+test('however often it is stopped, it lets go once', async () => {
+  let letGo = 0;
+  const hosted = host(async () => ({ ...answers(() => ready), stop: async () => void letGo++ }));
+  await Promise.all([hosted.stop(), hosted.stop()]);
+  assert.equal(letGo, 1);
 });
 
 test('a service that cannot let go has crashed', async () => {
   const hosted = host(async () => ({ ...answers(() => ready), stop: () => Promise.reject(new Error('stuck')) }));
-  await hosted.told('ready.x');
-  hosted.send({ type: 'stop' });
-  assert.deepEqual(await hosted.told('crashed.x'), { type: 'crashed.x', error: new Error('stuck') });
+  await hosted.told('ready');
+  void hosted.stop();
+  assert.deepEqual(await hosted.told('crashed'), { type: 'crashed', error: new Error('stuck') });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
-import { writerLogic } from '../../../src/actors/system/writer.ts';
+import { writerService } from '../../../src/actors/system/writer.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { DomainError, FatalError } from '../../../src/domain/errors.ts';
 import { type Commit, noChanges } from '../../../src/store/commit.ts';
@@ -16,8 +16,8 @@ type WritableStore = Pick<Store, 'transact' | 'compact' | 'close'>;
 async function startWriter(store: WritableStore, flushTimeoutMs = 600_000) {
   const feed = new CommitFeed();
   const { log, lines } = keptLog();
-  const hosted = new Hosted(writerLogic({ store, feed, log, flushTimeoutMs }));
-  await hosted.told('ready.writer');
+  const hosted = new Hosted(writerService({ store, feed, log, flushTimeoutMs }));
+  await hosted.told('ready');
   return {
     hosted,
     feed,
@@ -170,7 +170,7 @@ test('a store that cannot be written refuses, is logged, and is tried again with
       [50, 'the store could not be written', 1],
     ],
   );
-  assert.deepEqual(hosted.events, [{ type: 'ready.writer' }]);
+  assert.deepEqual(hosted.events, [{ type: 'ready' }]);
 });
 
 test('a commit that does not reach the disk is refused, and told as seen by readers, and not as on the disk', async () => {
@@ -287,7 +287,7 @@ test('that an earlier batch reaches the disk does not mean that a refused one co
 });
 
 test('a failed flush is the end of the writer: it says so once, and the system has to stop', async () => {
-  const failure = new FatalError('not on the disk', new Error('I/O error'));
+  const failure = new FatalError('not on the disk', { cause: new Error('I/O error') });
   const { hosted, commit } = await startWriter({
     transact: () => Promise.reject(failure),
     compact: () => Promise.reject(failure),
@@ -297,12 +297,12 @@ test('a failed flush is the end of the writer: it says so once, and the system h
     commit(page('a')),
     (error) => error instanceof DomainError && error.code === 'store_unavailable',
   );
-  await hosted.told('crashed.writer');
-  assert.deepEqual(hosted.events.at(-1), { type: 'crashed.writer', error: failure });
+  await hosted.told('crashed');
+  assert.deepEqual(hosted.events.at(-1), { type: 'crashed', error: failure });
 });
 
 test('after a flush that failed for good whoever waits and whoever comes is refused, also where what was begun never ends', async () => {
-  const failure = new FatalError('not on the disk', new Error('I/O error'));
+  const failure = new FatalError('not on the disk', { cause: new Error('I/O error') });
   let begun = 0;
   let breakFlush = () => {};
   const flushed = new Promise<void>((_, reject) => {
@@ -328,7 +328,7 @@ test('after a flush that failed for good whoever waits and whoever comes is refu
   for (const each of await asked) assert.ok(each.status === 'rejected' && isRefused(each.reason));
   await assert.rejects(ask(page('later')), isRefused);
   assert.equal(begun, 2);
-  await hosted.told('crashed.writer');
+  await hosted.told('crashed');
 });
 
 test('a listener that throws harms neither the writes nor the other listeners', async () => {
@@ -370,12 +370,12 @@ test('on stop everything that was taken is on the disk and answered before the s
   const { hosted, commit } = await startWriter(disk);
   const answers: unknown[] = [];
   const writes = ['a', 'b', 'c'].map((path) => commit(page(path)).then(() => answers.push([path, disk.closed])));
-  hosted.send({ type: 'stop' });
+  void hosted.stop();
   await assert.rejects(commit(page('late')), (error) => error instanceof DomainError && error.code === 'shutting_down');
   await until(() => disk.flush.length === 2);
   for (const flush of disk.flush) flush();
   await Promise.all(writes);
-  await hosted.told('stopped.writer');
+  await hosted.told('stopped');
   assert.deepEqual(answers, [
     ['a', false],
     ['b', false],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Poller, pollWatchHandler, type SourceItem } from '../../../src/actors/watches/poll-watch.ts';
-import { watchesLogic } from '../../../src/actors/watches/watches.ts';
+import { watchesService } from '../../../src/actors/watches/watches.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
@@ -65,7 +65,7 @@ class Station implements AsyncDisposable {
       metrics: createMetrics(),
     });
     this.hosted = new Hosted(
-      watchesLogic({
+      watchesService({
         ...shared,
         defaultIntervalHours: 24,
         tickEnabled: true,
@@ -81,7 +81,7 @@ class Station implements AsyncDisposable {
 
   static async open(now = Date.parse('2026-10-23T00:00:00Z'), maxDuePerTick = 20): Promise<Station> {
     const station = new Station(await TemporaryStore.open(), now, maxDuePerTick);
-    await station.hosted.told('ready.watches');
+    await station.hosted.told('ready');
     return station;
   }
 
@@ -130,8 +130,7 @@ class Station implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.hosted.send({ type: 'stop' });
-    await this.hosted.told('stopped.watches');
+    await this.hosted.stop();
     await this.temporary[Symbol.asyncDispose]();
   }
 }

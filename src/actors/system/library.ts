@@ -1,0 +1,101 @@
+/**
+ * A library under its chart (src/machines/library.ts): opened, and opened again when it breaks, until it is closed. Whoever asks it
+ * meanwhile is told to come back.
+ */
+import type { Logger } from 'pino';
+import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
+import { DomainError } from '../../domain/errors.ts';
+import { libraryMachine, type Opened, type ReopenPolicy } from '../../machines/library.ts';
+import type { SystemAsk } from './system-messages.ts';
+
+/** A library that serves. */
+export interface OpenedLibrary extends Opened {
+  ask: SystemAsk;
+}
+
+export interface LibraryOptions {
+  /** `again`: it was open before in this process. When `ending` is aborted, opening gives up. Errors: why it cannot be opened. */
+  open(again: boolean, ending: AbortSignal): Promise<OpenedLibrary>;
+  log: Logger;
+  policy?: Partial<ReopenPolicy>;
+  /** Times the waits; the system's own unless given. */
+  clock?: ActorOptions<AnyActorLogic>['clock'];
+}
+
+export type LibraryState = StateValueFrom<typeof libraryMachine>;
+
+export interface Library {
+  /** Errors: those of the one that answers; DomainError `store_unavailable` while it does not serve. */
+  ask: SystemAsk;
+  state(): LibraryState;
+  /** Resolves when it serves for the first time. Errors: why the first opening failed; it is opened again all the same. */
+  opened: Promise<void>;
+  /** Resolves with the reason when it broke and is not opened again: the process has to end. */
+  over: Promise<unknown>;
+  /** Close it in order; it is not opened again. However often it is asked for, that is done once. */
+  close(): Promise<void>;
+}
+
+const defaultPolicy: ReopenPolicy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
+
+/** Open a library and keep it open. */
+export function superviseLibrary({ open, log, policy, clock }: LibraryOptions): Library {
+  const ending = new AbortController();
+  let serving: OpenedLibrary | null = null;
+  let wasOpen = false;
+  const machine = libraryMachine.provide({
+    actors: {
+      open: fromPromise<Opened>(async () => {
+        const opened = await open(wasOpen, ending.signal);
+        wasOpen = true;
+        serving = opened;
+        return opened;
+      }),
+    },
+  });
+  const actor = createActor(machine, {
+    input: { policy: { ...defaultPolicy, ...policy } },
+    ...(clock === undefined ? {} : { clock }),
+  });
+  let before: LibraryState = 'closed';
+  actor.subscribe(({ value, context }) => {
+    if (value === before) return;
+    before = value;
+    if (value !== 'serving') serving = null;
+    if (value === 'breaking') log.error({ err: context.reason }, 'the library cannot go on and is closed');
+    if (value === 'failed' && wasOpen)
+      log.error({ err: context.reason, failures: context.failures }, 'the library is not open');
+    if (value === 'serving' && context.failures > 0) log.warn({}, 'the library is open again');
+  });
+  const settled = (...states: LibraryState[]) =>
+    waitFor(actor, ({ value, status }) => states.includes(value) || status !== 'active', {
+      timeout: Number.POSITIVE_INFINITY,
+    });
+  const reason = () => actor.getSnapshot().context.reason;
+  actor.start();
+  actor.send({ type: 'open' });
+  const opened = settled('serving', 'failed', 'closed').then(({ value }) => {
+    if (value !== 'serving') throw reason() ?? new DomainError('shutting_down', 'the library is being closed');
+  });
+  opened.catch(() => {}); // whoever does not wait for it reads the log
+  const over = new Promise<unknown>((resolve) => {
+    actor.subscribe({ complete: () => resolve(reason()) });
+  });
+  return {
+    ask: (name, request, options) => {
+      if (serving !== null) return serving.ask(name, request, options);
+      const refusal = ending.signal.aborted
+        ? new DomainError('shutting_down', 'the service is stopping')
+        : new DomainError('store_unavailable', 'the library is not open', { retryAfterS: 1 });
+      return Promise.reject(refusal);
+    },
+    state: () => actor.getSnapshot().value,
+    opened,
+    over,
+    async close() {
+      ending.abort(new DomainError('shutting_down', 'the library is being closed'));
+      actor.send({ type: 'stop' });
+      await settled('closed');
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * The host: what the process has once, however many libraries are open in it. Threads, the word vectors, and the outside world with its
+ * breakers; what costs memory is here.
+ */
+import type { Logger } from 'pino';
+import { requireEntityCapability } from '../actors/entities/entity-capability.ts';
+import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
+import type { JobHandler } from '../actors/jobs/job-actor.ts';
+import { loadWordVectors } from '../providers/load-word-vectors.ts';
+import type { Settings } from '../settings/read-settings.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type Outside, openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';
+import { openThreads, type Threads } from './open-threads.ts';
+
+/** Clocks and chance are the system's own unless given. */
+export interface HostOptions extends Partial<Surroundings> {
+  settings: Settings;
+  log: Logger;
+  metrics: Metrics;
+  /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
+  transformersModule?: string;
+  web?: WebSurroundings;
+  /** Put around the handler of `index_page` jobs: where tests plant their faults. */
+  aroundIndexPage?: (handler: JobHandler) => JobHandler;
+  /** The same around bringing back a page's text to the index. */
+  aroundRecovery?: (recoverPage: RecoverPage) => RecoverPage;
+}
+
+export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIndexPage' | 'aroundRecovery'>> {
+  settings: Settings;
+  log: Logger;
+  metrics: Metrics;
+  /** What threads make the embedded models' vectors of. */
+  wordVectors: SharedArrayBuffer;
+  threads: Threads;
+  outside: Outside;
+  /** After every library was closed. */
+  close(): Promise<void>;
+}
+
+/** Errors: OperatorError `word_vectors`, `entity_capability`. */
+export function openHost(options: HostOptions): Host {
+  const { settings, log, metrics, web = {}, transformersModule } = options;
+  const { now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
+  const surroundings: Surroundings = { now, monotonic, random };
+  requireEntityCapability();
+  const wordVectors = loadWordVectors();
+  const threads = openThreads(settings, wordVectors);
+  const outside = openOutside({ ...surroundings, settings, log, metrics, threads, transformersModule, web });
+  return {
+    ...surroundings,
+    settings,
+    log,
+    metrics,
+    wordVectors,
+    threads,
+    outside,
+    aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
+    aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
+    async close() {
+      await outside.close();
+      await threads.close();
+    },
+  };
+}

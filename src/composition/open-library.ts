@@ -1,0 +1,57 @@
+/** Opens a library in its host: folder, store, services, in the order of their dependence, and let go of in the reverse order. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommitFeed } from '../actors/system/commit-feed.ts';
+import type { OpenedLibrary } from '../actors/system/library.ts';
+import { startServices } from '../actors/system/services.ts';
+import { OperatorError } from '../domain/errors.ts';
+import { clearInterruptedRestore } from '../store/backup.ts';
+import { openDataFolder } from '../store/data-folder.ts';
+import { proveStore } from '../store/look-apart.ts';
+import { requireRoomToOpen } from '../store/room-to-open.ts';
+import { Store } from '../store/store.ts';
+import { ensureActiveModel, renewModels } from './first-model.ts';
+import type { Host } from './open-host.ts';
+import { temporaryFolder } from './open-outside.ts';
+import { servicesOf } from './services.ts';
+
+export interface OpenLibraryOptions {
+  /** It was open before: where its folder is gone, no new one is made. */
+  again: boolean;
+  /** Aborted when the library is to be closed: opening gives up. */
+  ending: AbortSignal;
+}
+
+/** Errors: those of the folder and the store (OperatorError above all), and of any service at its start; nothing is left open then. */
+export async function openLibrary(
+  path: string,
+  host: Host,
+  { again, ending }: OpenLibraryOptions,
+): Promise<OpenedLibrary> {
+  const { settings, log, now } = host;
+  const opened: (() => unknown)[] = [];
+  const close = async () => {
+    for (const closeOne of opened.reverse()) await closeOne();
+  };
+  try {
+    if (again && !existsSync(join(path, 'store')))
+      throw new OperatorError('data_folder', `${path} has no store any more`);
+    const folder = openDataFolder(path, randomUUID());
+    opened.push(() => folder.release());
+    clearInterruptedRestore(path);
+    rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
+    requireRoomToOpen(path);
+    await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
+    const store = Store.open(path, randomUUID, folder.isLost);
+    opened.push(() => store.close());
+    await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
+    await ensureActiveModel(store, settings, { now, log });
+    const services = await startServices(servicesOf({ ...host, path, store, feed: new CommitFeed() }), { ending, log });
+    opened.push(services.stop);
+    return { ask: services.ask, broken: services.crashed, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

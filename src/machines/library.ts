@@ -1,0 +1,136 @@
+/**
+ * The life of a library in its host.
+ *
+ *   closed ─ open ─▶ opening ─▶ serving ─ stop ─▶ closing ─▶ closed
+ *                     ▲   │        │
+ *                     │   │      breaks
+ *                     │   ▼        ▼
+ *                    failed ◀─ breaking ─▶ over
+ *
+ * opening   folder, store, index and services are started, in the order of their dependence
+ * serving   messages are answered
+ * closing   a stop was asked for: what is held is finished, in the reverse order
+ * breaking  a service cannot go on: all are stopped
+ * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
+ * over      another process has the folder, or what broke could not be closed within `closeWithinMs`: the process has to end
+ *
+ * A stop while it opens or breaks is remembered: the library is closed when that has ended.
+ */
+import { assign, fromPromise, setup } from 'xstate';
+import { FatalError } from '../domain/errors.ts';
+
+export interface ReopenPolicy {
+  backoffMs: number;
+  maxBackoffMs: number;
+  /** A library that has served so long begins to count failures anew, ms. */
+  steadyMs: number;
+  closeWithinMs: number;
+}
+
+/** What an opening gives. */
+export interface Opened {
+  /** Resolves with the reason when it cannot go on. */
+  broken: Promise<unknown>;
+  /** Let go of everything, in order. */
+  close(): Promise<void>;
+}
+
+interface Context {
+  policy: ReopenPolicy;
+  opened: Opened | null;
+  /** Failures in a row. */
+  failures: number;
+  /** Why it failed last. */
+  reason: unknown;
+  isStopAsked: boolean;
+}
+
+type Event = { type: 'open' } | { type: 'stop' };
+
+/** Where what broke goes when it is closed, also where something of it could not be let go of. */
+const broken = [
+  { guard: 'isStopAsked', target: 'closed' },
+  { guard: 'isTaken', target: 'over' },
+  { target: 'failed' },
+] as const;
+
+export const libraryMachine = setup({
+  types: { context: {} as Context, events: {} as Event, input: {} as { policy: ReopenPolicy } },
+  actors: {
+    /** Replaced by the host. */
+    open: fromPromise<Opened>(() => Promise.reject(new Error('nothing opens this library'))),
+    untilBroken: fromPromise<unknown, Opened | null>(async ({ input }) => input?.broken),
+    close: fromPromise<void, Opened | null>(async ({ input }) => input?.close()),
+  },
+  guards: {
+    isStopAsked: ({ context }) => context.isStopAsked,
+    isTaken: ({ context: { reason } }) => reason instanceof FatalError && reason.isTaken,
+  },
+  actions: {
+    noteReason: assign({ reason: (_, { error }: { error: unknown }) => error }),
+    noteFailure: assign({ failures: ({ context }) => context.failures + 1 }),
+    noteStop: assign({ isStopAsked: true }),
+    forgetFailures: assign({ failures: 0, reason: undefined }),
+  },
+  delays: {
+    backoff: ({ context: { policy, failures } }) =>
+      Math.min(policy.maxBackoffMs, policy.backoffMs * 2 ** (failures - 1)),
+    steady: ({ context }) => context.policy.steadyMs,
+    closeWithin: ({ context }) => context.policy.closeWithinMs,
+  },
+}).createMachine({
+  id: 'library',
+  context: ({ input: { policy } }) => ({ policy, opened: null, failures: 0, reason: undefined, isStopAsked: false }),
+  initial: 'closed',
+  states: {
+    closed: { on: { open: { target: 'opening', actions: assign({ isStopAsked: false }) } } },
+    opening: {
+      on: { stop: { actions: 'noteStop' } },
+      invoke: {
+        src: 'open',
+        onDone: [
+          { guard: 'isStopAsked', target: 'closing', actions: assign({ opened: ({ event }) => event.output }) },
+          { target: 'serving', actions: assign({ opened: ({ event }) => event.output }) },
+        ],
+        onError: [
+          { guard: 'isStopAsked', target: 'closed' },
+          { target: 'failed', actions: { type: 'noteReason', params: ({ event }) => event } },
+        ],
+      },
+    },
+    serving: {
+      invoke: {
+        src: 'untilBroken',
+        input: ({ context }) => context.opened,
+        onDone: {
+          target: 'breaking',
+          actions: { type: 'noteReason', params: ({ event }) => ({ error: event.output }) },
+        },
+      },
+      after: { steady: { actions: 'forgetFailures' } },
+      on: { stop: 'closing' },
+    },
+    closing: {
+      invoke: {
+        src: 'close',
+        input: ({ context }) => context.opened,
+        onDone: 'closed',
+        onError: { target: 'closed', actions: { type: 'noteReason', params: ({ event }) => event } },
+      },
+      exit: assign({ opened: null }),
+    },
+    breaking: {
+      on: { stop: { actions: 'noteStop' } },
+      invoke: {
+        src: 'close',
+        input: ({ context }) => context.opened,
+        onDone: broken,
+        onError: broken,
+      },
+      after: { closeWithin: 'over' },
+      exit: assign({ opened: null }),
+    },
+    failed: { entry: 'noteFailure', after: { backoff: 'opening' }, on: { stop: 'closed' } },
+    over: { type: 'final' },
+  },
+});
