@@ -7,7 +7,7 @@ import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { giveBackMemory } from './collect-garbage.ts';
-import { beginTask, type Telling } from './thread-pool.ts';
+import { beginTask, type Telling, unreadable } from './thread-pool.ts';
 
 /** UTF-16 units; what is parsed of it takes thirty times as much, and seconds. */
 const largeHtml = 1024 * 1024;
@@ -29,30 +29,27 @@ export interface FetchedText extends Telling {
 /** `wall`: what was answered is no page but something in front of it; `redirect`: nor is this, the page is at that address. */
 export type ReadText = { wall: Wall } | { redirect: string } | { page: ExtractedPage };
 
-/**
- * Errors: an Error with the message of ExtractionLimitError and `cause: {code: 'extraction_limit'}`. An error that crosses
- * threads keeps its message and its cause; its class and its own properties are lost.
- */
+/** `url`: '' for what was fetched, whose failure names no limit and no address. Errors: those of `unreadable`, for an ExtractionLimitError. */
 export function extract(page: { html: string; url: string } & Telling): ExtractedPage {
   beginTask(page);
   try {
     return extractHtml(page.html, page.url);
   } catch (error) {
     if (!(error instanceof ExtractionLimitError)) throw error;
-    throw new Error(error.message, { cause: { code: error.code } });
+    throw unreadable(page.url === '' ? 'has too many or too deeply nested elements' : error.message);
   } finally {
     // Else a thread that has nothing more to do keeps some hundred MB until it ends.
     if (page.html.length > largeHtml) giveBackMemory();
   }
 }
 
-/** Errors: as `extract`; `cause: {code: 'binary'}` for what is no text. */
+/** Errors: as `extract`, also for what is no text. */
 export function readFetched(fetched: FetchedText): ReadText {
   beginTask(fetched);
   const { kind, bytes, charset } = fetched;
   const isMarkup = kind === 'html' || kind === 'xhtml';
   const { text } = decodeText(bytes, charset, isMarkup);
-  if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
+  if (isBinary(text)) throw notText();
   if (!isMarkup) {
     const page = kind === 'markdown' ? readMarkdown(text) : readPlainText(text);
     return redirected(fetched, '', page.text, null) ?? { page };
@@ -80,12 +77,16 @@ export function readPublishedTranscript(transcript: FetchedTranscript): Transcri
   beginTask(transcript);
   const { bytes, charset, called, chapters } = transcript;
   const { text } = decodeText(bytes, charset, called === 'html');
-  if (isBinary(text)) throw new Error('not a text', { cause: { code: 'binary' } });
+  if (isBinary(text)) throw notText();
   const cues = readTranscript(text, called);
   // A whole web page, with its menus: only what reads like an article is the transcript.
   const isPage = called === 'html' && cues.every(({ startS, speaker }) => startS === null && speaker === null);
   if (isPage) return extract({ html: text, url: '' });
   return transcriptText(cues, chapters);
+}
+
+function notText(): Error {
+  return unreadable('is not a text, although it says so');
 }
 
 /** A file that only calls itself text: its beginning is full of characters that no text has. */

@@ -14,7 +14,7 @@ import { type Line, type PlacedText, pageLines } from '../compute/pdf/page-lines
 import { headingTitle, languageTag, pdfDate, saneAuthor, saneTitle } from '../compute/pdf/pdf-facts.ts';
 import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/pdf/repeated-lines.ts';
 import { normalizeText } from '../domain/normalize-text.ts';
-import { beginTask, type Telling } from './thread-pool.ts';
+import { beginTask, type Telling, unreadable } from './thread-pool.ts';
 
 /** Pages, and characters of text, above which a PDF is refused; pieces of text on one page that are read. */
 export const maxPages = 5000;
@@ -26,8 +26,6 @@ const farthestTitle = 300;
 /** Bytes of one array that pdf.js makes, and of all that it makes for one PDF: a book of 200 pages takes 60 MB. */
 const largestArray = 64 * 1024 * 1024;
 const allArrays = 2 * 1024 * 1024 * 1024;
-
-export type PdfFault = 'pdf_password' | 'pdf_broken' | 'pdf_limit';
 
 export interface PdfBytes extends Telling {
   bytes: Uint8Array;
@@ -43,7 +41,7 @@ let isOver = false;
 const Decompression = globalThis.DecompressionStream;
 let loaded: Promise<{ pdfjs: PdfJs; root: string }> | undefined;
 
-/** Errors: an Error whose `cause` is `{code: PdfFault}`; its message names nothing of the PDF. */
+/** Errors: those of `unreadable`. */
 export async function readPdf(pdf: PdfBytes): Promise<ExtractedPage> {
   beginTask(pdf);
   const { bytes, settings } = pdf;
@@ -87,7 +85,7 @@ interface PdfContent {
 
 async function contentOf(document: PdfDocument): Promise<PdfContent> {
   const { numPages } = document;
-  if (numPages > maxPages) throw fault('pdf_limit', `has over ${maxPages} pages`);
+  if (numPages > maxPages) throw tooLarge(`has over ${maxPages} pages`);
   const pages: Line[][] = [];
   let characters = 0;
   let failed = 0;
@@ -99,10 +97,10 @@ async function contentOf(document: PdfDocument): Promise<PdfContent> {
       return [];
     });
     characters += pieces.reduce((sum, { text }) => sum + text.length, 0);
-    if (characters > maxCharacters) throw fault('pdf_limit', `has over ${maxCharacters} characters`);
+    if (characters > maxCharacters) throw tooLarge(`has over ${maxCharacters} characters`);
     pages.push(pageLines(pieces));
   }
-  if (failed === numPages) throw fault('pdf_broken', 'no page can be read');
+  if (failed === numPages) throw unreadable(broken);
   return { pages, outline: await outlineTitles(document), info: await infoOf(document) };
 }
 
@@ -217,11 +215,11 @@ async function loadPdfJs(): Promise<{ pdfjs: PdfJs; root: string }> {
   return { pdfjs: await import('pdfjs-dist/legacy/build/pdf.mjs'), root };
 }
 
-/** Errors: one with the code `pdf_limit`, over the bounds and ever after. */
+/** Errors: one of `unreadable`, over the bounds and ever after. */
 function count(bytes: number, ofOne: number): void {
   made += bytes;
   isOver ||= ofOne > largestArray || made > allArrays;
-  if (isOver) throw fault('pdf_limit', tooLarge);
+  if (isOver) throw tooLarge(unpacksTooMuch);
 }
 
 /** What pdf.js unpacks streams with where it can; where this fails it does so by itself. */
@@ -256,16 +254,17 @@ function counted(array: Uint8ArrayConstructor): Uint8ArrayConstructor {
   });
 }
 
-function fault(code: PdfFault, message: string): Error {
-  return new Error(message, { cause: { code } });
+function tooLarge(reason: string): Error {
+  return unreadable(`the PDF is too large: it ${reason}`);
 }
 
-const tooLarge = 'unpacks to too many bytes';
+const unpacksTooMuch = 'unpacks to too many bytes';
+const broken = 'the PDF is broken';
 
 /** pdf.js makes errors of its own kind of all that happens inside it, and keeps the message. */
 function asFault(error: unknown): Error {
   if (error instanceof Error && typeof error.cause === 'object' && error.cause !== null && 'code' in error.cause)
     return error;
-  if (error instanceof Error && error.name === 'PasswordException') return fault('pdf_password', 'needs a password');
-  return isOver || error instanceof RangeError ? fault('pdf_limit', tooLarge) : fault('pdf_broken', 'cannot be parsed');
+  if (error instanceof Error && error.name === 'PasswordException') return unreadable('the PDF needs a password');
+  return isOver || error instanceof RangeError ? tooLarge(unpacksTooMuch) : unreadable(broken);
 }

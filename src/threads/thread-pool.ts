@@ -234,6 +234,14 @@ export function beginTask({ call }: Telling): void {
   if (begun !== null) parentPort?.postMessage({ call, begun } satisfies Told);
 }
 
+/**
+ * In a task: what refuses a document for good; `message` is the sentence for its job and names nothing of it. An error that crosses
+ * threads keeps its message and its cause; its class and its own properties are lost.
+ */
+export function unreadable(message: string): Error {
+  return new Error(message, { cause: { code: 'unreadable' } });
+}
+
 /** In a thread: a task's result whose `buffers`, which nobody there uses any more, are moved to the caller instead of copied. */
 export function moved<Result>(result: Result, buffers: ArrayBufferLike[]): Result {
   const transferable = buffers.filter((buffer) => buffer instanceof ArrayBuffer);

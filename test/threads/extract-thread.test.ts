@@ -21,7 +21,7 @@ test('the task gives on its thread what extraction gives', async () => {
 test('a page over the limits is refused with a code and message that cross the thread border', async () => {
   const page = { html: '<div>'.repeat(10_000), url: 'https://example.com/' };
   await assert.rejects(pool.run('extract', page), {
-    cause: { code: 'extraction_limit' },
+    cause: { code: 'unreadable' },
     message: 'page leaves over 5000 elements open: https://example.com/',
   });
 });

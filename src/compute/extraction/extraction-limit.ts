@@ -24,10 +24,7 @@ const longestSpace = 200;
 const longSpace = new RegExp(`\\s{${longestSpace}}\\s+`, 'g');
 
 /** The page is too large or nests too deep to be extracted; trying again is useless. */
-export class ExtractionLimitError extends Error {
-  readonly code = 'extraction_limit';
-  readonly retryable = false;
-}
+export class ExtractionLimitError extends Error {}
 
 /** Refuse HTML that the parser would take minutes for; U+0000 is nothing, as there. Errors: ExtractionLimitError. Linear in its length. */
 export function checkMarkup(html: string, url: string): void {

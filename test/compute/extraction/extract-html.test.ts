@@ -168,8 +168,7 @@ test('hostile pages are refused or read in bounded time', () => {
   ]) {
     assert.throws(
       () => extractHtml(html, url),
-      (error) =>
-        error instanceof ExtractionLimitError && error.code === 'extraction_limit' && error.message.includes(url),
+      (error) => error instanceof ExtractionLimitError && error.message.includes(url),
     );
   }
   assert.equal(extractHtml(`<p>${'&nbsp;'.repeat(100)}${'\u00a0'.repeat(500_000)}x</p>`, url).text, 'x');
