@@ -11,12 +11,12 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
+import { TopK } from '../src/compute/structures/top-k.ts';
 import { type ShardTasks, VectorSpace } from '../src/index/vector-space.ts';
 import { openDots, plainDots } from '../src/threads/dot-kernel.ts';
 import { offerNearest } from '../src/threads/nearest-rows.ts';
 import { ShardGraph } from '../src/threads/shard-graph.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
-import { TopList } from '../src/threads/top-list.ts';
 import { VectorRows } from '../src/threads/vector-rows.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
@@ -135,7 +135,7 @@ function fromFiles(vectorsPath: string, queriesPath: string): { vectors: Float32
 
 /** The TOP nearest rows of a query in double precision. */
 function nearest(query: Float32Array, among = vectors.length / dim): Set<number> {
-  const top = new TopList(TOP);
+  const top = new TopK(new Float32Array(TOP));
   for (let row = 0; row < among; row++) {
     let dot = 0;
     let squares = 0;
@@ -174,7 +174,7 @@ function compareOnOneShard(): object {
     const times = judged.map((query, i) => {
       const started = performance.now();
       store.setQuery(query);
-      const top = new TopList(TOP);
+      const top = new TopK(new Float32Array(TOP));
       offerNearest(store, candidates(), -1, top);
       const ms = performance.now() - started;
       recall += recallOf(top.take().labels, expected[i]) / judged.length;

@@ -7,10 +7,10 @@ import { contribution } from '../src/compute/bm25/bm25f.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryPlan } from '../src/compute/bm25/corpus.ts';
 import { createDeletions } from '../src/compute/bm25/deletions.ts';
 import { mergeSegments } from '../src/compute/bm25/merge-segments.ts';
-import { createScratch, scoreLabels, searchSegments } from '../src/compute/bm25/search-segments.ts';
+import { createScratch, type SparseHits, scoreLabels, searchSegments } from '../src/compute/bm25/search-segments.ts';
 import { MAX_SEGMENT_DOCS, openSegment, type Segment } from '../src/compute/bm25/segment.ts';
-import { type SparseHits, TopHits } from '../src/compute/bm25/top-hits.ts';
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
+import { TopK } from '../src/compute/structures/top-k.ts';
 import { modelSegment } from '../src/threads/model-segment.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
@@ -111,7 +111,7 @@ function mergeAll(minis: readonly Segment[]): Segment[] {
 
 /** The search without any pruning: each list whole into one array of scores, then every document offered. */
 function searchWhole(corpus: readonly CorpusSegment[], plan: QueryPlan): SparseHits {
-  const top = new TopHits(TOP);
+  const top = new TopK(new Float64Array(TOP));
   const { base, slope } = plan.norm;
   for (const { segment } of corpus) {
     const { docs, labels, lengths, postings, starts } = segment;
@@ -126,7 +126,7 @@ function searchWhole(corpus: readonly CorpusSegment[], plan: QueryPlan): SparseH
     }
     for (let doc = 0; doc < docs; doc++) if (scores[doc] > 0) top.offer(labels[doc], scores[doc]);
   }
-  return top.drain();
+  return top.take();
 }
 
 function postingsOf(corpus: readonly CorpusSegment[], words: readonly string[]): number {

@@ -13,8 +13,8 @@
  * space-generations.ts; background work, space-maintenance.ts; the measured rules, space-policy.ts.
  */
 import { type Bitmap, bitsNotIn, GrowingBitmap } from '../compute/structures/bitmap.ts';
+import { mergeTop, type ScoredLabels } from '../compute/structures/top-k.ts';
 import type { ShardStats } from '../threads/shard.ts';
-import { mergeTop, type ScoredLabels } from '../threads/top-list.ts';
 import { refuseBadVectors } from './check-vectors.ts';
 import type { IndexLog } from './index-log.ts';
 import { SpaceGenerations, type WriteShard } from './space-generations.ts';
@@ -205,7 +205,7 @@ export class VectorSpace {
     vector: Float32Array,
     k: number,
     { allow, minScore = -1 }: SpaceSearchOptions = {},
-  ): Promise<ScoredLabels> {
+  ): Promise<ScoredLabels<Float32Array>> {
     await this.#check(vector, 1);
     const search = { vector, k, minScore, ...(allow === undefined ? {} : { allow }) };
     const ask = () => this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }));

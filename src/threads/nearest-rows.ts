@@ -3,8 +3,10 @@
  * only a short list is scored, by a first look at their codes: in layers, the nearest first, until a layer brings hardly
  * anything. So a query with clear answers ends early, and one with many rows of about the same score goes on.
  */
-import type { TopList } from './top-list.ts';
+import type { TopK } from '../compute/structures/top-k.ts';
 import { BLOCK_ROWS, type VectorRows } from './vector-rows.ts';
+
+type Top = TopK<Float32Array>;
 
 /** Fewer rows than this are all scored: half a millisecond at 1,024 dimensions. */
 const FIRST_LOOK_FROM_ROWS = 8192;
@@ -25,7 +27,7 @@ const LAYERS = 6;
 const ENOUGH = 0.02;
 
 /** Offer all live ones of `candidates` (each row once) that score at least `minScore`, or the nearest of those. */
-export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore: number, top: TopList): void {
+export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore: number, top: Top): void {
   const few = rows.dim < LONG_DIM ? FIRST_LOOK_FROM_SHORT_ROWS : FIRST_LOOK_FROM_ROWS;
   const layer = layerOf(rows, candidates.length, top.capacity);
   const near = candidates.length < few ? undefined : rows.shortlist(candidates, layer * LAYERS);
@@ -34,7 +36,7 @@ export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore
 }
 
 /** The same for all rows from `from` on. */
-export function offerNearestFrom(rows: VectorRows, from: number, minScore: number, top: TopList): void {
+export function offerNearestFrom(rows: VectorRows, from: number, minScore: number, top: Top): void {
   const count = rows.count - from;
   const layer = layerOf(rows, count, top.capacity);
   const near = count < FIRST_LOOK_FROM_ROWS ? undefined : rows.shortlistFrom(from, layer * LAYERS);
@@ -54,7 +56,7 @@ function rowsFrom(from: number, to: number): Uint32Array {
   return rows;
 }
 
-function offerLayers(rows: VectorRows, near: Uint32Array, layer: number, minScore: number, top: TopList): void {
+function offerLayers(rows: VectorRows, near: Uint32Array, layer: number, minScore: number, top: Top): void {
   for (let from = 0; from < near.length; from += layer) {
     const kept = offerScored(rows, near.subarray(from, from + layer), minScore, top);
     if (kept <= ENOUGH * top.size) return;
@@ -62,7 +64,7 @@ function offerLayers(rows: VectorRows, near: Uint32Array, layer: number, minScor
 }
 
 /** Gives how many were kept, later ones in the place of earlier ones. */
-function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: TopList): number {
+function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: Top): number {
   const scores = new Float32Array(Math.min(BLOCK_ROWS, chosen.length));
   let kept = 0;
   let bar = Math.max(minScore, top.bar);

@@ -7,12 +7,12 @@
  */
 import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
+import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import { GraphChain } from './graph-chain.ts';
 import { graphPathOf } from './graph-path.ts';
 import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
 import { type FileToLoad, type GraphToLoad, loadGraphs, loadRows, saveGraph, saveRows } from './shard-files.ts';
 import { graphLibraryFault } from './shard-graph.ts';
-import type { ScoredLabels } from './top-list.ts';
 import { MAX_DIM, NO_LABEL } from './vector-rows.ts';
 
 export type Reply<Value> = { lost: false; value: Value } | { lost: true };
@@ -114,7 +114,7 @@ export function remove({ space, labels }: Space & { labels: Uint32Array }): Repl
 }
 
 /** The k nearest live labels. */
-export function search({ space, ...search }: Space & ShardSearch): Reply<ScoredLabels> {
+export function search({ space, ...search }: Space & ShardSearch): Reply<ScoredLabels<Float32Array>> {
   return withShard(space, (shard) => {
     refuseBadQuery(search.vector, shard.dim);
     return shard.search(search);

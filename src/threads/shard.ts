@@ -12,10 +12,10 @@
  * made anew). Every answer is scored from the rows, whoever found the candidate; deleted and repeated rows cannot come out.
  * Errors: none but those of memory. Arguments are checked by the caller (shard-thread.ts).
  */
+import { type ScoredLabels, TopK } from '../compute/structures/top-k.ts';
 import { GraphChain } from './graph-chain.ts';
 import { offerNearest, offerNearestFrom } from './nearest-rows.ts';
 import { graphLibraryFault } from './shard-graph.ts';
-import { type ScoredLabels, TopList } from './top-list.ts';
 import { BLOCK_ROWS, VectorRows } from './vector-rows.ts';
 
 export interface ShardOptions {
@@ -111,8 +111,8 @@ export class Shard {
   }
 
   /** The k nearest by cosine, best first, equal ones by label. */
-  search({ vector, k, minScore, allow }: ShardSearch): ScoredLabels {
-    const top = new TopList(Math.min(k, this.rows.live));
+  search({ vector, k, minScore, allow }: ShardSearch): ScoredLabels<Float32Array> {
+    const top = new TopK(new Float32Array(Math.min(k, this.rows.live)));
     if (top.capacity === 0) return top.take();
     this.rows.setQuery(vector);
     const near = this.#nearByGraph(k, allow);

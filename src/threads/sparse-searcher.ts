@@ -5,9 +5,8 @@
  */
 import { type CorpusSegment, corpusSegment, planQuery } from '../compute/bm25/corpus.ts';
 import { openDeletions } from '../compute/bm25/deletions.ts';
-import { createScratch, searchSegments } from '../compute/bm25/search-segments.ts';
+import { createScratch, type SparseHits, searchSegments } from '../compute/bm25/search-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
-import type { SparseHits } from '../compute/bm25/top-hits.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 
 export interface PublishedSegment {

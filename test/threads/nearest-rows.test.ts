@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomStream } from '../../bench/workload.ts';
+import { TopK } from '../../src/compute/structures/top-k.ts';
 import { offerNearest, offerNearestFrom } from '../../src/threads/nearest-rows.ts';
-import { TopList } from '../../src/threads/top-list.ts';
 import { VectorRows } from '../../src/threads/vector-rows.ts';
 import { nearest, range, recall, vectorOf } from '../index/space-harness.ts';
 
@@ -22,11 +22,11 @@ for (const dim of [100, 512]) {
       for (const from of [0, 500]) {
         const truth = nearest(query, range(from, ROWS), HITS);
         const ways = {
-          list: (top: TopList) => offerNearest(rows, range(from, ROWS), -1, top),
-          range: (top: TopList) => offerNearestFrom(rows, from, -1, top),
+          list: (top: TopK<Float32Array>) => offerNearest(rows, range(from, ROWS), -1, top),
+          range: (top: TopK<Float32Array>) => offerNearestFrom(rows, from, -1, top),
         };
         for (const [way, offer] of Object.entries(ways)) {
-          const top = new TopList(HITS);
+          const top = new TopK(new Float32Array(HITS));
           offer(top);
           const { labels, scores } = top.take();
           assert.ok(recall(labels, truth) >= 0.94, `${way} from ${from}: recall ${recall(labels, truth)}`);
@@ -42,7 +42,7 @@ test('of few rows all are scored, from the one on that is named', () => {
   for (let label = 0; label < 300; label++) rows.append(label, vectorOf(label, 64), 0);
   rows.erase(250);
   rows.setQuery(vectorOf(7, 64));
-  const top = new TopList(300);
+  const top = new TopK(new Float32Array(300));
   offerNearestFrom(rows, 200, -1, top);
   assert.deepEqual(
     [...top.take().labels].sort((a, b) => a - b),
@@ -59,7 +59,7 @@ function search(rows: VectorRows, query: Float32Array, k: number, minScore = -1)
     score(some, scores);
   };
   rows.setQuery(query);
-  const top = new TopList(k);
+  const top = new TopK(new Float32Array(k));
   offerNearestFrom(rows, 0, minScore, top);
   rows.score = score;
   return { ...top.take(), scored };

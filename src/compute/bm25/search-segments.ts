@@ -14,11 +14,14 @@
  * Scores are summed term by term in the plan's order, whatever phase a term is met in, so pruning changes no bit of them.
  */
 import { lookupTerm } from '../structures/term-table.ts';
+import { type ScoredLabels, TopK } from '../structures/top-k.ts';
 import { contribution, type LengthNorm } from './bm25f.ts';
 import type { CorpusSegment, QueryPlan } from './corpus.ts';
 import { isDeleted } from './deletions.ts';
 import { MAX_SEGMENT_DOCS, ordinalOf, type Segment, seekPosting } from './segment.ts';
-import { type SparseHits, TopHits } from './top-hits.ts';
+
+/** Scores are the BM25F of each label; within one corpus state the same to the bit, whatever way it was found. */
+export type SparseHits = ScoredLabels<Float64Array>;
 
 /** Bounds and scores are rounded differently; a bound may fall short of a score by less than this share of it. */
 const ROUNDING = 1e-12;
@@ -68,9 +71,9 @@ export function searchSegments(
   scratch: SearchScratch,
   allow?: Uint32Array,
 ): SparseHits {
-  const top = new TopHits(k);
+  const top = new TopK(new Float64Array(k));
   for (const member of corpus) searchSegment(member, plan, k, scratch, top, allow);
-  return top.drain();
+  return top.take();
 }
 
 /** The BM25F of given labels, in their order; 0 for one that is not live or holds no query term. */
@@ -107,13 +110,13 @@ function searchSegment(
   plan: QueryPlan,
   k: number,
   scratch: SearchScratch,
-  top: TopHits,
+  top: TopK<Float64Array>,
   allow: Uint32Array | undefined,
 ): void {
   const { segment } = member;
   const lists = listsOf(segment, plan);
   const boundsFrom = suffixSums(lists);
-  let threshold = top.threshold;
+  let threshold = top.bar;
   let gathered = 0;
   let count = -1;
   let next = 0;
@@ -266,7 +269,12 @@ function kthScore({ scores, candidates, ranking }: SearchScratch, count: number,
 }
 
 /** Offer the candidates to the results and leave the scratch clean. */
-function offerAll(segment: Segment, { scores, met, candidates }: SearchScratch, count: number, top: TopHits): void {
+function offerAll(
+  segment: Segment,
+  { scores, met, candidates }: SearchScratch,
+  count: number,
+  top: TopK<Float64Array>,
+): void {
   for (let i = 0; i < count; i++) {
     const ordinal = candidates[i];
     top.offer(segment.labels[ordinal], scores[ordinal]);

@@ -1,6 +1,7 @@
 /**
  * The first `count` (at least 1) of some numbers in the order that `before` tells, in that order. By insertion: quick for few of
- * many. `before` is a total order, so that the order given does not matter.
+ * many. `before` is a total order, so that the order given does not matter. TopK knows scores and labels only; these items are
+ * places, whose order lies in other arrays.
  */
 export function firstOf(items: ArrayLike<number>, count: number, before: (a: number, b: number) => boolean): number[] {
   const found: number[] = [];

@@ -14,8 +14,8 @@ import {
   UNITS,
 } from '../../../src/compute/bm25/bm25f.ts';
 import { queryTermWeight } from '../../../src/compute/bm25/corpus.ts';
+import type { SparseHits } from '../../../src/compute/bm25/search-segments.ts';
 import { openSegment, type Segment } from '../../../src/compute/bm25/segment.ts';
-import type { SparseHits } from '../../../src/compute/bm25/top-hits.ts';
 import { modelSegment, type SparseDocument } from '../../../src/threads/model-segment.ts';
 
 export type LiveDocuments = ReadonlyMap<number, SparseDocument>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mergeTop, TopList } from '../../src/threads/top-list.ts';
+import { mergeTop, TopK } from '../../../src/compute/structures/top-k.ts';
 
 /** Distinct labels with few different scores, so that many are equal. */
 const hits = fc.uniqueArray(fc.record({ label: fc.nat(1000), score: fc.integer({ min: -3, max: 3 }) }), {
@@ -15,7 +15,7 @@ const sorted = (all: { label: number; score: number }[], k: number) =>
 test('the list keeps the best k, equal scores by label, in whatever order they come', () => {
   fc.assert(
     fc.property(hits, fc.nat(70), (all, k) => {
-      const top = new TopList(k);
+      const top = new TopK(new Float32Array(k));
       all.forEach(({ label, score }, i) => {
         const kept = sorted(all.slice(0, i + 1), k);
         assert.equal(
@@ -24,24 +24,26 @@ test('the list keeps the best k, equal scores by label, in whatever order they c
         );
         assert.equal(top.size, kept.length);
       });
-      const { labels, scores } = top.take();
       const best = sorted(all, k);
-      assert.deepEqual(
-        [...labels],
-        best.map(({ label }) => label),
-      );
-      assert.deepEqual(
-        [...scores],
-        best.map(({ score }) => score),
-      );
+      assert.equal(top.bar, k > 0 && all.length >= k ? best[k - 1].score : Number.NEGATIVE_INFINITY);
+      assert.deepEqual(top.take(), {
+        labels: Uint32Array.from(best, ({ label }) => label),
+        scores: Float32Array.from(best, ({ score }) => score),
+      });
     }),
   );
+});
+
+test('scores are kept as exactly as the array that was given', () => {
+  const top = new TopK(new Float64Array(2));
+  for (const [label, score] of [0.1, 0.1 + 1e-12, 0.1 - 1e-12].entries()) top.offer(label, score);
+  assert.deepEqual(top.take(), { labels: Uint32Array.of(1, 0), scores: Float64Array.of(0.1 + 1e-12, 0.1) });
 });
 
 test('what scores less than the bar would not be kept, and what scores as much may be', () => {
   fc.assert(
     fc.property(hits, fc.nat(20), (all, k) => {
-      const top = new TopList(k);
+      const top = new TopK(new Float32Array(k));
       for (const { label, score } of all) if (score >= top.bar) top.offer(label, score);
       assert.deepEqual(
         [...top.take().labels],
@@ -55,7 +57,7 @@ test('lists of shards merge into the list of the whole', () => {
   fc.assert(
     fc.property(hits, fc.nat(30), (all, k) => {
       const lists = [0, 1, 2].map((shard) => {
-        const top = new TopList(k);
+        const top = new TopK(new Float32Array(k));
         for (const { label, score } of all) if (label % 3 === shard) top.offer(label, score);
         return top.take();
       });
