@@ -12,6 +12,7 @@
  * made anew). Every answer is scored from the rows, whoever found the candidate; deleted and repeated rows cannot come out.
  * Errors: none but those of memory. Arguments are checked by the caller (shard-thread.ts).
  */
+import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import { type ScoredLabels, TopK } from '../compute/structures/top-k.ts';
 import { GraphChain } from './graph-chain.ts';
 import { offerNearest, offerNearestFrom } from './nearest-rows.ts';
@@ -35,8 +36,8 @@ export interface ShardSearch {
   k: number;
   /** Cosine below which nothing is of interest; -1: all. */
   minScore: number;
-  /** Bitmap over labels, bit `label & 31` of word `label >>> 5`; labels beyond its end are not allowed. */
-  allow?: Uint32Array;
+  /** Only these labels may be found; without it, all. */
+  allow?: Bitmap;
 }
 
 export interface ShardStats {
@@ -197,7 +198,7 @@ export class Shard {
    * cheaper, or what the graph found does not hold k allowed rows. A filter is met by a wider search, never inside the graph. A
    * search of one graph costs in proportion to its width and is as dear as looking at graphFromRows rows at MIN_WIDTH.
    */
-  #nearByGraph(k: number, allow?: Uint32Array): Uint32Array | undefined {
+  #nearByGraph(k: number, allow?: Bitmap): Uint32Array | undefined {
     const { graph, rows } = this;
     if (graph === undefined) return undefined;
     const share = allow === undefined ? 1 : this.#shareAllowed(allow);
@@ -210,12 +211,12 @@ export class Shard {
     // The graph has the rows as they are kept, so its order is theirs but for rounding; each row handed over costs.
     const count = allow === undefined ? k + SPARE_HITS : Number.POSITIVE_INFINITY;
     const found = graph.near(rows.queryUnit(), widths, count);
-    const near = allow === undefined ? found : found.filter((row) => isAllowed(allow, rows.labelOf(row)));
+    const near = allow === undefined ? found : found.filter((row) => hasBit(allow, rows.labelOf(row)));
     return near.length < Math.min(k, looked) ? undefined : Uint32Array.from(near);
   }
 
   /** Which share of the live rows is allowed: of many rows an estimate by some of them, to tell what is cheaper. */
-  #shareAllowed(allow: Uint32Array): number {
+  #shareAllowed(allow: Bitmap): number {
     const { rows } = this;
     const looked = Math.min(rows.count, SAMPLE_ROWS);
     let live = 0;
@@ -224,24 +225,19 @@ export class Shard {
       const row = looked === rows.count ? i : Math.floor(((i * GOLDEN_RATIO) % 1) * rows.count);
       if (!rows.isLive(row)) continue;
       live++;
-      if (isAllowed(allow, rows.labelOf(row))) allowed++;
+      if (hasBit(allow, rows.labelOf(row))) allowed++;
     }
     return live === 0 ? 0 : allowed / live;
   }
 
   /** Allowed live rows from `from` on. */
-  #allowedRows(allow: Uint32Array, from: number): Uint32Array {
+  #allowedRows(allow: Bitmap, from: number): Uint32Array {
     const { rows } = this;
     const allowed = new Uint32Array(rows.count - from);
     let count = 0;
     for (let row = from; row < rows.count; row++) {
-      if (isAllowed(allow, rows.labelOf(row)) && rows.isLive(row)) allowed[count++] = row;
+      if (hasBit(allow, rows.labelOf(row)) && rows.isLive(row)) allowed[count++] = row;
     }
     return allowed.subarray(0, count);
   }
-}
-
-function isAllowed(allow: Uint32Array, label: number): boolean {
-  const word = label >>> 5;
-  return word < allow.length && (allow[word] & (1 << (label & 31))) !== 0;
 }

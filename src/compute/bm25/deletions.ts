@@ -10,12 +10,14 @@
  *
  * A search that runs while a bit is set may see it or not; one that starts after `markDeleted` returned sees it.
  */
+import { addBit, type Bitmap, hasBit } from '../structures/bitmap.ts';
+
 export interface Deletions {
   readonly buffer: SharedArrayBuffer;
   readonly count: Int32Array;
   readonly deletedLength: Float64Array;
   readonly deletedTitleLength: Float64Array;
-  readonly bits: Uint32Array;
+  readonly bits: Bitmap;
 }
 
 const BITS_AT = 24;
@@ -40,7 +42,7 @@ export function deletedCount(deletions: Deletions): number {
 }
 
 export function isDeleted(deletions: Deletions, ordinal: number): boolean {
-  return (deletions.bits[ordinal >>> 5] & (1 << (ordinal & 31))) !== 0;
+  return hasBit(deletions.bits, ordinal);
 }
 
 /**
@@ -49,7 +51,7 @@ export function isDeleted(deletions: Deletions, ordinal: number): boolean {
  */
 export function markDeleted(deletions: Deletions, ordinal: number, length: number, titleLength = 0): boolean {
   if (isDeleted(deletions, ordinal)) return false;
-  deletions.bits[ordinal >>> 5] |= 1 << (ordinal & 31);
+  addBit(deletions.bits, ordinal);
   deletions.deletedLength[0] += length;
   deletions.deletedTitleLength[0] += titleLength;
   Atomics.add(deletions.count, 0, 1);

@@ -13,6 +13,7 @@
  * hardly ever read whole once rare words have set a threshold, and both inner loops are plain loops over typed arrays.
  * Scores are summed term by term in the plan's order, whatever phase a term is met in, so pruning changes no bit of them.
  */
+import { type Bitmap, hasBit } from '../structures/bitmap.ts';
 import { lookupTerm } from '../structures/term-table.ts';
 import { type ScoredLabels, TopK } from '../structures/top-k.ts';
 import { contribution, type LengthNorm } from './bm25f.ts';
@@ -60,8 +61,7 @@ interface TermList {
 
 /**
  * Search a corpus.
- * Shapes: `allow`, if given, is a bitmap over labels, bit `label & 31` of word `label >>> 5`; labels beyond its end are
- * not allowed. At most k hits, best first; only documents that hold a query term.
+ * Shapes: `allow`: the labels that may be found; without it, all. At most k hits, best first; only documents that hold a query term.
  * Units:  scores of one query compare with each other only.
  */
 export function searchSegments(
@@ -69,7 +69,7 @@ export function searchSegments(
   plan: QueryPlan,
   k: number,
   scratch: SearchScratch,
-  allow?: Uint32Array,
+  allow?: Bitmap,
 ): SparseHits {
   const top = new TopK(new Float64Array(k));
   for (const member of corpus) searchSegment(member, plan, k, scratch, top, allow);
@@ -111,7 +111,7 @@ function searchSegment(
   k: number,
   scratch: SearchScratch,
   top: TopK<Float64Array>,
-  allow: Uint32Array | undefined,
+  allow: Bitmap | undefined,
 ): void {
   const { segment } = member;
   const lists = listsOf(segment, plan);
@@ -181,7 +181,7 @@ function gather(segment: Segment, { start, end, weight }: TermList, norm: Length
 }
 
 /** List the documents met that may be found, ascending; forget the scores of the others. */
-function collect(member: CorpusSegment, scratch: SearchScratch, allow: Uint32Array | undefined): number {
+function collect(member: CorpusSegment, scratch: SearchScratch, allow: Bitmap | undefined): number {
   const { segment, deletions } = member;
   const { scores, met, candidates } = scratch;
   const dead = deletions.bits;
@@ -191,17 +191,12 @@ function collect(member: CorpusSegment, scratch: SearchScratch, allow: Uint32Arr
     for (let bits = met[word]; bits !== 0; bits &= bits - 1) {
       const ordinal = (word << 5) + 31 - Math.clz32(bits & -bits);
       const excluded =
-        (dead[word] & bits & -bits) !== 0 || (allow !== undefined && !isAllowed(allow, segment.labels[ordinal]));
+        (dead[word] & bits & -bits) !== 0 || (allow !== undefined && !hasBit(allow, segment.labels[ordinal]));
       if (excluded) scores[ordinal] = 0;
       else candidates[count++] = ordinal;
     }
   }
   return count;
-}
-
-function isAllowed(allow: Uint32Array, label: number): boolean {
-  const word = label >>> 5;
-  return word < allow.length && (allow[word] & (1 << (label & 31))) !== 0;
 }
 
 /** Phase 2: keep the candidates that can still reach the threshold, and forget the scores of the others. */

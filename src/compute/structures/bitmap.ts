@@ -1,6 +1,6 @@
 /**
- * A set of chunk labels as a bitmap: bit `label & 31` of word `label >>> 5`. Labels past its end are not in it. What a
- * filter allows and what the store holds come to the indexes in this form; on a SharedArrayBuffer it costs nothing to send.
+ * A set of chunk labels, or of a segment's ordinals, as a bitmap: bit `label & 31` of word `label >>> 5`. Labels past its end are not in
+ * it. What a filter allows, what the store holds and what is deleted have this form; on a SharedArrayBuffer it costs nothing to send.
  */
 export type Bitmap = Uint32Array;
 
