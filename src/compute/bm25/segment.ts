@@ -23,6 +23,7 @@
  */
 import type { ForwardIndex } from '../rerank/forward-index.ts';
 import { allocateSharedBytes } from '../structures/shared-bytes.ts';
+import { firstAtLeast } from '../structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../structures/term-table.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
@@ -140,16 +141,9 @@ export function labelSegment(segment: Segment, labels: Uint32Array): void {
 }
 
 /** The ordinal of a label, or -1. */
-export function ordinalOf(segment: Segment, label: number): number {
-  const { labels } = segment;
-  let low = 0;
-  let high = labels.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (labels[middle] < label) low = middle + 1;
-    else high = middle;
-  }
-  return low < labels.length && labels[low] === label ? low : -1;
+export function ordinalOf({ labels }: Segment, label: number): number {
+  const at = firstAtLeast(labels, label);
+  return at < labels.length && labels[at] === label ? at : -1;
 }
 
 /** Copy a forward index of the segment's counts into it. */

@@ -1,4 +1,4 @@
-/** Binary search in ascending numbers: the chunker looks for offsets and for running costs. */
+/** Binary search in ascending numbers: the chunker looks for offsets and for running costs, a segment for labels. */
 
 /** Index of the first element >= `value`, or the length. */
 export function firstAtLeast(sorted: ArrayLike<number>, value: number): number {
