@@ -88,7 +88,7 @@ export function renderMachines(): string {
     ),
     section(
       'Page',
-      'A page follows the job that indexes it, in the same transaction (`src/machines/page.ts`).',
+      'A page follows the job that indexes it, in the same transaction (`src/machines/page.ts`): its events are the statuses that the job comes to.',
       tableOf(pageMachine),
     ),
     section(
@@ -98,7 +98,7 @@ export function renderMachines(): string {
     ),
     section(
       'Model',
-      'What may be done with an embedding model of the registry (`src/machines/model.ts`). Which one is active is a pointer beside the rows.',
+      'What may be done with an embedding model of the registry (`src/machines/model.ts`). It follows its backfill: `backfill.running` says that this runs now. Which one is active is a pointer beside the rows.',
       tableOf(modelMachine),
     ),
     section(

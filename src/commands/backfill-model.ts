@@ -4,10 +4,10 @@
  */
 import type { Backfill, EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
-import { firstBackfill, nextBackfill } from '../machines/backfill.ts';
-import { nextModel } from '../machines/model.ts';
+import { firstBackfill } from '../machines/backfill.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
+import { moveBackfill, putBackfill } from './move-rows.ts';
 
 /** Null for an unknown model. A backfill that runs is left alone; one that failed goes on; a finished one looks at every page again. */
 export function startBackfill(modelId: string, policy: JobPolicy): Command<Backfill | null> {
@@ -34,19 +34,14 @@ function begin(
   afresh: boolean,
   { at, max_attempts }: JobPolicy,
 ): Backfill | null {
-  const { backfills, counters, models } = transaction;
+  const { backfills, counters } = transaction;
   const before = backfills.get(model.space);
   const job = createJob(transaction, { kind: 'backfill_model', page_no: null, max_attempts, at });
   const start = { at, job_no: job.no, lastPage: counters.peek('page') - 1 };
-  const started =
-    before === undefined
-      ? firstBackfill(model, { ...start, lastPage: afresh ? start.lastPage : 0 })
-      : nextBackfill(before, { type: 'start', ...start, afresh });
-  if (started === null) return null;
-  backfills.put(started);
-  const moved = nextModel(model, { type: 'backfillStarted' });
-  if (moved !== null) models.put(moved);
-  return started;
+  if (before !== undefined) return moveBackfill(transaction, before, { type: 'start', ...start, afresh });
+  const first = firstBackfill(model, { ...start, lastPage: afresh ? start.lastPage : 0 });
+  putBackfill(transaction, first, undefined);
+  return first;
 }
 
 export interface BackfillPlan {
@@ -57,12 +52,9 @@ export interface BackfillPlan {
 
 /** False where the model is gone. */
 export function planBackfill(space: number, plan: BackfillPlan): Command<boolean> {
-  return ({ backfills }) => {
-    const backfill = backfills.get(space);
-    const planned = backfill && nextBackfill(backfill, { type: 'plan', ...plan });
-    if (planned == null) return false;
-    backfills.put(planned);
-    return true;
+  return (transaction) => {
+    const backfill = transaction.backfills.get(space);
+    return backfill !== undefined && moveBackfill(transaction, backfill, { type: 'plan', ...plan }) !== null;
   };
 }
 
@@ -116,10 +108,8 @@ export function saveSlice(space: number, slice: BackfillSlice): Command<StoredPa
     }
     const { at, cursor, found, busyMs } = slice;
     const embedded = cursor === null ? 0 : found + made;
-    const advanced = nextBackfill(backfill, { type: 'advance', at, cursor, embedded, made, busyMs });
-    if (advanced === null) return null;
-    backfills.put(advanced);
-    return stored;
+    const advanced = moveBackfill(transaction, backfill, { type: 'advance', at, cursor, embedded, made, busyMs });
+    return advanced === null ? null : stored;
   };
 }
 
@@ -152,12 +142,9 @@ function storeRows(
 
 /** Note what holds a backfill up; it goes on by itself. False where the model is gone. */
 export function noteBackfillPause(space: number, at: number, message: string): Command<boolean> {
-  return ({ backfills }) => {
-    const backfill = backfills.get(space);
-    const noted = backfill && nextBackfill(backfill, { type: 'stumble', at, message });
-    if (noted == null) return false;
-    backfills.put(noted);
-    return true;
+  return (transaction) => {
+    const backfill = transaction.backfills.get(space);
+    return backfill !== undefined && moveBackfill(transaction, backfill, { type: 'stumble', at, message }) !== null;
   };
 }
 
@@ -166,21 +153,10 @@ export function noteBackfillPause(space: number, at: number, message: string): C
  * chunks, both counted just before.
  */
 export function sealBackfill(space: number, { at, chunks, tokens }: BackfillPlan): Command<boolean> {
-  return ({ backfills, models }) => {
-    const backfill = backfills.get(space);
+  return (transaction) => {
+    const backfill = transaction.backfills.get(space);
     if (backfill === undefined) return true; // the model is gone
-    const sealed = nextBackfill(backfill, {
-      type: 'finish',
-      at,
-      gaps: backfills.gaps(space, 1).length > 0,
-      chunks,
-      tokens,
-    });
-    if (sealed === null) return false;
-    backfills.put(sealed);
-    const model = models.get(sealed.model_id);
-    const ready = model && nextModel(model, { type: 'backfillFinished' });
-    if (ready != null) models.put(ready);
-    return true;
+    const gaps = transaction.backfills.gaps(space, 1).length > 0;
+    return moveBackfill(transaction, backfill, { type: 'finish', at, gaps, chunks, tokens }) !== null;
   };
 }

@@ -4,10 +4,11 @@
  */
 import { isInFlight } from '../domain/job.ts';
 import type { Watch } from '../domain/watch.ts';
-import { nextWatch, type WatchChanges, type WatchEvent } from '../machines/watch.ts';
+import type { WatchChanges } from '../machines/watch.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import type { StoredWatch } from '../store/watches.ts';
 import { createJob, type JobPolicy, moveJob } from './move-job.ts';
+import { moveWatch } from './move-rows.ts';
 
 export interface NewWatch extends Pick<Watch, 'url' | 'kind' | 'title' | 'enabled' | 'interval_hours' | 'config'> {
   /** The form of the URL under which the watch exists once. */
@@ -86,15 +87,6 @@ export function drawInSchedules(at: number, after: number, limit: number): Comma
     for (const watch of some) moveWatch(transaction, watch, { type: 'clockSet', at });
     return some.at(-1)?.no ?? null;
   };
-}
-
-/** Apply an event; null, and nothing written, where the watch does not accept it. */
-export function moveWatch(transaction: Transaction, watch: StoredWatch, event: WatchEvent): StoredWatch | null {
-  const moved = nextWatch(watch, event);
-  if (moved === null) return null;
-  const stored = { ...moved, identity: watch.identity };
-  transaction.watches.put(stored, watch);
-  return stored;
 }
 
 /** One poll of a watch is in flight at a time. */

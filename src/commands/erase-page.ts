@@ -3,7 +3,6 @@
  * one of the two functions here. The first runs while somebody waits for the answer to a forget, so it takes what can be read
  * through the API; the second runs in a job soon after and takes what is big and cannot.
  */
-import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import type { Transaction } from '../store/store.ts';
 import { forgetMembership } from './cluster-runs.ts';
@@ -43,8 +42,8 @@ export function purgeErased({ vectors, refusedTexts, models, backfills }: Transa
 
 /** Cancel a job of a forgotten page; what a finished one said of its failures goes, for it may name a URL. */
 function silenceJob(transaction: Transaction, no: number, at: number): void {
-  const job: Job | undefined = transaction.jobs.get(no);
+  const job = transaction.jobs.get(no);
   if (job === undefined) return;
   if (moveJob(transaction, job, { type: 'cancel', at, reason: CANCELLED }) !== null) return;
-  if (job.last_error !== null) transaction.jobs.put({ ...job, last_error: CANCELLED }, job);
+  moveJob(transaction, job, { type: 'silence', at, message: CANCELLED });
 }

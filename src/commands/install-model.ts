@@ -4,6 +4,7 @@
  * searches use those that there are, and the words, as with a model that is renewed.
  */
 import type { EmbeddingModel } from '../domain/model.ts';
+import { newModel } from '../machines/model.ts';
 import type { Command } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';
 import type { JobPolicy } from './move-job.ts';
@@ -18,11 +19,8 @@ export function installModel(
     const active = models.activeModel();
     if (active !== undefined) return active;
     const hasPages = counters.peek('page') > 1;
-    const installed: EmbeddingModel = models.get(model.id) ?? {
-      ...model,
-      space: counters.take('space'),
-      status: hasPages ? 'registered' : 'ready',
-    };
+    const installed =
+      models.get(model.id) ?? newModel(model, counters.take('space'), hasPages ? 'registered' : 'ready');
     models.put(installed);
     models.activate(installed.id);
     if (installed.status !== 'ready') startBackfill(installed.id, policy)(transaction);

@@ -1,6 +1,6 @@
 /** What is done with models in the registry: registered, activated, deleted. */
 import type { EmbeddingModel } from '../domain/model.ts';
-import { nextModel } from '../machines/model.ts';
+import { newModel, nextModel } from '../machines/model.ts';
 import type { Command } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
@@ -8,7 +8,7 @@ import { moveJob } from './move-job.ts';
 export function registerModel(model: Omit<EmbeddingModel, 'space' | 'status'>): Command<EmbeddingModel | null> {
   return ({ models, counters }) => {
     if (models.get(model.id) !== undefined) return null;
-    const registered: EmbeddingModel = { ...model, space: counters.take('space'), status: 'registered' };
+    const registered = newModel(model, counters.take('space'));
     models.put(registered);
     return registered;
   };

@@ -5,6 +5,7 @@
  */
 import { traitsOf } from '../compute/embedding/local-model.ts';
 import { type EmbeddingModel, isOutside } from '../domain/model.ts';
+import { newModel } from '../machines/model.ts';
 import type { Command } from '../store/store.ts';
 import { startBackfill } from './backfill-model.ts';
 import { type JobPolicy, moveJob } from './move-job.ts';
@@ -28,13 +29,7 @@ export function renewOutdatedModels(policy: JobPolicy): Command<string[]> {
       if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at: policy.at, reason: 'cancelled: renewed' });
       backfills.remove(model.space);
       models.abandonSpace(model.space);
-      const renewed: EmbeddingModel = {
-        ...model,
-        ...traitsOf(model),
-        space: counters.take('space'),
-        status: 'registered',
-      };
-      models.put(renewed);
+      models.put(newModel({ ...model, ...traitsOf(model) }, counters.take('space')));
       if (model.status !== 'registered') startBackfill(model.id, policy)(transaction);
       return [model.id];
     });

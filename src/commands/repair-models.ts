@@ -4,12 +4,11 @@
  */
 import { isInFlight } from '../domain/job.ts';
 import type { RefusedTexts } from '../domain/model.ts';
-import { nextBackfill } from '../machines/backfill.ts';
-import { nextModel } from '../machines/model.ts';
 import { areRefused } from '../store/refused-texts.ts';
 import type { Transaction } from '../store/store.ts';
 import { leaveGap } from './backfill-model.ts';
 import type { JobPolicy } from './move-job.ts';
+import { moveBackfill, moveModel } from './move-rows.ts';
 
 /** Make registry, backfills and vectors agree. Gives how many vectors, refusals and gaps of nothing were deleted. */
 export function repairModels(transaction: Transaction, { at }: Pick<JobPolicy, 'at'>): number {
@@ -21,14 +20,12 @@ export function repairModels(transaction: Transaction, { at }: Pick<JobPolicy, '
     if (model?.id !== backfill.model_id || model.status === 'registered') backfills.remove(backfill.space);
     else if (backfill.status === 'running') {
       if (isInFlight(jobs.get(backfill.job_no))) continue;
-      const failed = nextBackfill(backfill, { type: 'fail', at, message: 'its job is gone' });
-      if (failed !== null) backfills.put(failed);
+      moveBackfill(transaction, backfill, { type: 'fail', at, message: 'its job is gone' });
     }
   }
   for (const model of models.all()) {
     if (model.status !== 'backfilling' || backfills.get(model.space)?.status === 'running') continue;
-    const failed = nextModel(model, { type: 'backfillFailed' });
-    if (failed !== null) models.put(failed);
+    moveModel(transaction, model, { type: 'backfill.failed' });
   }
   const dropped = new Set(models.droppedSpaces()); // the next start empties them
   const isOfPage = (space: number, no: number) => spaces.has(space) && pages.has(no);

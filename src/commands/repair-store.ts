@@ -5,9 +5,10 @@
  * that nothing else uses.
  */
 import { areChunksOf, type Page, pageStatusUnder } from '../domain/page.ts';
+import { beginPage } from '../machines/page.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { purgeErased } from './erase-page.ts';
-import { createJob, type JobPolicy } from './move-job.ts';
+import { createJob, type JobPolicy, moveJob } from './move-job.ts';
 import { repairClusters } from './repair-clusters.ts';
 import { repairEntities } from './repair-entities.ts';
 import { repairGaps, repairModels } from './repair-models.ts';
@@ -87,14 +88,12 @@ function isSound({ pages, jobs, vectors, models, backfills }: Transaction, page:
 function requeue(transaction: Transaction, page: Page, { at, max_attempts }: JobPolicy): void {
   const { pages, jobs } = transaction;
   const old = jobs.get(page.index_job);
-  if (old !== undefined && old.page_no === page.no && old.status !== 'done') {
-    jobs.put({ ...old, status: 'done', lease_until: 0, last_error: 'replaced by a repair', updated_at: at }, old);
-  }
+  if (old?.page_no === page.no) moveJob(transaction, old, { type: 'cancel', at, reason: 'replaced by a repair' });
   pages.mendBody(page.no);
   const kind = !pages.hasBody(page.no) ? 'fetch_and_index' : 'index_page';
   const job = createJob(transaction, { kind, page_no: page.no, max_attempts, at });
   pages.putChunks(page.no, []);
   purgeErased(transaction, page.no);
-  const empty = { first_label: 0, chunk_count: 0, indexed_at: null, status: 'queued', index_job: job.no } as const;
-  pages.put({ ...page, ...empty, content_hash: pages.hasBody(page.no) ? page.content_hash : null }, page);
+  const content_hash = pages.hasBody(page.no) ? page.content_hash : null;
+  pages.put(beginPage({ ...page, content_hash }, job), page);
 }

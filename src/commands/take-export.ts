@@ -5,7 +5,8 @@ import type { ExportLine } from '../domain/export.ts';
 import { instantOf } from '../domain/ids.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { createWatch } from './change-watches.ts';
-import { createJob, type JobPolicy } from './move-job.ts';
+import { createPage } from './create-page.ts';
+import type { JobPolicy } from './move-job.ts';
 
 export type TakenCounts = Record<
   'new_pages' | 'known_pages' | 'blacklisted' | 'rules' | 'watches' | 'left_out',
@@ -67,9 +68,9 @@ function takeLine(transaction: Transaction, line: ExportLine, policy: JobPolicy)
 function takePage(
   transaction: Transaction,
   line: Extract<ExportLine, { kind: 'page' }>,
-  { at, max_attempts }: JobPolicy,
+  policy: JobPolicy,
 ): keyof TakenCounts {
-  const { canonical_url, original_url, domain, title, body_text, content_hash, sections, source, metadata } = line;
+  const { canonical_url, body_text, sections, visit_count } = line;
   if (transaction.blacklist.match(line) !== undefined) return 'blacklisted';
   const [first_seen_at, last_seen_at] = [instantOf(line.first_seen_at), instantOf(line.last_seen_at)];
   const knownNo = transaction.pages.numberByUrl(canonical_url);
@@ -77,45 +78,23 @@ function takePage(
   if (known !== undefined) {
     const merged = {
       ...known,
-      visit_count: Math.max(known.visit_count, line.visit_count),
+      visit_count: Math.max(known.visit_count, visit_count),
       first_seen_at: Math.min(known.first_seen_at, first_seen_at),
       last_seen_at: Math.max(known.last_seen_at, last_seen_at),
     };
     transaction.pages.put(merged, known);
     return 'known_pages';
   }
-  const no = transaction.counters.take('page');
-  const kind = body_text === null ? 'fetch_and_index' : 'index_page';
-  const job = createJob(transaction, { kind, page_no: no, max_attempts, at });
-  transaction.pages.put(
-    {
-      no,
-      canonical_url,
-      original_url,
-      domain,
-      title,
-      source,
-      metadata,
-      first_seen_at,
-      last_seen_at,
-      visit_count: line.visit_count,
-      indexed_at: null,
-      status: 'queued',
-      content_hash,
-      index_job: job.no,
-      entity_job: null,
-      first_label: 0,
-      chunk_count: 0,
-    },
-    undefined,
+  const stored = sections.map(({ char_start, title, start_s }) => ({
+    char_start,
+    title,
+    ...(start_s === undefined ? {} : { start_s }),
+  }));
+  createPage(
+    transaction,
+    { ...line, body: body_text, sections: stored },
+    { first_seen_at, last_seen_at, visit_count },
+    policy,
   );
-  if (body_text !== null) {
-    const stored = sections.map(({ char_start, title: name, start_s }) => ({
-      char_start,
-      title: name,
-      ...(start_s === undefined ? {} : { start_s }),
-    }));
-    transaction.pages.putBody(no, body_text, stored);
-  }
   return 'new_pages';
 }

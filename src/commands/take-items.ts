@@ -4,8 +4,8 @@
  */
 import type { Validators } from '../domain/watch.ts';
 import type { Command, Transaction } from '../store/store.ts';
-import { moveWatch } from './change-watches.ts';
 import { ingestPage, type PageSubmission } from './ingest-page.ts';
+import { moveWatch } from './move-rows.ts';
 import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface ItemSubmission {

@@ -31,7 +31,9 @@ export type JobEvent =
   | { type: 'retry'; at: number }
   /** The wall clock was found set back. */
   | { type: 'clockSet'; at: number }
-  | { type: 'cancel'; at: number; reason: string };
+  | { type: 'cancel'; at: number; reason: string }
+  /** What it said of its failures must not be read any more; `message` stands in its place. */
+  | { type: 'silence'; at: number; message: string };
 
 type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
 
@@ -45,6 +47,7 @@ export const jobMachine = setup({
   types: { context: {} as Job, events: {} as JobEvent, input: {} as Job },
   guards: {
     owner: ownsClaim,
+    saysSomething: ({ context }) => context.last_error !== null,
     /** The failed attempt was the last, or another one would fail the same way. */
     ownerGivesUp: (args) =>
       ownsClaim(args) &&
@@ -132,6 +135,7 @@ export const jobMachine = setup({
       updated_at: event.at,
     })),
     cancel: assign(({ event }) => ({ ...released(event.at), last_error: (event as EventOf<'cancel'>).reason })),
+    silence: assign(({ event }) => ({ last_error: (event as EventOf<'silence'>).message })),
   },
 }).createMachine({
   id: 'job',
@@ -177,7 +181,7 @@ export const jobMachine = setup({
         cancel: { target: 'done', actions: 'cancel' },
       },
     },
-    done: {},
+    done: { on: { silence: { guard: 'saysSomething', actions: 'silence' } } },
     dead: {
       on: {
         retry: { target: 'pending', actions: 'startAfresh' },

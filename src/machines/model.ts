@@ -1,5 +1,6 @@
 /**
- * The model machine: what may be done with a registered embedding model. Which model is active is a pointer beside the rows, moved
+ * The model machine: what may be done with a registered embedding model. It follows the model's backfill: its events are the statuses that
+ * this comes to. A ready model stays ready while a later one fills gaps. Which model is active is a pointer beside the rows, moved
  * in one transaction, so that a search which reads it once works with one model. Pure, like the job machine.
  *
  * registered   known, without vectors; nothing is embedded for it
@@ -8,13 +9,11 @@
  * failed       its backfill's job is dead; a new backfill goes on where that one stopped
  */
 import { assign, setup } from 'xstate';
-import type { EmbeddingModel } from '../domain/model.ts';
+import type { Backfill, EmbeddingModel } from '../domain/model.ts';
 import { type NextRow, nextRowBy } from './next-row.ts';
 
 export type ModelEvent =
-  | { type: 'backfillStarted' }
-  | { type: 'backfillFinished' }
-  | { type: 'backfillFailed' }
+  | { type: `backfill.${Backfill['status']}` }
   /** Asked before the pointer is moved to it. */
   | { type: 'activate' };
 
@@ -29,12 +28,21 @@ export const modelMachine = setup({
   context: ({ input }) => input,
   initial: 'registered',
   states: {
-    registered: { on: { backfillStarted: 'backfilling' } },
-    backfilling: { on: { backfillFinished: 'ready', backfillFailed: 'failed' } },
+    registered: { on: { 'backfill.running': 'backfilling' } },
+    backfilling: { on: { 'backfill.complete': 'ready', 'backfill.failed': 'failed' } },
     ready: { on: { activate: { actions: 'takePointer' } } },
-    failed: { on: { backfillStarted: 'backfilling' } },
+    failed: { on: { 'backfill.running': 'backfilling' } },
   },
 });
 
 /** The row after an event, or null where the model's state does not accept it. */
 export const nextModel: NextRow<EmbeddingModel, ModelEvent> = nextRowBy(modelMachine);
+
+/** The row of a model in a space of its own, empty so far: `ready` where there is no page whose vectors it could lack. */
+export function newModel(
+  model: Omit<EmbeddingModel, 'space' | 'status'>,
+  space: number,
+  status: 'registered' | 'ready' = 'registered',
+): EmbeddingModel {
+  return { ...model, space, status };
+}

@@ -1,5 +1,6 @@
 /**
- * The page machine: a page's status follows its index job (`index_page` or `fetch_and_index`). Pure, like the job machine.
+ * The page machine: a page's status follows its index job (`index_page` or `fetch_and_index`): `pageStatusUnder` says how, and nothing
+ * else does. Its events are the statuses that the job comes to. Pure, like the job machine.
  *
  * queued    its job waits
  * indexing  its job runs
@@ -8,41 +9,45 @@
  * dead      the job is dead; a retry of the job leads back to queued
  */
 import { assign, setup } from 'xstate';
-import type { Page } from '../domain/page.ts';
+import type { Job, JobStatus } from '../domain/job.ts';
+import { type Page, pageStatusUnder as statusUnder } from '../domain/page.ts';
 import { type NextRow, nextRowBy } from './next-row.ts';
 
-export type PageEvent =
-  | { type: 'jobStarted' }
-  | { type: 'jobDone'; at: number }
-  | { type: 'jobFailed' }
-  | { type: 'jobDied' }
-  /** The job went back to pending: given back, due again after a failure, or retried from dead. */
-  | { type: 'jobRequeued' };
+export type PageEvent = { [Status in JobStatus]: { type: `job.${Status}`; at: number } }[JobStatus];
 
 export const pageMachine = setup({
   types: { context: {} as Page, events: {} as PageEvent, input: {} as Page },
   actions: {
-    stampIndexed: assign(({ event }) => ({ indexed_at: (event as Extract<PageEvent, { type: 'jobDone' }>).at })),
+    stampIndexed: assign(({ event }) => ({ indexed_at: event.at })),
   },
 }).createMachine({
   id: 'page',
   context: ({ input }) => input,
-  initial: 'queued',
+  initial: statusUnder.pending,
   states: {
-    queued: { on: { jobStarted: 'indexing' } },
+    queued: { on: { 'job.running': statusUnder.running } },
     indexing: {
       on: {
-        jobDone: { target: 'indexed', actions: 'stampIndexed' },
-        jobFailed: 'failed',
-        jobDied: 'dead',
-        jobRequeued: 'queued',
+        'job.done': { target: statusUnder.done, actions: 'stampIndexed' },
+        'job.failed': statusUnder.failed,
+        'job.dead': statusUnder.dead,
+        'job.pending': statusUnder.pending,
       },
     },
     indexed: {},
-    failed: { on: { jobRequeued: 'queued' } },
-    dead: { on: { jobRequeued: 'queued' } },
+    failed: { on: { 'job.pending': statusUnder.pending } },
+    dead: { on: { 'job.pending': statusUnder.pending } },
   },
 });
 
 /** The row after an event, or null where the page's state does not accept it. */
 export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine);
+
+/** The row of a page that begins under a job: a new one, or one that a repair has indexed again. */
+export function beginPage(
+  page: Omit<Page, 'status' | 'indexed_at' | 'index_job' | 'first_label' | 'chunk_count'>,
+  job: Job,
+): Page {
+  const nothingIndexed = { indexed_at: null, first_label: 0, chunk_count: 0 };
+  return { ...page, ...nothingIndexed, status: statusUnder[job.status], index_job: job.no };
+}

@@ -9,10 +9,20 @@ const model: EmbeddingModel = { ...identity, max_input_tokens: 512, floor: null,
 
 test('a model moves as its backfill does, and only a ready one can be activated', () => {
   const table: Record<ModelStatus, Record<ModelEvent['type'], ModelStatus | null>> = {
-    registered: { backfillStarted: 'backfilling', backfillFinished: null, backfillFailed: null, activate: null },
-    backfilling: { backfillStarted: null, backfillFinished: 'ready', backfillFailed: 'failed', activate: null },
-    ready: { backfillStarted: null, backfillFinished: null, backfillFailed: null, activate: 'ready' },
-    failed: { backfillStarted: 'backfilling', backfillFinished: null, backfillFailed: null, activate: null },
+    registered: {
+      'backfill.running': 'backfilling',
+      'backfill.complete': null,
+      'backfill.failed': null,
+      activate: null,
+    },
+    backfilling: {
+      'backfill.running': null,
+      'backfill.complete': 'ready',
+      'backfill.failed': 'failed',
+      activate: null,
+    },
+    ready: { 'backfill.running': null, 'backfill.complete': null, 'backfill.failed': null, activate: 'ready' },
+    failed: { 'backfill.running': 'backfilling', 'backfill.complete': null, 'backfill.failed': null, activate: null },
   };
   for (const status of modelStatuses) {
     for (const [type, next] of Object.entries(table[status])) {

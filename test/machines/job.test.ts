@@ -48,6 +48,7 @@ const events: { [Type in EventType]: Extract<JobEvent, { type: Type }> } = {
   retry: { type: 'retry', at },
   clockSet: { type: 'clockSet', at },
   cancel: { type: 'cancel', at, reason: 'cancelled: page forgotten' },
+  silence: { type: 'silence', at, message: 'forgotten' },
 };
 
 const released = { lease_until: 0, suspect: false, updated_at: at };
@@ -102,6 +103,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     retry: refused,
     clockSet: clockSetOf('pending'),
     cancel: cancelled,
+    silence: refused,
   },
   running: {
     claim: refused,
@@ -248,6 +250,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     retry: refused,
     clockSet: refused,
     cancel: cancelled,
+    silence: refused,
   },
   failed: {
     claim: refused,
@@ -266,6 +269,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     retry: refused,
     clockSet: clockSetOf('failed'),
     cancel: cancelled,
+    silence: refused,
   },
   done: {
     claim: refused,
@@ -281,6 +285,10 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     retry: refused,
     clockSet: refused,
     cancel: refused,
+    silence: [
+      { when: 'it said something', job: { last_error: 'no luck' }, next: 'done', row: { last_error: 'forgotten' } },
+      { when: 'it said nothing', job: { last_error: null }, next: null },
+    ],
   },
   dead: {
     claim: refused,
@@ -298,6 +306,7 @@ const table: Record<JobStatus, Record<EventType, Case[]>> = {
     ],
     clockSet: refused,
     cancel: cancelled,
+    silence: refused,
   },
 };
 
@@ -338,6 +347,7 @@ const legal = new Set([
   'running pending',
   'failed pending',
   'failed done',
+  'done done',
   'dead pending',
   'dead done',
 ]);

@@ -1,33 +1,36 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { JobStatus } from '../../src/domain/job.ts';
 import type { Page, PageStatus } from '../../src/domain/page.ts';
-import { pageStatuses } from '../../src/domain/page.ts';
-import { nextPage, type PageEvent, pageMachine } from '../../src/machines/page.ts';
-import { pageRow } from './rows.ts';
+import { pageStatuses, pageStatusUnder } from '../../src/domain/page.ts';
+import { jobMachine } from '../../src/machines/job.ts';
+import { beginPage, nextPage, type PageEvent, pageMachine } from '../../src/machines/page.ts';
+import { jobRow, pageRow } from './rows.ts';
 
 type EventType = PageEvent['type'];
 
 const events: { [Type in EventType]: Extract<PageEvent, { type: Type }> } = {
-  jobStarted: { type: 'jobStarted' },
-  jobDone: { type: 'jobDone', at: 900 },
-  jobFailed: { type: 'jobFailed' },
-  jobDied: { type: 'jobDied' },
-  jobRequeued: { type: 'jobRequeued' },
+  'job.pending': { type: 'job.pending', at: 900 },
+  'job.running': { type: 'job.running', at: 900 },
+  'job.done': { type: 'job.done', at: 900 },
+  'job.failed': { type: 'job.failed', at: 900 },
+  'job.dead': { type: 'job.dead', at: 900 },
 };
 
+const none = { 'job.pending': null, 'job.running': null, 'job.done': null, 'job.failed': null, 'job.dead': null };
 const table: Record<PageStatus, Record<EventType, PageStatus | null>> = {
-  queued: { jobStarted: 'indexing', jobDone: null, jobFailed: null, jobDied: null, jobRequeued: null },
+  queued: { ...none, 'job.running': 'indexing' },
   indexing: {
-    jobStarted: null,
-    jobDone: 'indexed',
-    jobFailed: 'failed',
-    jobDied: 'dead',
-    jobRequeued: 'queued',
+    'job.pending': 'queued',
+    'job.running': null,
+    'job.done': 'indexed',
+    'job.failed': 'failed',
+    'job.dead': 'dead',
   },
-  indexed: { jobStarted: null, jobDone: null, jobFailed: null, jobDied: null, jobRequeued: null },
-  failed: { jobStarted: null, jobDone: null, jobFailed: null, jobDied: null, jobRequeued: 'queued' },
-  dead: { jobStarted: null, jobDone: null, jobFailed: null, jobDied: null, jobRequeued: 'queued' },
+  indexed: none,
+  failed: { ...none, 'job.pending': 'queued' },
+  dead: { ...none, 'job.pending': 'queued' },
 };
 
 for (const status of pageStatuses) {
@@ -55,4 +58,21 @@ test('whatever happens, a page has a time of indexing exactly when it is indexed
     }),
     { seed: 20_262, numRuns: 300 },
   );
+});
+
+test('wherever its job may move, the page follows it to the status that the job gives it', () => {
+  for (const { key: before, transitions } of Object.values(jobMachine.states)) {
+    for (const { target, eventType } of [...transitions.values()].flat()) {
+      const after = target?.[0].key as JobStatus | undefined;
+      if (after === undefined || eventType === 'cancel') continue; // what becomes of its page is for the one who cancels
+      const page = pageRow({ status: pageStatusUnder[before as JobStatus] });
+      const followed = nextPage(page, { type: `job.${after}`, at: 900 });
+      assert.equal(followed?.status, pageStatusUnder[after], `${before}: ${eventType}`);
+    }
+  }
+});
+
+test('a page that begins has what is known of it, the status that its job gives it, and nothing indexed', () => {
+  const indexed = pageRow({ status: 'indexed', indexed_at: 900, first_label: 40, chunk_count: 2 });
+  assert.deepEqual(beginPage(indexed, jobRow({ no: 9 })), pageRow({ status: 'queued', index_job: 9 }));
 });
