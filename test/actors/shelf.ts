@@ -144,10 +144,9 @@ export class Shelf implements AsyncDisposable {
             }
           : null,
       known: sparse.length + dense.length > 0,
-      pageOf,
-      passes,
-      ofHost: (no) => this.ofHost.has(no),
-      lastSeenAt: (no) => this.reader.pages.get(no)?.last_seen_at ?? 0,
+      pageOf: new Map([...sparse, ...dense].flatMap((label) => (pageOf(label) === 0 ? [] : [[label, pageOf(label)]]))),
+      lastSeenAt: new Map(pages.map(({ no, last_seen_at }) => [no, last_seen_at])),
+      ofHost: this.ofHost,
       timing_ms: { sparse: 1 },
     };
   }

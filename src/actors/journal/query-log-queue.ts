@@ -4,7 +4,7 @@
  */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import type { LoggedHits, QueryRun } from '../../domain/query-log.ts';
-import type { RankedChunks, Retrieved } from '../system/system-messages.ts';
+import type { Retrieved } from '../system/system-messages.ts';
 
 /** A run as the one who made it has it. */
 export interface FreshRun extends Omit<QueryRun, 'candidate_set' | 'dense_hits' | 'sparse_hits' | 'final_pages'> {
@@ -68,49 +68,33 @@ export class QueryLogQueue {
   }
 }
 
-/** The row of a run. Chunks that belong to no page any more are left out. */
+/** The row of a run. Chunks that belonged to no page any more are left out. */
 export function queryRunOf({ retrieved, fused, pages, offset, ...run }: FreshRun): QueryRun {
-  const { pageOf } = retrieved;
+  const { sparse, dense, pageOf } = retrieved;
   return {
     ...run,
     candidate_set: hitsOf(
-      fused.length,
-      (i) => fused[i].label,
-      (i) => fused[i].score,
+      fused.map(({ label }) => label),
+      fused.map(({ score }) => score),
       pageOf,
     ),
-    dense_hits: sideOf(retrieved.dense, pageOf),
-    sparse_hits: sideOf(retrieved.sparse, pageOf),
+    dense_hits: hitsOf(dense.labels, dense.scores, pageOf),
+    sparse_hits: hitsOf(sparse.labels, sparse.scores, pageOf),
     final_pages: pages.map(({ page_no, score }, place) => ({ page_no, score, rank: offset + place + 1 })),
   };
 }
 
-function sideOf({ labels, scores }: RankedChunks, pageOf: Retrieved['pageOf']): LoggedHits {
-  return hitsOf(
-    labels.length,
-    (i) => labels[i],
-    (i) => scores[i],
-    pageOf,
-  );
-}
-
-function hitsOf(
-  count: number,
-  labelAt: (i: number) => number,
-  scoreAt: (i: number) => number,
-  pageOf: Retrieved['pageOf'],
-): LoggedHits {
-  const labels = new Uint32Array(count);
-  const page_nos = new Uint32Array(count);
-  const scores = new Float64Array(count);
+function hitsOf(found: ArrayLike<number>, scored: ArrayLike<number>, pageOf: Retrieved['pageOf']): LoggedHits {
+  const labels = new Uint32Array(found.length);
+  const page_nos = new Uint32Array(found.length);
+  const scores = new Float64Array(found.length);
   let kept = 0;
-  for (let i = 0; i < count; i++) {
-    const label = labelAt(i);
-    const page = pageOf(label);
-    if (page === 0) continue;
-    labels[kept] = label;
+  for (let i = 0; i < found.length; i++) {
+    const page = pageOf.get(found[i]);
+    if (page === undefined) continue;
+    labels[kept] = found[i];
     page_nos[kept] = page;
-    scores[kept++] = scoreAt(i);
+    scores[kept++] = scored[i];
   }
   return { labels: labels.subarray(0, kept), page_nos: page_nos.subarray(0, kept), scores: scores.subarray(0, kept) };
 }

@@ -37,7 +37,7 @@ export interface OutsideReranker {
   rerank(
     query: string,
     fused: readonly FusedHit[],
-    pageOf: (label: number) => number,
+    pageOf: ReadonlyMap<number, number>,
     signal: AbortSignal | undefined,
   ): Promise<Reranked | null>;
 }
@@ -53,7 +53,8 @@ export function openOutsideReranker(dependencies: OutsideRerankerDependencies): 
       const sent: FusedHit[] = [];
       const texts: string[] = [];
       for (const hit of fused.slice(0, maxSent)) {
-        const text = passageText(reader, pageOf(hit.label), hit.label);
+        const page = pageOf.get(hit.label);
+        const text = page === undefined ? null : passageText(reader, page, hit.label);
         if (text === null) continue; // its page has gone meanwhile
         sent.push(hit);
         texts.push(text);

@@ -7,6 +7,7 @@
 import { pagesOfTree } from '../../commands/entity-trees.ts';
 import { titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
+import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import { recencyFactor } from '../../compute/ranking/recency.ts';
 import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
 import { mergeReranked } from '../../compute/rerank/merge-reranked.ts';
@@ -66,6 +67,13 @@ export interface Ranking {
   timing_ms: Record<string, number>;
 }
 
+/** A page that the query names. */
+interface NamedPage {
+  exact: ExactMatch;
+  /** ms. */
+  last_seen_at: number;
+}
+
 /** How the query log calls the local reranker. */
 const LOCAL_RERANKER = 'local';
 const noLabels: ReadonlySet<number> = new Set();
@@ -91,41 +99,47 @@ export function queryRanker(dependencies: RankDependencies) {
     return addressesLike(canonical_url).flatMap((address) => reader.pages.numberByUrl(address) ?? []);
   };
 
-  /** Pages whose title or URL the query is, and which of both; the filters not yet asked. */
-  const exactPages = (query: string): Map<number, ExactMatch> => {
+  /** Pages that pass the filters and whose title or URL the query is. */
+  const namedPages = (query: string, filters: PageFilters): Map<number, NamedPage> => {
     const title = titleOfQuery(query);
     // An empty title names nothing, or a query of white space would be the title of each page that has one.
     const spellings = foldTitle(title) === '' ? [] : titleSpellings(title);
     const titled = spellings.flatMap((spelling) => reader.pages.numbersByTitle(spelling, maxExactPages));
     const found = new Map(titled.slice(0, maxExactPages).map((no): [number, ExactMatch] => [no, 'title']));
     for (const no of addressedPages(query)) found.set(no, 'url');
-    for (const no of found.keys()) if ((reader.pages.head(no)?.chunk_count ?? 0) === 0) found.delete(no);
-    return found;
+    const named = new Map<number, NamedPage>();
+    for (const [no, exact] of found) {
+      const page = reader.pages.head(no);
+      if (page === undefined || page.chunk_count === 0 || !passesFilters(page, filters)) continue;
+      named.set(no, { exact, last_seen_at: page.last_seen_at });
+    }
+    return named;
   };
 
   const order = (
     request: RankRequest,
     retrieved: Retrieved,
     hits: FusedHit[],
-    named: ReadonlyMap<number, ExactMatch>,
+    named: ReadonlyMap<number, NamedPage>,
   ): OrderedPage[] => {
-    const ranked = rollUpPages(hits, retrieved.pageOf, request);
+    const { pageOf, ofHost } = retrieved;
+    const lastSeenAt = (no: number) => retrieved.lastSeenAt.get(no) ?? named.get(no)?.last_seen_at ?? 0;
+    const ranked = rollUpPages(hits, (label) => pageOf.get(label) ?? 0, request);
     const halfLife = request.recency_half_life_days ?? recencyHalfLifeDays;
     if (halfLife !== null) {
       const at = now();
-      for (const page of ranked) page.score *= recencyFactor(retrieved.lastSeenAt(page.page_no), at, halfLife);
+      for (const page of ranked) page.score *= recencyFactor(lastSeenAt(page.page_no), at, halfLife);
     }
-    const exact = new Map([...named].filter(([no]) => retrieved.passes(no)));
     const pages = ranked.map(({ page_no, score, hits }): OrderedPage => {
-      return { page_no, score, hits, exact: exact.get(page_no) ?? (retrieved.ofHost(page_no) ? 'host' : null) };
+      return { page_no, score, hits, exact: named.get(page_no)?.exact ?? (ofHost.has(page_no) ? 'host' : null) };
     });
     const pooled = new Set(ranked.map(({ page_no }) => page_no));
-    for (const [page_no, what] of exact) {
-      if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact: what });
+    for (const [page_no, { exact }] of named) {
+      if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact });
     }
     // Scores of pages many half-lives old are too small to tell apart, down to 0: of such pages the latest seen are first.
     const newest = (a: OrderedPage, b: OrderedPage): number =>
-      halfLife === null ? 0 : retrieved.lastSeenAt(b.page_no) - retrieved.lastSeenAt(a.page_no);
+      halfLife === null ? 0 : lastSeenAt(b.page_no) - lastSeenAt(a.page_no);
     return pages.sort(
       (a, b) => precedence(b.exact) - precedence(a.exact) || b.score - a.score || newest(a, b) || a.page_no - b.page_no,
     );
@@ -159,7 +173,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const rerank = wanted && localReranker && outsideReranker === null;
     const [{ used, retrieved }, named] = await Promise.all([
       retrieve({ query, candidates, filters, rerank, rrf_k }, model, signal),
-      onceAsked(() => exactPages(query)),
+      onceAsked(() => namedPages(query, filters)),
     ]);
     const began = monotonic();
     const nothing = !retrieved.known;

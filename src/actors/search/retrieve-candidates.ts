@@ -19,7 +19,7 @@ import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { Searchers } from '../../index/searchers.ts';
 import type { AnalyzedQuery } from '../../threads/analyze-query.ts';
-import type { RankedChunks, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
+import type { CandidatePages, RankedChunks, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
 import type { AskQueryVector } from './query-vector.ts';
 
 export interface RetrievalDependencies {
@@ -107,6 +107,24 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     return { words: host.words, filters: within, allow: allowed.labels };
   };
 
+  /** What is known of the pages of these labels; `host`: the filters that pages of the query's host pass. */
+  const pagesOf = (sides: readonly Uint32Array[], host: { filters: PageFilters } | null): CandidatePages => {
+    const pageOf = new Map<number, number>();
+    const lastSeenAt = new Map<number, number>();
+    const ofHost = new Set<number>();
+    for (const labels of sides) {
+      for (const label of labels) {
+        const no = catalog.pageOf(label);
+        if (no === 0) continue;
+        pageOf.set(label, no);
+        if (lastSeenAt.has(no)) continue;
+        lastSeenAt.set(no, catalog.lastSeenAt(no));
+        if (host !== null && catalog.passes(no, host.filters)) ofHost.add(no);
+      }
+    }
+    return { pageOf, lastSeenAt, ofHost };
+  };
+
   return async ({ query: asGiven, candidates: k, filters, rerank: wantsRerank, rrf_k }, model, signal) => {
     const began = monotonic();
     const wasWhole = isWhole(model);
@@ -114,14 +132,9 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const host = findHost(asGiven, filters);
     const query = host?.words ?? asGiven;
     const filtered = monotonic();
-    const pages = {
-      pageOf: (label: number) => catalog.pageOf(label),
-      passes: (no: number) => catalog.passes(no, filters),
-      ofHost: (no: number) => host !== null && catalog.passes(no, host.filters),
-      lastSeenAt: (no: number) => catalog.lastSeenAt(no),
-    };
     if (allowed?.count === 0) {
-      return { sparse: nothing, dense: nothing, reranked: null, known: false, timing_ms: {}, ...pages };
+      const none = { sparse: nothing, dense: nothing, reranked: null, known: false };
+      return { ...none, ...pagesOf([], null), timing_ms: {} };
     }
     const allow = allowed === null ? {} : { allow: allowed.labels };
     const embedding = embedOutside(model, query, signal);
@@ -163,7 +176,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     if (wantsRerank) timing_ms.rerank = monotonic() - searched;
     // Asked before and after: what became whole while it was searched was not so for all of the search.
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
-    return { sparse, dense, reranked, known, timing_ms, ...pages };
+    return { sparse, dense, reranked, known, timing_ms, ...pagesOf([sparse.labels, dense.labels], host) };
   };
 }
 

@@ -110,9 +110,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
 
 /** A ranking as those see it who measure it: numbers of pages, best first. */
 function rankedPages({ pages, fused, retrieved, reranker }: Ranking): RankedPages {
-  const candidates = new Set<number>();
-  for (const { label } of fused) candidates.add(retrieved.pageOf(label));
-  candidates.delete(0);
+  const candidates = new Set(fused.flatMap(({ label }) => retrieved.pageOf.get(label) ?? []));
   return { pages: pages.map(({ page_no }) => page_no), candidates: [...candidates], reranker };
 }
 

@@ -29,21 +29,23 @@ export interface RankedChunks {
   scores: ArrayLike<number>;
 }
 
-export interface Retrieved {
+/** What ranking asks of the pages that hold the candidates, as it was when they were found. */
+export interface CandidatePages {
+  /** The page of each candidate's label; a label of none any more is left out. */
+  pageOf: ReadonlyMap<number, number>;
+  /** When each page was last visited, ms. */
+  lastSeenAt: ReadonlyMap<number, number>;
+  /** The pages of the host that the query is; none where the query is no host, or no page of it passes the filters. */
+  ofHost: ReadonlySet<number>;
+}
+
+export interface Retrieved extends CandidatePages {
   sparse: RankedChunks;
   dense: RankedChunks;
   /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
   reranked: RankedChunks | null;
   /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
   known: boolean;
-  /** The page that a label belongs to, 0 for none any more. */
-  pageOf: (label: number) => number;
-  /** Whether a page passes the request's filters. */
-  passes: (pageNo: number) => boolean;
-  /** Whether a page is of the host that the query is; of none where the query is no host, or no page of it passes the filters. */
-  ofHost: (pageNo: number) => boolean;
-  /** When a page was last visited, ms. */
-  lastSeenAt: (pageNo: number) => number;
   timing_ms: Record<string, number>;
 }
 

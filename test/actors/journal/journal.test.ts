@@ -59,10 +59,12 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
       dense: { labels: Uint32Array.of(3), scores: Float32Array.of(0.5) },
       reranked: null,
       known: true,
-      pageOf: (label) => (label < 3 ? 1 : 2),
-      passes: () => true,
-      ofHost: () => false,
-      lastSeenAt: () => 0,
+      pageOf: new Map([
+        [1, 1],
+        [3, 2],
+      ]),
+      lastSeenAt: new Map(),
+      ofHost: new Set(),
       timing_ms: {},
     },
     fused: [

@@ -232,16 +232,12 @@ test('where no word is known only a title or URL is found, and else nothing', as
 });
 
 test('what the filters forbid is not put first', async () => {
-  await using shelf = await shelfOfHerons();
-  const ask: SystemAsk = async (name, request, options) => {
-    const reply = await shelf.ask(name, request, options);
-    return name === 'index.retrieve'
-      ? ({ ...(reply as object), passes: (no: number) => no !== 2 && no !== 4 } as never)
-      : reply;
-  };
-  shelf.finds = {};
-  assert.deepEqual(await results(shelf, { query: 'the grey heron' }, ask), [[page(3), true]]);
-  assert.deepEqual(await results(shelf, { query: 'https://example.com/4' }, ask), []);
+  await using shelf = await Shelf.open();
+  await shelf.add({ title: 'The grey heron', text: 'it stands still', seen_at: 1000 });
+  await shelf.add({ title: 'the grey heron', text: 'it flies', seen_at: 5000 });
+  const filters = { after: '1970-01-01T00:00:04Z' };
+  assert.deepEqual(await results(shelf, { query: 'the grey heron', filters }), [[page(2), true]]);
+  assert.deepEqual(await results(shelf, { query: 'https://example.com/1', filters }), []);
 });
 
 test('the filters reach the index as instants and as a plain domain', async () => {

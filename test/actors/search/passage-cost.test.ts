@@ -43,7 +43,7 @@ test('a reranker outside is sent passages that cost their own length', async () 
     log: long.log,
   });
   const [ordered] = [long.ordered(900)];
-  await reranker.rerank('words', ordered.hits, () => 1, undefined);
+  await reranker.rerank('words', ordered.hits, new Map(ordered.hits.map(({ label }) => [label, 1])), undefined);
   const { char_start, char_end } = long.chunks[900];
   assert.deepEqual(sent, [`A long page\n${long.text.slice(char_start, char_end)}`]);
   const read = counted.take();
