@@ -12,7 +12,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { Backfill } from '../domain/model.ts';
-import { type NextRow, nextRowBy } from './next-row.ts';
+import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type BackfillEvent =
   /** `afresh`: from the first page to `lastPage`; else from where it is, for the sake of gaps. */
@@ -27,48 +27,37 @@ export type BackfillEvent =
 
 type EventOf<Type extends BackfillEvent['type']> = Extract<BackfillEvent, { type: Type }>;
 
-const start = { target: 'running', actions: 'begin' } as const;
+const start = { target: 'running', actions: { type: 'begin', params: theEvent } } as const;
 
 export const backfillMachine = setup({
   types: { context: {} as Backfill, events: {} as BackfillEvent, input: {} as Backfill },
   guards: {
-    everythingIsThere: ({ context, event }) =>
-      context.cursor >= context.last_page && !(event as EventOf<'finish'>).gaps,
-    goesOn: ({ context, event }) => {
-      const { cursor } = event as EventOf<'advance'>;
-      return cursor === null || cursor >= context.cursor;
-    },
+    everythingIsThere: ({ context }, { gaps }: EventOf<'finish'>) => context.cursor >= context.last_page && !gaps,
+    goesOn: ({ context }, { cursor }: EventOf<'advance'>) => cursor === null || cursor >= context.cursor,
   },
   actions: {
-    begin: assign(({ context, event }) => {
-      const { at, job_no, afresh, lastPage } = event as EventOf<'start'>;
+    begin: assign(({ context }, { at, job_no, afresh, lastPage }: EventOf<'start'>) => {
       const again = { job_no, finished_at: null, last_error: null, updated_at: at };
       if (!afresh) return again;
       const counts = { total_chunks: null, total_tokens: null, embedded_chunks: 0, made_chunks: 0, busy_ms: 0 };
       return { ...context, ...again, ...counts, cursor: 0, last_page: lastPage, started_at: at };
     }),
-    notePlan: assign(({ event }) => {
-      const { at, chunks, tokens } = event as EventOf<'plan'>;
-      return { total_chunks: chunks, total_tokens: tokens, updated_at: at };
-    }),
-    advance: assign(({ context, event }) => {
-      const { at, cursor, embedded, made, busyMs } = event as EventOf<'advance'>;
-      return {
-        cursor: cursor ?? context.cursor,
-        embedded_chunks: context.embedded_chunks + embedded,
-        made_chunks: context.made_chunks + made,
-        busy_ms: context.busy_ms + busyMs,
-        last_error: null,
-        updated_at: at,
-      };
-    }),
-    noteError: assign(({ event }) => {
-      const { at, message } = event as EventOf<'stumble'> | EventOf<'fail'>;
-      return { last_error: message, updated_at: at };
-    }),
+    notePlan: assign((_, { at, chunks, tokens }: EventOf<'plan'>) => ({
+      total_chunks: chunks,
+      total_tokens: tokens,
+      updated_at: at,
+    })),
+    advance: assign(({ context }, { at, cursor, embedded, made, busyMs }: EventOf<'advance'>) => ({
+      cursor: cursor ?? context.cursor,
+      embedded_chunks: context.embedded_chunks + embedded,
+      made_chunks: context.made_chunks + made,
+      busy_ms: context.busy_ms + busyMs,
+      last_error: null,
+      updated_at: at,
+    })),
+    noteError: assign((_, { at, message }: EventOf<'stumble' | 'fail'>) => ({ last_error: message, updated_at: at })),
     /** Pages that were forgotten or came meanwhile make the counts of the start and the sweep others. */
-    close: assign(({ event }) => {
-      const { at, chunks, tokens } = event as EventOf<'finish'>;
+    close: assign((_, { at, chunks, tokens }: EventOf<'finish'>) => {
       const counts = { total_chunks: chunks, embedded_chunks: chunks, total_tokens: tokens };
       return { ...counts, finished_at: at, last_error: null, updated_at: at };
     }),
@@ -80,11 +69,15 @@ export const backfillMachine = setup({
   states: {
     running: {
       on: {
-        plan: { actions: 'notePlan' },
-        advance: { guard: 'goesOn', actions: 'advance' },
-        stumble: { actions: 'noteError' },
-        finish: { guard: 'everythingIsThere', target: 'complete', actions: 'close' },
-        fail: { target: 'failed', actions: 'noteError' },
+        plan: { actions: { type: 'notePlan', params: theEvent } },
+        advance: { guard: { type: 'goesOn', params: theEvent }, actions: { type: 'advance', params: theEvent } },
+        stumble: { actions: { type: 'noteError', params: theEvent } },
+        finish: {
+          guard: { type: 'everythingIsThere', params: theEvent },
+          target: 'complete',
+          actions: { type: 'close', params: theEvent },
+        },
+        fail: { target: 'failed', actions: { type: 'noteError', params: theEvent } },
       },
     },
     complete: { on: { start } },

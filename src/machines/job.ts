@@ -11,7 +11,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { Job } from '../domain/job.ts';
-import { type NextRow, nextRowBy } from './next-row.ts';
+import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 export type JobEvent =
   | { type: 'claim'; at: number; claim: number; incarnation: string; leaseMs: number }
@@ -40,83 +40,79 @@ type EventOf<Type extends JobEvent['type']> = Extract<JobEvent, { type: Type }>;
 /** Longest `last_error` kept, in characters: a provider may answer with a whole page, and each attempt writes the row. */
 const maxErrorLength = 1000;
 
-const ownsClaim = ({ context, event }: { context: Job; event: JobEvent }) =>
-  'claim' in event && event.claim === context.claim;
+const ownsClaim = ({ claim }: Job, by: { claim: number }) => claim === by.claim;
+
+const owner = { type: 'owner', params: theEvent } as const;
+const noteFailure = { type: 'noteFailure', params: theEvent } as const;
+const noteUnreached = { type: 'noteUnreached', params: theEvent } as const;
+const cancel = { target: 'done', actions: { type: 'cancel', params: theEvent } } as const;
 
 export const jobMachine = setup({
   types: { context: {} as Job, events: {} as JobEvent, input: {} as Job },
   guards: {
-    owner: ownsClaim,
+    owner: ({ context }, by: { claim: number }) => ownsClaim(context, by),
     saysSomething: ({ context }) => context.last_error !== null,
     /** The failed attempt was the last, or another one would fail the same way. */
-    ownerGivesUp: (args) =>
-      ownsClaim(args) &&
-      ((args.event as EventOf<'fail'>).permanent || args.context.attempts >= args.context.max_attempts),
-    ownerGivesUpReaching: (args) =>
-      ownsClaim(args) && unreachedOf(args.context) + 1 >= (args.event as EventOf<'unreached'>).maxTries,
+    ownerGivesUp: ({ context }, fail: EventOf<'fail'>) =>
+      ownsClaim(context, fail) && (fail.permanent || context.attempts >= context.max_attempts),
+    ownerGivesUpReaching: ({ context }, unreached: EventOf<'unreached'>) =>
+      ownsClaim(context, unreached) && unreachedOf(context) + 1 >= unreached.maxTries,
     isDue: ({ context, event }) => context.run_at <= event.at,
     /** What it waits for was reckoned by the clock as it was before. */
     isFromLater: ({ context, event }) => context.updated_at > event.at,
     leaseIsOver: ({ context, event }) => context.lease_until <= event.at,
     leaseIsOverForGood: ({ context, event }) =>
       context.lease_until <= event.at && context.attempts >= context.max_attempts,
-    killedTheProcessForGood: ({ context, event }) =>
-      (event as EventOf<'orphaned'>).alone && context.attempts >= context.max_attempts,
+    killedTheProcessForGood: ({ context }, { alone }: EventOf<'orphaned'>) =>
+      alone && context.attempts >= context.max_attempts,
   },
   actions: {
-    claim: assign(({ context, event }) => {
-      const { at, claim, incarnation, leaseMs } = event as EventOf<'claim'>;
-      return { attempts: context.attempts + 1, claim, incarnation, lease_until: at + leaseMs, updated_at: at };
-    }),
-    renewLease: assign(({ event }) => {
-      const { at, leaseMs } = event as EventOf<'heartbeat'>;
-      return { lease_until: at + leaseMs };
-    }),
-    noteProgress: assign(({ event }) => {
-      const { at, leaseMs } = event as EventOf<'progress'>;
-      return { lease_until: at + leaseMs, attempts: 1, suspect: false, updated_at: at };
-    }),
-    finish: assign(({ event }) => ({
-      lease_until: 0,
-      suspect: false,
-      last_error: null,
-      unreached: 0,
-      updated_at: event.at,
+    claim: assign(({ context }, { at, claim, incarnation, leaseMs }: EventOf<'claim'>) => ({
+      attempts: context.attempts + 1,
+      claim,
+      incarnation,
+      lease_until: at + leaseMs,
+      updated_at: at,
     })),
-    noteFailure: assign(({ event }) => {
-      const { at, message, delayMs } = event as EventOf<'fail'>;
-      return { ...released(at), run_at: at + delayMs, last_error: message.slice(0, maxErrorLength), unreached: 0 };
-    }),
-    noteUnreached: assign(({ context, event }) => {
-      const { at, message, delayMs } = event as EventOf<'unreached'>;
-      return {
-        ...released(at),
-        run_at: at + delayMs,
-        last_error: message.slice(0, maxErrorLength),
-        attempts: context.attempts - 1,
-        unreached: unreachedOf(context) + 1,
-      };
-    }),
-    giveBack: assign(({ context, event }) => {
-      const { at, runAt, message } = event as EventOf<'release'>;
-      const last_error = message?.slice(0, maxErrorLength) ?? context.last_error;
-      return { ...released(at), run_at: runAt, attempts: context.attempts - 1, last_error };
-    }),
+    renewLease: assign((_, { at, leaseMs }: EventOf<'heartbeat'>) => ({ lease_until: at + leaseMs })),
+    noteProgress: assign((_, { at, leaseMs }: EventOf<'progress'>) => ({
+      lease_until: at + leaseMs,
+      attempts: 1,
+      suspect: false,
+      updated_at: at,
+    })),
+    finish: assign(({ event }) => ({ ...released(event.at), last_error: null, unreached: 0 })),
+    noteFailure: assign((_, { at, message, delayMs }: EventOf<'fail'>) => ({
+      ...released(at),
+      run_at: at + delayMs,
+      last_error: message.slice(0, maxErrorLength),
+      unreached: 0,
+    })),
+    noteUnreached: assign(({ context }, { at, message, delayMs }: EventOf<'unreached'>) => ({
+      ...released(at),
+      run_at: at + delayMs,
+      last_error: message.slice(0, maxErrorLength),
+      attempts: context.attempts - 1,
+      unreached: unreachedOf(context) + 1,
+    })),
+    giveBack: assign(({ context }, { at, runAt, message }: EventOf<'release'>) => ({
+      ...released(at),
+      run_at: runAt,
+      attempts: context.attempts - 1,
+      last_error: message?.slice(0, maxErrorLength) ?? context.last_error,
+    })),
     noteExpiry: assign(({ event }) => ({
       ...released(event.at),
       run_at: event.at,
       last_error: 'the attempt went over its lease',
     })),
-    orphan: assign(({ context, event }) => {
-      const { at, alone } = event as EventOf<'orphaned'>;
-      return {
-        ...released(at),
-        suspect: true,
-        run_at: at,
-        attempts: alone ? context.attempts : context.attempts - 1,
-        last_error: alone ? 'the process ended while this job ran alone' : context.last_error,
-      };
-    }),
+    orphan: assign(({ context }, { at, alone }: EventOf<'orphaned'>) => ({
+      ...released(at),
+      suspect: true,
+      run_at: at,
+      attempts: alone ? context.attempts : context.attempts - 1,
+      last_error: alone ? 'the process ended while this job ran alone' : context.last_error,
+    })),
     noteCrash: assign(({ event }) => ({
       ...released(event.at),
       last_error: 'the process ended each time this job ran alone',
@@ -134,8 +130,8 @@ export const jobMachine = setup({
       run_at: event.at,
       updated_at: event.at,
     })),
-    cancel: assign(({ event }) => ({ ...released(event.at), last_error: (event as EventOf<'cancel'>).reason })),
-    silence: assign(({ event }) => ({ last_error: (event as EventOf<'silence'>).message })),
+    cancel: assign((_, { at, reason }: EventOf<'cancel'>) => ({ ...released(at), last_error: reason })),
+    silence: assign((_, { message }: EventOf<'silence'>) => ({ last_error: message })),
   },
 }).createMachine({
   id: 'job',
@@ -144,48 +140,48 @@ export const jobMachine = setup({
   states: {
     pending: {
       on: {
-        claim: { guard: 'isDue', target: 'running', actions: 'claim' },
+        claim: { guard: 'isDue', target: 'running', actions: { type: 'claim', params: theEvent } },
         clockSet: { guard: 'isFromLater', actions: 'drawIn' },
-        cancel: { target: 'done', actions: 'cancel' },
+        cancel,
       },
     },
     running: {
       on: {
-        heartbeat: { guard: 'owner', actions: 'renewLease' },
-        progress: { guard: 'owner', actions: 'noteProgress' },
-        complete: { guard: 'owner', target: 'done', actions: 'finish' },
+        heartbeat: { guard: owner, actions: { type: 'renewLease', params: theEvent } },
+        progress: { guard: owner, actions: { type: 'noteProgress', params: theEvent } },
+        complete: { guard: owner, target: 'done', actions: 'finish' },
         fail: [
-          { guard: 'ownerGivesUp', target: 'dead', actions: 'noteFailure' },
-          { guard: 'owner', target: 'failed', actions: 'noteFailure' },
+          { guard: { type: 'ownerGivesUp', params: theEvent }, target: 'dead', actions: noteFailure },
+          { guard: owner, target: 'failed', actions: noteFailure },
         ],
         unreached: [
-          { guard: 'ownerGivesUpReaching', target: 'dead', actions: 'noteUnreached' },
-          { guard: 'owner', target: 'failed', actions: 'noteUnreached' },
+          { guard: { type: 'ownerGivesUpReaching', params: theEvent }, target: 'dead', actions: noteUnreached },
+          { guard: owner, target: 'failed', actions: noteUnreached },
         ],
-        release: { guard: 'owner', target: 'pending', actions: 'giveBack' },
+        release: { guard: owner, target: 'pending', actions: { type: 'giveBack', params: theEvent } },
         leaseExpired: [
           { guard: 'leaseIsOverForGood', target: 'dead', actions: 'noteExpiry' },
           { guard: 'leaseIsOver', target: 'pending', actions: 'noteExpiry' },
         ],
         orphaned: [
-          { guard: 'killedTheProcessForGood', target: 'dead', actions: 'noteCrash' },
-          { target: 'pending', actions: 'orphan' },
+          { guard: { type: 'killedTheProcessForGood', params: theEvent }, target: 'dead', actions: 'noteCrash' },
+          { target: 'pending', actions: { type: 'orphan', params: theEvent } },
         ],
-        cancel: { target: 'done', actions: 'cancel' },
+        cancel,
       },
     },
     failed: {
       on: {
         due: { guard: 'isDue', target: 'pending', actions: 'touch' },
         clockSet: { guard: 'isFromLater', actions: 'drawIn' },
-        cancel: { target: 'done', actions: 'cancel' },
+        cancel,
       },
     },
-    done: { on: { silence: { guard: 'saysSomething', actions: 'silence' } } },
+    done: { on: { silence: { guard: 'saysSomething', actions: { type: 'silence', params: theEvent } } } },
     dead: {
       on: {
         retry: { target: 'pending', actions: 'startAfresh' },
-        cancel: { target: 'done', actions: 'cancel' },
+        cancel,
       },
     },
   },

@@ -16,7 +16,7 @@ export function legalEvents(machine: AnyStateMachine, status: string): LegalEven
     transitions.map(({ guard, target }) => ({
       event,
       only_if:
-        guard === undefined ? null : typeof guard === 'string' ? guard : String((guard as { type?: unknown }).type),
+        guard === undefined ? null : typeof guard === 'string' ? guard : 'type' in guard ? guard.type : guard.name,
       next: target?.[0]?.key ?? null,
     })),
   );

@@ -18,6 +18,9 @@ import {
 /** The row after an event, or null where the row's state does not accept it. */
 export type NextRow<Row, Event> = (row: Row, event: Event) => Row | null;
 
+/** The parameters of an action or guard that are the event itself: typed as the one that the transition is for. */
+export const theEvent = <Event>({ event }: { event: Event }): Event => event;
+
 export function nextRowBy<Row extends { status: string }, Event extends EventObject>(
   machine: AnyStateMachine,
 ): NextRow<Row, Event> {

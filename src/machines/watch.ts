@@ -12,7 +12,7 @@
 import { assign, setup } from 'xstate';
 import { hourMs } from '../domain/durations.ts';
 import type { Validators, Watch } from '../domain/watch.ts';
-import { type NextRow, nextRowBy } from './next-row.ts';
+import { type NextRow, nextRowBy, theEvent } from './next-row.ts';
 
 /** What a person may change. */
 export type WatchChanges = Partial<Pick<Watch, 'enabled' | 'interval_hours' | 'title' | 'config'>>;
@@ -52,42 +52,35 @@ function nextPoint({ next_run_at, interval_hours }: Watch, at: number): number {
   return next_run_at + points * interval;
 }
 
-const ofLatestJob = ({ context, event }: { context: Watch; event: WatchEvent }) =>
-  'job' in event && event.job === context.poll_job;
-
 export const watchMachine = setup({
   types: { context: {} as Watch, events: {} as WatchEvent, input: {} as Watch },
   guards: {
-    isDue: ({ context, event }) => context.enabled && context.next_run_at <= (event as EventOf<'due'>).at,
-    latestJob: ofLatestJob,
-    isTooFarAhead: ({ context, event }) =>
-      context.next_run_at > (event as EventOf<'clockSet'>).at + context.interval_hours * hourMs,
+    isDue: ({ context }, { at }: EventOf<'due'>) => context.enabled && context.next_run_at <= at,
+    latestJob: ({ context }, { job }: EventOf<'polled' | 'pollFailed'>) => job === context.poll_job,
+    isTooFarAhead: ({ context }, { at }: EventOf<'clockSet'>) =>
+      context.next_run_at > at + context.interval_hours * hourMs,
   },
   actions: {
-    startPoll: assign(({ context, event }) => {
-      const { at, job } = event as EventOf<'due'>;
-      return { next_run_at: nextPoint(context, at), poll_job: job ?? context.poll_job };
-    }),
-    startPollNow: assign(({ context, event }) => {
-      const { at, job } = event as EventOf<'runNow'>;
-      return { next_run_at: at + context.interval_hours * hourMs, poll_job: job ?? context.poll_job };
-    }),
-    noteSuccess: assign(({ context, event }) => {
-      const { at, items, validators, feed_url } = event as EventOf<'polled'>;
-      return {
-        last_run_at: at,
-        last_error: null,
-        last_item_count: items ?? context.last_item_count,
-        validators,
-        feed_url,
-      };
-    }),
-    noteFailure: assign(({ event }) => {
-      const { at, message } = event as EventOf<'pollFailed'>;
-      return { last_run_at: at, last_error: message.slice(0, maxErrorLength) };
-    }),
-    applyChanges: assign(({ context, event }) => {
-      const { changes } = event as EventOf<'edit'>;
+    startPoll: assign(({ context }, { at, job }: EventOf<'due'>) => ({
+      next_run_at: nextPoint(context, at),
+      poll_job: job ?? context.poll_job,
+    })),
+    startPollNow: assign(({ context }, { at, job }: EventOf<'runNow'>) => ({
+      next_run_at: at + context.interval_hours * hourMs,
+      poll_job: job ?? context.poll_job,
+    })),
+    noteSuccess: assign(({ context }, { at, items, validators, feed_url }: EventOf<'polled'>) => ({
+      last_run_at: at,
+      last_error: null,
+      last_item_count: items ?? context.last_item_count,
+      validators,
+      feed_url,
+    })),
+    noteFailure: assign((_, { at, message }: EventOf<'pollFailed'>) => ({
+      last_run_at: at,
+      last_error: message.slice(0, maxErrorLength),
+    })),
+    applyChanges: assign(({ context }, { changes }: EventOf<'edit'>) => {
       const interval = changes.interval_hours ?? context.interval_hours;
       const isNewPace = interval !== context.interval_hours && context.last_run_at !== null;
       return {
@@ -97,8 +90,8 @@ export const watchMachine = setup({
         ...(isNewPace ? { next_run_at: (context.last_run_at ?? 0) + interval * hourMs } : {}),
       };
     }),
-    drawIn: assign(({ context, event }) => ({
-      next_run_at: (event as EventOf<'clockSet'>).at + context.interval_hours * hourMs,
+    drawIn: assign(({ context }, { at }: EventOf<'clockSet'>) => ({
+      next_run_at: at + context.interval_hours * hourMs,
     })),
   },
 }).createMachine({
@@ -107,12 +100,20 @@ export const watchMachine = setup({
   initial: 'pending',
   states: { pending: {}, ok: {}, error: {} },
   on: {
-    due: { guard: 'isDue', actions: 'startPoll' },
-    runNow: { actions: 'startPollNow' },
-    polled: { guard: 'latestJob', target: '.ok', actions: 'noteSuccess' },
-    pollFailed: { guard: 'latestJob', target: '.error', actions: 'noteFailure' },
-    edit: { actions: 'applyChanges' },
-    clockSet: { guard: 'isTooFarAhead', actions: 'drawIn' },
+    due: { guard: { type: 'isDue', params: theEvent }, actions: { type: 'startPoll', params: theEvent } },
+    runNow: { actions: { type: 'startPollNow', params: theEvent } },
+    polled: {
+      guard: { type: 'latestJob', params: theEvent },
+      target: '.ok',
+      actions: { type: 'noteSuccess', params: theEvent },
+    },
+    pollFailed: {
+      guard: { type: 'latestJob', params: theEvent },
+      target: '.error',
+      actions: { type: 'noteFailure', params: theEvent },
+    },
+    edit: { actions: { type: 'applyChanges', params: theEvent } },
+    clockSet: { guard: { type: 'isTooFarAhead', params: theEvent }, actions: { type: 'drawIn', params: theEvent } },
   },
 });
 
