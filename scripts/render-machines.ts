@@ -6,6 +6,7 @@ import { jobMachine } from '../src/machines/job.ts';
 import { libraryMachine } from '../src/machines/library.ts';
 import { modelMachine } from '../src/machines/model.ts';
 import { pageMachine } from '../src/machines/page.ts';
+import { tombstoneMachine } from '../src/machines/tombstone.ts';
 import { watchMachine } from '../src/machines/watch.ts';
 import { createWriterMachine } from '../src/machines/writer.ts';
 
@@ -105,6 +106,11 @@ export function renderMachines(): string {
       'Backfill',
       'How a model comes to have vectors of every page (`src/machines/backfill.ts`); without a row it is `not_started`. It follows its job when that dies or is retried.',
       tableOf(backfillMachine),
+    ),
+    section(
+      'Tombstone',
+      'How far the erasure of a forgotten page is (`src/machines/tombstone.ts`, docs/forgetting.md).',
+      tableOf(tombstoneMachine),
     ),
     section('Breaker', 'One per outside provider (`src/machines/breaker.ts`).', tableOf(breakerMachine)),
     section(

@@ -6,7 +6,7 @@
 import type { LabelRange } from '../domain/page.ts';
 import type { Command } from '../store/store.ts';
 import { commitContent, type PageContent } from './commit-content.ts';
-import { reopenTombstone } from './forget.ts';
+import { moveTombstones } from './forget.ts';
 import type { Attempt } from './settle-job.ts';
 
 export interface PagesCommit {
@@ -25,7 +25,8 @@ export function commitPages(pages: readonly { attempt: Attempt | null; content: 
       const stored = commitContent(attempt, content)(transaction);
       const count = content.chunks.length;
       const labels = stored?.labels ?? { first: count === 0 ? 0 : transaction.counters.take('label', count), count };
-      if (stored === null) reopenTombstone(transaction, content.page_no, labels.first, count);
+      const late = { type: 'late', first_label: labels.first, chunk_count: count } as const;
+      if (stored === null) moveTombstones(transaction, [content.page_no], late); // of a forgotten page: its files are due again
       commit.stored.push(stored !== null);
       if (count > 0) commit.pages.push(labels);
       const obsolete = stored?.obsolete ?? labels;

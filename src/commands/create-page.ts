@@ -1,6 +1,6 @@
 /** How a page row comes about: together with its text, if it came with one, and the job that indexes it. */
 import type { PageMetadata } from '../domain/metadata.ts';
-import type { Section } from '../domain/page.ts';
+import type { Page, Section } from '../domain/page.ts';
 import { beginPage } from '../machines/page.ts';
 import type { Transaction } from '../store/store.ts';
 import { createJob, type JobPolicy } from './move-job.ts';
@@ -19,17 +19,11 @@ export interface GivenPage {
   metadata: PageMetadata | null;
 }
 
-export interface Visits {
-  first_seen_at: number;
-  last_seen_at: number;
-  visit_count: number;
-}
-
 /** Gives its number. */
 export function createPage(
   transaction: Transaction,
   given: GivenPage,
-  { first_seen_at, last_seen_at, visit_count }: Visits,
+  visits: Pick<Page, 'first_seen_at' | 'last_seen_at' | 'visit_count'>,
   { at, max_attempts }: JobPolicy,
 ): number {
   const { canonical_url, original_url, domain, title, body, content_hash, sections, source, metadata } = given;
@@ -37,7 +31,7 @@ export function createPage(
   const kind = body === null ? 'fetch_and_index' : 'index_page';
   const job = createJob(transaction, { kind, page_no: no, max_attempts, at });
   const known = { no, canonical_url, original_url, domain, title, source, metadata, content_hash, entity_job: null };
-  transaction.pages.put(beginPage({ ...known, first_seen_at, last_seen_at, visit_count }, job), undefined);
+  transaction.pages.put(beginPage({ ...known, ...visits }, job), undefined);
   if (body !== null) transaction.pages.putBody(no, body, sections);
   return no;
 }

@@ -4,6 +4,7 @@
  * through the API; the second runs in a job soon after and takes what is big and cannot.
  */
 import type { Page } from '../domain/page.ts';
+import { newTombstone } from '../machines/tombstone.ts';
 import type { Transaction } from '../store/store.ts';
 import { forgetMembership } from './cluster-runs.ts';
 import { moveJob } from './move-job.ts';
@@ -18,14 +19,7 @@ export function erasePage(transaction: Transaction, page: Page, at: number): voi
   removePageEntities(transaction, page.no);
   forgetMembership(transaction, page.no);
   transaction.pages.remove(page);
-  transaction.tombstones.put({
-    page_no: page.no,
-    state: 'pending',
-    job_no: 0,
-    first_label: page.first_label,
-    chunk_count: page.chunk_count,
-    forgotten_at: at,
-  });
+  transaction.tombstones.put(newTombstone(page, at));
 }
 
 /**
@@ -43,7 +37,6 @@ export function purgeErased({ vectors, refusedTexts, models, backfills }: Transa
 /** Cancel a job of a forgotten page; what a finished one said of its failures goes, for it may name a URL. */
 function silenceJob(transaction: Transaction, no: number, at: number): void {
   const job = transaction.jobs.get(no);
-  if (job === undefined) return;
-  if (moveJob(transaction, job, { type: 'cancel', at, reason: CANCELLED }) !== null) return;
-  moveJob(transaction, job, { type: 'silence', at, message: CANCELLED });
+  const cancelled = job && moveJob(transaction, job, { type: 'cancel', at, reason: CANCELLED });
+  if (job !== undefined && cancelled === null) moveJob(transaction, job, { type: 'silence', at, message: CANCELLED });
 }

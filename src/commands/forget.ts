@@ -5,6 +5,7 @@
  */
 import type { RuleKind, RuleSettings } from '../domain/blacklist.ts';
 import { isInFlight, type Job } from '../domain/job.ts';
+import { nextTombstone, type TombstoneEvent } from '../machines/tombstone.ts';
 import { type BlacklistRule, settingsKey } from '../store/blacklist.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { forgetOldNames } from './cluster-runs.ts';
@@ -31,9 +32,7 @@ export function beginForget({ kind, pattern, settings, reason, at }: ForgetTarge
   return ({ blacklist, counters }) => {
     const known = blacklist.find(kind, pattern);
     const fresh = () => ({ no: counters.take('blacklist'), kind, pattern, reason, created_at: at });
-    const rule = madeBy({ ...(known ?? fresh()), purging: true }, settings);
-    blacklist.put(rule);
-    return rule;
+    return blacklist.begin(madeBy(known ?? fresh(), settings));
   };
 }
 
@@ -44,7 +43,7 @@ export function noteSettings(settings: RuleSettings): Command<void> {
   };
 }
 
-function madeBy(rule: BlacklistRule, settings: RuleSettings | undefined): BlacklistRule {
+function madeBy<Rule extends Omit<BlacklistRule, 'purging'>>(rule: Rule, settings: RuleSettings | undefined): Rule {
   const known = rule.canonicalized_by ?? [];
   if (settings === undefined || known.some((each) => settingsKey(each) === settingsKey(settings))) return rule;
   return { ...rule, canonicalized_by: [...known, settings] };
@@ -85,7 +84,7 @@ export function queuePurge(at: number, max_attempts: number): Command<Job | null
     const pageNos = transaction.tombstones.pageNumbers('pending', { job_no: 0, limit: pagesPerJob });
     if (pageNos.length === 0) return null;
     const job = createJob(transaction, { kind: 'purge_vectors', page_no: null, max_attempts, at });
-    moveTombstones(transaction, pageNos, { job_no: job.no });
+    moveTombstones(transaction, pageNos, { type: 'assigned', job_no: job.no });
     return job;
   };
 }
@@ -106,7 +105,7 @@ export function orphanPurges(): Command<number> {
       if (!hasJob(transaction.tombstones.get(no)?.job_no ?? 0)) stuck.push(no);
       if (stuck.length === pagesPerJob) break;
     }
-    moveTombstones(transaction, stuck, { job_no: 0 });
+    moveTombstones(transaction, stuck, { type: 'assigned', job_no: 0 });
     return stuck.length;
   };
 }
@@ -117,11 +116,9 @@ export function orphanPurges(): Command<number> {
  */
 export function endForget(ruleNo: number, { at, max_attempts }: JobPolicy): Command<void> {
   return (transaction) => {
-    const { blacklist } = transaction;
-    const rule = blacklist.get(ruleNo);
     forgetOldNames(transaction);
     queueNamingOfStale(at, max_attempts)(transaction);
-    if (rule !== undefined) blacklist.put({ ...rule, purging: false });
+    transaction.blacklist.end(ruleNo);
   };
 }
 
@@ -145,37 +142,19 @@ export function purgeSlice(attempt: Attempt, pageNos: readonly number[]): Comman
 
 /** The purge job is done: its pages are out of the store. Runs in the transaction that completes it. */
 export function markDeleted(transaction: Transaction, jobNo: number): void {
-  moveTombstones(transaction, transaction.tombstones.pageNumbers('pending', { job_no: jobNo }), { state: 'deleted' });
+  moveTombstones(transaction, transaction.tombstones.pageNumbers('pending', { job_no: jobNo }), { type: 'purged' });
 }
 
 /** The files were rewritten and checked after these pages were deleted. */
 export function markVerified(pageNos: readonly number[]): Command<void> {
-  return (transaction) => {
-    const still = pageNos.filter((no) => transaction.tombstones.get(no)?.state === 'deleted');
-    moveTombstones(transaction, still, { state: 'verified' });
-  };
+  return (transaction) => moveTombstones(transaction, pageNos, { type: 'rewritten' });
 }
 
-/** A late result of a forgotten page was refused, but the index had a part of it under these labels: its files are due again. */
-export function reopenTombstone(
-  { tombstones }: Transaction,
-  pageNo: number,
-  first_label: number,
-  chunk_count: number,
-): void {
-  const tombstone = tombstones.get(pageNo);
-  if (tombstone === undefined) return;
-  const state = tombstone.state === 'pending' ? 'pending' : 'deleted';
-  tombstones.put({ ...tombstone, first_label, chunk_count, state });
-}
-
-function moveTombstones(
-  { tombstones }: Transaction,
-  pageNos: readonly number[],
-  change: { state?: 'deleted' | 'verified'; job_no?: number },
-): void {
+/** Apply an event to the tombstones of these pages that accept it. */
+export function moveTombstones({ tombstones }: Transaction, pageNos: readonly number[], event: TombstoneEvent): void {
   for (const no of pageNos) {
     const tombstone = tombstones.get(no);
-    if (tombstone !== undefined) tombstones.put({ ...tombstone, ...change });
+    const moved = tombstone === undefined ? null : nextTombstone(tombstone, event);
+    if (moved !== null) tombstones.put(moved);
   }
 }

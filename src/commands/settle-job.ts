@@ -3,6 +3,7 @@
  * longer owns its job (its lease expired, its page was forgotten) gets null back and changes nothing.
  */
 import type { Job } from '../domain/job.ts';
+import type { JobEvent } from '../machines/job.ts';
 import type { Command, Transaction } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
@@ -18,6 +19,14 @@ export function ownsJob({ jobs }: Pick<Transaction, 'jobs'>, { job_no, claim }: 
   return job?.status === 'running' && job.claim === claim;
 }
 
+/** Null, and nothing written, where the job does not accept the event. */
+const moveByNumber =
+  (no: number, event: JobEvent): Command<Job | null> =>
+  (transaction) => {
+    const job = transaction.jobs.get(no);
+    return job === undefined ? null : moveJob(transaction, job, event);
+  };
+
 /** Finish the job; `also` runs in the same transaction, only when the attempt still owns the job. */
 export function completeJob(
   attempt: Attempt,
@@ -25,8 +34,7 @@ export function completeJob(
   also?: (transaction: Transaction) => void,
 ): Command<Job | null> {
   return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
-    const done = job === undefined ? null : moveJob(transaction, job, { type: 'complete', at, claim: attempt.claim });
+    const done = moveByNumber(attempt.job_no, { type: 'complete', at, claim: attempt.claim })(transaction);
     if (done !== null) also?.(transaction);
     return done;
   };
@@ -39,11 +47,7 @@ export interface Failure {
 }
 
 export function failJob(attempt: Attempt, at: number, failure: Failure): Command<Job | null> {
-  return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
-    if (job === undefined) return null;
-    return moveJob(transaction, job, { type: 'fail', at, claim: attempt.claim, ...failure });
-  };
+  return moveByNumber(attempt.job_no, { type: 'fail', at, claim: attempt.claim, ...failure });
 }
 
 export interface Unreached {
@@ -54,20 +58,12 @@ export interface Unreached {
 
 /** The attempt did not reach what it needs: it counts as no attempt. */
 export function noteUnreached(attempt: Attempt, at: number, unreached: Unreached): Command<Job | null> {
-  return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
-    if (job === undefined) return null;
-    return moveJob(transaction, job, { type: 'unreached', at, claim: attempt.claim, ...unreached });
-  };
+  return moveByNumber(attempt.job_no, { type: 'unreached', at, claim: attempt.claim, ...unreached });
 }
 
 /** Give an unfinished attempt back, uncounted, to run again at `runAt`; `message` says why where that is worth a word. */
 export function releaseJob(attempt: Attempt, at: number, runAt: number, message?: string): Command<Job | null> {
-  return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
-    if (job === undefined) return null;
-    return moveJob(transaction, job, { type: 'release', at, claim: attempt.claim, runAt, message });
-  };
+  return moveByNumber(attempt.job_no, { type: 'release', at, claim: attempt.claim, runAt, message });
 }
 
 /** Run a command as a checkpoint of an attempt, in one transaction; null, and nothing changes, where it no longer owns its job. */
@@ -78,18 +74,13 @@ export function checkpointJob<Reply>(
   command: Command<Reply>,
 ): Command<{ reply: Reply } | null> {
   return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
-    const owned =
-      job !== undefined && moveJob(transaction, job, { type: 'progress', at, claim: attempt.claim, leaseMs }) !== null;
-    return owned ? { reply: command(transaction) } : null;
+    const job = moveByNumber(attempt.job_no, { type: 'progress', at, claim: attempt.claim, leaseMs })(transaction);
+    return job === null ? null : { reply: command(transaction) };
   };
 }
 
 /** Renew an attempt's lease; false: it is not its owner any more and must stop. */
 export function heartbeatJob(attempt: Attempt, at: number, leaseMs: number): Command<boolean> {
-  return (transaction) => {
-    const job = transaction.jobs.get(attempt.job_no);
-    if (job === undefined) return false;
-    return moveJob(transaction, job, { type: 'heartbeat', at, claim: attempt.claim, leaseMs }) !== null;
-  };
+  const beat = moveByNumber(attempt.job_no, { type: 'heartbeat', at, claim: attempt.claim, leaseMs });
+  return (transaction) => beat(transaction) !== null;
 }

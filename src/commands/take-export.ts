@@ -37,14 +37,14 @@ function takeLine(transaction: Transaction, line: ExportLine, policy: JobPolicy)
   switch (line.kind) {
     case 'rule': {
       if (transaction.blacklist.find(line.rule_kind, line.pattern) !== undefined) return null;
-      transaction.blacklist.put({
+      // The next start forgets what matches it, before it serves.
+      transaction.blacklist.begin({
         no: transaction.counters.take('blacklist'),
         pattern: line.pattern,
         kind: line.rule_kind,
         reason: line.reason,
         ...(line.canonicalized_by === undefined ? {} : { canonicalized_by: line.canonicalized_by }),
         created_at: instantOf(line.created_at),
-        purging: true, // the next start forgets what matches it, before it serves
       });
       return 'rules';
     }

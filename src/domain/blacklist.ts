@@ -42,3 +42,18 @@ export const blacklistEntry = z.strictObject({
 });
 export const blacklistResponse = z.strictObject({ entries: z.array(blacklistEntry) });
 export type BlacklistResponse = z.infer<typeof blacklistResponse>;
+
+export const tombstoneStates = ['pending', 'deleted', 'verified'] as const;
+export type TombstoneState = (typeof tombstoneStates)[number];
+
+/** The row of a forgotten page. */
+export interface Tombstone {
+  page_no: number;
+  state: TombstoneState;
+  job_no: number;
+  /** The page's last labels: no index file may hold them once verified. */
+  first_label: number;
+  chunk_count: number;
+  /** When the page was forgotten, ms. */
+  forgotten_at: number;
+}

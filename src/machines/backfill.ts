@@ -86,7 +86,7 @@ export const backfillMachine = setup({
 });
 
 /** The row after an event, or null where the backfill's state does not accept it. */
-export const nextBackfill: NextRow<Backfill, BackfillEvent> = nextRowBy(backfillMachine);
+export const nextBackfill: NextRow<Backfill, BackfillEvent> = nextRowBy(backfillMachine, 'status');
 
 /** The row of a model's first backfill. */
 export function firstBackfill(

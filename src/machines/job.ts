@@ -188,7 +188,7 @@ export const jobMachine = setup({
 });
 
 /** The row after an event, or null where the job's state does not accept it. */
-export const nextJob: NextRow<Job, JobEvent> = nextRowBy(jobMachine);
+export const nextJob: NextRow<Job, JobEvent> = nextRowBy(jobMachine, 'status');
 
 /** Rows of earlier versions do not say. */
 function unreachedOf({ unreached = 0 }: Job): number {

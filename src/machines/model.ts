@@ -36,7 +36,7 @@ export const modelMachine = setup({
 });
 
 /** The row after an event, or null where the model's state does not accept it. */
-export const nextModel: NextRow<EmbeddingModel, ModelEvent> = nextRowBy(modelMachine);
+export const nextModel: NextRow<EmbeddingModel, ModelEvent> = nextRowBy(modelMachine, 'status');
 
 /** The row of a model in a space of its own, empty so far: `ready` where there is no page whose vectors it could lack. */
 export function newModel(

@@ -41,7 +41,7 @@ export const pageMachine = setup({
 });
 
 /** The row after an event, or null where the page's state does not accept it. */
-export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine);
+export const nextPage: NextRow<Page, PageEvent> = nextRowBy(pageMachine, 'status');
 
 /** The row of a page that begins under a job: a new one, or one that a repair has indexed again. */
 export function beginPage(

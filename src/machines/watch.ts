@@ -118,4 +118,4 @@ export const watchMachine = setup({
 });
 
 /** The row after an event, or null where the watch does not accept it. */
-export const nextWatch: NextRow<Watch, WatchEvent> = nextRowBy(watchMachine);
+export const nextWatch: NextRow<Watch, WatchEvent> = nextRowBy(watchMachine, 'status');

@@ -170,7 +170,7 @@ async function adoptStore(dir: string, storeId: string, rules: readonly CarriedR
     const counters = new Counters(environment);
     const lacking = rules.filter(({ kind, pattern }) => blacklist.find(kind, pattern) === undefined);
     await environment.root.childTransaction(() => {
-      for (const rule of lacking) blacklist.put({ ...rule, no: counters.take('blacklist'), purging: true });
+      for (const rule of lacking) blacklist.begin({ ...rule, no: counters.take('blacklist') });
     });
     await environment.root.flushed;
     return lacking.length;

@@ -15,7 +15,7 @@ export interface BlacklistRule {
   kind: RuleKind;
   reason: string | null;
   created_at: number;
-  /** Its pages are not all gone yet: a start goes on with them. */
+  /** Its pages are not all gone yet: a start goes on with them. A mark, no state: the rule holds either way. */
   purging: boolean;
   /** Of a URL: the settings by which its pattern is its canonical form. Absent: made before rules kept them, or by another store. */
   canonicalized_by?: RuleSettings[] | undefined;
@@ -107,6 +107,19 @@ export class BlacklistTransactor extends BlacklistReader {
   protected override isEmpty(): boolean {
     this.#knownEmpty ??= super.isEmpty();
     return this.#knownEmpty;
+  }
+
+  /** Put a rule, new or known, whose pages are now to be erased. */
+  begin(rule: Omit<BlacklistRule, 'purging'>): BlacklistRule {
+    const begun = { ...rule, purging: true };
+    this.put(begun);
+    return begun;
+  }
+
+  /** The rule's pages are all gone; nothing for an unknown rule. */
+  end(no: number): void {
+    const rule = this.get(no);
+    if (rule !== undefined) this.put({ ...rule, purging: false });
   }
 
   put(rule: BlacklistRule): void {

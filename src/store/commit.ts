@@ -1,9 +1,9 @@
 /** What a commit of the store is to those who asked for it and to those who follow it: replies, changed rows, and why one failed. */
+import type { Tombstone } from '../domain/blacklist.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Job } from '../domain/job.ts';
 import type { Page } from '../domain/page.ts';
 import type { BlacklistRule } from './blacklist.ts';
-import type { Tombstone } from './tombstones.ts';
 
 export type CommandResult = { ok: true; reply: unknown } | { ok: false; error: unknown };
 

@@ -1,27 +1,10 @@
 /**
- * Tombstones: what is left of a forgotten page, without a word of it. They say how far its erasure is:
- *
- * pending   its row, text and chunks are gone; vectors and log entries wait for the purge job `job_no` (0: not queued yet)
- * deleted   out of the store, the segments and the shards as they are in memory; the files may still hold bytes of it
- * verified  every file was rewritten and checked since
+ * Tombstones: what is left of a forgotten page, without a word of it; src/machines/tombstone.ts has their states.
  *
  * Databases: `tombstones` page no → row; `tombstones_by_state` [state, job no, page no].
  */
+import { type Tombstone, type TombstoneState, tombstoneStates } from '../domain/blacklist.ts';
 import type { Environment, Table } from './environment.ts';
-
-const tombstoneStates = ['pending', 'deleted', 'verified'] as const;
-export type TombstoneState = (typeof tombstoneStates)[number];
-
-export interface Tombstone {
-  page_no: number;
-  state: TombstoneState;
-  job_no: number;
-  /** The page's last labels: no index file may hold them once verified. */
-  first_label: number;
-  chunk_count: number;
-  /** When the page was forgotten, ms. */
-  forgotten_at: number;
-}
 
 const end = Number.MAX_SAFE_INTEGER;
 
