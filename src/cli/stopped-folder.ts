@@ -31,14 +31,14 @@ export async function withStoppedFolder<Result>(
 
 /** The same with the folder's store, made if need be. Errors: OperatorError, too. */
 export function withStoppedStore<Result>(
-  context: Pick<Context, 'settings' | 'newId'>,
+  context: Pick<Context, 'settings' | 'newId' | 'terminal'>,
   what: string,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   return withStoppedFolder(context, what, async ({ path, wasUsed, isLost }) => {
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed });
-    const store = Store.open(path, context.newId, isLost);
+    const store = await Store.open(path, context.newId, isLost, context.terminal.note);
     try {
       return await use(store);
     } finally {

@@ -43,7 +43,7 @@ export async function openLibrary(
     rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
-    const store = Store.open(path, randomUUID, folder.isLost);
+    const store = await Store.open(path, randomUUID, folder.isLost, (line) => log.info(line));
     opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     await ensureActiveModel(store, settings, { now, log });

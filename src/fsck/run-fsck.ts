@@ -48,7 +48,7 @@ export async function runFsck({ settings, repair, say, newId, now }: FsckOptions
 }
 
 async function mendStore(folder: DataFolder, settings: Settings, tools: Pick<FsckOptions, 'say' | 'newId' | 'now'>) {
-  const store = Store.open(folder.path, tools.newId, folder.isLost);
+  const store = await Store.open(folder.path, tools.newId, folder.isLost, tools.say);
   try {
     const mended = await store.commit(repairStore({ at: tools.now(), max_attempts: settings.jobs.max_attempts }));
     tools.say(`store: ${JSON.stringify(mended)}`);

@@ -16,13 +16,12 @@ import { isBegun } from './inspect-file.ts';
 import { copyInPlace, copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
 import { requireRoomToUpgrade } from './room-to-open.ts';
 
-/** Bumped when the layout of a stored record changes; a store of another format is refused, never misread. */
-export const storeFormat = 2;
-/** Read as they are; what is written to such a store is of this version's format, and so is its stamp from the first start on. */
-const olderFormats: readonly unknown[] = [1];
+/** One more where stored rows are to be read otherwise than before: with a migration (migrations.ts). */
+export const storeFormat = 3;
 
-export function isReadableFormat(format: unknown): boolean {
-  return format === storeFormat || olderFormats.includes(format);
+/** A store of an older format can be read, and `Store.open` migrates it; one of any other is refused, never misread. */
+export function isReadableFormat(format: unknown): format is number {
+  return typeof format === 'number' && Number.isInteger(format) && format >= 1 && format <= storeFormat;
 }
 
 export interface Environment {
@@ -36,10 +35,7 @@ export interface Environment {
   format: number;
   /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Table<Value, StoredKey>;
-  /**
-   * All databases are opened, and this version is about to write: an older store gets its stamp, a store that was just made its name, under
-   * which other processes find it.
-   */
+  /** All databases are opened: a store that was just made gets its name, under which other processes find it. */
   finish(): void;
   /**
    * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
@@ -111,12 +107,10 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   const slots: Slot[] = [];
   const present = new Set<Key>(root.getKeys());
   let isRoomProven = false;
-  const requireRoom = () => {
-    if (!isRoomProven) requireRoomToUpgrade(dirname(path));
-    isRoomProven = true;
-  };
   const requireRoomFor = (name: string) => {
-    if (!present.has(name)) requireRoom();
+    if (present.has(name) || isRoomProven) return;
+    requireRoomToUpgrade(dirname(path));
+    isRoomProven = true;
   };
   requireRoomFor('stamp');
   const stamp = root.openDB<string | number, string>({ name: 'stamp' });
@@ -129,7 +123,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       'store_format',
       `the data folder has store format ${format}, this version of readback reads format ${storeFormat}`,
     );
-  } else if (format !== storeFormat) requireRoom();
+  }
   const storeId = String(stamp.get('store_id'));
   let closed: Promise<void> | undefined;
   let opened = fileIdentity(statSync(join(place, 'data.mdb')));
@@ -184,7 +178,6 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       return steadyHandle(slot) as unknown as Table<Value, StoredKey>;
     },
     finish: () => {
-      if (stamp.get('format') !== storeFormat) stamp.putSync('format', storeFormat);
       if (isNew) putNewInPlace(making, path);
     },
     rewrite,

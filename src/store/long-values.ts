@@ -1,7 +1,7 @@
 /**
  * Values of a page that may be long, a text or a list, cut into parts so that a piece of one costs its own length wherever it lies.
- * The head is under the page's number, each later part under [page, where it begins]; `partLength` bounds them all. Values that were
- * stored before there were parts are heads of any length: they are read as they are, whole. Owned by `pages.ts`.
+ * The head is under the page's number, each later part under [page, where it begins]; `partLength` bounds them all. Who
+ * only reads a store older than format 3 may meet a head of any length, which is the whole value. Owned by `pages.ts`.
  */
 import type { Environment, Table, TypedDatabaseOptions } from './environment.ts';
 import { pairsOf } from './keys.ts';

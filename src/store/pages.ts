@@ -14,7 +14,7 @@ import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, urlKey } from './keys.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
-/** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. Rows of format 1 have their sections. */
+/** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. Rows of formats 1 and 2 may have their sections. */
 type StoredPage = Omit<Page, 'metadata'> & { metadata: string | null; sections?: Section[] };
 /** What needs no metadata, which may be long: they are not parsed. */
 export type PageHead = Omit<Page, 'metadata'>;

@@ -18,6 +18,8 @@ const lockFileBytes = 8192;
  * Rows of models that are renewed take less.
  */
 const upgradeBytes = 2 ** 19;
+/** What a transaction of a migration (`migrations.ts`) may add to the file; a smaller store has no more to rewrite than its size. */
+const migrationBytes = 2 ** 24;
 
 /** Errors: OperatorError `disk_full`, before anything is made, where the store below `dataDir` has files still to be made that do not fit. */
 export function requireRoomToOpen(dataDir: string): void {
@@ -28,6 +30,12 @@ export function requireRoomToOpen(dataDir: string): void {
 /** Errors: OperatorError `disk_full`, before anything is made, where there is no room for what this version adds to the store below `dataDir`. */
 export function requireRoomToUpgrade(dataDir: string): void {
   requireRoom(dataDir, upgradeBytes, 'bring the store to this version');
+}
+
+/** Errors: OperatorError `disk_full`, before anything is written, where there is no room for a migration's next transaction. */
+export function requireRoomToMigrate(dataDir: string): void {
+  const { size } = statSync(join(dataDir, 'store', 'data.mdb'));
+  requireRoom(dataDir, Math.min(size, migrationBytes), 'bring the store to this version');
 }
 
 /** Missing, empty, or all hole. */

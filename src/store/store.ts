@@ -26,11 +26,13 @@ import { ImportReader, ImportTransactor } from './imports.ts';
 import { JobReader, JobTransactor } from './jobs.ts';
 import { openApart } from './look-apart.ts';
 import { MetricReader, MetricTransactor } from './metric-snapshots.ts';
+import { migrate } from './migrations.ts';
 import { ModelReader, ModelTransactor } from './models.ts';
 import { PageReader, PageTransactor } from './pages.ts';
 import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { RefusedTextReader, RefusedTextTransactor } from './refused-texts.ts';
 import { ReplayReader, ReplayTransactor } from './replays.ts';
+import { requireRoomToMigrate } from './room-to-open.ts';
 import { TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
@@ -127,11 +129,28 @@ export class Store {
   }
 
   /**
-   * Open or create the store below `dataDir`; `isFolderLost` is asked before each write.
-   * Errors: OperatorError `store_format`; `disk_full` where this version adds what does not fit.
+   * Open or create the store below `dataDir`; `isFolderLost` is asked before each write. One of an older format is migrated first, and `say` is
+   * told how far that is. Errors: OperatorError `store_format`; `disk_full` where this version adds what does not fit; as of `transact`.
    */
-  static open(dataDir: string, newStoreId: () => string, isFolderLost = () => false): Store {
-    return new Store(openEnvironment(join(dataDir, 'store'), newStoreId), isFolderLost);
+  static async open(
+    dataDir: string,
+    newStoreId: () => string,
+    isFolderLost = () => false,
+    say: (line: string) => void = () => {},
+  ): Promise<Store> {
+    const environment = openEnvironment(join(dataDir, 'store'), newStoreId);
+    const store = new Store(environment, isFolderLost);
+    try {
+      const commit = (step: () => void) => {
+        requireRoomToMigrate(dataDir);
+        return store.commit(step);
+      };
+      await migrate(environment, { commit, say });
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   }
 
   /**

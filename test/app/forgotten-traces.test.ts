@@ -19,7 +19,7 @@ const canaries = ['zqxbody', 'zqxkeyword', 'zqxlabel', 'zqxspelling', 'zqxfailed
 
 /** Write into the store of a system that does not run. */
 async function written<Reply>(system: WholeSystem, command: Command<Reply>): Promise<Reply> {
-  const store = Store.open(system.dataDir, randomUUID);
+  const store = await Store.open(system.dataDir, randomUUID);
   try {
     return await store.commit(command);
   } finally {

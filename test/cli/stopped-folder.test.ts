@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withStoppedStore } from '../../src/cli/stopped-folder.ts';
+import { openTerminal } from '../../src/cli/terminal.ts';
 import { FatalError } from '../../src/domain/errors.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { openDataFolder } from '../../src/store/data-folder.ts';
@@ -12,9 +13,11 @@ import { temporaryFolder } from '../importers/temporary-files.ts';
 test('a command that works on a stopped folder writes nothing more when a service has taken it that did not see the command', async (t) => {
   const dataDir = join(temporaryFolder(t), 'data');
   const settings = readSettings({ SERVICE_DATA_DIR: dataDir, SERVICE_AUTH_TOKEN: 'stopped-token' });
+  const { stdout, stderr } = process;
+  const terminal = openTerminal({ stdout, stderr, colors: false, monotonic: () => 0 });
   let id = 0;
   const takeLabel = ({ counters }: Transaction) => counters.take('label');
-  await withStoppedStore({ settings, newId: () => `id-${id++}` }, 'an import', async (store) => {
+  await withStoppedStore({ settings, terminal, newId: () => `id-${id++}` }, 'an import', async (store) => {
     assert.equal(await store.commit(takeLabel), 1);
     rmSync(join(dataDir, 'lock.1'));
     const service = openDataFolder(dataDir, 'service');

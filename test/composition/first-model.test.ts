@@ -21,7 +21,7 @@ test('models of another version are renewed as soon as there is room, and until 
   t.after(() => disk.unmount());
   const path = join(disk.path, 'data');
   mkdirSync(path);
-  const store = Store.open(path, () => 'store-1');
+  const store = await Store.open(path, () => 'store-1');
   t.after(() => store.close());
   const named = { provider: 'local', model_name: 'wink', dim: 100, max_input_tokens: 512 };
   await store.commit(installModel({ id: 'small', ...named, ...traitsOf(named) }, policy));

@@ -44,7 +44,7 @@ for (const [name, { plant, finding }] of Object.entries(faults)) {
         `found: ${JSON.stringify(found.store)}`,
       );
       assert.equal(isClean(found), false);
-      const store = Store.open(dir, () => 'never');
+      const store = await Store.open(dir, () => 'never');
       await store.commit(repairStore({ at: 9, max_attempts: 5 }));
       await store.close();
       assert.deepEqual((await checkFolder(dir)).store, []);
@@ -69,7 +69,7 @@ test('a gap that a backfill is to fill waits, and what is left of a deleted mode
     });
     const report = await checkFolder(dir);
     assert.deepEqual([report.store, report.waiting, isClean(report)], [[], 1, true]);
-    const store = Store.open(dir, () => 'never');
+    const store = await Store.open(dir, () => 'never');
     const repairs = await store.commit(repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
     assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
@@ -89,7 +89,7 @@ test('a refused text is counted and is no fault, nor is one of a deleted model',
       dropped.put(9, 0);
       refused.put([9, 1], refusal(0));
     });
-    const store = Store.open(dir, () => 'never');
+    const store = await Store.open(dir, () => 'never');
     const repairs = await store.commit(repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
     assert.deepEqual([repairs.pages_requeued, repairs.orphans_dropped], [0, 0]);
@@ -104,7 +104,7 @@ test('a page whose text is lost is as one that is still to be fetched: found by 
   const dir = copiedFolder();
   try {
     await tamper(dir, ({ bodies, sections }) => [bodies.remove(2), sections.put(2, [{ char_start: 0, title: 'One' }])]);
-    const store = Store.open(dir, () => 'never');
+    const store = await Store.open(dir, () => 'never');
     await store.commit(repairStore({ at: 9, max_attempts: 5 }));
     const page = store.reader.pages.get(2);
     const sections = store.reader.pages.sections(2);
@@ -119,7 +119,7 @@ test('a page whose text is lost is as one that is still to be fetched: found by 
 test('repairing a sound store changes nothing', async () => {
   const dir = copiedFolder();
   try {
-    const store = Store.open(dir, () => 'never');
+    const store = await Store.open(dir, () => 'never');
     const repairs = await store.commit(repairStore({ at: 9, max_attempts: 5 }));
     await store.close();
     assert.deepEqual(repairs, {

@@ -17,7 +17,7 @@ const free = { suspect: 1, index: 100, fetch: 1, poll: 1, purge: 0, background: 
 
 /** A folder with three indexed pages of two chunks each, written by the service's own commands; no index files. */
 export async function makeFolder(dir: string): Promise<void> {
-  const store = Store.open(dir, () => 'store-1');
+  const store = await Store.open(dir, () => 'store-1');
   await store.commit(
     installModel(
       { id: 'm', provider: 'local', model_name: 'm', dim, max_input_tokens: 9, floor: null },

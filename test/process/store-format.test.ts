@@ -1,10 +1,17 @@
-/** Check C26: a data folder that another version wrote is refused in one clear line, and left as it is. */
+/** Check C26: a data folder of an unknown format is refused in one clear line and left as it is; one of an older version is brought to this one's. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
-import { RunningService, withoutEntities } from './service.ts';
+import type { EntityDetailResponse } from '../../src/domain/entity.ts';
+import type { ModelListResponse } from '../../src/domain/model.ts';
+import type { PageResponse } from '../../src/domain/page.ts';
+import type { WatchListResponse } from '../../src/domain/watch.ts';
+import { Cli } from '../cli/run-cli.ts';
+import { entity, farPhrase, forgottenPage, longPage, model, shortPage, watch } from '../fixtures/stores/contents.ts';
+import { unpackStore } from '../fixtures/stores/unpack-store.ts';
+import { RunningService, until, withoutEntities } from './service.ts';
 
 const setFormat = async (dataDir: string, format: unknown) => {
   const root = open({ path: join(dataDir, 'store'), maxDbs: 64 });
@@ -16,7 +23,7 @@ const setFormat = async (dataDir: string, format: unknown) => {
   return before;
 };
 
-test('a store of an unknown format is refused and not touched; its own version goes on with it, and with the format before', async (t) => {
+test('a store of an unknown format is refused and not touched; its own version goes on with it', async (t) => {
   const service = await RunningService.start(t, withoutEntities);
   const page = { url: 'https://example.com/', title: 'Herons', body_extracted: 'Herons hunt fish in shallow water.' };
   const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', page);
@@ -38,12 +45,52 @@ test('a store of an unknown format is refused and not touched; its own version g
     assert.equal(stderr, says);
     assert.deepEqual(readFileSync(file), before);
   }
-  await setFormat(service.dataDir, 1);
+  await setFormat(service.dataDir, own);
   await service.start();
   const { body: found } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/search', {
     query: 'herons',
   });
   assert.equal(found.results[0].page_id, body.page_id);
+});
+
+test('the service goes on with a store of format 1: everything is found, read and forbidden as before', async (t) => {
+  const service = RunningService.prepare(t);
+  unpackStore(1, service.dataDir);
+  const cli = new Cli(service.home);
+  const assertSound = async () => {
+    const { code, stdout, stderr } = await cli.run(['fsck']);
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /^3 pages, \d+ chunks$/m);
+  };
+  await assertSound();
+  await service.start();
+  for (const line of ['the store is brought from format 1 to 3', 'the store has format 3']) {
+    assert.ok(service.output.includes(line), line);
+  }
+  type Found = { results: { page_id: string; chunks: { text: string }[] }[] };
+  const search = () => service.call<Found>('POST', '/v1/search', { query: `"${farPhrase}"` });
+  await until(async () => (await search()).body.results.length > 0, 'the index is built again');
+  const [{ page_id, chunks }] = (await search()).body.results;
+  assert.ok(chunks.some(({ text }) => text.includes(farPhrase)));
+  const get = async <Body>(path: string) => (await service.call<Body>('GET', path)).body;
+  const page = await get<PageResponse>(`/v1/pages/${page_id}`);
+  assert.deepEqual([page.canonical_url, page.body_text], [longPage.url, longPage.body_extracted]);
+  const { watches } = await get<WatchListResponse>('/v1/watches');
+  assert.deepEqual(
+    watches.map(({ url, title, enabled }) => ({ url, title, enabled })),
+    [{ url: watch.url, title: watch.title, enabled: false }],
+  );
+  const named = await get<EntityDetailResponse>(`/v1/entities/${encodeURIComponent(entity)}`);
+  const [pageOfName] = await Promise.all(named.page_ids.map((id) => get<PageResponse>(`/v1/pages/${id}`)));
+  assert.deepEqual([named.page_ids.length, pageOfName.canonical_url], [1, shortPage.url]);
+  const { models } = await get<ModelListResponse>('/v1/models');
+  assert.deepEqual(
+    models.map(({ id, is_active }) => [id, is_active]),
+    [[model, true]],
+  );
+  assert.equal((await service.call('POST', '/v1/pages', forgottenPage)).status, 403);
+  const again = await service.call<{ page_id: string; revisit: boolean }>('POST', '/v1/pages', longPage);
+  assert.deepEqual([again.body.page_id, again.body.revisit], [page_id, true]);
   await service.stop();
-  assert.equal(await setFormat(service.dataDir, own), own, 'the start has made it its own');
+  await assertSound();
 });

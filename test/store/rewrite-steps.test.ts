@@ -73,7 +73,7 @@ test('a crash before any step leaves a whole store, which the next start opens w
   }
   assert.ok(left.filter((step) => step === 'renameSync').length === 2 && left.includes('fsyncSync'), left.join());
   for (const folder of fs.readdirSync(home)) {
-    const store = Store.open(join(home, folder), () => 'another identity');
+    const store = await Store.open(join(home, folder), () => 'another identity');
     assertWhole(store, 0, `before step ${folder} of ${left.join()}`);
     assert.equal(store.storeId, 'store 1');
     assert.ok(!existsSync(join(home, folder, 'store', 'copy')));
@@ -117,7 +117,7 @@ test('a disk that fills up during the copy leaves the old file, and the rewrite 
 }, async (t) => {
   if (typeof disk === 'string') return;
   t.after(() => disk.unmount());
-  const store = Store.open(disk.path, () => 'store 1');
+  const store = await Store.open(disk.path, () => 'store 1');
   t.after(() => store.close());
   for (let at = 1; at <= 20; at++) await (await store.transact([pageAt(at)])).flushed;
   const prototype: { backup(...given: unknown[]): Promise<void> } = Object.getPrototypeOf(

@@ -62,10 +62,10 @@ for (const kind of kinds) {
 
     disk.clear();
     requireRoomToOpen(path);
-    await Store.open(path, () => 'store-1').close();
+    await (await Store.open(path, () => 'store-1')).close();
     disk.fill();
     requireRoomToOpen(path);
-    const again = Store.open(path, () => 'store-2');
+    const again = await Store.open(path, () => 'store-2');
     assert.equal(again.storeId, 'store-1');
     await again.close();
 
@@ -88,7 +88,7 @@ for (const kind of kinds) {
     const before = readFileSync(file);
     disk.fill();
     requireRoomToOpen(path);
-    assert.throws(
+    await assert.rejects(
       () => Store.open(path, () => 'store-2'),
       isFull(/^the disk of .*data is full: 524288 bytes are needed to bring the store to this version, \d+ are free$/),
     );
@@ -96,11 +96,11 @@ for (const kind of kinds) {
     assert.deepEqual(readdirSync(path), ['store']);
 
     disk.clear();
-    const store = Store.open(path, () => 'store-2');
+    const store = await Store.open(path, () => 'store-2');
     assert.equal(store.storeId, 'store-1');
     await store.close();
     disk.fill();
-    await Store.open(path, () => 'store-2').close();
+    await (await Store.open(path, () => 'store-2')).close();
     const again = openEnvironment(join(path, 'store'), () => 'store-2');
     assert.equal(again.openDatabase<string, string>('pages', {}).get('kept'), 'row');
     await again.close();

@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from 'lmdb';
 import { isOperatorError } from '../../src/domain/errors.ts';
-import { auditStore } from '../../src/store/audit.ts';
-import { makeBackup } from '../../src/store/backup.ts';
 import { storeFormat } from '../../src/store/environment.ts';
-import { type Command, Store, type StoreReader } from '../../src/store/store.ts';
+import { type Command, Store } from '../../src/store/store.ts';
 import { StoreView } from '../../src/store/store-view.ts';
-import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
 
 const nothing: Command<undefined> = () => undefined;
@@ -82,7 +79,7 @@ test('a store of another format is refused in one line and left as it is', async
     const root = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
     await root.openDB({ name: 'stamp' }).put('format', format);
     await root.close();
-    assert.throws(
+    await assert.rejects(
       () => Store.open(temporary.path, () => 'x'),
       (error) =>
         isOperatorError(error, 'store_format') &&
@@ -93,57 +90,8 @@ test('a store of another format is refused in one line and left as it is', async
   const root = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
   await root.openDB({ name: 'stamp' }).put('format', storeFormat);
   await root.close();
-  temporary.store = Store.open(temporary.path, () => 'x');
+  temporary.store = await Store.open(temporary.path, () => 'x');
   assert.equal(temporary.store.reader.counters.peek('label'), 6);
-});
-
-test('a store of the format before is read as it is, and stays so for those who only read, and is of this one from its first start on', async () => {
-  await using temporary = await TemporaryStore.open();
-  await temporary.store.close();
-  const text = 'words of a page '.repeat(1000);
-  const chunk = { char_start: 15_000, char_end: 15_010, token_count: 2, section_title: null, section_start_s: null };
-  const sections = [{ char_start: 0, title: 'One' }];
-  const plain = { encoder: { useRecords: false } };
-  const root = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
-  await root.openDB({ name: 'stamp' }).put('format', 1);
-  await root.openDB({ name: 'pages', keyEncoding: 'uint32', ...plain }).put(5, { ...pageRow(), sections });
-  await root.openDB({ name: 'bodies', keyEncoding: 'uint32', encoding: 'string' }).put(5, text);
-  await root.openDB({ name: 'chunks', keyEncoding: 'uint32', ...plain }).put(5, Array(100).fill(chunk));
-  for (const added of ['body_parts', 'chunk_parts', 'page_sections']) await root.openDB({ name: added }).drop();
-  await root.close();
-
-  const check = ({ pages }: StoreReader) => {
-    assert.deepEqual([pages.body(5), pages.bodyLength(5)], [text, text.length]);
-    assert.equal(pages.bodySlice(5, 15_000, 15_010), text.slice(15_000, 15_010));
-    assert.deepEqual([pages.chunks(5).length, pages.chunk(5, 99), pages.chunk(5, 100)], [100, chunk, undefined]);
-    assert.deepEqual(pages.sections(5), sections);
-  };
-  const view = StoreView.open(temporary.path);
-  check(view.reader);
-  await view.close();
-  const stamped = async () => {
-    const looked = open({ path: join(temporary.path, 'store'), maxDbs: 64 });
-    const format: unknown = looked.openDB({ name: 'stamp' }).get('format');
-    await looked.close();
-    return format;
-  };
-  await auditStore(temporary.path);
-  assert.equal(await stamped(), 1, 'who only looks leaves it to the version before');
-  const backup = await makeBackup({
-    ...{ dataDir: temporary.path, target: join(temporary.path, 'backup'), now: () => 0, version: 'of a test' },
-  });
-  assert.equal(backup.store_format, 1);
-  temporary.store = Store.open(temporary.path, () => 'x');
-  check(temporary.store.reader);
-  await temporary.commit(({ pages }) => {
-    const page = pages.get(5);
-    assert.ok(page !== undefined);
-    pages.put({ ...page, title: 'Another' }, page);
-  });
-  check(temporary.store.reader);
-  await temporary.store.close();
-  assert.equal(await stamped(), storeFormat);
-  temporary.store = Store.open(temporary.path, () => 'x');
 });
 
 test('a file that is not a store yet is refused by those who only read, whose process LMDB would end', async () => {
@@ -167,7 +115,7 @@ test('a file that is not a store yet is refused by those who only read, whose pr
   } finally {
     await rm(path, { recursive: true });
   }
-  temporary.store = Store.open(temporary.path, () => 'x');
+  temporary.store = await Store.open(temporary.path, () => 'x');
 });
 
 test('a new store is found by others when it has all its databases, and what a killed start has left is made again', async () => {
@@ -178,8 +126,8 @@ test('a new store is found by others when it has all its databases, and what a k
     const killed = () => {
       throw new Error('ended here');
     };
-    assert.throws(() => Store.open(path, killed), { message: 'ended here' });
-    const made = Store.open(path, () => {
+    await assert.rejects(() => Store.open(path, killed), { message: 'ended here' });
+    const made = await Store.open(path, () => {
       assert.throws(() => StoreView.open(path), noStore);
       return 'store 1';
     });
@@ -200,7 +148,7 @@ test('the store is for its owner alone, whatever the umask', async () => {
   const path = await mkdtemp(join(tmpdir(), 'readback-modes-'));
   const umask = process.umask(0);
   try {
-    const store = Store.open(path, () => 'store 1');
+    const store = await Store.open(path, () => 'store 1');
     await store.transact([(transaction) => transaction.counters.take('label')]);
     const mode = async (name: string) => ((await stat(join(path, name))).mode & 0o777).toString(8);
     assert.equal(await mode('store'), '700');

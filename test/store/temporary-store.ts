@@ -11,13 +11,14 @@ export class TemporaryStore implements AsyncDisposable {
   /** What the commits so far changed, in order. */
   readonly changes: Changes = noChanges();
 
-  private constructor(path: string) {
+  private constructor(path: string, store: Store) {
     this.path = path;
-    this.store = Store.open(path, () => 'store 1');
+    this.store = store;
   }
 
   static async open(): Promise<TemporaryStore> {
-    return new TemporaryStore(await mkdtemp(join(tmpdir(), 'readback-store-')));
+    const path = await mkdtemp(join(tmpdir(), 'readback-store-'));
+    return new TemporaryStore(path, await Store.open(path, () => 'store 1'));
   }
 
   /** Run one command in a commit of its own; throws what the command threw. */
@@ -36,7 +37,7 @@ export class TemporaryStore implements AsyncDisposable {
 
   async reopen(): Promise<void> {
     await this.store.close();
-    this.store = Store.open(this.path, () => 'another identity');
+    this.store = await Store.open(this.path, () => 'another identity');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
