@@ -232,9 +232,9 @@ async function makeLarge(dataDir: string): Promise<void> {
   const { root, rows, bodies, chunks } = openFile(dataDir);
   await root.transaction(() => {
     for (const [at, text] of largeTexts.entries()) {
-      rows.put(100 + at, { ...rows.get(1), no: 100 + at });
-      bodies.put(100 + at, text);
-      chunks.put(100 + at, chunks.get(1) ?? []);
+      void rows.put(100 + at, { ...rows.get(1), no: 100 + at });
+      void bodies.put(100 + at, text);
+      void chunks.put(100 + at, chunks.get(1) ?? []);
     }
   });
   await root.close();
