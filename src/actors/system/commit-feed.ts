@@ -1,7 +1,7 @@
 /**
  * Tells those who keep a projection of the store what each commit changed, in commit order. Each is told of twice: when readers see it,
  * for what has to agree with them, and when it is on the disk, for what a crash must not take back: what goes out of the process, or into
- * other files. One that fails to reach the disk is told of once, and the process ends.
+ * other files. One that fails to reach the disk is told of once, and the library is closed.
  */
 import type { Changes } from '../../store/commit.ts';
 import { outsideTraces } from '../../tracing/span.ts';
