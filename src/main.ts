@@ -9,7 +9,7 @@ import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
-import { OperatorError } from './domain/errors.ts';
+import { isOperatorError, OperatorError } from './domain/errors.ts';
 import { listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
 import { stopListening } from './http/stop-listening.ts';
@@ -74,6 +74,8 @@ function settingsOrLeave(demo: boolean) {
     throw error;
   }
 }
+
+const exitCodeFor = (reason: unknown): number => (isOperatorError(reason, 'store_damaged') ? damagedExitCode : 1);
 
 async function main(): Promise<void> {
   const { demo } = readArguments();
@@ -147,11 +149,11 @@ async function main(): Promise<void> {
     log.info({ url: baseUrl, data_dir: settings.data_dir, version }, 'readback is ready');
     void app.over.then((reason) => {
       log.fatal({ err: reason }, 'the library cannot be opened again: the process ends');
-      void stop(1);
+      void stop(exitCodeFor(reason));
     });
     if (demo) await runDemo({ baseUrl, token: tokens()[0].token, say: (line) => process.stdout.write(`${line}\n`) });
   } catch (error) {
-    if (error instanceof OperatorError) leave(error.code === 'store_damaged' ? damagedExitCode : 1, error.message);
+    if (error instanceof OperatorError) leave(exitCodeFor(error), error.message);
     log.fatal({ err: error }, 'the start failed');
     process.exit(1);
   }

@@ -4,7 +4,7 @@ import { lanes } from '../domain/lane.ts';
 import type { Command } from '../store/store.ts';
 import { moveJob } from './move-job.ts';
 
-/** Give every running job of another incarnation back at once: one process holds the data folder, so its owner is dead. */
+/** Give every running job of another incarnation back at once: a library is open once at a time, so its owner is gone. */
 export function recoverOrphans(incarnation: string, at: number): Command<Job[]> {
   return (transaction) => {
     const orphans = [...transaction.jobs.withStatus('running')].filter((job) => job.incarnation !== incarnation);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { OpenedLibrary } from '../actors/system/library.ts';
 import { startServices } from '../actors/system/services.ts';
-import { OperatorError } from '../domain/errors.ts';
 import { clearInterruptedRestore } from '../store/backup.ts';
 import { openDataFolder } from '../store/data-folder.ts';
+import { replaceAbandoned } from '../store/environment.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
 import { Store } from '../store/store.ts';
@@ -31,16 +31,26 @@ export async function openLibrary(
 ): Promise<OpenedLibrary> {
   const { settings, log, now } = host;
   const opened: (() => unknown)[] = [];
+  /** All are let go of, also where one fails. */
   const close = async () => {
-    for (const closeOne of opened.reverse()) await closeOne();
+    const failures: unknown[] = [];
+    for (const closeOne of opened.reverse()) {
+      try {
+        await closeOne();
+      } catch (error) {
+        log.error({ err: error }, 'a part of the library could not be let go of');
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
-    if (again && !existsSync(join(path, 'store')))
-      throw new OperatorError('data_folder', `${path} has no store any more`);
+    if (again && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
     const folder = openDataFolder(path, randomUUID());
     opened.push(() => folder.release());
     clearInterruptedRestore(path);
-    rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
+    if (!again) rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
+    await replaceAbandoned(join(path, 'store'));
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
     const store = await Store.open(path, randomUUID, folder.isLost, (line) => log.info(line));
@@ -51,7 +61,7 @@ export async function openLibrary(
     opened.push(services.stop);
     return { ask: services.ask, broken: services.crashed, close };
   } catch (error) {
-    await close();
+    await close().catch(() => {}); // why it cannot be opened says more
     throw error;
   }
 }

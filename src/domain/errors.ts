@@ -31,15 +31,15 @@ export function unknownId(kind: string, id: string): DomainError {
   return new DomainError('not_found', `unknown ${kind} id: ${id.slice(0, 64)}`);
 }
 
-/** What a store cannot go on after: its library is closed, and opened again unless it `isTaken`. */
+/** What a store cannot go on after: its library is closed, and opened again unless that `isFinal`. */
 export class FatalError extends Error {
-  /** Another process has the data folder: opened again, the two would take it from each other for ever. */
-  readonly isTaken: boolean;
+  /** Opening it again would not help: another process has the data folder, say, and the two would take it from each other for ever. */
+  readonly isFinal: boolean;
 
-  constructor(message: string, { cause, isTaken = false }: { cause?: unknown; isTaken?: boolean } = {}) {
+  constructor(message: string, { cause, isFinal = false }: { cause?: unknown; isFinal?: boolean } = {}) {
     super(message, cause === undefined ? {} : { cause });
     this.name = 'FatalError';
-    this.isTaken = isTaken;
+    this.isFinal = isFinal;
   }
 }
 

@@ -12,12 +12,13 @@
  * closing   a stop was asked for: what is held is finished, in the reverse order
  * breaking  a service cannot go on: all are stopped
  * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
- * over      another process has the folder, or what broke could not be closed within `closeWithinMs`: the process has to end
+ * over      opening it again does not help (another process has the folder, the store is damaged), or what broke could not be closed within
+ *           `closeWithinMs`: the process has to end
  *
  * A stop while it opens or breaks is remembered: the library is closed when that has ended.
  */
 import { assign, fromPromise, setup } from 'xstate';
-import { FatalError } from '../domain/errors.ts';
+import { FatalError, OperatorError } from '../domain/errors.ts';
 
 export interface ReopenPolicy {
   backoffMs: number;
@@ -47,10 +48,19 @@ interface Context {
 
 type Event = { type: 'open' } | { type: 'stop' };
 
+/** Whether somebody has to mend what waiting does not. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof FatalError) return error.isFinal;
+  return error instanceof OperatorError && ['data_folder', 'store_damaged', 'store_format'].includes(error.code);
+}
+
 /** Where what broke goes when it is closed, also where something of it could not be let go of. */
 const broken = [
   { guard: 'isStopAsked', target: 'closed' },
-  { guard: 'isTaken', target: 'over' },
+  {
+    guard: { type: 'isFinal', params: ({ context }: { context: Context }) => ({ error: context.reason }) },
+    target: 'over',
+  },
   { target: 'failed' },
 ] as const;
 
@@ -64,7 +74,7 @@ export const libraryMachine = setup({
   },
   guards: {
     isStopAsked: ({ context }) => context.isStopAsked,
-    isTaken: ({ context: { reason } }) => reason instanceof FatalError && reason.isTaken,
+    isFinal: (_, { error }: { error: unknown }) => isFinal(error),
   },
   actions: {
     noteReason: assign({ reason: (_, { error }: { error: unknown }) => error }),
@@ -94,6 +104,11 @@ export const libraryMachine = setup({
         ],
         onError: [
           { guard: 'isStopAsked', target: 'closed' },
+          {
+            guard: { type: 'isFinal', params: ({ event }) => event },
+            target: 'over',
+            actions: { type: 'noteReason', params: ({ event }) => event },
+          },
           { target: 'failed', actions: { type: 'noteReason', params: ({ event }) => event } },
         ],
       },

@@ -7,13 +7,15 @@
  * may be in memory only (docs/decisions/stop-when-a-flush-fails.md). A reader never holds a snapshot across a turn of the event loop, so old pages are reused, and so the file may be
  * replaced (`rewrite`) under readers that go on reading.
  */
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { type Database, type DatabaseOptions, type Key, open, type RootDatabase } from 'lmdb';
-import { OperatorError } from '../domain/errors.ts';
+import { FatalError, OperatorError } from '../domain/errors.ts';
+import { replaceFile } from '../files/durable-file.ts';
 import { isBegun } from './inspect-file.ts';
-import { copyInPlace, copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
+import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
 import { requireRoomToUpgrade } from './room-to-open.ts';
 
 /** One more where stored rows are to be read otherwise than before: with a migration (migrations.ts). */
@@ -76,8 +78,10 @@ const maxDatabases = 64;
 /** Each reading thread or held snapshot takes a slot; only this process's main thread and the tools read. */
 const maxReaders = 64;
 
-/** Files that were abandoned, by identity: LMDB would hand out again what it has open of them. */
-const abandoned = new Set<string>();
+/** What is open of files that were abandoned, by their identity: LMDB would hand it out again. */
+const abandoned = new Map<string, RootDatabase>();
+/** Each keeps its file's room on the disk until the process ends. */
+const maxAbandoned = 3;
 
 /** Where a compact copy is made; what a crash left there is deleted. */
 const COPY = 'copy';
@@ -101,7 +105,6 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
   for (const left of [join(path, COPY), making]) rmSync(left, { recursive: true, force: true });
   const isNew = (statSync(dataFile, { throwIfNoEntry: false })?.size ?? 0) === 0;
   const place = isNew ? making : path;
-  if (!isNew && abandoned.has(fileIdentity(statSync(dataFile)))) copyInPlace(join(path, COPY), path);
   mkdirSync(place, { recursive: true, mode: 0o700 });
   let root = openRoot(place);
   const slots: Slot[] = [];
@@ -187,7 +190,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       return closed;
     },
     abandon: () => {
-      abandoned.add(opened);
+      abandoned.set(opened, root);
     },
   };
 }
@@ -224,6 +227,32 @@ export function openReadOnlyEnvironment(path: string): Environment {
     close: () => root.close(),
     abandon: () => {},
   };
+}
+
+/**
+ * Before a store is opened that this process abandoned: put a copy of its file, byte by byte and brought to the disk, in its place. It says what
+ * the kernel has of the old one's pages, wherever these are. Nothing is done to any other store.
+ * Errors: OperatorError `no_room`; those of the file system, with the old file in its place; FatalError when too many were abandoned.
+ */
+export async function replaceAbandoned(path: string): Promise<void> {
+  const dataFile = join(path, 'data.mdb');
+  const found = await stat(dataFile).catch(() => null);
+  if (found === null || !abandoned.has(fileIdentity(found))) return;
+  if (abandoned.size >= maxAbandoned) {
+    throw new FatalError(`the store could not be brought to the disk ${maxAbandoned} times`, { isFinal: true });
+  }
+  roomFor(path, found.size);
+  const copyDir = join(path, COPY);
+  await rm(copyDir, { recursive: true, force: true });
+  await mkdir(copyDir, { mode: 0o700 });
+  try {
+    // Read and written: a file system that can copy by reference would take what the disk has.
+    const copy = (to: string) => pipeline(createReadStream(dataFile), createWriteStream(to, { mode: 0o600 }));
+    await replaceFile(dataFile, copy, join(copyDir, 'data.mdb'));
+    await rm(join(path, 'lock.mdb'), { force: true }); // mapped by what is open of the old file
+  } finally {
+    await rm(copyDir, { recursive: true, force: true });
+  }
 }
 
 function fileIdentity({ dev, ino }: { dev: number; ino: number }): string {

@@ -2,17 +2,7 @@
  * The file system's part in replacing the store's file by a compact copy, and in putting a new store in its place. Until the renaming the
  * old file counts, from then on the new one; both say the same, so a crash at any point leaves a whole store, or none yet.
  */
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-} from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../domain/errors.ts';
 import { syncFile } from '../files/durable-file.ts';
@@ -54,22 +44,6 @@ export function putInPlace(copyDir: string, dir: string): void {
 export function settleInPlace(copyDir: string, dir: string): void {
   syncNow(dir, 'r');
   rmSync(copyDir, { recursive: true, force: true });
-}
-
-/**
- * Put a copy of the store's file, byte by byte, in its place, and bring it to the disk: what the kernel says of the old one's pages is of no
- * meaning for it. Errors: those of the file system; the old file then still is in its place.
- */
-export function copyInPlace(copyDir: string, dir: string): void {
-  rmSync(copyDir, { recursive: true, force: true });
-  mkdirSync(copyDir, { mode: 0o700 });
-  const copy = join(copyDir, DATA);
-  copyFileSync(join(dir, DATA), copy);
-  chmodSync(copy, 0o600);
-  syncNow(copy, 'r+');
-  rmSync(join(dir, LOCK), { force: true }); // mapped by whoever has the old file open
-  renameSync(copy, join(dir, DATA));
-  settleInPlace(copyDir, dir);
 }
 
 /** Bring a new store to the disk, then put its folder where there is none, or one without a store's data. */

@@ -139,7 +139,13 @@ export class Store {
     say: (line: string) => void = () => {},
   ): Promise<Store> {
     const environment = openEnvironment(join(dataDir, 'store'), newStoreId);
-    const store = new Store(environment, isFolderLost);
+    let store: Store;
+    try {
+      store = new Store(environment, isFolderLost);
+    } catch (error) {
+      environment.abandon();
+      throw error;
+    }
     try {
       const commit = (step: () => void) => {
         requireRoomToMigrate(dataDir);
@@ -193,7 +199,7 @@ export class Store {
     if (this.#failure !== null) throw this.#failure;
     await this.#environment.assertInPlace();
     if (this.#isFolderLost())
-      throw this.#end(new FatalError('another process has taken the data folder', { isTaken: true }));
+      throw this.#end(new FatalError('another process has taken the data folder', { isFinal: true }));
   }
 
   async #transact(commands: readonly Command<unknown>[]): Promise<Commit> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
-import { FatalError } from '../../src/domain/errors.ts';
+import { FatalError, OperatorError } from '../../src/domain/errors.ts';
 import { libraryMachine, type Opened } from '../../src/machines/library.ts';
 
 const policy = { backoffMs: 100, maxBackoffMs: 1000, steadyMs: 60_000, closeWithinMs: 5000 };
@@ -50,8 +50,8 @@ class Life {
     await settled();
   }
 
-  async cannotOpen(): Promise<void> {
-    this.#open?.reject(new Error('no disk'));
+  async cannotOpen(reason: Error = new Error('no disk')): Promise<void> {
+    this.#open?.reject(reason);
     await settled();
   }
 
@@ -179,8 +179,17 @@ test('what broke and cannot be closed in time is over: only the end of the proce
 test('a library whose folder another process has taken is over when it is closed: it is not taken back', async () => {
   const life = new Life();
   await life.opens();
-  await life.breaks(new FatalError('another process has taken the data folder', { isTaken: true }));
+  await life.breaks(new FatalError('another process has taken the data folder', { isFinal: true }));
   assert.equal(life.state, 'breaking');
   await life.closes();
   assert.equal(life.state, 'over');
+});
+
+test('where opening it again does not help it is over', async () => {
+  const life = new Life();
+  await life.cannotOpen(new OperatorError('store_damaged', 'the file is cut off'));
+  assert.equal(life.state, 'over');
+  const waiting = new Life();
+  await waiting.cannotOpen(new OperatorError('disk_full', 'no room'));
+  assert.equal(waiting.state, 'failed');
 });

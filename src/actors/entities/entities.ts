@@ -117,13 +117,14 @@ export function entitiesService({
     };
     const sweeping = sweep().catch((error) => log.error({ err: error }, 'the sweep goes on at the next start'));
     let looking: Promise<unknown> = Promise.resolve();
-    const idling = setInterval(() => {
+    const queueIfDue = async () => {
       if (entities.state('unmatched') === 0 || reader.jobs.nextDueAt('entities') !== undefined) return;
       const compared = reader.jobs.get(entities.state('matching_job'))?.updated_at ?? 0;
       if (now() < compared + entities.count() * restPerNameMs) return;
-      looking = commit(queueMatching(policy())).catch((error) =>
-        log.warn({ err: error }, 'names could not be queued to be compared'),
-      );
+      await commit(queueMatching(policy()));
+    };
+    const idling = setInterval(() => {
+      looking = queueIfDue().catch((error) => log.warn({ err: error }, 'names could not be queued to be compared'));
     }, idleMs);
     return {
       handlers,

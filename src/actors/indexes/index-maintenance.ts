@@ -34,7 +34,11 @@ export function maintainIndex({ sparse, spaces, searchers, reader, idle, log }: 
     }
   };
   const timer = setInterval(() => {
-    spaces.closeIdle(reader.models.activeModel()?.space ?? null);
+    try {
+      spaces.closeIdle(reader.models.activeModel()?.space ?? null);
+    } catch (error) {
+      return log.warn({ err: error }, 'the store cannot be read'); // it broke, and the library is being closed
+    }
     if (idle.take()) void save().then(releaseMemory);
   }, idleMs);
   return () => clearInterval(timer);

@@ -8,7 +8,7 @@
  *       retrying  the store could not be written: it is told again after a while
  * stay  open      until the scheduler asks to stop
  *       leaving   the handler may still finish within the grace time, else the attempt is given back uncounted; a ledger that
- *                 cannot be written is not waited for: the next process finds the job running and gives it back
+ *                 cannot be written is not waited for: who opens the library next finds the job running and gives it back
  * ended
  */
 import type { Logger } from 'pino';

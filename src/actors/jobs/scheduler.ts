@@ -3,7 +3,7 @@
  * It looks when a commit made a job claimable, when a job ends, when the next one is due, and every `sweepMs` while jobs run,
  * else every `idleMs`. Each look also takes expired leases back. A look is a commit, so a quiet service hardly writes.
  *
- * recovering  orphans of the last process go back to pending
+ * recovering  orphans of the library's last opening go back to pending
  * hindered    the store could not be written (disk full, say): the rest of the system serves, recovering is tried again
  * idle        waits for a reason to look
  * claiming    the writer claims; a reason that comes meanwhile (`again`) leads to another look, a stop (`last`) to draining
@@ -123,7 +123,7 @@ export function schedulerMachine(dependencies: SchedulerDependencies) {
         if (orphans.length > 0)
           log.warn(
             { jobs: orphans.length, kinds: [...new Set(orphans.map(({ kind }) => kind))] },
-            'jobs that the process before left running go back',
+            'jobs that were left running go back',
           );
       }),
       claim: fromPromise<Claimed, Context['running']>(async ({ input: running }) => {

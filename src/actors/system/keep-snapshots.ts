@@ -38,21 +38,21 @@ export class SnapshotKeeper {
   /** Write down what every metric is now. Errors: none. */
   async snapshot(): Promise<void> {
     const { commit, metrics, log, now } = this.#dependencies;
-    const samples = (await sampleValues(metrics)).filter(({ value }) => Number.isFinite(value));
     const added: { no: number; series: MetricSeries }[] = [];
     const pairs: number[] = [];
-    for (const { series, value } of samples) {
-      const key = keyOf(series);
-      const known = this.#numbers.get(key);
-      if (known === undefined && this.#lastNo >= maxSeries) continue;
-      const no = known ?? ++this.#lastNo;
-      if (known === undefined) {
-        this.#numbers.set(key, no);
-        added.push({ no, series });
-      }
-      pairs.push(no, value);
-    }
     try {
+      const samples = (await sampleValues(metrics)).filter(({ value }) => Number.isFinite(value));
+      for (const { series, value } of samples) {
+        const key = keyOf(series);
+        const known = this.#numbers.get(key);
+        if (known === undefined && this.#lastNo >= maxSeries) continue;
+        const no = known ?? ++this.#lastNo;
+        if (known === undefined) {
+          this.#numbers.set(key, no);
+          added.push({ no, series });
+        }
+        pairs.push(no, value);
+      }
       await commit(keepSnapshot({ ts: now(), pairs: Float64Array.from(pairs) }, added));
     } catch (error) {
       for (const { series } of added) this.#numbers.delete(keyOf(series));

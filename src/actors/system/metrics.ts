@@ -42,6 +42,7 @@ export function metricsService(dependencies: MetricsDependencies): StartService<
         keeper.stop();
         for (const timer of timers) clearInterval(timer);
         unsubscribe();
+        metrics.jobs.collected = undefined;
         await working;
       },
     };
