@@ -38,8 +38,8 @@ test('rare states are counted in the output of a service, whatever else is in it
   const lines = [
     { msg: 'a breaker changed its state', before: 'open', state: 'half_open' },
     { msg: 'a breaker changed its state', before: 'half_open', state: 'closed' },
-    { msg: 'jobs that the process before left running go back', jobs: 2, kinds: ['index_page', 'purge_vectors'] },
-    { msg: 'jobs that the process before left running go back', jobs: 1, kinds: ['index_page'] },
+    { msg: 'jobs that were left running go back', jobs: 2, kinds: ['index_page', 'purge_vectors'] },
+    { msg: 'jobs that were left running go back', jobs: 1, kinds: ['index_page'] },
     { msg: 'readback is ready' },
   ].map((line) => JSON.stringify(line));
   const output = [

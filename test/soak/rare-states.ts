@@ -14,7 +14,7 @@ interface Line {
 /** What the sources say then; a test looks for it there. */
 export const signs = {
   half_open_breaker: ['a breaker changed its state'],
-  rescued_job: ['jobs that the process before left running go back', 'jobs whose lease was over go back'],
+  rescued_job: ['jobs that were left running go back', 'jobs whose lease was over go back'],
   lost_lease: ['an attempt has lost its lease: it stops'],
   rebuilt_index: [
     'index files were lost: rebuilding them beside the service',
@@ -22,7 +22,7 @@ export const signs = {
     'bringing back what was indexed and not saved',
   ],
   overflowed_subscriber: ['a subscriber of the event stream that took nothing was ended'],
-  resumed_purge: ['a purge that was interrupted goes on', 'jobs that the process before left running go back'],
+  resumed_purge: ['a purge that was interrupted goes on', 'jobs that were left running go back'],
   replaced_thread: [
     'a thread was replaced',
     'a searcher thread was lost',
