@@ -31,9 +31,11 @@ test('whoever asks for the end while the system closes waits until it has let go
 test('temporary files that a killed process left are removed when the library is opened', async (t) => {
   const system = await WholeSystem.start(t);
   await system.stop();
-  const left = join(system.dataDir, 'tmp', 'recordings', 'r-left');
-  mkdirSync(left, { recursive: true });
-  writeFileSync(join(left, 'recording'), 'half');
+  const left = ['recordings/r-left', 'yt-dlp/run-abc'].map((name) => join(system.dataDir, 'tmp', name));
+  for (const folder of left) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'file'), 'secret');
+  }
   await system.start();
-  assert.equal(existsSync(left), false);
+  assert.deepEqual(left.map(existsSync), [false, false]);
 });

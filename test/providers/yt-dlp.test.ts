@@ -1,6 +1,6 @@
 /** How yt-dlp is run: with what, behind what, for how long, and what is left of it. A script of that name plays it. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -402,12 +402,4 @@ test('its version is asked once; one that is missing, and one that is no yt-dlp,
   assert.equal(await none.version(never), null);
   const refused = await failure(none.describe('http://video.example/', asked));
   assert.deepEqual([refused.code, refused.permanent], ['program_missing', true]);
-});
-
-test('what a process that was killed has left is swept away', (t) => {
-  const tempDir = join(folder(t), 'runs');
-  mkdirSync(join(tempDir, 'run-abc'), { recursive: true });
-  writeFileSync(join(tempDir, 'run-abc', 'cookies'), 'secret');
-  openYtDlp({ searchPath: '', tempDir, allowPrivateHosts: [], perHostGapMs: 0, timeoutMs: 1 });
-  assert.ok(!existsSync(tempDir));
 });
