@@ -17,7 +17,6 @@ export interface LibraryOptions {
   /** `again`: it was open before in this process. When `ending` is aborted, opening gives up. Errors: why it cannot be opened. */
   open(again: boolean, ending: AbortSignal): Promise<OpenedLibrary>;
   log: Logger;
-  policy?: Partial<ReopenPolicy>;
   /** Times the waits; the system's own unless given. */
   clock?: ActorOptions<AnyActorLogic>['clock'];
 }
@@ -28,7 +27,7 @@ export interface Library {
   /** Errors: those of the one that answers; DomainError `store_unavailable` while it does not serve. */
   ask: SystemAsk;
   state(): LibraryState;
-  /** Resolves when it serves for the first time. Errors: why the first opening failed; it is opened again all the same. */
+  /** Resolves when it serves for the first time. Errors: why the first opening failed; unless it is over, it is opened again. */
   opened: Promise<void>;
   /** Resolves with the reason when it broke and is not opened again: the process has to end. */
   over: Promise<unknown>;
@@ -36,10 +35,10 @@ export interface Library {
   close(): Promise<void>;
 }
 
-const defaultPolicy: ReopenPolicy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
+const policy: ReopenPolicy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
 
 /** Open a library and keep it open. */
-export function superviseLibrary({ open, log, policy, clock }: LibraryOptions): Library {
+export function superviseLibrary({ open, log, clock }: LibraryOptions): Library {
   const ending = new AbortController();
   let serving: OpenedLibrary | null = null;
   let wasOpen = false;
@@ -54,7 +53,7 @@ export function superviseLibrary({ open, log, policy, clock }: LibraryOptions): 
     },
   });
   const actor = createActor(machine, {
-    input: { policy: { ...defaultPolicy, ...policy } },
+    input: { policy },
     ...(clock === undefined ? {} : { clock }),
   });
   let before: LibraryState = 'closed';
