@@ -154,7 +154,7 @@ export function isBare({ char_end }: Pick<Chunk, 'char_end'>): boolean {
 
 /**
  * Whether a page is to have its bare chunk made: it has none, and no job is about to give it any. Its text is still to be fetched, which
- * may take days or never be, or it was indexed and has no words.
+ * may take days or never be, it was indexed and has no words, or it could not be indexed.
  */
 export function lacksBareChunk(page: Pick<Page, 'chunk_count' | 'content_hash' | 'status'>): boolean {
   return page.chunk_count === 0 && mayBeBare(page);
@@ -162,7 +162,7 @@ export function lacksBareChunk(page: Pick<Page, 'chunk_count' | 'content_hash' |
 
 /** Whether a page has no chunks but a bare one, as long as it is as it is. */
 export function mayBeBare({ content_hash, status }: Pick<Page, 'content_hash' | 'status'>): boolean {
-  return content_hash === null || status === 'indexed';
+  return content_hash === null || status === 'indexed' || status === 'dead';
 }
 
 /** Whether chunks can be of a text so long: each holds a part of it, or there is one alone that is bare. */

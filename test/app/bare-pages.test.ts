@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { searchRequest } from '../../src/domain/search.ts';
 import { until } from '../process/service.ts';
-import { library, WholeSystem } from './whole-system.ts';
+import { compiled, library, WholeSystem } from './whole-system.ts';
+
+const { JobError }: typeof import('../../src/domain/errors.ts') = await compiled('domain/errors');
 
 /** An address that nobody may fetch: a job for it is dead at once. */
 const unreachable = 'http://10.1.2.3';
@@ -72,6 +74,29 @@ test('a page whose text has no words is indexed, and found by its title', async 
   await system.read({ empty: { title: 'Nothing but dovetails', text: '' }, dots: { title: 'Ellipsis', text: '… …' } });
   assert.deepEqual(await paths(system, 'dovetails'), ['empty']);
   assert.deepEqual(await paths(system, 'ellipsis'), ['dots']);
+});
+
+test('a page whose text cannot be indexed is found by its title, and by its text when a later attempt can', async (t) => {
+  let works = false;
+  const system = await WholeSystem.start(
+    t,
+    {},
+    {
+      aroundIndexPage: (handler) => async (job, context) => {
+        if (!works) throw new JobError('this text cannot be indexed', { permanent: true });
+        return handler(job, context);
+      },
+    },
+  );
+  const text = 'Herons are wading birds that hunt fish in shallow water.';
+  const [id] = await handIn(system, [{ url: `${unreachable}/birds`, title: 'Fishing trips', body_extracted: text }]);
+  await until(async () => (await paths(system, 'fishing trips')).length === 1, 'it is found by its title');
+  assert.equal((await system.page(id)).status, 'dead');
+  assert.deepEqual(await system.chunks(id), [], 'its text is in no passage');
+  works = true;
+  await system.ask('job.retryBatch', { status: 'dead', limit: 10 });
+  await until(async () => (await paths(system, 'herons')).length === 1, 'it is found by its text');
+  assert.equal((await system.chunks(id)).length, 1);
 });
 
 test('the text takes the place of title and facts alone when it comes', async (t) => {

@@ -7,8 +7,11 @@ import { domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
 import type { Page } from '../../domain/page.ts';
 
-/** Keys of `metadata` that hold such words, as texts or lists of texts: of documents, feeds and importers. */
-const factKeys = ['author', 'site_name', 'feed_title', 'tags', 'folder', 'note', 'highlights', 'description'] as const;
+/** Keys of `metadata` that hold such words, as texts, things with a `name` (as JSON-LD has persons), or lists of these. */
+const factKeys = [
+  ...['author', 'authors', 'site_name', 'feed_title'],
+  ...['tags', 'folder', 'note', 'highlights', 'description'],
+];
 /** What is longer is a text by itself; UTF-16 units of each fact, and of all of them together. */
 const maxFact = 1000;
 const maxFacts = 4000;
@@ -34,7 +37,11 @@ export function factsText({
 
 function textsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
-  return values.filter((each): each is string => typeof each === 'string');
+  return values.map((each) => (isNamed(each) ? each.name : each)).filter((each) => typeof each === 'string');
+}
+
+function isNamed(value: unknown): value is { name: unknown } {
+  return typeof value === 'object' && value !== null && 'name' in value;
 }
 
 /** The names in a host: `www` and what everybody may register under are none. A host without any other is its own name. */

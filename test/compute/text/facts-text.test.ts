@@ -34,6 +34,14 @@ test('so are author, site, feed, tags, folder, note, highlights and description,
   );
 });
 
+test('authors may be many, and things with names', () => {
+  const named = {
+    author: { '@type': 'Person', name: 'Ana Lima' },
+    authors: [{ name: 'Bo Ek' }, 'Cy Oz', { name: 3 }, null],
+  };
+  assert.equal(factsText({ ...page, metadata: named }), 'forbes\nAna Lima\nBo Ek\nCy Oz');
+});
+
 test('a page without a title has the words of its address', () => {
   assert.equal(ofPath('/sites/2019/how-to%20cook/index.html'), 'forbes\nsites how to cook');
   assert.equal(ofPath('/%E4%BD%A0%E5%A5%BD'), 'forbes\n你好');
