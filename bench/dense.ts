@@ -47,7 +47,16 @@ const shards = Array.from({ length: SHARDS }, (_, number) =>
 );
 const report = (fields: object, message: string) => console.error(message, fields);
 const log = { info: () => undefined, warn: report, error: report };
-const options = { modelId: 'bench', dim, dir, storeId: 'bench', shards, log, onMissing: () => undefined };
+const options = {
+  modelId: 'bench',
+  dim,
+  dir,
+  storeId: 'bench',
+  shards,
+  library: 'bench',
+  log,
+  onMissing: () => undefined,
+};
 try {
   const live = createBitmap(rows);
   const { space } = await VectorSpace.open(options, live);

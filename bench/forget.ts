@@ -44,12 +44,13 @@ const settings = readSettings({
 });
 const log = createLog({ json_logs: true, log_level: 'warn' }, { write: (line) => process.stderr.write(line) });
 const app = await startApp({ settings, log, metrics: createMetrics() });
+const ask = app.libraryOf('default');
 
 const textOf = (i: number, mark: string) =>
   `${Array.from({ length: 120 }, (_, at) => words[(i * 7 + at * (1 + (i % 5))) % words.length]).join(' ')} ${mark} ${common} page${i}`;
 const handIn = async (from: number, to: number, host: string, mark: string) => {
   for (let at = from; at < to; at += 100) {
-    await app.ask('page.ingestBatch', {
+    await ask('page.ingestBatch', {
       pages: Array.from({ length: Math.min(100, to - at) }, (_, i) => ({
         url: `https://${host}/${at + i}`,
         title: `${words[(at + i) % words.length]} ${mark} ${at + i}`,
@@ -63,7 +64,7 @@ const until = async (holds: () => Promise<boolean> | boolean) => {
 };
 const idle = async () => {
   for (const status of ['pending', 'running'] as const) {
-    const { jobs } = await app.ask('job.list', { status, limit: 1 });
+    const { jobs } = await ask('job.list', { status, limit: 1 });
     if (jobs.length > 0) return false;
   }
   return true;
@@ -74,7 +75,7 @@ const holding = () =>
   ).length;
 const search = async (query: string) => {
   const began = performance.now();
-  const { results } = await app.ask('search.query', searchRequest.parse({ query, k: 50, suggest: 10 }));
+  const { results } = await ask('search.query', searchRequest.parse({ query, k: 50, suggest: 10 }));
   return { ms: performance.now() - began, results };
 };
 
@@ -104,7 +105,7 @@ try {
     turnMs = Math.max(turnMs, performance.now() - last - 5);
     last = performance.now();
   }, 5);
-  const reply = await app.ask('page.forget', { domain: 'goes.example' });
+  const reply = await ask('page.forget', { domain: 'goes.example' });
   const requestMs = performance.now() - began;
   lag.disable();
   answered = true;

@@ -88,9 +88,10 @@ const searchBody = JSON.stringify({ query: 'what was it' });
 
 async function measureServer(): Promise<object> {
   const ask = (async (name: string) => (name === 'page.ingestBatch' ? results : found)) as unknown as Ask;
-  const tokens: AuthToken[] = [{ name: 'bench', token, scopes: ['write'] }];
+  const tokens: AuthToken[] = [{ name: 'bench', library: 'default', token, scopes: ['write'] }];
   const app = buildServer({
-    ask,
+    libraryOf: () => ask,
+    readiness: (signal) => ask('system.readiness', {}, { signal }),
     tokens: () => tokens,
     log: createLog({ json_logs: true, log_level: 'info' }),
     metrics: createMetrics(),
@@ -100,7 +101,7 @@ async function measureServer(): Promise<object> {
     allowed_origins: [],
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
-    shownSettings: { settings: {}, mutability: {} },
+    shownSettings: () => ({ settings: {}, mutability: {} }),
     capabilities: async () => ({ yt_dlp: null, transcription: { kind: null, detail: '', ffmpeg: false } }),
   });
   const { port } = await listen(app, { host: '127.0.0.1', port: 0 });

@@ -1,5 +1,5 @@
 /** What the benches over HTTP share: pages made of words, pushing them in batches, and latencies in numbers. */
-import type { RunningService } from './running-service.ts';
+import type { Caller } from './running-service.ts';
 
 const batchSize = 100;
 const connections = 8;
@@ -36,7 +36,7 @@ export function latency(times: readonly number[]) {
 }
 
 /** Push pages in batches on several connections; gives pages accepted per second. Errors: throws when a batch is refused. */
-export async function pushPages(service: RunningService, pages: readonly object[]): Promise<number> {
+export async function pushPages(service: Caller, pages: readonly object[]): Promise<number> {
   const batches = Array.from({ length: Math.ceil(pages.length / batchSize) }, (_, index) =>
     pages.slice(index * batchSize, (index + 1) * batchSize),
   );
@@ -53,12 +53,12 @@ export async function pushPages(service: RunningService, pages: readonly object[
 }
 
 /** Whether no page waits or is being indexed. */
-export function allIndexed(service: RunningService): Promise<boolean> {
+export function allIndexed(service: Caller): Promise<boolean> {
   return noneLeft(service, 'index_page');
 }
 
 /** Whether no job of a kind waits or runs. */
-export async function noneLeft(service: RunningService, kind: string): Promise<boolean> {
+export async function noneLeft(service: Caller, kind: string): Promise<boolean> {
   const waiting = await Promise.all(
     ['pending', 'running', 'failed'].map((status) =>
       service.call('GET', `/v1/jobs?limit=1&status=${status}&kind=${kind}`),
@@ -68,12 +68,7 @@ export async function noneLeft(service: RunningService, kind: string): Promise<b
 }
 
 /** Search for every query, after `warmUps` of them: times of the calls, and what the service says of its stages, p50. Errors: throws when a search is refused. */
-export async function timeSearches(
-  service: RunningService,
-  queries: readonly string[],
-  parameters: object,
-  warmUps = 20,
-) {
+export async function timeSearches(service: Caller, queries: readonly string[], parameters: object, warmUps = 20) {
   const searches: number[] = [];
   const stages = new Map<string, number[]>();
   for (const [number, query] of [...queries.slice(0, warmUps), ...queries].entries()) {
@@ -90,9 +85,9 @@ export async function timeSearches(
 
 /** Search and ask for health until `isOver`. */
 export async function meanwhile(
-  service: RunningService,
+  service: Caller,
   queries: readonly string[],
-  isOver: (service: RunningService) => Promise<boolean>,
+  isOver: (service: Caller) => Promise<boolean>,
   { health, searches }: { health: number[]; searches: number[] },
 ): Promise<void> {
   for (let round = 0; ; round++) {
@@ -106,7 +101,7 @@ export async function meanwhile(
 }
 
 /** 99th percentile of the service's event loop lag since its metrics were last read, seconds. */
-export async function eventLoopLagP99(service: RunningService): Promise<number> {
+export async function eventLoopLagP99(service: Caller): Promise<number> {
   const metrics = String((await service.call('GET', '/metrics')).body);
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]);
 }

@@ -1,6 +1,6 @@
 /** What is seen of a service of its own while it reads pages for entities: pages/s, searches and health meanwhile, lag. */
 import { allIndexed, eventLoopLagP99, latency, meanwhile, noneLeft, pushPages } from './http-load.ts';
-import { type RunningService, runService } from './running-service.ts';
+import { type Caller, runService } from './running-service.ts';
 
 /** Errors: those of a service that does not start, or refuses a batch. */
 export async function measureReading(
@@ -16,7 +16,7 @@ export async function measureReading(
     const seen = { health: [] as number[], searches: [] as number[] };
     const until = (kind: string) => {
       const began = performance.now();
-      const isOver = (of: RunningService) => noneLeft(of, kind);
+      const isOver = (of: Caller) => noneLeft(of, kind);
       return meanwhile(service, queries, isOver, seen).then(() => (performance.now() - began) / 1000);
     };
     const readS = await until('extract_entities');

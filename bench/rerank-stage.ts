@@ -10,7 +10,7 @@ import { labelSegment } from '../src/compute/bm25/segment.ts';
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { modelTerms } from '../src/threads/model-segment.ts';
-import { createCandidateReranker } from '../src/threads/rerank-candidates.ts';
+import { candidateRerankers } from '../src/threads/rerank-candidates.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
 import { latency } from './http-load.ts';
 import { describeMachine } from './machine.ts';
@@ -52,7 +52,7 @@ const corpus = sizes.map((size, id) => {
   return corpusSegment(id, segment, createDeletions(segment.docs));
 });
 const scratch = createScratch();
-const { score: rerank } = createCandidateReranker(vectors);
+const { score: rerank } = candidateRerankers(vectors)();
 const random = randomStream(seed, 77, 0);
 const requests = Array.from({ length: 300 }, (_, number) => {
   const query = workload.query(number);

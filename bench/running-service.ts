@@ -18,12 +18,20 @@ export interface Answer {
   ms: number;
 }
 
-export interface RunningService {
+/** Who sends requests to a service: a holder of one of its tokens. */
+export interface Caller {
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+}
+
+export interface RunningService extends Caller {
   /** From spawn to `readback is ready`, ms. */
   startMs: number;
-  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** By another of its tokens. */
+  as(token: string): Caller;
   /** Resident memory now, MB. */
   residentMb(): number;
+  /** Of it what is no file's, MB. */
+  anonymousMb(): number;
   /** Processor time of the process until now, in all its threads, ms. */
   cpuMs(): number;
   /** Stop in order and start again on the same folder; gives the new start time. `between` may work on the folder meanwhile. */
@@ -68,8 +76,7 @@ export async function runService(settings: Record<string, string> = {}): Promise
   };
 
   const startMs = await start();
-  return {
-    startMs,
+  const callerOf = (token: string): Caller => ({
     call: (method, path, body) =>
       new Promise((resolve, reject) => {
         const began = performance.now();
@@ -92,10 +99,17 @@ export async function runService(settings: Record<string, string> = {}): Promise
         sent.on('error', reject);
         sent.end(payload);
       }),
-    residentMb: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-      return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
-    },
+  });
+  const memoryMb = (line: string) => {
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+    return Math.round(Number(new RegExp(`${line}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
+  };
+  return {
+    startMs,
+    ...callerOf(token),
+    as: callerOf,
+    residentMb: () => memoryMb('VmRSS'),
+    anonymousMb: () => memoryMb('RssAnon'),
     cpuMs: () => {
       const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
       const [user, system] = stat

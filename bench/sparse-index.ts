@@ -43,7 +43,7 @@ const log = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
-const options = { dir, storeId: 'bench', searchers, worker, log };
+const options = { dir, storeId: 'bench', library: 'bench', searchers, worker, log };
 
 try {
   const live = createBitmap(chunks);
@@ -121,7 +121,7 @@ async function timeSearches() {
     for (let i = 0; i < QUERIES; i++) {
       const { words } = workload.query(i);
       const started = performance.now();
-      await searchers[i % 2].run('search', { terms: words, k: TOP });
+      await searchers[i % 2].run('search', { library: 'bench', terms: words, k: TOP });
       if (round > 0) times.push(performance.now() - started);
     }
   }

@@ -53,6 +53,7 @@ async function clusterAll({ pages, rows }: LabelledSet) {
   const taken = performance.now();
   const clustered = await pool.run('cluster', { run, resolution });
   const grouped = performance.now();
+  await pool.run('beginKeywords', { run });
   for (let at = 0; at < pages.length; at += batch) {
     const texts = pages.slice(at, at + batch).map(({ title, text }, i) => ({
       cluster: clustered.clusters[at + i],

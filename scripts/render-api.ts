@@ -23,8 +23,10 @@ export interface Document {
 
 /** The document of a server that answers nothing. */
 async function openApiDocument(): Promise<Document> {
+  const refuse = () => Promise.reject(new Error('this server only describes itself'));
   const app = buildServer({
-    ask: () => Promise.reject(new Error('this server only describes itself')),
+    libraryOf: () => refuse,
+    readiness: refuse,
     tokens: () => [],
     log: createLog({ json_logs: true, log_level: 'silent' }),
     metrics: createMetrics(),
@@ -34,7 +36,7 @@ async function openApiDocument(): Promise<Document> {
     allowed_origins: [],
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
-    shownSettings: { settings: {}, mutability: {} },
+    shownSettings: () => ({ settings: {}, mutability: {} }),
     capabilities: async () => ({ yt_dlp: null, transcription: { kind: null, detail: '', ffmpeg: false } }),
   });
   await app.ready();

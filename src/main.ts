@@ -109,12 +109,13 @@ async function main(): Promise<void> {
     });
     const server = buildServer({
       ...settings,
-      ask: app.ask,
+      libraryOf: app.libraryOf,
+      readiness: app.readiness,
       tokens,
       log,
       metrics,
       version,
-      shownSettings: shownSettings(settings),
+      shownSettings: (library) => shownSettings(settings, library),
       capabilities: app.capabilities,
     });
     const { address, family, port } = await listen(server, {
@@ -146,9 +147,13 @@ async function main(): Promise<void> {
     }
 
     if (generatedAt !== null) log.info({ token_file: generatedAt }, 'no token is configured: using the generated one');
-    log.info({ url: baseUrl, data_dir: settings.data_dir, version }, 'readback is ready');
+    const kept = {
+      data_dir: settings.data_dir,
+      ...(settings.libraries.dir !== null && { libraries: settings.libraries.dir }),
+    };
+    log.info({ url: baseUrl, ...kept, version }, 'readback is ready');
     void app.over.then((reason) => {
-      log.fatal({ err: reason }, 'the library cannot be opened again: the process ends');
+      log.fatal({ err: reason }, 'no library can be opened again: the process ends');
       void stop(exitCodeFor(reason));
     });
     if (demo) await runDemo({ baseUrl, token: tokens()[0].token, say: (line) => process.stdout.write(`${line}\n`) });

@@ -71,7 +71,10 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
 
   const live = await indexedBefore(dir, data);
   const [sparse, dense] = await Promise.all([
-    SparseIndex.open({ dir: join(dir, 'sparse'), storeId: 'bench', searchers, worker: work, log }, live),
+    SparseIndex.open(
+      { dir: join(dir, 'sparse'), storeId: 'bench', library: 'bench', searchers, worker: work, log },
+      live,
+    ),
     VectorSpace.open(
       {
         modelId: 'bench',
@@ -79,6 +82,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
         dir: join(dir, 'dense'),
         storeId: 'bench',
         shards,
+        library: 'bench',
         log,
         busy: () => work.load > 0,
         onMissing: () => undefined,
@@ -117,7 +121,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     });
   }
 
-  const asking = new Searchers(searchers, () => index.republish(), log);
+  const asking = new Searchers(searchers, 'bench', () => index.republish(), log);
   const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
   const find = (query: BenchQuery, k: number, allow?: Bitmap) =>
     asking.find({ query: query.text, dim: null, k, ...limits(allow) });

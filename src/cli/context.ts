@@ -15,6 +15,8 @@ export interface Context {
   json: boolean;
   /** `--url`: a service elsewhere. */
   url: string | undefined;
+  /** `--library`: which of several; the settings are as they are for it. */
+  library: string | undefined;
   version: string;
   /** Of the environment: those that look like settings and are none. */
   unknownVariables: readonly UnknownVariable[];

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { CommanderError } from 'commander';
 import { DomainError, OperatorError } from '../domain/errors.ts';
+import { settingsOfLibrary } from '../settings/library-folders.ts';
 import { readSettings, SettingsError } from '../settings/read-settings.ts';
 import { stateDir } from '../settings/state-dir.ts';
 import { unknownVariables, unknownVariableText } from '../settings/unknown-variables.ts';
@@ -23,11 +24,12 @@ const globals = (): GlobalOptions => program.opts<GlobalOptions>();
 
 let terminal: Terminal | undefined;
 
-/** `tells`: of variables that are no settings, here and not in the answer. */
-function context({ tells }: { tells: boolean } = { tells: true }): Context {
+/** `tells`: of variables that are no settings, here and not in the answer. `knows`: the library is one of those in the settings. */
+function context({ tells = true, knows = true } = {}): Context {
   onInterrupt();
-  const { json = false, url, color } = globals();
-  const settings = readSettings(process.env);
+  const { json = false, url, color, library } = globals();
+  const all = readSettings(process.env);
+  const settings = knows ? settingsOfLibrary(all, library) : all;
   terminal = openTerminal({
     stdout: process.stdout,
     stderr: process.stderr,
@@ -42,6 +44,7 @@ function context({ tells }: { tells: boolean } = { tells: true }): Context {
     terminal,
     json,
     url,
+    library,
     version,
     unknownVariables: unknown,
     stateDir: stateDir(process.env),
@@ -81,7 +84,8 @@ const program = createProgram({
     export: async (...given) => (await import('./commands/export.ts')).exportCommand(context(), ...given),
     backup: async (...given) => (await import('./commands/backup.ts')).backupCommand(context(), ...given),
     restore: async (...given) => (await import('./commands/backup.ts')).restoreCommand(context(), ...given),
-    newToken: async (...given) => (await import('./commands/token.ts')).newTokenCommand(context(), ...given),
+    newToken: async (...given) =>
+      (await import('./commands/token.ts')).newTokenCommand(context({ knows: false }), ...given),
   },
 });
 

@@ -14,6 +14,7 @@ import type { TokenArguments } from './commands/token.ts';
 export interface GlobalOptions {
   json: boolean;
   url: string | undefined;
+  library: string | undefined;
   color: boolean;
 }
 
@@ -52,6 +53,7 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
     .helpCommand('help [command]', 'the same for a command')
     .option('--json', 'answer with one JSON document, for programs')
     .option('--url <address>', 'a service elsewhere than the settings say', serviceAddress)
+    .option('--library <name>', 'which one, where there are several')
     .option('--no-color', 'no colours (NO_COLOR does the same)')
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true, helpWidth })

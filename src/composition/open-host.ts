@@ -10,7 +10,7 @@ import { loadWordVectors } from '../providers/load-word-vectors.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Outside, openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';
-import { openThreads, type Threads } from './open-threads.ts';
+import { type HostThreads, openThreads } from './open-threads.ts';
 
 /** Clocks and chance are the system's own unless given. */
 export interface HostOptions extends Partial<Surroundings> {
@@ -32,7 +32,7 @@ export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIn
   metrics: Metrics;
   /** What threads make the embedded models' vectors of. */
   wordVectors: SharedArrayBuffer;
-  threads: Threads;
+  threads: HostThreads;
   outside: Outside;
   /** After every library was closed. */
   close(): Promise<void>;
@@ -47,6 +47,7 @@ export function openHost(options: HostOptions): Host {
   const wordVectors = loadWordVectors();
   const threads = openThreads(settings, wordVectors);
   const outside = openOutside({ ...surroundings, settings, log, metrics, threads, transformersModule, web });
+  metrics.breakers.collected = outside.breakers.states;
   return {
     ...surroundings,
     settings,

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { OpenedLibrary } from '../actors/system/library.ts';
 import { startServices } from '../actors/system/services.ts';
@@ -11,12 +12,16 @@ import { replaceAbandoned } from '../store/environment.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
 import { Store } from '../store/store.ts';
+import type { LibraryMetrics } from '../telemetry/metrics.ts';
 import { ensureActiveModel, renewModels } from './first-model.ts';
 import type { Host } from './open-host.ts';
 import { temporaryFolder } from './open-outside.ts';
 import { servicesOf } from './services.ts';
 
 export interface OpenLibraryOptions {
+  log: Logger;
+  /** Its own, which go on counting when it is opened again. */
+  metrics: LibraryMetrics;
   /** It was open before: where its folder is gone, no new one is made. */
   again: boolean;
   /** Aborted when the library is to be closed: opening gives up. */
@@ -27,9 +32,9 @@ export interface OpenLibraryOptions {
 export async function openLibrary(
   path: string,
   host: Host,
-  { again, ending }: OpenLibraryOptions,
+  { log, metrics, again, ending }: OpenLibraryOptions,
 ): Promise<OpenedLibrary> {
-  const { settings, log, now } = host;
+  const { settings, now } = host;
   const opened: (() => unknown)[] = [];
   /** All are let go of, also where one fails. */
   const close = async () => {
@@ -57,7 +62,9 @@ export async function openLibrary(
     opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     await ensureActiveModel(store, settings, { now, log });
-    const services = await startServices(servicesOf({ ...host, path, store, feed: new CommitFeed() }), { ending, log });
+    const threads = host.threads.of(randomUUID());
+    const parts = { ...host, log, metrics, threads, path, store, feed: new CommitFeed() };
+    const services = await startServices(servicesOf(parts), { ending, log });
     opened.push(services.stop);
     return { ask: services.ask, broken: services.crashed, close };
   } catch (error) {

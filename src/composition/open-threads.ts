@@ -1,13 +1,13 @@
-/** The thread pools of work that keeps no state; those of the index are the index's own (src/actors/indexes/index-threads.ts). */
+/** The threads of the host, and as each library has them: its tasks take turns with those of the others. */
 import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/hand-over-pages.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
 import { openPdfReader, type PdfReader } from '../actors/fetching/read-pdf.ts';
-import type { WorkPool } from '../actors/indexes/index-threads.ts';
+import { type IndexThreads, openIndexThreads, type WorkPool } from '../actors/indexes/index-threads.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
+import { openThreadPool, type SharedPool } from '../threads/thread-pool.ts';
 
 export interface Threads {
   cores: number;
@@ -15,11 +15,18 @@ export interface Threads {
   work: WorkPool;
   /** Threads of `work`. */
   workers: number;
+  index: IndexThreads;
   extractor: Extractor;
+  /** First come, first served: jobs alone ask, and a library has few of them at a time. */
   pdfs: PdfReader;
   feeds: FeedReader;
-  entities: ThreadPool<typeof import('../threads/entity-thread.ts')>;
+  entities: SharedPool<typeof import('../threads/entity-thread.ts')>;
   clusters: ClusterPool;
+}
+
+export interface HostThreads extends Pick<Threads, 'feeds'> {
+  /** For a library that is opened; no other has had the name. */
+  of(library: string): Threads;
   close(): Promise<void>;
 }
 
@@ -35,10 +42,10 @@ const maxClusterHeapMb = 2048;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower. */
 const maxWorkYoungMb = 24;
 
-export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer | null): Threads {
+export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer): HostThreads {
   const cores = availableParallelism();
   const workers = Math.max(2, cores);
-  const work: WorkPool = openThreadPool({
+  const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
     entry: programFile('threads/work-thread'),
     name: 'work',
     threads: workers,
@@ -62,7 +69,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer |
     nice: 19,
     data: { wordVectors },
   });
-  const clusters: ClusterPool = openThreadPool({
+  const clusters = openThreadPool<typeof import('../threads/cluster-thread.ts')>({
     entry: programFile('threads/cluster-thread'),
     name: 'clusters',
     threads: 1,
@@ -71,16 +78,25 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer |
     lazy: true,
     nice: 10,
   });
-  const all = [work, extractor, pdfs, feeds, entities, clusters];
+  const index = openIndexThreads({
+    searchers: Math.max(1, Math.floor(cores / 2)),
+    shards: cores,
+    searchData: { wordVectors },
+  });
+  const all = [work, index, extractor, pdfs, feeds, entities, clusters];
   return {
-    cores,
-    work,
-    workers,
-    extractor,
-    pdfs,
     feeds,
-    entities,
-    clusters,
+    of: (library) => ({
+      cores,
+      workers,
+      work: work.of(library),
+      index: index.of(library),
+      extractor: extractor.of(library),
+      pdfs,
+      feeds,
+      entities: entities.of(library),
+      clusters: clusters.of(library),
+    }),
     close: async () => {
       await Promise.all(all.map((each) => each.close()));
     },

@@ -1,11 +1,15 @@
 /** What the services and the handlers of jobs of a library are made of. */
 import type { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { Store } from '../store/store.ts';
+import type { LibraryMetrics } from '../telemetry/metrics.ts';
 import type { Host } from './open-host.ts';
+import type { Threads } from './open-threads.ts';
 
-export interface Parts extends Omit<Host, 'close'> {
+export interface Parts extends Omit<Host, 'close' | 'metrics' | 'threads'> {
   /** The library's folder. */
   path: string;
+  metrics: LibraryMetrics;
+  threads: Threads;
   store: Store;
   feed: CommitFeed;
 }

@@ -2,8 +2,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { SystemAsk } from '../actors/system/system-messages.ts';
 import { startApp } from '../app.ts';
 import { repairStore } from '../commands/repair-store.ts';
+import { defaultLibrary } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { type DataFolder, openDataFolder } from '../store/data-folder.ts';
 import { proveStore } from '../store/look-apart.ts';
@@ -65,15 +67,16 @@ async function rebuild(settings: Settings, say: (line: string) => void): Promise
     { write: (line) => process.stderr.write(line) },
   );
   const app = await startApp({ settings, log, metrics: createMetrics() });
+  const ask = app.libraryOf(defaultLibrary);
   try {
-    await app.ask('index.settled', {});
-    while (await hasIndexJobs(app.ask)) await delay(pollMs);
+    await ask('index.settled', {});
+    while (await hasIndexJobs(ask)) await delay(pollMs);
   } finally {
     await app.close();
   }
 }
 
-async function hasIndexJobs(ask: Awaited<ReturnType<typeof startApp>>['ask']): Promise<boolean> {
+async function hasIndexJobs(ask: SystemAsk): Promise<boolean> {
   for (const status of ['pending', 'running'] as const) {
     const { jobs } = await ask('job.list', { status, kind: 'index_page', limit: 1 });
     if (jobs.length > 0) return true;

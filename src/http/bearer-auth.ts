@@ -8,6 +8,8 @@ import type { AuthToken, RouteScope, Scope } from '../domain/access.ts';
 
 export interface TokenHolder {
   name: string;
+  /** Whose pages it may see. */
+  library: string;
   /** Effective ones: write implies read. */
   scopes: Scope[];
 }
@@ -45,10 +47,10 @@ export function tokenVerifier(tokens: () => readonly AuthToken[]): (token: strin
   };
 }
 
-function knownToken({ name, token, scopes }: AuthToken): { expected: Buffer; holder: TokenHolder } {
+function knownToken({ name, library, token, scopes }: AuthToken): { expected: Buffer; holder: TokenHolder } {
   return {
     expected: digest(token),
-    holder: { name, scopes: scopes.includes('write') ? ['read', 'write'] : [...scopes] },
+    holder: { name, library, scopes: scopes.includes('write') ? ['read', 'write'] : [...scopes] },
   };
 }
 

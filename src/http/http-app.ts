@@ -1,10 +1,10 @@
 /** The types that routes share: the Fastify instance with zod schemas, what a route declares, and what it is given. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { RouteScope } from '../domain/access.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
-import type { Ask } from '../domain/messages.ts';
+import type { Ask, Readiness } from '../domain/messages.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TokenHolder } from './bearer-auth.ts';
@@ -43,7 +43,12 @@ export type HttpApp = FastifyInstance<
 >;
 
 export interface RouteContext {
-  ask: Ask;
+  /** Asks the library that the request's token is of. */
+  ask(request: FastifyRequest): Ask;
+  /** The same, and gives up when the client has gone. */
+  asking(reply: FastifyReply): Ask;
+  /** Of the libraries together. */
+  readiness(signal: AbortSignal): Promise<Readiness>;
   metrics: Metrics;
   /** Between two keep-alive comments of the event stream, ms. */
   heartbeatMs: number;
@@ -51,10 +56,16 @@ export interface RouteContext {
   version: string;
   /** Whether tools that change something are listed. */
   listsMutatingTools: boolean;
-  /** What `GET /v1/admin/config` answers, but for the capabilities. */
-  shownSettings: ShownSettings;
+  /** What `GET /v1/admin/config` answers, but for the capabilities, to the tokens of a library. */
+  shownSettings(library: string): ShownSettings;
   /** Programs beside the service that it can use. */
   capabilities: () => Promise<Capabilities>;
+}
+
+/** Who asks, on a route that has a scope. */
+export function holderOf({ holder }: FastifyRequest): TokenHolder {
+  if (holder === null) throw new TypeError('a route with a scope was called without a token');
+  return holder;
 }
 
 /** Registers the routes of one group. */

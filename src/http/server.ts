@@ -10,15 +10,15 @@ import type { AuthToken } from '../domain/access.ts';
 import type { Ask } from '../domain/messages.ts';
 import { maxPathTextLength } from '../domain/texts.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { isTraced, traced } from '../tracing/span.ts';
 import { type Admit, admitOnly } from './admission.ts';
 import { boundBodies } from './arriving-bodies.ts';
+import { clientSignal } from './client-signal.ts';
 import * as limits from './connection-limits.ts';
 import { answerError } from './errors.ts';
 import type { GuardSettings } from './host-guard.ts';
-import type { HttpApp, RouteContext, RouteGroup } from './http-app.ts';
+import { type HttpApp, holderOf, type RouteContext, type RouteGroup } from './http-app.ts';
 import { jsonOf } from './json-answer.ts';
 import { acceptJsonOnly, bodyLimit } from './json-body.ts';
 import { readBeforeTimeouts, unlessArrived } from './late-requests.ts';
@@ -47,13 +47,15 @@ import { type DrainLimits, takeUnreadBodies } from './unread-body.ts';
 import { boundAnswers, type UntakenAnswers } from './untaken-answers.ts';
 
 export interface ServerOptions extends GuardSettings {
-  ask: Ask;
+  /** A library by its name. */
+  libraryOf: (name: string) => Ask;
+  readiness: RouteContext['readiness'];
   tokens: () => readonly AuthToken[];
   log: FastifyBaseLogger;
   metrics: Metrics;
   events: Pick<Settings['events'], 'heartbeat_s'>;
   mcp: Settings['mcp'];
-  shownSettings: ShownSettings;
+  shownSettings: RouteContext['shownSettings'];
   capabilities: RouteContext['capabilities'];
   /** Of this software, for the OpenAPI document. */
   version: string;
@@ -146,8 +148,14 @@ export function buildServer(options: ServerOptions): HttpApp {
   });
 
   describeRoutes(app, options.version);
+  const ask: RouteContext['ask'] = (request) => options.libraryOf(holderOf(request).library);
   const context: RouteContext = {
-    ask: options.ask,
+    ask,
+    asking: (reply) => {
+      const [library, signal] = [ask(reply.request), clientSignal(reply)];
+      return (name, request) => library(name, request, { signal });
+    },
+    readiness: options.readiness,
     metrics: options.metrics,
     heartbeatMs: options.events.heartbeat_s * 1000,
     version: options.version,

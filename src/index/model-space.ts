@@ -8,7 +8,7 @@ import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bi
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
 import type { StoreReader } from '../store/store.ts';
-import type { ThreadPool } from '../threads/thread-pool.ts';
+import type { SharedPool } from '../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
 import type { IndexLog } from './index-log.ts';
 import { PageSpace } from './page-space.ts';
@@ -21,7 +21,9 @@ export interface ModelSpaceOptions {
   storeId: string;
   reader: StoreReader;
   catalog: Catalog;
-  shards: readonly ThreadPool<ShardTasks>[];
+  shards: readonly SharedPool<ShardTasks>[];
+  /** As of VectorSpaceOptions. */
+  library: string;
   log: IndexLog;
   /** Whether the processor is wanted for indexing. */
   busy?: () => boolean;
@@ -62,7 +64,7 @@ export class ModelSpace {
 
   /** Load a model's files. What they lack is in `missing`; `recover` brings it back. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, shards, log, busy = () => false } = options;
+    const { dir, storeId, reader, catalog, shards, library, log, busy = () => false } = options;
     const { noteLabels = async () => {} } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;
@@ -75,6 +77,7 @@ export class ModelSpace {
           dir: folders.chunks,
           storeId,
           shards,
+          library,
           log,
           busy,
           noteLabels,
@@ -91,6 +94,7 @@ export class ModelSpace {
         dir: folders.pages,
         storeId,
         shards,
+        library,
         log,
         noteLabels,
       }),

@@ -16,7 +16,7 @@ import { openSegment, type Segment } from '../compute/bm25/segment.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { replaceFile, replaceText, TEMPORARY_SUFFIX } from '../files/durable-file.ts';
-import type { ThreadPool } from '../threads/thread-pool.ts';
+import type { SharedPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import { quarantine } from './quarantine.ts';
 
@@ -50,7 +50,7 @@ export interface SegmentFilesOptions {
   dir: string;
   /** Identity of the store whose labels the segments hold. */
   storeId: string;
-  worker: ThreadPool<SegmentTasks>;
+  worker: SharedPool<SegmentTasks>;
   log: IndexLog;
   /** Fingerprint of the word vectors that forward indexes must have; without it, a segment may have any or none. */
   vocabulary?: number | undefined;

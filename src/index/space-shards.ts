@@ -1,6 +1,6 @@
 /**
- * The way from a vector space to its shards: shard `label % K` lives on pinned thread i of K, and every task carries the space's
- * id. Tasks of a shard run in the order they were asked for, so no lock is needed.
+ * The way from a vector space to its shards: shard `label % K` lives on pinned thread i of K, and every task names the library and
+ * the space. Tasks of a shard run in the order they were asked for, so no lock is needed.
  *
  * A thread that was replaced has lost its shards. The first task to find out has the shard loaded from its files, without what
  * was removed since they were written; what they lack is told through `onMissing`; then the task is run again. Searches do
@@ -9,17 +9,18 @@
 import { addBit, type Bitmap, bitsNotIn, createBitmap, type GrowingBitmap } from '../compute/structures/bitmap.ts';
 import type { ShardStats } from '../threads/shard.ts';
 import type { LoadReport, Reply } from '../threads/shard-thread.ts';
-import type { ThreadPool } from '../threads/thread-pool.ts';
+import type { SharedPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import type { SpaceGenerations } from './space-generations.ts';
 import { ShardLostError } from './vector-errors.ts';
 
 export type ShardTasks = typeof import('../threads/shard-thread.ts');
-export type ShardPool = ThreadPool<ShardTasks>;
+export type ShardPool = SharedPool<ShardTasks>;
 
 export interface SpaceShardsOptions {
   /** Pools of one pinned thread each. */
   pools: readonly ShardPool[];
+  library: string;
   modelId: string;
   dim: number;
   graphFromRows: number;
@@ -36,10 +37,13 @@ export type ShardTask<Value> = (pool: ShardPool, space: string) => Promise<Reply
 
 export class SpaceShards {
   readonly #options: SpaceShardsOptions;
+  /** Its name on the threads. */
+  readonly #space: string;
   readonly #reloads = new Map<number, Promise<void>>();
 
   constructor(options: SpaceShardsOptions) {
     this.#options = options;
+    this.#space = `${options.library}/${options.modelId}`;
   }
 
   get count(): number {
@@ -61,10 +65,10 @@ export class SpaceShards {
   /** A task on one shard. Errors: those of the task and its thread; ShardLostError if the shard is lost again meanwhile. */
   async ask<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
     const { pools, modelId } = this.#options;
-    const reply = await task(pools[shard], modelId);
+    const reply = await task(pools[shard], this.#space);
     if (!reply.lost) return reply.value;
     await this.#reloadOnce(shard);
-    const again = await task(pools[shard], modelId);
+    const again = await task(pools[shard], this.#space);
     if (again.lost) throw new ShardLostError(modelId, shard);
     return again.value;
   }
@@ -94,8 +98,7 @@ export class SpaceShards {
 
   /** Free the threads' memory. */
   async release(): Promise<void> {
-    const { pools, modelId } = this.#options;
-    await Promise.all(pools.map((pool) => pool.run('release', { space: modelId })));
+    await Promise.all(this.#options.pools.map((pool) => pool.run('release', { space: this.#space })));
   }
 
   /** Load a shard again, once for all tasks that found it lost. */
@@ -119,9 +122,9 @@ export class SpaceShards {
   }
 
   async #load(shard: number, keep: Bitmap): Promise<LoadReport> {
-    const { pools, modelId, dim, graphFromRows, rowsPerGraph, files } = this.#options;
+    const { pools, dim, graphFromRows, rowsPerGraph, files } = this.#options;
     const report = await pools[shard].run('open', {
-      space: modelId,
+      space: this.#space,
       dim,
       graphFromRows,
       rowsPerGraph,

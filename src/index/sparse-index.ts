@@ -21,7 +21,7 @@ import { deletedCount } from '../compute/bm25/deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from '../compute/bm25/merge-policy.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from '../compute/bm25/segment.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../compute/structures/bitmap.ts';
-import { QueueFullError, type ThreadPool } from '../threads/thread-pool.ts';
+import { QueueFullError, type SharedPool } from '../threads/thread-pool.ts';
 import type { IndexLog } from './index-log.ts';
 import { type PublishTask, SearcherSnapshots } from './searcher-snapshots.ts';
 import { SegmentFiles, type SegmentTasks } from './segment-files.ts';
@@ -39,8 +39,10 @@ export interface SparseIndexOptions {
   dir: string;
   storeId: string;
   /** Pools of one pinned thread each. */
-  searchers: readonly ThreadPool<PublishTask>[];
-  worker: ThreadPool<SegmentTasks>;
+  searchers: readonly SharedPool<PublishTask>[];
+  /** Under which the searchers hold this index: they may hold several. */
+  library: string;
+  worker: SharedPool<SegmentTasks>;
   log: IndexLog;
   /** Minis that may wait for publication; more are refused. */
   maxWaiting?: number;
@@ -108,7 +110,7 @@ export class SparseIndex {
   private constructor(options: SparseIndexOptions) {
     this.#options = { maxWaiting: 1024, maxSegments: 64, saveEveryDocs: 20_000, ...options };
     this.#files = new SegmentFiles(options);
-    this.#snapshots = new SearcherSnapshots(options.searchers);
+    this.#snapshots = new SearcherSnapshots(options.searchers, options.library);
   }
 
   /**

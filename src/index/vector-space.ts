@@ -42,6 +42,8 @@ export interface VectorSpaceOptions {
   storeId: string;
   /** Pools of one pinned thread each; shard i lives on thread i. */
   shards: readonly ShardPool[];
+  /** Under which the threads hold the space: they may hold several libraries'. Without a slash. */
+  library: string;
   log: IndexLog;
   /** Labels that were lost with a thread and are not in the files: to be added again from the store. */
   onMissing: (labels: Uint32Array) => void;
@@ -104,12 +106,15 @@ export class VectorSpace {
 
   private constructor(options: VectorSpaceOptions, files: SpaceGenerations) {
     const { modelId, dim, graphFromRows = defaultGraphFromRows(dim), shards: pools, onMissing, log } = options;
-    const { rowsPerGraph = ROWS_PER_GRAPH, busy = () => false } = options;
+    const { rowsPerGraph = ROWS_PER_GRAPH, busy = () => false, library } = options;
     this.#options = options;
     this.#graphFromRows = graphFromRows;
     this.#files = files;
     const held = this.#held;
-    this.#shards = new SpaceShards({ pools, modelId, dim, graphFromRows, rowsPerGraph, files, held, onMissing, log });
+    this.#shards = new SpaceShards({
+      ...{ pools, library, modelId, dim, graphFromRows, rowsPerGraph },
+      ...{ files, held, onMissing, log },
+    });
     this.#upkeep = new SpaceUpkeep({
       slice: () => this.#sliceIfNeeded(),
       saveIfDue: () => this.#saveIfDue(),

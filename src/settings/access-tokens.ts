@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AuthToken } from '../domain/access.ts';
+import { type AuthToken, defaultLibrary } from '../domain/access.ts';
 import { errorCode } from '../domain/error-code.ts';
 
 export interface AccessTokens {
@@ -27,7 +27,9 @@ const lookEveryMs = 100;
 export function accessTokens({ configured, dataDir, newToken, monotonic }: AccessTokensOptions): AccessTokens {
   if (configured.length > 0) return { tokens: () => configured, generatedAt: null };
   const path = join(dataDir, 'token');
-  const listOf = (token: string): AuthToken[] => [{ name: 'default', token, scopes: ['read', 'write'] }];
+  const listOf = (token: string): AuthToken[] => [
+    { name: 'default', library: defaultLibrary, token, scopes: ['read', 'write'] },
+  ];
   let held = listOf(readOrMake(path, newToken));
   let lookedAt = monotonic();
   const tokens = () => {

@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { presetKeepParams } from '../compute/web/canonical-url.ts';
+import { defaultLibrary } from '../domain/access.ts';
 import { isLocalDim, localDims, localModelName, localProvider } from '../domain/model.ts';
 import { readText, type Variable, variableName, variablesOf } from './environment.ts';
 import { innerFaults } from './inner-faults.ts';
@@ -62,6 +63,7 @@ function completed(env: NodeJS.ProcessEnv, declared: DeclaredSettings): Declared
     ...declared,
     data_dir: folder(declared.data_dir, () => xdgFolder(env, 'XDG_DATA_HOME', '.local/share')),
     cache_dir: folder(declared.cache_dir, () => xdgFolder(env, 'XDG_CACHE_HOME', '.cache')),
+    libraries: { dir: declared.libraries.dir === null ? null : resolve(declared.libraries.dir) },
     program_path: declared.program_path || (env.PATH ?? ''),
     canonicalize: {
       ...declared.canonicalize,
@@ -81,7 +83,7 @@ interface Conflict {
 
 function crossChecks(settings: DeclaredSettings): Conflict[] {
   const conflicts: Conflict[] = [];
-  const { chunking, embedder, reranker, providers } = settings;
+  const { auth_token, auth_tokens, chunking, embedder, libraries, reranker, providers } = settings;
   const reachable = (baseUrl: string | null, name: string | null): boolean =>
     baseUrl !== null || (name !== null && Object.hasOwn(providers, name) && providers[name]?.base_url !== null);
 
@@ -110,6 +112,16 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
       about: [own, shared],
       problem: `${own}: must be set, or ${shared}, for an embedder that is not local`,
     });
+  }
+  const [tokens, dir] = [variableName(['auth_tokens']), variableName(['libraries', 'dir'])];
+  const elsewhere = auth_tokens.find(({ library }) => library !== defaultLibrary);
+  if (libraries.dir !== null && auth_token === null && auth_tokens.length === 0) {
+    const problem = `${dir}=${libraries.dir}: needs ${tokens}, which name the libraries`;
+    conflicts.push({ about: [tokens, dir], problem });
+  }
+  if (libraries.dir === null && elsewhere !== undefined) {
+    const problem = `${tokens}: the token ${elsewhere.name} is of the library ${elsewhere.library}: set ${dir}, or name none`;
+    conflicts.push({ about: [tokens, dir], problem });
   }
   if (reranker.kind === 'api' && !reachable(reranker.base_url, reranker.provider)) {
     const own = variableName(['reranker', 'base_url']);

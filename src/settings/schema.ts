@@ -19,6 +19,7 @@ export const settingsSchema = z.object({
   forget: service.forget,
   indexing: indexing.indexing,
   jobs: service.jobs,
+  libraries: service.libraries,
   llm: indexing.llm,
   mcp: service.mcp,
   metrics: service.metrics,

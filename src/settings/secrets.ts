@@ -2,7 +2,7 @@
  * Takes the secrets out of the settings: tokens, keys, and users and passwords in addresses. What is left may be logged and
  * listed by routes; the secrets go only to who needs them.
  */
-import type { AuthToken } from '../domain/access.ts';
+import { type AuthToken, defaultLibrary } from '../domain/access.ts';
 import type { DeclaredSettings } from './schema.ts';
 
 /** How to prove to a provider who is asking. */
@@ -57,7 +57,9 @@ export function separateSecrets(declared: DeclaredSettings) {
   const otlp = splitAddress(declared.observability.otlp_endpoint);
   const providers = Object.entries(declared.providers).map(([name, group]) => [name, splitEndpoint(group)] as const);
   const single: AuthToken[] =
-    auth_token === null ? [] : [{ name: 'default', token: auth_token, scopes: ['read', 'write'] }];
+    auth_token === null
+      ? []
+      : [{ name: 'default', library: defaultLibrary, token: auth_token, scopes: ['read', 'write'] }];
   const secrets: Secrets = {
     tokens: [...single, ...auth_tokens],
     embedder: embedder.credentials,

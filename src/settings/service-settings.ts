@@ -1,7 +1,17 @@
 /** Settings of the process: where it listens and keeps its data, who may call it, how it works and what it tells of itself. */
 import { z } from 'zod';
 import { authToken } from '../domain/access.ts';
-import { aboveZero, aboveZeroOrNone, addressOrNone, choice, flag, integer, text, textList } from './declare.ts';
+import {
+  aboveZero,
+  aboveZeroOrNone,
+  addressOrNone,
+  choice,
+  flag,
+  integer,
+  text,
+  textList,
+  textOrNone,
+} from './declare.ts';
 
 /** What can be sent in a header: visible ASCII, blanks inside only. Any other token could never match. */
 const sendable = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
@@ -38,12 +48,17 @@ export const topLevel = {
     .array(authToken.extend({ token: z.string().regex(sendable) }))
     .default(() => [])
     .meta({
-      description: 'Named tokens: `[{"name": …, "token": …, "scopes": ["read", "write"]}]`; scopes default to both.',
+      description:
+        'Named tokens: `[{"name": …, "token": …, "scopes": ["read", "write"]}]`; scopes default to both. Where there are several libraries, `"library"` names the one that a token is of (docs/libraries.md).',
       secret: true,
-      rule: 'a JSON list of objects with name, token (visible ASCII characters) and scopes (read, write)',
+      rule: 'a JSON list of objects with name, token (visible ASCII characters), scopes (read, write) and library (a-z, 0-9, ., _, -)',
       defaultText: '[]',
     }),
 };
+
+export const libraries = z.object({
+  dir: textOrNone('Folder of several libraries, one folder each, named by the tokens (docs/libraries.md).'),
+});
 
 export const storage = z.object({
   max_bytes: z.int().min(1).nullable().default(null).meta({

@@ -29,7 +29,9 @@ function redactedIn(value: unknown, secrets: readonly string[]): unknown {
   return Object.fromEntries(entries);
 }
 
-export function shownSettings({ secrets, ...settings }: Settings): ShownSettings {
+/** To the tokens of a library, which see those of no other. */
+export function shownSettings({ secrets, ...settings }: Settings, library: string): ShownSettings {
+  const tokens = secrets.tokens.filter((token) => token.library === library);
   const known = secretTexts(secrets).filter((secret) => secret !== '');
   const shown = redactedIn(settings, known) as Record<string, Record<string, unknown>>;
   const keyOf = (credentials: { api_key: string | null }) => (credentials.api_key === null ? null : redacted);
@@ -40,7 +42,7 @@ export function shownSettings({ secrets, ...settings }: Settings): ShownSettings
     name,
     { ...(group as object), api_key: keyOf(secrets.providers[name]) },
   ]);
-  const single = secrets.tokens.some(({ name }) => name === 'default');
+  const single = tokens.some(({ name }) => name === 'default');
   const mutability = Object.fromEntries(
     [
       ...fixedVariables.map(({ path }) => path.join('.')),
@@ -52,7 +54,7 @@ export function shownSettings({ secrets, ...settings }: Settings): ShownSettings
       ...shown,
       providers: Object.fromEntries(providers),
       auth_token: single ? redacted : null,
-      auth_tokens: secrets.tokens.map(({ name, scopes }) => ({ name, scopes, token: redacted })),
+      auth_tokens: tokens.map(({ name, scopes }) => ({ name, scopes, token: redacted })),
     },
     mutability,
   };

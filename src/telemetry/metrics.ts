@@ -1,19 +1,32 @@
 /**
- * The process's metrics, in one registry that the composition root makes and hands on. Who counts: intake counts outcomes of
+ * Metrics of the process, and of each library in it, each in a registry of its own. Who counts: intake counts outcomes of
  * ingest, the HTTP server times requests. Labels have few values: never ids, URLs or texts.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { breakerStates } from '../domain/breaker-state.ts';
 import type { SampleValue } from '../domain/metrics.ts';
 
+/** Of the process. */
 export interface Metrics {
+  registry: Registry;
+  /** Calls for vectors that failed for good, by provider. */
+  embeddingErrors: Counter<'provider'>;
+  /** Breakers of outside providers. */
+  breakers: Collected<readonly { name: string; state: string }[]>;
+  /** Seconds from the request's first byte to the answer's last, by route template. */
+  httpDuration: Histogram<'method' | 'route' | 'status'>;
+  /** Those of one library more. */
+  ofLibrary(): LibraryMetrics;
+  /** All there are in text exposition: those of libraries as sums over them. */
+  exposition(): Promise<{ contentType: string; text: string }>;
+}
+
+export interface LibraryMetrics {
   registry: Registry;
   /** Pages by what became of them: contract "The /metrics output". */
   ingestPages: Counter<'outcome'>;
   /** Runs that found no room in the query log. */
   queryLogDropped: Counter;
-  /** Calls for vectors that failed for good, by provider. */
-  embeddingErrors: Counter<'provider'>;
   /** Searches that had to do without the vector of their query, and without the order of a reranker. */
   denseDegraded: Counter;
   rerankDegraded: Counter;
@@ -22,12 +35,10 @@ export interface Metrics {
   jobChanges: Counter<'kind' | 'status'>;
   /** Jobs by status, counted when asked for by whoever reads the store. */
   jobs: Collected<Record<string, number>>;
-  /** Breakers of outside providers. */
-  breakers: Collected<readonly { name: string; state: string }[]>;
   /** Ends of subscriptions to the event stream, by reason. */
   eventSubscriptionsEnded: Counter<'reason'>;
-  /** Seconds from the request's first byte to the answer's last, by route template. */
-  httpDuration: Histogram<'method' | 'route' | 'status'>;
+  /** Every sample as it is now: the library's, and the process's. */
+  samples(): Promise<SampleValue[]>;
 }
 
 /** A source of values that is there once the part that has them runs. */
@@ -43,9 +54,54 @@ const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
+  const libraries: Registry[] = [];
   collectDefaultMetrics({ register: registry });
   // Gauges that are called as counters are, which checkers of metrics object to; the same is there by type.
   for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`);
+  const embeddingErrors = new Counter({
+    name: 'embedding_errors_total',
+    help: 'Calls for vectors that failed, retries included, by provider.',
+    labelNames: ['provider'],
+    registers: [registry],
+  });
+  const breakers: Metrics['breakers'] = { collected: undefined };
+  new Gauge({
+    name: 'breaker_state',
+    help: 'Whether the breaker of a provider is in a state: 1 or 0.',
+    labelNames: ['name', 'state'],
+    registers: [registry],
+    collect() {
+      for (const { name, state } of breakers.collected?.() ?? []) {
+        for (const each of breakerStates) this.set({ name, state: each }, each === state ? 1 : 0);
+      }
+    },
+  });
+  const httpDuration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time to answer a request, by route template.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: durationBuckets,
+    registers: [registry],
+  });
+  return {
+    registry,
+    embeddingErrors,
+    breakers,
+    httpDuration,
+    ofLibrary() {
+      const library = createLibraryMetrics();
+      libraries.push(library.registry);
+      return { ...library, samples: async () => samplesOf(await valuesOf([registry, library.registry])) };
+    },
+    async exposition() {
+      const summed = AggregatorRegistry.aggregate(await Promise.all(libraries.map((each) => each.getMetricsAsJSON())));
+      return { contentType: registry.contentType, text: `${await registry.metrics()}${await summed.metrics()}` };
+    },
+  };
+}
+
+function createLibraryMetrics(): Omit<LibraryMetrics, 'samples'> {
+  const registry = new Registry();
   const ingestPages = new Counter({
     name: 'ingest_pages_total',
     help: 'Pages handed in, by outcome.',
@@ -56,12 +112,6 @@ export function createMetrics(): Metrics {
   const queryLogDropped = new Counter({
     name: 'query_log_dropped_rows_total',
     help: 'Searches that were answered and not logged, because too many waited or the store could not be written.',
-    registers: [registry],
-  });
-  const embeddingErrors = new Counter({
-    name: 'embedding_errors_total',
-    help: 'Calls for vectors that failed, retries included, by provider.',
-    labelNames: ['provider'],
     registers: [registry],
   });
   const denseDegraded = new Counter({
@@ -91,7 +141,7 @@ export function createMetrics(): Metrics {
     labelNames: ['kind', 'status'],
     registers: [registry],
   });
-  const jobs: Metrics['jobs'] = { collected: undefined };
+  const jobs: LibraryMetrics['jobs'] = { collected: undefined };
   new Gauge({
     name: 'jobs',
     help: 'Jobs in the ledger, by status.',
@@ -101,45 +151,25 @@ export function createMetrics(): Metrics {
       for (const [status, count] of Object.entries(jobs.collected?.() ?? {})) this.set({ status }, count);
     },
   });
-  const breakers: Metrics['breakers'] = { collected: undefined };
-  new Gauge({
-    name: 'breaker_state',
-    help: 'Whether the breaker of a provider is in a state: 1 or 0.',
-    labelNames: ['name', 'state'],
-    registers: [registry],
-    collect() {
-      for (const { name, state } of breakers.collected?.() ?? []) {
-        for (const each of breakerStates) this.set({ name, state: each }, each === state ? 1 : 0);
-      }
-    },
-  });
-  const httpDuration = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time to answer a request, by route template.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: durationBuckets,
-    registers: [registry],
-  });
   return {
     registry,
     ingestPages,
     queryLogDropped,
-    embeddingErrors,
     denseDegraded,
     rerankDegraded,
     eventSubscribers,
     jobChanges,
     jobs,
-    breakers,
     eventSubscriptionsEnded,
-    httpDuration,
   };
 }
 
-/** Every sample as it is now. */
-export async function sampleValues({ registry }: Metrics): Promise<SampleValue[]> {
-  const all = await registry.getMetricsAsJSON();
-  return all.flatMap(({ name, type, values }) =>
+async function valuesOf(registries: readonly Registry[]) {
+  return (await Promise.all(registries.map((each) => each.getMetricsAsJSON()))).flat();
+}
+
+function samplesOf(metrics: Awaited<ReturnType<typeof valuesOf>>): SampleValue[] {
+  return metrics.flatMap(({ name, type, values }) =>
     values.map((each) => {
       const labels = Object.entries(each.labels).map(([label, value]) => [label, String(value)]);
       const sample = 'metricName' in each && typeof each.metricName === 'string' ? each.metricName : name;

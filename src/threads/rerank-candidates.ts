@@ -1,6 +1,7 @@
 /**
  * The local reranker over a searcher's snapshot: finds the candidates in the segments' forward indexes, takes the live
- * statistics of the whole corpus, and scores (compute/rerank). One per searcher thread, which reads the word vectors in place.
+ * statistics of the whole corpus, and scores (compute/rerank). A searcher thread has one for each library; what they know of word
+ * vectors, which are read in place, they have in common.
  */
 import { type CorpusSegment, corpusTotals, documentFrequencyBy, planQuery } from '../compute/bm25/corpus.ts';
 import { isDeleted } from '../compute/bm25/deletions.ts';
@@ -12,6 +13,7 @@ import { type CandidatePlace, createCandidateGatherer, type QueryForm } from '..
 import { rerank, rerankIdeographs, WEIGHTS } from '../compute/rerank/rerank.ts';
 import { Scratch } from '../compute/rerank/scratch.ts';
 import { type ForwardPart, WordNumbers } from '../compute/rerank/word-numbers.ts';
+import type { WordSimilarity } from '../compute/rerank/word-similarity.ts';
 import { longer } from '../compute/structures/longer.ts';
 import { isIdeograph } from '../compute/text/unspaced-scripts.ts';
 import { createWordCosines } from './word-cosines.ts';
@@ -51,10 +53,19 @@ export interface CandidateReranker {
   learn(corpus: readonly CorpusSegment[], isOver: () => boolean): boolean;
 }
 
-export function createCandidateReranker(vectors: WordVectors): CandidateReranker {
+/** What makes rerankers, each for the corpora of one library. */
+export function candidateRerankers(vectors: WordVectors): () => CandidateReranker {
   const similarity = createWordCosines(vectors);
-  let numbering = startNumbering();
   const scratch = new Scratch();
+  return () => createCandidateReranker(vectors, similarity, scratch);
+}
+
+function createCandidateReranker(
+  vectors: WordVectors,
+  similarity: WordSimilarity,
+  scratch: Scratch,
+): CandidateReranker {
+  let numbering = startNumbering();
 
   const partOf = ({ forward, vocabulary, terms }: Segment): ForwardPart | null =>
     forward === null || vocabulary !== vectors.fingerprint ? null : { index: forward, terms };

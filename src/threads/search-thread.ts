@@ -1,21 +1,23 @@
 /**
- * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of the sparse
+ * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of each library's sparse
  * index, so its tasks are never aborted: a replaced thread would have none until the next publication.
  */
 import { chunksWithTerms, phraseTerms } from '../compute/bm25/locate-phrase.ts';
+import { createScratch } from '../compute/bm25/search-segments.ts';
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
 import type { LabelRange } from '../domain/page.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type QueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
-import { type CandidateReranker, type CandidateScores, createCandidateReranker } from './rerank-candidates.ts';
+import { type CandidateReranker, type CandidateScores, candidateRerankers } from './rerank-candidates.ts';
 import {
   createSparseSearcher,
   NoSnapshotError,
   type SnapshotUpdate,
   type SparseQuery,
   type SparseResult,
+  type SparseSearcher,
 } from './sparse-searcher.ts';
 import { type Telling, tell, threadData } from './thread-pool.ts';
 
@@ -31,12 +33,28 @@ const LEARN_PAUSE_MS = 4;
 /** Chunks of a page that may be read for one phrase: more than a search reads of all pages together. */
 const MAX_PLACES = 256;
 
-const sparse = createSparseSearcher();
-let collectedBytes = 0;
-let tools: { analyzer: TextAnalyzer; analyze: QueryAnalyzer; reranker: CandidateReranker | null } | undefined;
+export interface OfLibrary {
+  /** Tells what this thread holds of one opened library from what it holds of others. */
+  library: string;
+}
+
+/** What this thread holds of a library. */
+interface Held {
+  sparse: SparseSearcher;
+  /** Made by the first who needs it; null where there are no word vectors. */
+  reranker: CandidateReranker | null | undefined;
+  /** Whether a query was reranked since the last time: where nobody asks, nothing is learnt for each page that is indexed. */
+  isWorthLearning: boolean;
+}
+
+const libraries = new Map<string, Held>();
+const scratch = createScratch();
+/** Bytes of segments that were let go of since the last collection. */
+let droppedBytes = 0;
+let tools: { analyzer: TextAnalyzer; analyze: QueryAnalyzer; reranker: (() => CandidateReranker) | null } | undefined;
+/** Those whose new segments are to be learnt. */
+const toLearn = new Set<Held>();
 let learning: NodeJS.Timeout | undefined;
-/** Whether a query was reranked since the last time: where nobody asks, nothing is learnt for each page that is indexed. */
-let isWorthLearning = true;
 
 /** A query's text, the embedded model that is to embed it (null for none), and what `SparseQuery` has beside its terms. */
 export type TextQuery = { query: string; dim: number | null } & Omit<SparseQuery, 'terms'>;
@@ -48,33 +66,36 @@ export interface TextResult {
 }
 
 /** Analyse a query and search for its terms. The analysis is told at once: with it the dense side can be asked. */
-export function find(request: TextQuery & Telling): TextResult {
+export function find(request: TextQuery & OfLibrary & Telling): TextResult {
   tools ??= openTools();
-  const { query, dim, k, allow } = request;
+  const { library, query, dim, k, allow } = request;
   const analyzed = tools.analyze(query, dim);
   tell(request, analyzed);
   const terms = analyzed.forms.map(({ stem }) => stem);
-  return { analyzed, found: search({ terms, k, ...(allow === undefined ? {} : { allow }) }) };
+  return { analyzed, found: search({ library, terms, k, ...(allow === undefined ? {} : { allow }) }) };
 }
 
 /**
- * The best chunks by BM25F. Null when this thread has no snapshot: it replaced another one that was lost, and must be given
- * the snapshot again. So are the others' answers.
+ * The best chunks by BM25F. Null when this thread has no snapshot of the library: it replaced another one that was lost, and must be
+ * given the snapshot again. So are the others' answers.
  */
-export function search(query: SparseQuery): SparseResult | null {
-  return unlessNew(() => sparse.search(query));
+export function search({ library, ...query }: SparseQuery & OfLibrary): SparseResult | null {
+  return unlessNew(library, ({ sparse }) => sparse.search(query));
 }
 
 /**
  * Scores of a query's candidates by the local reranker. Null also where it has not what it needs: the word vectors, the
  * forward entry of every candidate.
  */
-export function rerank({ forms, ...candidates }: CandidateScores & { forms: QueryForm[] }): Float64Array | null {
-  tools ??= openTools();
-  const { reranker } = tools;
-  if (reranker === null) return null;
-  isWorthLearning = true;
-  return unlessNew(() => reranker.score(sparse.snapshot(), forms, candidates));
+export function rerank({
+  library,
+  forms,
+  ...candidates
+}: CandidateScores & OfLibrary & { forms: QueryForm[] }): Float64Array | null {
+  return unlessNew(library, (held) => {
+    held.isWorthLearning = true;
+    return rerankerOf(held)?.score(held.sparse.snapshot(), forms, candidates) ?? null;
+  });
 }
 
 /** Phrases, and the labels of the chunks of each page that may have them. */
@@ -84,12 +105,12 @@ export interface PhraseQuery {
 }
 
 /** For each page, for each phrase, the chunks that are worth reading for it, as of `chunksWithTerms`. Null as of `search`. */
-export function locate({ phrases, pages }: PhraseQuery): number[][][] | null {
+export function locate({ library, phrases, pages }: PhraseQuery & OfLibrary): number[][][] | null {
   tools ??= openTools();
   const { analyzer } = tools;
   analyzer.trim();
   const terms = phrases.map((phrase) => phraseTerms(analyzer.analyze(phrase)));
-  return unlessNew(() => {
+  return unlessNew(library, ({ sparse }) => {
     const corpus = sparse.snapshot();
     return pages.map((page) => terms.map((each) => chunksWithTerms(corpus, page, each).slice(0, MAX_PLACES)));
   });
@@ -100,30 +121,70 @@ export function warmUp(): void {
   tools ??= openTools();
 }
 
-export function publish(update: SnapshotUpdate): number[] {
-  const lacking = sparse.publish(update);
-  if (isWorthLearning) learnAfter(LEARN_AFTER_MS);
-  if (sparse.droppedBytes - collectedBytes > MAX_DROPPED_BYTES) {
-    collectedBytes = sparse.droppedBytes;
-    collectGarbage();
+/** Take over a library's snapshot, its first one or the next. Gives the ids that this thread lacks, as of `SparseSearcher.publish`. */
+export function publish({ library, ...update }: SnapshotUpdate & OfLibrary): number[] {
+  const held = libraries.get(library) ?? hold(library);
+  const before = held.sparse.droppedBytes;
+  const lacking = held.sparse.publish(update);
+  dropped(held.sparse.droppedBytes - before);
+  if (lacking.length === 0 && held.isWorthLearning) {
+    toLearn.add(held);
+    learnAfter(LEARN_AFTER_MS);
   }
   return lacking;
 }
 
+function hold(library: string): Held {
+  const held: Held = { sparse: createSparseSearcher(scratch), reranker: undefined, isWorthLearning: true };
+  libraries.set(library, held);
+  return held;
+}
+
+function rerankerOf(held: Held): CandidateReranker | null {
+  tools ??= openTools();
+  held.reranker ??= tools.reranker?.() ?? null;
+  return held.reranker;
+}
+
+/** Let go of a library. */
+export function release({ library }: OfLibrary): void {
+  const held = libraries.get(library);
+  if (held === undefined) return;
+  libraries.delete(library);
+  toLearn.delete(held);
+  const before = held.sparse.droppedBytes;
+  held.sparse.publish({ ids: [], added: [] });
+  dropped(held.sparse.droppedBytes - before);
+}
+
+function dropped(bytes: number): void {
+  droppedBytes += bytes;
+  if (droppedBytes <= MAX_DROPPED_BYTES) return;
+  droppedBytes = 0;
+  collectGarbage();
+}
+
 /** For quiet times: give back what is not in use. */
 export function releaseMemory(): void {
-  collectedBytes = sparse.droppedBytes;
+  droppedBytes = 0;
   giveBackMemory();
 }
 
-/** Learn ahead what reranking will ask of the segments, between two tasks, when so many ms have passed. */
+/** Learn ahead what reranking will ask of the segments, one library after the other, between two tasks, when so many ms have passed. */
 function learnAfter(ms: number): void {
   clearTimeout(learning);
   learning = setTimeout(() => {
     const until = performance.now() + LEARN_SLICE_MS;
-    const isMore = tools?.reranker?.learn(sparse.snapshot(), () => performance.now() >= until) ?? false;
-    if (isMore) learnAfter(LEARN_PAUSE_MS);
-    else isWorthLearning = false;
+    const [held] = toLearn;
+    if (held === undefined) return;
+    // A thread that was never asked anything has no word vectors open, and nothing to learn for.
+    const reranker = tools === undefined ? null : rerankerOf(held);
+    const isMore = reranker?.learn(held.sparse.snapshot(), () => performance.now() >= until) ?? false;
+    if (!isMore) {
+      held.isWorthLearning = false;
+      toLearn.delete(held);
+    }
+    if (toLearn.size > 0) learnAfter(LEARN_PAUSE_MS);
   }, ms).unref();
 }
 
@@ -132,13 +193,15 @@ function openTools() {
   const analyzer = createTextAnalyzer();
   if (wordVectors === null) return { analyzer, analyze: createQueryAnalyzer(analyzer, null), reranker: null };
   const vectors = openWordVectors(wordVectors);
-  return { analyzer, analyze: createQueryAnalyzer(analyzer, vectors), reranker: createCandidateReranker(vectors) };
+  return { analyzer, analyze: createQueryAnalyzer(analyzer, vectors), reranker: candidateRerankers(vectors) };
 }
 
-/** Null instead of NoSnapshotError: errors lose their class on the way to the main thread. */
-function unlessNew<Value>(answer: () => Value): Value | null {
+/** Null where this thread has no snapshot of the library: errors lose their class on the way to the main thread. */
+function unlessNew<Value>(library: string, answer: (held: Held) => Value): Value | null {
+  const held = libraries.get(library);
+  if (held === undefined) return null;
   try {
-    return answer();
+    return answer(held);
   } catch (error) {
     if (error instanceof NoSnapshotError) return null;
     throw error;

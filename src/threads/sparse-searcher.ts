@@ -1,11 +1,11 @@
 /**
- * The sparse state of one searcher thread: the segments of its snapshot, opened, and the working arrays of a search. The
+ * What one searcher thread has of one library's sparse index: the segments of its snapshot, opened. The
  * main side publishes snapshots as differences; segments and deletions are shared memory, so publishing copies nothing and
  * a deletion is seen without being published. Called by the searcher's thread entry only, one task at a time.
  */
 import { type CorpusSegment, corpusSegment, planQuery } from '../compute/bm25/corpus.ts';
 import { openDeletions } from '../compute/bm25/deletions.ts';
-import { createScratch, type SparseHits, searchSegments } from '../compute/bm25/search-segments.ts';
+import { type SearchScratch, type SparseHits, searchSegments } from '../compute/bm25/search-segments.ts';
 import { openSegment } from '../compute/bm25/segment.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 
@@ -36,7 +36,10 @@ export interface SparseResult extends SparseHits {
 }
 
 export interface SparseSearcher {
-  /** Take over a snapshot, before the first of which the others throw NoSnapshotError. Gives the ids that it names and this searcher still lacks, to be sent again with their bytes. */
+  /**
+   * Take over a snapshot, before the first of which the others throw NoSnapshotError. Gives the ids that it names and this searcher still
+   * lacks, to be sent again with their bytes: until then the one before is searched.
+   */
   publish(update: SnapshotUpdate): number[];
   search(query: SparseQuery): SparseResult;
   /** The segments of the snapshot. */
@@ -51,10 +54,9 @@ export class NoSnapshotError extends Error {
   readonly retryable = true;
 }
 
-/** A searcher without a snapshot. */
-export function createSparseSearcher(): SparseSearcher {
+/** A searcher without a snapshot. `scratch`: the working arrays of a search, which may be those of other searchers of the thread. */
+export function createSparseSearcher(scratch: SearchScratch): SparseSearcher {
   const held = new Map<number, CorpusSegment>();
-  const scratch = createScratch();
   let published: CorpusSegment[] | undefined;
   let droppedBytes = 0;
   const snapshot = (): CorpusSegment[] => {
@@ -72,9 +74,10 @@ export function createSparseSearcher(): SparseSearcher {
         held.delete(id);
         droppedBytes += segment.buffer.byteLength;
       }
+      const lacking = ids.filter((id) => !held.has(id));
       // The largest first: the threshold it leaves spares most of the work in the others.
-      published = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
-      return ids.filter((id) => !held.has(id));
+      if (lacking.length === 0) published = [...held.values()].sort((a, b) => b.segment.docs - a.segment.docs);
+      return lacking;
     },
     snapshot,
     get droppedBytes() {

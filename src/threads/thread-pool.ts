@@ -3,7 +3,7 @@
  * name, typed by that module: bytes and plain data in, bytes and plain data out.
  * A pool of one thread is a pinned thread: it is never replaced while idle, so it may keep state (a native index,
  * segments) between tasks, which run one at a time and in the order they were given.
- * Queues are bounded: past the bound `run` rejects with QueueFullError. A task that is given up while it waits leaves the queue at
+ * Queues are bounded: past the bound `run` rejects with QueueFullError. What waits has an owner, and owners take turns. A task that is given up while it waits leaves the queue at
  * once with its arguments. Aborting a running task ends its thread, and piscina
  * starts another; that is why no thread may hold anything that others wait for, such as a lock of LMDB. A thread that is ended
  * inside a native library ends the whole process (its next call into JavaScript fails, which node-addon-api answers with
@@ -46,6 +46,7 @@ export interface ThreadPoolOptions {
   entry: URL;
   name: string;
   threads: number;
+  /** Tasks that may wait, of each owner. */
   maxQueue: number;
   /** Cloned to each thread; SharedArrayBuffers in it are shared, not copied. Read with `threadData()`. */
   data?: unknown;
@@ -96,6 +97,8 @@ export interface ThreadPool<Tasks> {
   ): Promise<Tasks[Name] extends Task ? Awaited<ReturnType<Tasks[Name]>> : never>;
   /** Bulk work, asked for piece by piece: one piece at a time goes to the pool, so that other tasks wait for one of them at most. */
   inTurn<Result>(piece: () => Promise<Result>): Promise<Result>;
+  /** The same threads for an owner: its tasks take turns with those of others, and its pieces with its own. */
+  of(owner: string): SharedPool<Tasks>;
   /** Tasks waiting for a thread. */
   readonly queued: number;
   /** Tasks waiting and running. */
@@ -103,6 +106,9 @@ export interface ThreadPool<Tasks> {
   /** Waits for running tasks, refuses waiting ones, ends the threads. */
   close(): Promise<void>;
 }
+
+/** A pool as one of its owners has it, who does not close it. */
+export type SharedPool<Tasks> = Omit<ThreadPool<Tasks>, 'of' | 'close'>;
 
 /** Open a pool over the tasks of one thread entry: `openThreadPool<typeof import('./shard-thread.ts')>(…)`. */
 export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Tasks> {
@@ -142,11 +148,11 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   let endedThreads = 0;
   piscina.on('workerDestroy', () => endedThreads++);
   let load = 0;
-  const pieces = pLimit(1);
   // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are; so all wait here.
   const semaphore = new Semaphore(options.threads, options.maxQueue);
-  return {
-    async run(name, given, { signal, timeoutMs, processorMs, transfer, told } = {}) {
+  const runOf =
+    (owner: string): ThreadPool<Tasks>['run'] =>
+    async (name, given, { signal, timeoutMs, processorMs, transfer, told } = {}) => {
       load++;
       const call = ++calls;
       const argument = told === undefined && processorMs === undefined ? given : { ...(given as object), call };
@@ -165,7 +171,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
       }
       try {
         const stop = signals.length === 0 ? undefined : AbortSignal.any(signals);
-        await semaphore.acquire(stop);
+        await semaphore.acquire(stop, owner);
         passingLimit?.begin();
         const interrupting = stop === undefined || options.uninterrupted ? {} : { signal: stop };
         const moved = transfer === undefined ? {} : { transferList: transfer };
@@ -195,19 +201,27 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         for (const limit of limits) limit.end();
         load--;
       }
-    },
-    inTurn: (piece) => pieces(piece),
-    get queued() {
-      return semaphore.waiting;
-    },
-    get load() {
-      return load;
-    },
+    };
+  const of = (owner: string): SharedPool<Tasks> => {
+    const pieces = pLimit(1);
+    return {
+      run: runOf(owner),
+      inTurn: (piece) => pieces(piece),
+      get queued() {
+        return semaphore.waiting;
+      },
+      get load() {
+        return load;
+      },
+    };
+  };
+  return Object.assign(of(''), {
+    of,
     close() {
       semaphore.close(new DOMException(`${options.name} is closed`, 'AbortError'));
       return piscina.close({ force: true });
     },
-  };
+  });
 }
 
 /** A result, unless the signal comes first: then its reason, and whatever becomes of the result is of no interest. */

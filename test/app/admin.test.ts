@@ -66,7 +66,7 @@ test('the text exposition has nothing that promtool objects to', {
 }, async (t) => {
   const system = await WholeSystem.start(t);
   await system.read({ heron: library.heron });
-  const text = await system.metrics.registry.metrics();
+  const { text } = await system.metrics.exposition();
   for (const line of [
     'ingest_pages_total{outcome="queued"} 1',
     'jobs{status="done"}',

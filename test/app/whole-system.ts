@@ -77,9 +77,9 @@ export class WholeSystem {
     return listOf((await this.ask('page.chunks', { page_id })).chunks);
   }
 
-  get ask(): App['ask'] {
+  get ask(): ReturnType<App['libraryOf']> {
     assert.ok(this.#app !== undefined, 'the system does not run');
-    return this.#app.ask;
+    return this.#app.libraryOf('default');
   }
 
   get chat(): App['chat'] {
@@ -102,10 +102,11 @@ export class WholeSystem {
 
   /** The value of a counter, by its labels. */
   async counted(name: string, labels: Record<string, string> = {}): Promise<number> {
-    const { values } = (await this.metrics.registry.getSingleMetric(name)?.get()) ?? { values: [] };
-    return (
-      values.find((each) => Object.entries(labels).every(([key, value]) => each.labels[key] === value))?.value ?? 0
-    );
+    const { text } = await this.metrics.exposition();
+    const isMeant = (line: string) =>
+      line.replace(/[ {].*/, '') === name &&
+      Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`));
+    return Number(text.split('\n').find(isMeant)?.split(' ').at(-1) ?? 0);
   }
 
   async stop(): Promise<void> {

@@ -13,7 +13,9 @@ test('every metric of the dashboard is one that the service has', async () => {
     targets.flatMap(({ expr }) => Array.from(expr.matchAll(/([a-z_0-9]+)\{/g), ([, name]) => name)),
   );
   assert.ok(named.length >= 15);
-  const known = (await createMetrics().registry.getMetricsAsJSON()).map(({ name }) => name);
+  const metrics = createMetrics();
+  const registries = [metrics.registry, metrics.ofLibrary().registry];
+  const known = (await Promise.all(registries.map((each) => each.getMetricsAsJSON()))).flat().map(({ name }) => name);
   const base = (name: string) => name.replace(/_(bucket|count|sum)$/, '');
   assert.deepEqual(
     named.filter((name) => !known.includes(name) && !known.includes(base(name))),

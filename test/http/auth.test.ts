@@ -118,7 +118,9 @@ test('a verifier finds exactly the holders of its tokens', () => {
   const tokens = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(tokens, fc.string(), (known, other) => {
-      const list = known.map((token, at): AuthToken => ({ name: `${at}`, token, scopes: ['read'] }));
+      const list = known.map(
+        (token, at): AuthToken => ({ name: `${at}`, library: 'default', token, scopes: ['read'] }),
+      );
       const verify = tokenVerifier(() => list);
       for (const [at, token] of known.entries()) assert.equal(verify(token)?.name, `${at}`);
       assert.equal(verify(other) !== null, known.includes(other));

@@ -416,7 +416,7 @@ test('the settings are told together with the programs that were found', async (
   const { app } = testServer(
     {},
     {
-      shownSettings: { settings: { bind_port: 8000 }, mutability: { bind_port: 'boot_only' } },
+      shownSettings: () => ({ settings: { bind_port: 8000 }, mutability: { bind_port: 'boot_only' } }),
       capabilities: async () => found,
     },
   );

@@ -1,7 +1,7 @@
 /** A server over a system that answers from a table: enough to see how routes ask and how replies and errors are mapped. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import type { AuthToken } from '../../src/domain/access.ts';
+import { type AuthToken, defaultLibrary } from '../../src/domain/access.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Ask, MessageName, ReplyOf, RequestOf } from '../../src/domain/messages.ts';
 import type { HttpApp } from '../../src/http/http-app.ts';
@@ -40,21 +40,24 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
   }) as Ask;
   const log = createLog({ json_logs: true, log_level: 'debug' }, { write: (line) => lines.push(line) });
   const tokens: AuthToken[] = [
-    { name: 'home', token: writer, scopes: ['write'] },
-    { name: 'phone', token: reader, scopes: ['read'] },
+    { name: 'home', library: defaultLibrary, token: writer, scopes: ['write'] },
+    { name: 'phone', library: defaultLibrary, token: reader, scopes: ['read'] },
   ];
+  const metrics = createMetrics();
+  metrics.ofLibrary();
   const app = buildServer({
-    ask,
+    libraryOf: () => ask,
+    readiness: (signal) => ask('system.readiness', {}, { signal }),
     tokens: () => tokens,
     log,
-    metrics: createMetrics(),
+    metrics,
     version: '0.0.0',
     bind_host: '127.0.0.1',
     allowed_hosts: [],
     allowed_origins: [],
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
-    shownSettings: { settings: {}, mutability: {} },
+    shownSettings: () => ({ settings: {}, mutability: {} }),
     capabilities: async () => ({
       yt_dlp: null,
       transcription: { kind: null, detail: 'nothing is there', ffmpeg: false },

@@ -19,7 +19,6 @@ function searcher(
     inTurn: (piece) => piece(),
     queued: 0,
     load,
-    close: async () => undefined,
   };
 }
 
@@ -32,7 +31,7 @@ const found = { labels: Uint32Array.of(1), scores: new Float64Array(1), known: 1
 test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
   const busy = searcher(1, {});
   const idle = searcher(0, { find: () => ({ analyzed, found }), rerank: () => null });
-  const searchers = new Searchers([busy, idle], never, log);
+  const searchers = new Searchers([busy, idle], 'one', never, log);
   const asking = searchers.find(query);
   assert.equal(await asking.analyzed, analyzed);
   assert.equal(await asking.found, found);
@@ -49,7 +48,7 @@ test('the analysis is there before the chunks are', async () => {
     finish = resolve;
   });
   const slow = searcher(0, { find: () => finished.then(() => ({ analyzed, found })) }, analyzed);
-  const asking = new Searchers([slow], never, log).find(query);
+  const asking = new Searchers([slow], 'one', never, log).find(query);
   assert.equal(await asking.analyzed, analyzed);
   finish();
   assert.equal(await asking.found, found);
@@ -57,10 +56,10 @@ test('the analysis is there before the chunks are', async () => {
 
 test('what fails before the analysis is told fails both, and afterwards the search alone', async () => {
   const fail = () => Promise.reject(new Error('thread ended'));
-  const early = new Searchers([searcher(0, { find: fail })], never, log).find(query);
+  const early = new Searchers([searcher(0, { find: fail })], 'one', never, log).find(query);
   await assert.rejects(early.analyzed, /thread ended/);
   await assert.rejects(early.found, /thread ended/);
-  const late = new Searchers([searcher(0, { find: fail }, analyzed)], never, log).find(query);
+  const late = new Searchers([searcher(0, { find: fail }, analyzed)], 'one', never, log).find(query);
   assert.equal(await late.analyzed, analyzed);
   await assert.rejects(late.found, /thread ended/);
 });
@@ -71,10 +70,10 @@ test('a searcher without a snapshot is given it, and asked again', async () => {
   const republish = async () => {
     held = true;
   };
-  assert.equal(await new Searchers([renewed], republish, log).find(query).found, found);
+  assert.equal(await new Searchers([renewed], 'one', republish, log).find(query).found, found);
   assert.deepEqual(renewed.asked, ['find', 'search']);
   const lost = searcher(0, { find: () => ({ analyzed, found: null }), search: () => null });
-  const asking = new Searchers([lost], async () => undefined, log).find(query);
+  const asking = new Searchers([lost], 'one', async () => undefined, log).find(query);
   await assert.rejects(asking.found, /did not take the segments/);
 });
 
@@ -85,6 +84,6 @@ test('a searcher that has lost its segments is given them before it says where p
     republished++;
   };
   const request = { phrases: ['ant'], pages: [{ first: 1, count: 9 }] };
-  assert.deepEqual(await new Searchers([lost], republish, log).locate(request), [[[3]]]);
+  assert.deepEqual(await new Searchers([lost], 'one', republish, log).locate(request), [[[3]]]);
   assert.deepEqual([lost.asked, republished], [['locate', 'locate'], 1]);
 });

@@ -15,6 +15,9 @@ import { firstHits, referenceHits } from '../compute/bm25/small-corpus.ts';
 export type SearchTasks = typeof import('../../src/threads/search-thread.ts');
 export type WorkTasks = typeof import('../../src/threads/segment-tasks.ts');
 
+/** As what the searchers hold the index. */
+export const library = 'one';
+
 export interface Threads {
   searchers: ThreadPool<SearchTasks>[];
   worker: ThreadPool<WorkTasks>;
@@ -86,7 +89,7 @@ export class SparseHarness {
       void lines.push({ level, fields, message });
     const log = { info: write('info'), warn: write('warn'), error: write('error') };
     const opened = await SparseIndex.open(
-      { dir, storeId: 'store 1', ...threads, log, ...options },
+      { dir, storeId: 'store 1', library, ...threads, log, ...options },
       labelSetOf(documents.keys()),
     );
     return new SparseHarness(opened, documents, lines, threads);
@@ -119,7 +122,7 @@ export class SparseHarness {
   async assertExact(words: readonly string[], k = 50): Promise<void> {
     for (const searcher of this.#threads.searchers) {
       for (const terms of [...words.map((word) => [word]), [...words]]) {
-        const found = await searcher.run('search', { terms, k });
+        const found = await searcher.run('search', { library, terms, k });
         assert.deepEqual(
           { labels: found?.labels, scores: found?.scores },
           firstHits(referenceHits(this.documents, terms), k),

@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomStream } from '../../bench/workload.ts';
 import { createDeletions } from '../../src/compute/bm25/deletions.ts';
+import { createScratch } from '../../src/compute/bm25/search-segments.ts';
 import { IndexClosedError } from '../../src/index/sparse-index.ts';
 import { modelSegment } from '../../src/threads/model-segment.ts';
 import { createSparseSearcher, NoSnapshotError } from '../../src/threads/sparse-searcher.ts';
-import { QueueFullError, type ThreadPool } from '../../src/threads/thread-pool.ts';
+import { QueueFullError, type SharedPool } from '../../src/threads/thread-pool.ts';
 import {
   closeThreads,
   documentOf,
+  library,
   openThreads,
   type SearchTasks,
   SparseHarness,
@@ -132,7 +134,7 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
   await using folder = await temporaryFolder();
   let failures = 0;
   const [reliable, flaky] = threads.searchers;
-  const failing: ThreadPool<SearchTasks> = {
+  const failing: SharedPool<SearchTasks> = {
     run: (name, argument, options) => {
       if (name === 'publish' && failures-- > 0) return Promise.reject(new Error('thread lost'));
       return flaky.run(name, argument, options);
@@ -140,7 +142,6 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
     inTurn: (piece) => piece(),
     queued: 0,
     load: 0,
-    close: () => flaky.close(),
   };
   const harness = await SparseHarness.open(threads, folder.path, new Map(), { searchers: [reliable, failing] });
   await harness.add(1, [documentOf('ant')]);
@@ -160,25 +161,27 @@ test('a searcher that lost its segments gets them with the next publication, or 
   await using folder = await temporaryFolder();
   const harness = await SparseHarness.open(threads, folder.path, new Map());
   await harness.add(1, [documentOf('ant')]);
-  await threads.searchers[0].run('publish', { ids: [], added: [] });
+  await threads.searchers[0].run('publish', { library, ids: [], added: [] });
   await harness.add(2, [documentOf('ant')]);
   await harness.assertExact(WORDS);
-  await threads.searchers[1].run('publish', { ids: [], added: [] });
+  await threads.searchers[1].run('publish', { library, ids: [], added: [] });
   await harness.index.republish();
   await harness.assertExact(WORDS);
   await harness.index.close();
 });
 
 test('a searcher that nothing was published to refuses instead of finding nothing', () => {
-  const searcher = createSparseSearcher();
+  const searcher = createSparseSearcher(createScratch());
   assert.throws(() => searcher.search({ terms: ['ant'], k: 1 }), NoSnapshotError);
   assert.throws(() => searcher.snapshot(), NoSnapshotError);
   assert.deepEqual(searcher.publish({ ids: [4], added: [] }), [4]);
+  assert.throws(() => searcher.search({ terms: ['ant'], k: 1 }), NoSnapshotError);
+  assert.deepEqual(searcher.publish({ ids: [], added: [] }), []);
   assert.equal(searcher.search({ terms: ['ant'], k: 1 }).known, 0);
 });
 
 test('a searcher knows how much memory publications have made it drop', () => {
-  const searcher = createSparseSearcher();
+  const searcher = createSparseSearcher(createScratch());
   const { buffer } = modelSegment([documentOf('ant')]);
   const deletions = createDeletions(1).buffer;
   searcher.publish({ ids: [1, 2], added: [1, 2].map((id) => ({ id, segment: buffer, deletions })) });

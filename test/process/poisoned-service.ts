@@ -23,19 +23,20 @@ const app = await startApp({
     return handler(job, context);
   },
 });
-const results = await app.ask('page.ingestBatch', {
+const ask = app.libraryOf('default');
+const results = await ask('page.ingestBatch', {
   pages: Array.from({ length: pages }, (_, no) => ({
     url: `https://poison.example/${no + 1}`,
     body_extracted: `Page ${no + 1} is about a garden in the rain.`,
   })),
 });
 const page_ids = results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
-const statuses = async () => (await app.ask('page.statusBatch', { page_ids })).results;
+const statuses = async () => (await ask('page.statusBatch', { page_ids })).results;
 await until(
   async () => (await statuses()).every((page) => page.found && ['indexed', 'dead'].includes(page.status)),
   'every page is indexed or dead',
 );
-const jobs = (await app.ask('job.list', { limit: 100 })).jobs;
+const jobs = (await ask('job.list', { limit: 100 })).jobs;
 process.stdout.write(JSON.stringify({ statuses: await statuses(), jobs }));
 await app.close();
 process.exit(0);

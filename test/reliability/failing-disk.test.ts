@@ -139,7 +139,7 @@ test('a disk that takes no mark of the valid state ends the process after some o
   disk.fail('meta');
   assert.equal((await ingest(10)).status, 503);
   assert.deepEqual(await endedSoon(service), { code: 1, signal: null }, service.output.slice(-4000));
-  assert.match(service.output, /"msg":"the library cannot be opened again: the process ends"/);
+  assert.match(service.output, /"msg":"no library can be opened again: the process ends"/);
   disk.mend('meta');
   await service.start();
   await indexed(ids);

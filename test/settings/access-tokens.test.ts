@@ -30,7 +30,7 @@ test('a token that is made while the service runs holds from then on, and the on
 test('tokens that are configured hold, whatever the file says', (t) => {
   const dataDir = temporaryFolder(t);
   writeFileSync(join(dataDir, 'token'), 'kept');
-  const configured = [{ name: 'home', token: 'given', scopes: ['write' as const] }];
+  const configured = [{ name: 'home', library: 'default', token: 'given', scopes: ['write' as const] }];
   const { tokens, generatedAt } = accessTokens({ configured, dataDir, newToken: () => 'new', monotonic: () => 0 });
   assert.deepEqual([tokens(), generatedAt], [configured, null]);
 });

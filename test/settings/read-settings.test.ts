@@ -63,6 +63,7 @@ test('an empty environment gives the defaults of the contract', () => {
     forget: { compact_after_s: 60 },
     indexing: { page_vector_pooling: 'mean' },
     jobs: { max_attempts: 5, lease_minutes: 15, backoff_base_s: 2, handler_timeout_s: null, keep_days: 90 },
+    libraries: { dir: null },
     llm: { base_url: null, model: null, timeout_s: 30 },
     mcp: { enable_mutating_tools: false },
     metrics: { keep_days: 90 },
@@ -187,14 +188,39 @@ test('tokens are the union of the single one and the named ones, and secrets are
   });
   const { secrets, ...open } = settings;
   assert.deepEqual(secrets.tokens, [
-    { name: 'default', token: 'canary-one', scopes: ['read', 'write'] },
-    { name: 'phone', token: 'canary-two', scopes: ['read'] },
-    { name: 'home', token: 'canary-three', scopes: ['read', 'write'] },
+    { name: 'default', library: 'default', token: 'canary-one', scopes: ['read', 'write'] },
+    { name: 'phone', library: 'default', token: 'canary-two', scopes: ['read'] },
+    { name: 'home', library: 'default', token: 'canary-three', scopes: ['read', 'write'] },
   ]);
   assert.deepEqual(secrets.embedder, { api_key: 'canary-four', userinfo: null });
   assert.deepEqual(secrets.providers, { acme: { api_key: 'canary-six', userinfo: 'user:canary-five' } });
   assert.deepEqual(open.providers, { acme: { base_url: 'https://acme.test/v1' } });
   assert.ok(!JSON.stringify(open).includes('canary'));
+});
+
+test('libraries need tokens, and tokens of a library need its folder', () => {
+  const problems = (env: NodeJS.ProcessEnv) => {
+    try {
+      readSettings(env);
+      return [];
+    } catch (error) {
+      if (error instanceof SettingsError) return error.problems;
+      throw error;
+    }
+  };
+  const tokens = (library: string) => JSON.stringify([{ name: 'one', token: 'secret', library }]);
+  assert.deepEqual(problems({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens('anna') }), []);
+  assert.deepEqual(problems({ SERVICE_AUTH_TOKENS: tokens('default') }), []);
+  assert.match(
+    problems({ SERVICE_LIBRARIES__DIR: '/srv' }).join(),
+    /needs SERVICE_AUTH_TOKENS, which name the libraries/,
+  );
+  assert.match(problems({ SERVICE_AUTH_TOKENS: tokens('anna') }).join(), /the token one is of the library anna: set/);
+  for (const library of ['../x', '.', 'Anna', 'a/b', '']) {
+    const found = problems({ SERVICE_LIBRARIES__DIR: '/srv', SERVICE_AUTH_TOKENS: tokens(library) });
+    assert.match(found.join(), /SERVICE_AUTH_TOKENS/, library);
+    assert.doesNotMatch(found.join(), /secret"/);
+  }
 });
 
 test('what is wrong in a list is told by place and field, and never by value', () => {

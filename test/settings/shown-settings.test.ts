@@ -15,7 +15,7 @@ test('every setting is shown with its value, and no secret, wherever it stands',
     SERVICE_TRANSCRIBE__COMMAND: 'transcribe --key canary-key --at http://canary-user:other@x.test',
     SERVICE_JOBS__MAX_ATTEMPTS: '7',
   });
-  const shown = shownSettings(settings);
+  const shown = shownSettings(settings, 'default');
   assert.ok(!JSON.stringify(shown).includes('canary'), JSON.stringify(shown));
   const at = (name: string) =>
     name.split('.').reduce((value: unknown, key) => (value as Record<string, unknown>)[key], shown.settings);

@@ -11,7 +11,7 @@ const calls = 200_000;
 /** Beyond this a difference counts as shown (test vector leakage assessment). */
 const bound = 4.5;
 const right = randomBytes(32).toString('base64url');
-const tokens: AuthToken[] = [{ name: 'one', token: right, scopes: ['read', 'write'] }];
+const tokens: AuthToken[] = [{ name: 'one', library: 'default', token: right, scopes: ['read', 'write'] }];
 const verify = tokenVerifier(() => tokens);
 
 const other = (character: string) => (character === 'x' ? 'y' : 'x');

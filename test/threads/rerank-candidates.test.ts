@@ -8,7 +8,7 @@ import { labelSegment, titleLengthOf } from '../../src/compute/bm25/segment.ts';
 import { lookupTerm, termOf } from '../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../src/compute/text/lexicon.ts';
 import { modelTerms, type SparseTermDocument } from '../../src/threads/model-segment.ts';
-import { createCandidateReranker } from '../../src/threads/rerank-candidates.ts';
+import { candidateRerankers } from '../../src/threads/rerank-candidates.ts';
 import { fixtureVectors } from '../compute/embedding/word-vectors-fixture.ts';
 
 const vectors = fixtureVectors();
@@ -16,7 +16,7 @@ const vocabulary = {
   fingerprint: vectors.fingerprint,
   rowOf: (word: string) => lookupTerm(vectors.vocabulary, word),
 };
-const { score: rerank } = createCandidateReranker(vectors);
+const { score: rerank } = candidateRerankers(vectors)();
 /** Eight words of the vectors and two that are not there; every word is its own stem. */
 const WORDS = [...Array.from({ length: 8 }, (_, id) => termOf(vectors.vocabulary, id)), 'qwxz', 'zzyx'];
 const lexicon = new Lexicon();
@@ -159,7 +159,7 @@ test('learning gets on in slices that are over at once, also where segments come
     });
     return segmentOf(id, new Map([0, 1, 2].map(() => [next++, document()])));
   };
-  const { learn } = createCandidateReranker(vectors);
+  const { learn } = candidateRerankers(vectors)();
   const slicesOf = (corpus: readonly CorpusSegment[]) => {
     let slices = 1;
     for (; learn(corpus, () => true); slices++) assert.ok(slices < slicesToLearn(corpus), 'learning does not end');
@@ -183,7 +183,7 @@ test('what was learnt ahead, in slices of any length, changes no bit of the scor
       let next = 0;
       const corpus = parts.map((part, id) => segmentOf(id, new Map(part.map((document) => [next++, document]))));
       const labels = Uint32Array.from({ length: next }, (_, label) => label);
-      const learnt = createCandidateReranker(vectors);
+      const learnt = candidateRerankers(vectors)();
       const candidates = { labels, cosine: null, wordCosine: null, outsideModel: false };
       const learnAll = () => {
         const slice = () => {
@@ -199,11 +199,11 @@ test('what was learnt ahead, in slices of any length, changes no bit of the scor
       };
       const scores = ({ score }: typeof learnt) => score(corpus, formsOf(...WORDS.slice(3)), candidates);
       learnAll();
-      assert.deepEqual(scores(learnt), scores(createCandidateReranker(vectors)));
+      assert.deepEqual(scores(learnt), scores(candidateRerankers(vectors)()));
       deleteFrom(corpus[0], 0);
       if (next === 1) return;
       learnAll();
-      assert.deepEqual(scores(learnt), scores(createCandidateReranker(vectors)));
+      assert.deepEqual(scores(learnt), scores(candidateRerankers(vectors)()));
     }),
     { numRuns: 20 },
   );
@@ -222,7 +222,7 @@ test('a chunk that only the facts of its page speak for stands above those that 
   ]);
   const labels = Uint32Array.of(1, 2, 3, 4);
   const cosine = Float32Array.of(0.1, 0.1, 0.1, 0.1);
-  const scores = createCandidateReranker(vectors).score([segmentOf(0, documents)], formsOf(asked), {
+  const scores = candidateRerankers(vectors)().score([segmentOf(0, documents)], formsOf(asked), {
     labels,
     cosine,
     wordCosine: null,
@@ -249,7 +249,7 @@ test('facts bring a chunk no voice in feedback and make no two alike', () => {
       [3, text(others[4], others[5])],
     ]);
     const candidates = { labels: Uint32Array.of(1, 2, 3), cosine: null, wordCosine: null, outsideModel: false };
-    return createCandidateReranker(vectors).score([segmentOf(0, documents)], formsOf(asked), candidates);
+    return candidateRerankers(vectors)().score([segmentOf(0, documents)], formsOf(asked), candidates);
   };
   assert.deepEqual(scoresWith(terms(shared)), scoresWith(terms()));
 });

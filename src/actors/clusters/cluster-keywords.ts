@@ -1,4 +1,5 @@
 /** Hands texts of clustered pages to the clustering thread and gives the keywords that it finds. */
+import { randomUUID } from 'node:crypto';
 import type { StoreReader } from '../../store/store.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
 import type { ClusterPool } from './hand-over-pages.ts';
@@ -16,10 +17,10 @@ const batchPages = 32;
 
 export async function findKeywords(
   { reader, pool }: { reader: StoreReader; pool: ClusterPool },
-  run: string,
   pages: readonly ClusteredText[],
   { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
 ): Promise<Map<number, string[]>> {
+  const run = randomUUID();
   await pool.run('beginKeywords', { run }, { signal });
   for (let at = 0; at < pages.length; at += batchPages) {
     signal.throwIfAborted();

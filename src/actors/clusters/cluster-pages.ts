@@ -6,6 +6,7 @@
  * 3. texts go to the thread, which finds keywords
  * 4. the job's completion makes the clusters those that count
  */
+import { randomUUID } from 'node:crypto';
 import { finishRun, storeDraft, storePoints, takeClusterNumbers } from '../../commands/cluster-runs.ts';
 import { queueNaming } from '../../commands/name-clusters.ts';
 import type { ClusterDraft, ClusterPoint, ClusterRun } from '../../domain/cluster.ts';
@@ -44,7 +45,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     };
     const model = reader.models.activeModel();
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
-    const token = `${attempt.job_no}.${attempt.claim}`;
+    const token = randomUUID();
     const pageNos = await handOverPages({ reader, pool }, token, model, { signal, goOn });
     const current = reader.clusters.currentRun();
     const earlier = await foundClusters(reader, pageNos, current);
@@ -87,14 +88,13 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
       throw new JobError('another run has begun since', { permanent: true });
     }
     if (run.draft === null) await cluster(run, { attempt, signal, goOn });
-    const token = `${attempt.job_no}.${attempt.claim}`;
     const clustered: ClusteredText[] = [];
     for await (const points of pointBlocks(reader, run.no)) {
       for (const { page_no, cluster_no } of points) {
         clustered.push({ page_no, cluster: cluster_no === 0 ? -1 : cluster_no });
       }
     }
-    const keywords = await findKeywords({ reader, pool }, token, clustered, { signal, goOn });
+    const keywords = await findKeywords({ reader, pool }, clustered, { signal, goOn });
     return (transaction) => {
       const at = now();
       finishRun(transaction, run.no, { keywords, at, keepFrom: at - keepDays * dayMs });

@@ -2,11 +2,11 @@
 import type { ChunkRows } from '../../compute/clusters/page-table.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { ThreadPool } from '../../threads/thread-pool.ts';
+import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
 import { isUnread } from './cluster-census.ts';
 
-export type ClusterPool = ThreadPool<typeof import('../../threads/cluster-thread.ts')>;
+export type ClusterPool = SharedPool<typeof import('../../threads/cluster-thread.ts')>;
 
 /** Bytes of vectors, and pages, read before others get their turn: a millisecond or two. */
 const batchBytes = 2 * 1024 * 1024;

@@ -34,7 +34,7 @@ const maxLabelWords = 8;
 const firstRefusals = 3;
 
 export function labelClustersHandler({ reader, commit, pool, chat }: LabelClustersDependencies): JobHandler {
-  const findAnew = async (stale: readonly Cluster[], token: string, context: Pick<JobContext, 'signal' | 'goOn'>) => {
+  const findAnew = async (stale: readonly Cluster[], context: Pick<JobContext, 'signal' | 'goOn'>) => {
     const numbers = new Set(stale.map(({ no }) => no));
     const mine: { page_no: number; cluster: number }[] = [];
     const others: { page_no: number; cluster: number }[] = [];
@@ -47,7 +47,7 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
     }
     const step = Math.max(1, Math.ceil(others.length / comparedPages));
     const compared = others.filter((_, i) => i % step === 0);
-    const keywords = await findKeywords({ reader, pool }, token, [...mine, ...compared], context);
+    const keywords = await findKeywords({ reader, pool }, [...mine, ...compared], context);
     for (const { no } of stale) {
       const pageNos = mine.filter(({ cluster }) => cluster === no).map(({ page_no }) => page_no);
       await commit(renameCluster(no, keywords.get(no) ?? [], pageNos));
@@ -74,10 +74,10 @@ export function labelClustersHandler({ reader, commit, pool, chat }: LabelCluste
   };
 
   return async (job, context) => {
-    const { attempt, signal } = context;
+    const { signal } = context;
     const goOn = goOnUnlessSuspect(job, context);
     const stale = reader.clusters.all().filter((cluster) => cluster.stale && !cluster.tombstoned);
-    if (stale.length > 0) await findAnew(stale, `${attempt.job_no}.${attempt.claim}`, { signal, goOn });
+    if (stale.length > 0) await findAnew(stale, { signal, goOn });
     if (chat === null) return undefined;
     const refusals: ProviderError[] = [];
     let isAnswered = false;

@@ -6,10 +6,10 @@ import { noteNewEntities } from '../../commands/match-entities.ts';
 import { storePageEntities } from '../../commands/page-entities.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { QueueFullError, type ThreadPool } from '../../threads/thread-pool.ts';
+import { QueueFullError, type SharedPool } from '../../threads/thread-pool.ts';
 import type { JobHandler } from '../jobs/job-actor.ts';
 
-export type EntityPool = Pick<ThreadPool<typeof import('../../threads/entity-thread.ts')>, 'run'>;
+export type EntityPool = Pick<SharedPool<typeof import('../../threads/entity-thread.ts')>, 'run'>;
 
 export interface ExtractEntitiesDependencies {
   reader: StoreReader;

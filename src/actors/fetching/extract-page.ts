@@ -9,7 +9,9 @@ import { programFile } from '../../files/program-files.ts';
 import type { FetchedTranscript } from '../../threads/extract-thread.ts';
 import { givenAway } from '../system/thread-faults.ts';
 import type { ReadFetchedText } from './content-readers.ts';
-import { openParserPool } from './parser-pool.ts';
+import { openParserPool, type SharedParserPool } from './parser-pool.ts';
+
+type Tasks = typeof import('../../threads/extract-thread.ts');
 
 export interface Extractor {
   /** Errors: DomainError `invalid` for HTML that takes too long, too much memory or is too deep; `overloaded` when too many wait. */
@@ -18,11 +20,16 @@ export interface Extractor {
   readFetched: ReadFetchedText;
   /** Errors: as of `readFetched`. */
   readTranscript(transcript: FetchedTranscript, signal: AbortSignal): Promise<TranscriptText>;
+}
+
+export interface ExtractorThreads extends Extractor {
+  /** The same for a library, whose pages take turns with those of others. */
+  of(library: string): Extractor;
   close(): Promise<void>;
 }
 
-export function openExtractor(threads: number): Extractor {
-  const pool = openParserPool<typeof import('../../threads/extract-thread.ts')>({
+export function openExtractor(threads: number): ExtractorThreads {
+  const pool = openParserPool<Tasks>({
     entry: programFile('threads/extract-thread'),
     name: 'extract',
     threads,
@@ -37,13 +44,13 @@ export function openExtractor(threads: number): Extractor {
       tooLarge: 'takes too much memory to read',
     },
   });
-  return {
-    extract: (html, url) => pool.run('extract', { html, url }).catch(answer),
-    readFetched: (content, signal) => pool.run('readFetched', content, { signal, transfer: givenAway(content.bytes) }),
+  const extractor = ({ run }: SharedParserPool<Tasks>): Extractor => ({
+    extract: (html, url) => run('extract', { html, url }).catch(answer),
+    readFetched: (content, signal) => run('readFetched', content, { signal, transfer: givenAway(content.bytes) }),
     readTranscript: (transcript, signal) =>
-      pool.run('readPublishedTranscript', transcript, { signal, transfer: givenAway(transcript.bytes) }),
-    close: () => pool.close(),
-  };
+      run('readPublishedTranscript', transcript, { signal, transfer: givenAway(transcript.bytes) }),
+  });
+  return { ...extractor(pool), of: (library) => extractor(pool.of(library)), close: () => pool.close() };
 }
 
 function answer(cause: unknown): never {

@@ -8,6 +8,7 @@ import { FetchError } from '../../providers/fetch-error.ts';
 import {
   openThreadPool,
   QueueFullError,
+  type SharedPool,
   TaskTimeoutError,
   type ThreadPool,
   type ThreadPoolOptions,
@@ -24,7 +25,7 @@ export interface ParserLimits {
 export interface ParserPoolOptions extends Pick<ThreadPoolOptions, 'entry' | 'name' | 'nice'> {
   /** 1 without it: nobody waits for these documents. */
   threads?: number;
-  /** Documents that may wait. */
+  /** Documents that may wait, of each owner. */
   maxQueue: number;
   maxHeapMb: number;
   limits: ParserLimits;
@@ -36,7 +37,7 @@ export interface ParserPoolOptions extends Pick<ThreadPoolOptions, 'entry' | 'na
   sentences: Record<'tooMany' | 'tooLong' | 'tooLarge', string>;
 }
 
-export interface ParserPool<Tasks> extends Pick<ThreadPool<Tasks>, 'close'> {
+export interface SharedParserPool<Tasks> {
   /**
    * Errors: FetchError `unreadable` for a document that takes too much time or memory, or that the task refuses (`unreadable` in
    * thread-pool.ts); JobError where it may be read later; the signal's reason.
@@ -44,16 +45,21 @@ export interface ParserPool<Tasks> extends Pick<ThreadPool<Tasks>, 'close'> {
   run: ThreadPool<Tasks>['run'];
 }
 
+export interface ParserPool<Tasks> extends SharedParserPool<Tasks>, Pick<ThreadPool<Tasks>, 'close'> {
+  /** The same threads for an owner, as of ThreadPool. */
+  of(owner: string): SharedParserPool<Tasks>;
+}
+
 export function openParserPool<Tasks>(options: ParserPoolOptions): ParserPool<Tasks> {
   const pool = openThreadPool<Tasks>({ threads: 1, lazy: true, nice: 10, ...options });
-  return {
+  const parsing = ({ run }: SharedPool<Tasks>): SharedParserPool<Tasks> => ({
     run: (name, argument, given = {}) =>
-      pool.run(name, argument, { ...options.limits, ...given }).catch((cause: unknown) => {
+      run(name, argument, { ...options.limits, ...given }).catch((cause: unknown) => {
         given.signal?.throwIfAborted();
         throw asFailure(cause, options);
       }),
-    close: () => pool.close(),
-  };
+  });
+  return { ...parsing(pool), of: (owner) => parsing(pool.of(owner)), close: () => pool.close() };
 }
 
 function asFailure(cause: unknown, { sentences, retriesLate = false, retryAfterMs }: ParserPoolOptions): unknown {

@@ -1,10 +1,15 @@
-/** The pinned threads of the index: searchers, which hold the segments and the language model, and shards, which hold vectors. */
+/**
+ * The pinned threads of the index: searchers, which hold the segments and the language model, and shards, which hold vectors. The host
+ * opens them once; each library has them under a name of its own, and lets go of what they hold for it when it is closed.
+ */
 import { programFile } from '../../files/program-files.ts';
+import type { SearcherPool } from '../../index/searchers.ts';
+import type { ShardPool } from '../../index/space-shards.ts';
 import type { SearchThreadData } from '../../threads/analyze-query.ts';
-import { openThreadPool, type ThreadPool } from '../../threads/thread-pool.ts';
+import { openThreadPool, type SharedPool } from '../../threads/thread-pool.ts';
 
 /** The pool that chunks, embeds, models and merges: shared with the jobs, so opened in src/composition/open-threads.ts. */
-export type WorkPool = ThreadPool<typeof import('../../threads/work-thread.ts')>;
+export type WorkPool = SharedPool<typeof import('../../threads/work-thread.ts')>;
 
 export interface IndexThreadsOptions {
   /** Threads that answer searches. */
@@ -15,7 +20,17 @@ export interface IndexThreadsOptions {
   searchData: SearchThreadData;
 }
 
-/** Tasks that may wait for a searcher or a shard: some seconds of work. */
+/** The threads as a library has them. */
+export interface IndexThreads {
+  /** Under which they hold what is the library's. */
+  library: string;
+  searchers: readonly SearcherPool[];
+  shards: readonly ShardPool[];
+  /** Forget the library. */
+  release(): Promise<void>;
+}
+
+/** Tasks that may wait for a searcher or a shard, of each library: some seconds of work. */
 const maxQueue = 1024;
 /** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
 const maxYoungMb = 8;
@@ -41,5 +56,18 @@ export function openIndexThreads(options: IndexThreadsOptions) {
       maxYoungMb,
     }),
   );
-  return { searchers, shards, close: () => Promise.all([...searchers, ...shards].map((pool) => pool.close())) };
+  return {
+    of: (library: string): IndexThreads => ({
+      library,
+      searchers: searchers.map((pool) => pool.of(library)),
+      shards: shards.map((pool) => pool.of(library)),
+      async release() {
+        await Promise.all([
+          ...searchers.map((pool) => pool.run('release', { library })),
+          ...shards.map((pool) => pool.run('releaseLibrary', { library })),
+        ]);
+      },
+    }),
+    close: () => Promise.all([...searchers, ...shards].map((pool) => pool.close())),
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * The indexes: owns both sides of retrieval and the catalog, and the pinned threads that hold their state. When it says it is
+ * The indexes: owns both sides of retrieval and the catalog, and what pinned threads hold of them. When it says it is
  * ready, every chunk of an indexed page is searchable, but for what is missing because index files were lost (start-recovery.ts).
  * The store is the truth: at start, live labels that a side lacks are added to it again from the store's text and vectors, and
  * labels that it has beyond them are deleted.
@@ -21,17 +21,20 @@ import { idleDetector } from './idle-detector.ts';
 import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
 import { maintainIndex } from './index-maintenance.ts';
-import { type IndexThreadsOptions, openIndexThreads, type WorkPool } from './index-threads.ts';
+import type { IndexThreads, WorkPool } from './index-threads.ts';
 import { openLiveCatalog } from './live-catalog.ts';
 import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
 
-export interface IndexesDependencies extends IndexThreadsOptions {
+export interface IndexesDependencies {
   /** Folder of the index files. */
   dir: string;
   storeId: string;
   reader: StoreReader;
   feed: CommitFeed;
   work: WorkPool;
+  threads: IndexThreads;
+  /** What the searcher threads were given. */
+  searchData: SearchThreadData;
   /** Gives queries their vectors by outside models. */
   askQueryVector: AskQueryVector;
   log: Logger;
@@ -56,22 +59,22 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 
 /** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
-  const { dir, storeId, reader, feed, work, askQueryVector, searchData, log, monotonic, aroundRecovery } = dependencies;
+  const { dir, storeId, reader, feed, work, threads, searchData, askQueryVector } = dependencies;
+  const { log, monotonic, aroundRecovery } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
-  const threads = openIndexThreads(dependencies);
-  const { searchers, shards } = threads;
-  undo.push(threads.close);
+  const { library, searchers, shards } = threads;
+  undo.push(threads.release);
   const busy = () => work.load > 0;
   const mark = await HighWaterMark.open(dir, reader.counters.peek('label'), log);
   const noteLabels = () => mark.raise(catalog.flushedEnd);
-  const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, log, monotonic, busy, noteLabels });
+  const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, library, log, monotonic, busy, noteLabels });
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
   const active = reader.models.activeModel();
   const vocabulary = vocabularyOf(searchData);
   const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
-  const sparseOptions = { ...files, searchers, saveEveryDocs };
+  const sparseOptions = { ...files, searchers, library, saveEveryDocs };
   const [opened, dense] = await Promise.all([
     SparseIndex.open(sparseOptions, catalog.live()),
     active === undefined ? null : spaces.load(active),
@@ -83,7 +86,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   undo.push(() => recovery.stop());
   await recovery.run();
 
-  const asked = new Searchers(searchers, () => sparse.republish(), log);
+  const asked = new Searchers(searchers, library, () => sparse.republish(), log);
   const retrieve = retrieveCandidates({
     catalog,
     spaces,
@@ -117,7 +120,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
         // A full disk, say: the next start brings back from the store what the files lack.
         log.error({ err: closed.reason }, 'the index could not be saved on closing');
       }
-      await threads.close();
+      await threads.release();
     },
   };
 }

@@ -7,7 +7,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { idOf } from '../../domain/ids.ts';
 import type { IngestOutcome } from '../../domain/messages.ts';
 import type { IngestBatchResult, IngestPageRequest } from '../../domain/page.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
+import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { BarePages, type BarePagesDependencies } from './bare-pages.ts';
@@ -18,7 +18,7 @@ export interface IntakeDependencies extends PreparerDependencies, BarePagesDepen
   /** `storage.max_bytes`, and what the store takes now; over it nothing new is taken in. */
   quotaBytes: number | null;
   usedBytes: () => number;
-  metrics: Metrics;
+  metrics: LibraryMetrics;
 }
 
 /** Why nothing new is taken in, or null. */

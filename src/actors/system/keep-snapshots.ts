@@ -7,13 +7,13 @@ import { keepSnapshot, thinSnapshots } from '../../commands/keep-metrics.ts';
 import { dayMs } from '../../domain/durations.ts';
 import type { MetricSeries } from '../../domain/metrics.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Metrics, sampleValues } from '../../telemetry/metrics.ts';
+import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import type { CommitCommand } from './system-messages.ts';
 
 export interface SnapshotKeeperDependencies {
   reader: StoreReader;
   commit: CommitCommand;
-  metrics: Metrics;
+  metrics: LibraryMetrics;
   keepDays: number;
   log: Logger;
   /** Wall clock, ms. */
@@ -41,7 +41,7 @@ export class SnapshotKeeper {
     const added: { no: number; series: MetricSeries }[] = [];
     const pairs: number[] = [];
     try {
-      const samples = (await sampleValues(metrics)).filter(({ value }) => Number.isFinite(value));
+      const samples = (await metrics.samples()).filter(({ value }) => Number.isFinite(value));
       for (const { series, value } of samples) {
         const key = keyOf(series);
         const known = this.#numbers.get(key);

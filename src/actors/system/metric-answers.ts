@@ -12,13 +12,13 @@ import type {
   TimeseriesQuery,
 } from '../../domain/metrics.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Metrics, sampleValues } from '../../telemetry/metrics.ts';
+import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import type { Breakers } from './breakers.ts';
 import type { Handlers } from './service.ts';
 
 export interface MetricAnswersDependencies {
   reader: StoreReader;
-  metrics: Metrics;
+  metrics: LibraryMetrics;
   breakerStates: Breakers['states'];
   /** Wall clock, ms. */
   now: () => number;
@@ -53,7 +53,7 @@ export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers
     }
     const series = [...wanted.values()].filter(({ points }) => points.points.length > 0);
     const at = now();
-    const current = (await sampleValues(metrics)).filter((each) => each.series.metric === metric);
+    const current = (await metrics.samples()).filter((each) => each.series.metric === metric);
     return {
       metric,
       series: series.map(({ series: each, points }) => seriesResponse(each, points.points)),
@@ -82,7 +82,7 @@ export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers
   };
 
   const summary = async ({ since }: SummaryQuery): Promise<MetricsSummaryResponse> => {
-    const samples = await sampleValues(metrics);
+    const samples = await metrics.samples();
     const sumBy = (name: string, label: string, when: (labels: Record<string, string>) => boolean = () => true) =>
       sumByLabel(
         samples.filter(({ series }) => series.sample === name && when(series.labels)),

@@ -16,11 +16,10 @@ export interface MetricsDependencies extends SnapshotKeeperDependencies, MetricA
 const thinEveryMs = 3_600_000;
 
 export function metricsService(dependencies: MetricsDependencies): StartService<MetricsMessages> {
-  const { reader, feed, metrics, breakerStates, snapshotEveryMs } = dependencies;
+  const { reader, feed, metrics, snapshotEveryMs } = dependencies;
 
   const start = async () => {
     metrics.jobs.collected = () => countJobs(reader);
-    metrics.breakers.collected = breakerStates;
     const unsubscribe = feed.subscribe('visible', ({ jobs }) => {
       for (const { kind, status } of jobs) metrics.jobChanges.inc({ kind, status });
     });

@@ -13,7 +13,7 @@ import { idOf } from '../../domain/ids.ts';
 import type { PageMetadata } from '../../domain/metadata.ts';
 import type { Validators, Watch, WatchConfig, WatchKind } from '../../domain/watch.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
+import type { LibraryMetrics } from '../../telemetry/metrics.ts';
 import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 
@@ -69,7 +69,7 @@ export interface PollWatchDependencies {
   maxItemsPerPoll: number;
   /** Why nothing new is taken in now, or null. */
   overQuota: () => string | null;
-  metrics: Metrics;
+  metrics: LibraryMetrics;
   now: () => number;
 }
 

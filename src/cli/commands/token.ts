@@ -13,10 +13,11 @@ export interface TokenArguments {
 }
 
 export function newTokenCommand(context: Context, { name, scope }: TokenArguments): ExitCode {
-  const { settings, terminal, json, newToken } = context;
+  const { settings, terminal, json, library, newToken } = context;
   const token = newToken();
   if (name !== undefined) {
-    const entry = { name, token, scopes: scope === 'write' ? ['read', 'write'] : ['read'] };
+    const scopes = scope === 'write' ? ['read', 'write'] : ['read'];
+    const entry = { name, token, scopes, ...(library !== undefined && { library }) };
     if (json) terminal.json(entry);
     else terminal.say(JSON.stringify(entry));
     terminal.note('add it to the list in SERVICE_AUTH_TOKENS; the service takes it from its next start on');

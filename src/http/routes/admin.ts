@@ -6,11 +6,10 @@ import {
   summaryQuery,
   timeseriesQuery,
 } from '../../domain/metrics.ts';
-import { clientSignal } from '../client-signal.ts';
-import type { RouteGroup } from '../http-app.ts';
+import { holderOf, type RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const adminRoutes: RouteGroup = (app, { ask, shownSettings, capabilities }) => {
+export const adminRoutes: RouteGroup = (app, { asking, shownSettings, capabilities }) => {
   app.get(
     '/v1/admin/metrics/timeseries',
     {
@@ -25,7 +24,7 @@ export const adminRoutes: RouteGroup = (app, { ask, shownSettings, capabilities 
         response: { 200: metricsTimeseriesResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => ask('metrics.timeseries', query, { signal: clientSignal(reply) }),
+    async ({ query }, reply) => asking(reply)('metrics.timeseries', query),
   );
 
   app.get(
@@ -41,7 +40,7 @@ export const adminRoutes: RouteGroup = (app, { ask, shownSettings, capabilities 
         response: { 200: metricsSummaryResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => ask('metrics.summary', query, { signal: clientSignal(reply) }),
+    async ({ query }, reply) => asking(reply)('metrics.summary', query),
   );
 
   app.get(
@@ -56,8 +55,8 @@ export const adminRoutes: RouteGroup = (app, { ask, shownSettings, capabilities 
         response: { 200: adminConfigResponse },
       },
     },
-    async () => {
-      const { settings, mutability } = shownSettings;
+    async (request) => {
+      const { settings, mutability } = shownSettings(holderOf(request).library);
       return { settings: { ...settings, capabilities: await capabilities() }, mutability };
     },
   );

@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import { blacklistResponse, forgetRequest, forgetResponse } from '../../domain/blacklist.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const blacklistRoutes: RouteGroup = (app, { ask }) => {
+export const blacklistRoutes: RouteGroup = (app, { asking }) => {
   app.post(
     '/v1/forget',
     {
@@ -20,7 +19,7 @@ export const blacklistRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: forgetResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => ask('page.forget', body, { signal: clientSignal(reply) }),
+    async ({ body }, reply) => asking(reply)('page.forget', body),
   );
 
   app.get(
@@ -34,7 +33,7 @@ export const blacklistRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: blacklistResponse },
       },
     },
-    async (_, reply) => withRows(await ask('blacklist.list', {}, { signal: clientSignal(reply) })),
+    async (_, reply) => withRows(await asking(reply)('blacklist.list', {})),
   );
 
   app.delete(
@@ -50,7 +49,7 @@ export const blacklistRoutes: RouteGroup = (app, { ask }) => {
       },
     },
     async ({ params }, reply) => {
-      await ask('blacklist.remove', params, { signal: clientSignal(reply) });
+      await asking(reply)('blacklist.remove', params);
       return reply.code(204).send(null);
     },
   );

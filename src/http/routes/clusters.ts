@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import * as cluster from '../../domain/cluster.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const clusterRoutes: RouteGroup = (app, { ask }) => {
+export const clusterRoutes: RouteGroup = (app, { asking }) => {
   app.get(
     '/v1/clusters',
     {
@@ -21,7 +20,7 @@ export const clusterRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: cluster.clusterListResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => ask('cluster.list', query, { signal: clientSignal(reply) }),
+    async ({ query }, reply) => asking(reply)('cluster.list', query),
   );
 
   app.get(
@@ -36,7 +35,7 @@ export const clusterRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: cluster.clusterRunsResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => ask('cluster.runs', query, { signal: clientSignal(reply) }),
+    async ({ query }, reply) => asking(reply)('cluster.runs', query),
   );
 
   app.get(
@@ -52,7 +51,7 @@ export const clusterRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: cluster.clusterProjectionResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ query }, reply) => ask('cluster.projection', query, { signal: clientSignal(reply) }),
+    async ({ query }, reply) => asking(reply)('cluster.projection', query),
   );
 
   app.get(
@@ -69,8 +68,7 @@ export const clusterRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: cluster.clusterDetailResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ params, query }, reply) =>
-      withRows(await ask('cluster.get', { ...params, ...query }, { signal: clientSignal(reply) })),
+    async ({ params, query }, reply) => withRows(await asking(reply)('cluster.get', { ...params, ...query })),
   );
 
   app.post(
@@ -85,7 +83,6 @@ export const clusterRoutes: RouteGroup = (app, { ask }) => {
         response: { 202: cluster.recomputeResponse, ...errorAnswers(409) },
       },
     },
-    async (_request, reply) =>
-      reply.code(202).send(await ask('cluster.recompute', {}, { signal: clientSignal(reply) })),
+    async (_request, reply) => reply.code(202).send(await asking(reply)('cluster.recompute', {})),
   );
 };

@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import * as entity from '../../domain/entity.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const entityRoutes: RouteGroup = (app, { ask }) => {
+export const entityRoutes: RouteGroup = (app, { asking }) => {
   app.get(
     '/v1/entities/:ref',
     {
@@ -21,7 +20,7 @@ export const entityRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: entity.entityDetailResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('entity.get', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('entity.get', params),
   );
 
   app.post(
@@ -37,7 +36,7 @@ export const entityRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: entity.undoMergeResponse, ...errorAnswers(404, 409) },
       },
     },
-    async ({ params }, reply) => ask('entity.undoMerge', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('entity.undoMerge', params),
   );
 
   app.get(
@@ -51,7 +50,7 @@ export const entityRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: entity.entityMergeListResponse },
       },
     },
-    async (_request, reply) => ask('entity.merges', {}, { signal: clientSignal(reply) }),
+    async (_request, reply) => asking(reply)('entity.merges', {}),
   );
 
   app.get(
@@ -66,6 +65,6 @@ export const entityRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: entity.pageEntitiesResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('page.entities', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('page.entities', params),
   );
 };

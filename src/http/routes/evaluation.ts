@@ -2,11 +2,10 @@
 import { z } from 'zod';
 import * as evaluation from '../../domain/evaluation.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const evaluationRoutes: RouteGroup = (app, { ask }) => {
+export const evaluationRoutes: RouteGroup = (app, { asking }) => {
   app.post(
     '/v1/admin/eval/score',
     {
@@ -19,7 +18,7 @@ export const evaluationRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: evaluation.scoreReport, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => ask('eval.score', body, { signal: clientSignal(reply) }),
+    async ({ body }, reply) => asking(reply)('eval.score', body),
   );
 
   app.post(
@@ -35,8 +34,7 @@ export const evaluationRoutes: RouteGroup = (app, { ask }) => {
         response: { 202: evaluation.evalReplayAcceptedResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) =>
-      reply.code(202).send(await ask('eval.startReplay', body, { signal: clientSignal(reply) })),
+    async ({ body }, reply) => reply.code(202).send(await asking(reply)('eval.startReplay', body)),
   );
 
   app.get(
@@ -51,6 +49,6 @@ export const evaluationRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: evaluation.evalReplayResultResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('eval.replay', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('eval.replay', params),
   );
 };

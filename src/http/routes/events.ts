@@ -69,7 +69,7 @@ export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
     },
     async (request, reply) => {
       if (closing) throw new DomainError('shutting_down', 'the service is stopping');
-      const subscription = await ask('events.subscribe', {});
+      const subscription = await ask(request)('events.subscribe', {});
       if (reply.raw.destroyed) {
         subscription.leave();
         return reply.hijack();

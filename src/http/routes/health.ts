@@ -18,7 +18,7 @@ const unavailable = z.strictObject({ status: z.literal('unavailable'), reason: z
 /** The system is asked for its readiness this long, ms; a stuck one is as good as none. */
 const readinessTimeoutMs = 2_000;
 
-export const healthRoutes: RouteGroup = (app, { ask }) => {
+export const healthRoutes: RouteGroup = (app, { readiness }) => {
   app.get(
     '/healthz',
     {
@@ -50,7 +50,7 @@ export const healthRoutes: RouteGroup = (app, { ask }) => {
       const signal = AbortSignal.any([clientSignal(reply), AbortSignal.timeout(readinessTimeoutMs)]);
       const unreadiness = (reason: string) => reply.code(503).send({ status: 'unavailable' as const, reason });
       try {
-        const { store, trouble, activeModel, index } = await ask('system.readiness', {}, { signal });
+        const { store, trouble, activeModel, index } = await readiness(signal);
         if (!store) return unreadiness('metadata store unavailable');
         if (trouble !== null) return unreadiness(`metadata store unavailable: ${trouble}`);
         if (activeModel === null) return unreadiness('no active embedding model');

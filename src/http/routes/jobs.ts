@@ -8,11 +8,10 @@ import {
   jobRetryBatchResponse,
 } from '../../domain/job.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const jobRoutes: RouteGroup = (app, { ask }) => {
+export const jobRoutes: RouteGroup = (app, { asking }) => {
   app.get(
     '/v1/jobs',
     {
@@ -25,7 +24,7 @@ export const jobRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: jobListResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => ask('job.list', query, { signal: clientSignal(reply) }),
+    async ({ query }, reply) => asking(reply)('job.list', query),
   );
 
   app.post(
@@ -40,7 +39,7 @@ export const jobRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: jobRetryBatchResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => ask('job.retryBatch', body, { signal: clientSignal(reply) }),
+    async ({ body }, reply) => asking(reply)('job.retryBatch', body),
   );
 
   app.post(
@@ -55,6 +54,6 @@ export const jobRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: jobResponse, ...errorAnswers(404, 409) },
       },
     },
-    async ({ params }, reply) => ask('job.retry', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('job.retry', params),
   );
 };

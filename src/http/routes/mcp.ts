@@ -88,7 +88,7 @@ interface Message {
 const isId = (id: unknown) => id === undefined || typeof id === 'string' || typeof id === 'number';
 const hasOtherId = (message: Message | null) => !isId(message?.id) || !isId(message?.params?.requestId);
 
-/** Calls under way, by token name and id. */
+/** Calls under way, by library, token name and id. */
 class CallsUnderWay {
   readonly #calls = new Map<string, Set<AbortController>>();
 
@@ -111,7 +111,8 @@ class CallsUnderWay {
   }
 }
 
-const keyOf = (request: FastifyRequest, id: unknown): string => JSON.stringify([request.holder?.name, id]);
+const keyOf = (request: FastifyRequest, id: unknown): string =>
+  JSON.stringify([request.holder?.library, request.holder?.name, id]);
 
 function parsed(payload: string): unknown {
   return payload === '' ? null : JSON.parse(payload);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { RouteGroup } from '../http-app.ts';
 
-export const metricsRoutes: RouteGroup = (app, { metrics: { registry } }) => {
+export const metricsRoutes: RouteGroup = (app, { metrics }) => {
   app.get(
     '/metrics',
     {
@@ -16,6 +16,9 @@ export const metricsRoutes: RouteGroup = (app, { metrics: { registry } }) => {
         },
       },
     },
-    async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()),
+    async (_request, reply) => {
+      const { contentType, text } = await metrics.exposition();
+      return reply.type(contentType).send(text);
+    },
   );
 };

@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import * as model from '../../domain/model.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
 const params = z.object({ model_id: pathText });
 
-function registryRoutes(app: HttpApp, { ask }: RouteContext): void {
+function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
   app.get(
     '/v1/models',
     {
@@ -20,7 +19,7 @@ function registryRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: model.modelListResponse },
       },
     },
-    async (_, reply) => ask('model.list', {}, { signal: clientSignal(reply) }),
+    async (_, reply) => asking(reply)('model.list', {}),
   );
 
   app.post(
@@ -36,7 +35,7 @@ function registryRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 201: model.modelInfo, ...errorAnswers(409, 422) },
       },
     },
-    async ({ body }, reply) => reply.code(201).send(await ask('model.register', body, { signal: clientSignal(reply) })),
+    async ({ body }, reply) => reply.code(201).send(await asking(reply)('model.register', body)),
   );
 
   app.post(
@@ -51,7 +50,7 @@ function registryRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: model.modelInfo, ...errorAnswers(404, 409) },
       },
     },
-    async ({ params }, reply) => ask('model.activate', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('model.activate', params),
   );
 
   app.delete(
@@ -66,14 +65,14 @@ function registryRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 204: z.null().describe('it is gone'), ...errorAnswers(404, 409) },
       },
     },
-    async ({ params }, reply) => {
-      await ask('model.retire', params);
+    async (request, reply) => {
+      await ask(request)('model.retire', request.params);
       return reply.code(204).send(null);
     },
   );
 }
 
-function backfillRoutes(app: HttpApp, { ask }: RouteContext): void {
+function backfillRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/models/:model_id/backfill',
     {
@@ -86,7 +85,7 @@ function backfillRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: model.modelBackfillResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('model.backfill', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('model.backfill', params),
   );
 
   app.post(
@@ -108,9 +107,9 @@ function backfillRoutes(app: HttpApp, { ask }: RouteContext): void {
       },
     },
     async ({ params, body }, reply) => {
-      const signal = clientSignal(reply);
-      if (!body.confirm) return ask('model.estimateBackfill', params, { signal });
-      return reply.code(202).send(await ask('model.startBackfill', params, { signal }));
+      const ask = asking(reply);
+      if (!body.confirm) return ask('model.estimateBackfill', params);
+      return reply.code(202).send(await ask('model.startBackfill', params));
     },
   );
 }

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import * as page from '../../domain/page.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import { errorResponse } from '../errors.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
@@ -12,7 +11,7 @@ import { httpValidationError } from '../request-invalid.ts';
 
 const pageParams = z.object({ page_id: pathText });
 
-function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
+function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.post(
     '/v1/pages',
     {
@@ -32,7 +31,7 @@ function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
       },
     },
     async ({ body }, reply) => {
-      const { outcome, ...answer } = await ask('page.ingest', body, { signal: clientSignal(reply) });
+      const { outcome, ...answer } = await asking(reply)('page.ingest', body);
       return reply.code(ingestStatus[outcome]).send(answer);
     },
   );
@@ -50,13 +49,13 @@ function ingestRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.ingestBatchResponse, ...errorAnswers(422, 507) },
       },
     },
-    async ({ body }, reply) => ({ results: await ask('page.ingestBatch', body, { signal: clientSignal(reply) }) }),
+    async ({ body }, reply) => ({ results: await asking(reply)('page.ingestBatch', body) }),
   );
 }
 
 const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
 
-function readRoutes(app: HttpApp, { ask }: RouteContext): void {
+function readRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages/:page_id',
     {
@@ -73,10 +72,10 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
       },
     },
     async ({ params, query }, reply) => {
-      const signal = clientSignal(reply);
-      const page = await ask('page.get', params, { signal });
+      const ask = asking(reply);
+      const page = await ask('page.get', params);
       // No more is read at a time than the client takes.
-      const { body_text, body_length } = await ask('page.text', { ...params, ...query }, { signal });
+      const { body_text, body_length } = await ask('page.text', { ...params, ...query });
       const isPart = body_length !== undefined && (query.offset !== undefined || query.length !== undefined);
       return withRows({ ...page, body_text, ...(isPart && { body_length }) });
     },
@@ -94,11 +93,11 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageChunksResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => withRows(await ask('page.chunks', params, { signal: clientSignal(reply) })),
+    async ({ params }, reply) => withRows(await asking(reply)('page.chunks', params)),
   );
 }
 
-function statusRoutes(app: HttpApp, { ask }: RouteContext): void {
+function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages/:page_id/status',
     {
@@ -111,7 +110,7 @@ function statusRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageStatusResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('page.status', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('page.status', params),
   );
 
   app.post(
@@ -126,7 +125,7 @@ function statusRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: page.pageStatusBatchResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => ask('page.statusBatch', body, { signal: clientSignal(reply) }),
+    async ({ body }, reply) => asking(reply)('page.statusBatch', body),
   );
 }
 

@@ -8,12 +8,11 @@ import {
   queryLogRunResponse,
 } from '../../domain/query-log.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const queryLogRoutes: RouteGroup = (app, { ask }) => {
+export const queryLogRoutes: RouteGroup = (app, { asking }) => {
   app.post(
     '/v1/feedback',
     {
@@ -28,7 +27,7 @@ export const queryLogRoutes: RouteGroup = (app, { ask }) => {
         response: { 202: feedbackResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => reply.code(202).send(await ask('feedback.give', body, { signal: clientSignal(reply) })),
+    async ({ body }, reply) => reply.code(202).send(await asking(reply)('feedback.give', body)),
   );
 
   app.get(
@@ -43,7 +42,7 @@ export const queryLogRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: queryLogListResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => withRows(await ask('queryLog.list', query, { signal: clientSignal(reply) })),
+    async ({ query }, reply) => withRows(await asking(reply)('queryLog.list', query)),
   );
 
   app.get(
@@ -58,6 +57,6 @@ export const queryLogRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: queryLogRunResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('queryLog.get', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('queryLog.get', params),
   );
 };

@@ -10,11 +10,10 @@ import {
   similarResponse,
 } from '../../domain/search.ts';
 import { pathText } from '../../domain/texts.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const searchRoutes: RouteGroup = (app, { ask }) => {
+export const searchRoutes: RouteGroup = (app, { asking }) => {
   app.post(
     '/v1/search',
     {
@@ -29,7 +28,7 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: searchResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ body }, reply) => ask('search.query', body, { signal: clientSignal(reply) }),
+    async ({ body }, reply) => asking(reply)('search.query', body),
   );
 
   app.post(
@@ -45,7 +44,7 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: searchBatchResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => ask('search.batch', body, { signal: clientSignal(reply) }),
+    async ({ body }, reply) => asking(reply)('search.batch', body),
   );
 
   app.get(
@@ -62,7 +61,7 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: similarResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ params, query }, reply) => ask('search.similar', { ...params, ...query }, { signal: clientSignal(reply) }),
+    async ({ params, query }, reply) => asking(reply)('search.similar', { ...params, ...query }),
   );
 
   app.post(
@@ -79,6 +78,6 @@ export const searchRoutes: RouteGroup = (app, { ask }) => {
         response: { 200: compareResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => ask('search.compare', body, { signal: clientSignal(reply) }),
+    async ({ body }, reply) => asking(reply)('search.compare', body),
   );
 };

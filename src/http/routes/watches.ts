@@ -2,14 +2,13 @@
 import { z } from 'zod';
 import { pathText } from '../../domain/texts.ts';
 import * as watch from '../../domain/watch.ts';
-import { clientSignal } from '../client-signal.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
 import { withRows } from '../json-answer.ts';
 import { errorAnswers } from '../openapi.ts';
 
 const watchParams = z.object({ watch_id: pathText });
 
-function readRoutes(app: HttpApp, { ask }: RouteContext): void {
+function readRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/watches',
     {
@@ -22,7 +21,7 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: watch.watchListResponse, ...errorAnswers(422) },
       },
     },
-    async ({ query }, reply) => withRows(await ask('watch.list', query, { signal: clientSignal(reply) })),
+    async ({ query }, reply) => withRows(await asking(reply)('watch.list', query)),
   );
 
   app.get(
@@ -37,11 +36,11 @@ function readRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: watch.watchResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => ask('watch.get', params, { signal: clientSignal(reply) }),
+    async ({ params }, reply) => asking(reply)('watch.get', params),
   );
 }
 
-function writeRoutes(app: HttpApp, { ask }: RouteContext): void {
+function writeRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.post(
     '/v1/watches',
     {
@@ -55,7 +54,7 @@ function writeRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 201: watch.watchResponse, ...errorAnswers(422) },
       },
     },
-    async ({ body }, reply) => reply.code(201).send(await ask('watch.create', body, { signal: clientSignal(reply) })),
+    async ({ body }, reply) => reply.code(201).send(await asking(reply)('watch.create', body)),
   );
 
   app.patch(
@@ -73,7 +72,7 @@ function writeRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 200: watch.watchResponse, ...errorAnswers(404, 422) },
       },
     },
-    async ({ params, body }, reply) => ask('watch.update', { ...body, ...params }, { signal: clientSignal(reply) }),
+    async ({ params, body }, reply) => asking(reply)('watch.update', { ...body, ...params }),
   );
 
   app.delete(
@@ -89,7 +88,7 @@ function writeRoutes(app: HttpApp, { ask }: RouteContext): void {
       },
     },
     async ({ params }, reply) => {
-      await ask('watch.delete', params, { signal: clientSignal(reply) });
+      await asking(reply)('watch.delete', params);
       return reply.code(204).send(null);
     },
   );
@@ -106,7 +105,7 @@ function writeRoutes(app: HttpApp, { ask }: RouteContext): void {
         response: { 202: watch.watchRunAcceptedResponse, ...errorAnswers(404) },
       },
     },
-    async ({ params }, reply) => reply.code(202).send(await ask('watch.run', params, { signal: clientSignal(reply) })),
+    async ({ params }, reply) => reply.code(202).send(await asking(reply)('watch.run', params)),
   );
 }
 

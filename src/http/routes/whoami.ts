@@ -1,6 +1,6 @@
 /** Who the caller's token belongs to. */
 import { whoAmIResponse } from '../../domain/access.ts';
-import type { RouteGroup } from '../http-app.ts';
+import { holderOf, type RouteGroup } from '../http-app.ts';
 
 export const whoAmIRoutes: RouteGroup = (app) => {
   app.get(
@@ -14,9 +14,9 @@ export const whoAmIRoutes: RouteGroup = (app) => {
         response: { 200: whoAmIResponse },
       },
     },
-    async ({ holder }) => {
-      if (holder === null) throw new TypeError('a route with a scope was called without a token');
-      return { name: holder.name, scopes: holder.scopes };
+    async (request) => {
+      const { name, scopes } = holderOf(request);
+      return { name, scopes };
     },
   );
 };

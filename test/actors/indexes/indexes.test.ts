@@ -3,21 +3,23 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { WorkPool } from '../../../src/actors/indexes/index-threads.ts';
+import { openIndexThreads } from '../../../src/actors/indexes/index-threads.ts';
 import { indexesService } from '../../../src/actors/indexes/indexes.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
 import { noChanges } from '../../../src/store/commit.ts';
-import { openThreadPool } from '../../../src/threads/thread-pool.ts';
+import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { submission } from '../../commands/submissions.ts';
 import { pageRow } from '../../machines/rows.ts';
 import type { Hosted } from '../hosted.ts';
 import { keptLog, type LogLine } from '../quiet-log.ts';
 import { Shelf } from '../shelf.ts';
 
-let work: WorkPool;
+let work: ThreadPool<typeof import('../../../src/threads/work-thread.ts')>;
+let threads: ReturnType<typeof openIndexThreads>;
+let opened = 0;
 before(() => {
   const data = { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors: null };
   work = openThreadPool({
@@ -27,8 +29,9 @@ before(() => {
     maxQueue: 1000,
     data,
   });
+  threads = openIndexThreads({ searchers: 1, shards: 1, searchData: { wordVectors: null } });
 });
-after(() => work.close());
+after(() => Promise.all([work.close(), threads.close()]));
 
 const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
 
@@ -43,8 +46,7 @@ async function readyIndexes(shelf: Shelf, feed = new CommitFeed()): Promise<{ ho
     work,
     askQueryVector: async () => ({ vector: Float32Array.of(1, 0), degraded: false }),
     searchData: { wordVectors: null },
-    searchers: 1,
-    shards: 1,
+    threads: threads.of(String(++opened)),
     log,
     monotonic: () => 0,
   });

@@ -33,7 +33,7 @@ async function startIntake(
   quotaBytes: number | null = null,
 ) {
   const temporary = await TemporaryStore.open();
-  const metrics = createMetrics();
+  const metrics = createMetrics().ofLibrary();
   const hosted = new Hosted(
     intakeService({
       ask: noPages,

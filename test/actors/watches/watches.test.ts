@@ -62,7 +62,7 @@ class Station implements AsyncDisposable {
       ...shared,
       maxItemsPerPoll: 200,
       overQuota: () => null,
-      metrics: createMetrics(),
+      metrics: createMetrics().ofLibrary(),
     });
     this.hosted = new Hosted(
       watchesService({
