@@ -27,7 +27,7 @@ export async function checkFolder(dataDir: string): Promise<FolderReport> {
   const store = await auditStore(dataDir);
   const index = join(dataDir, 'index');
   const audits: { dir: string; audit: FilesAudit }[] = [
-    { dir: 'sparse', audit: auditSegmentFiles(join(index, 'sparse'), store) },
+    { dir: 'sparse', audit: await auditSegmentFiles(join(index, 'sparse'), store) },
   ];
   for (const { id, space } of store.models) {
     const spaces = [

@@ -5,10 +5,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { openSegment, type Segment, SegmentFormatError } from '../compute/bm25/segment.ts';
 import { loadRows } from '../threads/shard-files.ts';
-import { readManifest } from './space-files.ts';
+import { readManifest } from './index-folder.ts';
+import { segmentManifest } from './segment-files.ts';
+import { spaceManifest } from './space-generations.ts';
 
 export interface FilesAudit {
   findings: string[];
@@ -27,16 +28,10 @@ export interface StoredLabels {
   labelEnd: number;
 }
 
-const sparseManifest = z.object({
-  store_id: z.string(),
-  segments: z.array(z.object({ file: z.string(), docs: z.int(), bytes: z.int(), sha256: z.string() })),
-});
-
 /** Audit the folder of the sparse index: a live label is in at most one segment. */
-export function auditSegmentFiles(dir: string, stored: StoredLabels): FilesAudit {
-  const path = join(dir, 'manifest.json');
-  if (!existsSync(path)) return compare([], stored, []);
-  const manifest = readSparseManifest(path);
+export async function auditSegmentFiles(dir: string, stored: StoredLabels): Promise<FilesAudit> {
+  const manifest = await readManifest(dir, segmentManifest);
+  if (manifest === null) return compare([], stored, []);
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
   const findings =
     manifest.store_id === stored.storeId ? [] : [`the segments are of another store, ${manifest.store_id}`];
@@ -60,16 +55,6 @@ export function auditSegmentFiles(dir: string, stored: StoredLabels): FilesAudit
   return compare(held, stored, findings);
 }
 
-/** Gives what is wrong with it instead. */
-function readSparseManifest(path: string): z.infer<typeof sparseManifest> | string {
-  try {
-    return sparseManifest.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return 'manifest.json cannot be read';
-    throw error;
-  }
-}
-
 /** Null for one of another version of readback: a start makes it anew from the texts. */
 function segmentOf(content: Uint8Array): Segment | null {
   const buffer = new SharedArrayBuffer(content.length);
@@ -84,8 +69,7 @@ function segmentOf(content: Uint8Array): Segment | null {
 
 /** Audit the folder of a vector space: a label is in the shard that its number says. */
 export async function auditSpaceFiles(dir: string, stored: StoredLabels): Promise<FilesAudit> {
-  if (!existsSync(dir)) return compare([], stored, []);
-  const manifest = await readManifest(dir);
+  const manifest = await readManifest(dir, spaceManifest);
   if (manifest === null) return compare([], stored, []);
   if (typeof manifest === 'string') return compare([], stored, [manifest]);
   const findings =

@@ -252,12 +252,11 @@ export class VectorSpace {
     if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#held.size })) await this.save();
   }
 
-  /** No byte of a removed vector stays in memory or on disk: drop all deleted rows, save, delete what had been set aside. */
+  /** No byte of a removed vector stays in memory or on disk: drop all deleted rows and save, with which goes what had been set aside. */
   async purge(): Promise<void> {
     await this.#shards.askAll((pool, space) => pool.run('compact', { space }));
     for (let shard = 0; shard < this.#shards.count; shard++) this.#files.changed(shard);
     await this.save();
-    await this.#files.dropQuarantined();
   }
 
   async stats(): Promise<VectorSpaceStats> {

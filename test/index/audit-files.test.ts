@@ -17,19 +17,21 @@ function writeFolder(dir: string, version?: number): void {
   writeFileSync(join(dir, '1.segment'), content);
   const sha256 = createHash('sha256').update(content).digest('hex');
   const segments = [{ file: '1.segment', docs: 2, bytes: content.length, sha256 }];
-  writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ store_id: 'st', segments }));
+  writeFileSync(join(dir, 'manifest.json'), JSON.stringify({ format: 1, store_id: 'st', generation: 1, segments }));
 }
 
 test('a segment of another version holds nothing, which is no fault: a start makes it anew', async () => {
   await using folder = await TemporaryFolder.make();
   writeFolder(folder.path, 4);
-  assert.deepEqual(auditSegmentFiles(folder.path, stored), { findings: [], missing: [1, 2], obsolete: [] });
+  assert.deepEqual(await auditSegmentFiles(folder.path, stored), { findings: [], missing: [1, 2], obsolete: [] });
 });
 
 test('a manifest that cannot be read is a finding', async () => {
   await using folder = await TemporaryFolder.make();
   for (const text of ['', '{"store_id":', '{"segments":[]}', 'null']) {
     writeFileSync(join(folder.path, 'manifest.json'), text);
-    assert.deepEqual(auditSegmentFiles(folder.path, stored).findings, ['manifest.json cannot be read'], text);
+    const { findings } = await auditSegmentFiles(folder.path, stored);
+    assert.equal(findings.length, 1, text);
+    assert.match(findings[0], /^manifest.json cannot be read: /, text);
   }
 });
