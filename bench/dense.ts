@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
 import { TopK } from '../src/compute/structures/top-k.ts';
-import { type ShardTasks, VectorSpace } from '../src/index/vector-space.ts';
-import { openDots, plainDots } from '../src/threads/dot-kernel.ts';
-import { offerNearest } from '../src/threads/nearest-rows.ts';
-import { ShardGraph } from '../src/threads/shard-graph.ts';
+import { openDots, plainDots } from '../src/engine/vectors/dot-kernel.ts';
+import { offerNearest } from '../src/engine/vectors/nearest-rows.ts';
+import { ShardGraph } from '../src/engine/vectors/shard-graph.ts';
+import { VectorRows } from '../src/engine/vectors/vector-rows.ts';
+import { type ShardTasks, VectorSpace } from '../src/engine/vectors/vector-space.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
-import { VectorRows } from '../src/threads/vector-rows.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
 

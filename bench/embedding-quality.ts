@@ -13,7 +13,7 @@ import { createLocalEmbedder, type LocalEmbedder, type TermSequence } from '../s
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { ndcg } from '../src/compute/measures/ranking-measures.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
-import { loadWordVectors } from '../src/providers/load-word-vectors.ts';
+import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
 import { describeMachine } from './machine.ts';
 
 interface Passage {

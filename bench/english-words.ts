@@ -1,7 +1,7 @@
 /** Words of English in the order of their frequency, out of the embedded model's vocabulary: texts of them cost what English texts cost. */
 import { openWordVectors, type WordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { termOf } from '../src/compute/structures/term-table.ts';
-import { loadWordVectors } from '../src/providers/load-word-vectors.ts';
+import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
 
 export function loadBenchVectors(): WordVectors {
   return openWordVectors(loadWordVectors());

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
-import { loadWordVectors } from '../src/providers/load-word-vectors.ts';
+import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
 import { collections, type GoldDocument, readGold } from './entities/gold.ts';
 import { scoreSpans } from './entities/score-spans.ts';
 import { compromiseSystem, readbackSystem, type System, winkSystem } from './entities/systems.ts';

@@ -3,14 +3,15 @@
  * and processor. Prints JSON; `checksum` is equal while the scores are.
  * `node --import ./scripts/tsx-in-threads.mjs bench/rerank-stage.ts english|invented`
  */
-import { corpusSegment, planQuery } from '../src/compute/bm25/corpus.ts';
-import { createDeletions } from '../src/compute/bm25/deletions.ts';
-import { createScratch, searchSegments } from '../src/compute/bm25/search-segments.ts';
-import { labelSegment } from '../src/compute/bm25/segment.ts';
+
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
-import { modelTerms } from '../src/threads/model-segment.ts';
-import { candidateRerankers } from '../src/threads/rerank-candidates.ts';
+import { candidateRerankers } from '../src/engine/rerank/rerank-candidates.ts';
+import { corpusSegment, planQuery } from '../src/engine/words/corpus.ts';
+import { createDeletions } from '../src/engine/words/deletions.ts';
+import { modelTerms } from '../src/engine/words/model-segment.ts';
+import { createScratch, searchSegments } from '../src/engine/words/search-segments.ts';
+import { labelSegment } from '../src/engine/words/segment.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
 import { latency } from './http-load.ts';
 import { describeMachine } from './machine.ts';

@@ -8,8 +8,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
-import { SparseIndex } from '../src/index/sparse-index.ts';
-import { modelSegment } from '../src/threads/model-segment.ts';
+import { modelSegment } from '../src/engine/words/model-segment.ts';
+import { SparseIndex } from '../src/engine/words/sparse-index.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
@@ -31,7 +31,7 @@ const searchers = [0, 1].map((number) =>
     maxQueue: 10_000,
   }),
 );
-const worker = openThreadPool<typeof import('../src/threads/segment-tasks.ts')>({
+const worker = openThreadPool<typeof import('../src/engine/words/segment-tasks.ts')>({
   entry: entry('segment-tasks'),
   name: 'work',
   threads: 1,

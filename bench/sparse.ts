@@ -3,15 +3,16 @@
  * the pruned search gives what reading every list whole gives. Prints one JSON object per size.
  * `node --expose-gc --import ./scripts/tsx-in-threads.mjs bench/sparse.ts [chunks …]`
  */
-import { contribution } from '../src/compute/bm25/bm25f.ts';
-import { type CorpusSegment, corpusSegment, planQuery, type QueryPlan } from '../src/compute/bm25/corpus.ts';
-import { createDeletions } from '../src/compute/bm25/deletions.ts';
-import { mergeSegments } from '../src/compute/bm25/merge-segments.ts';
-import { createScratch, type SparseHits, scoreLabels, searchSegments } from '../src/compute/bm25/search-segments.ts';
-import { MAX_SEGMENT_DOCS, openSegment, type Segment } from '../src/compute/bm25/segment.ts';
+
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { TopK } from '../src/compute/structures/top-k.ts';
-import { modelSegment } from '../src/threads/model-segment.ts';
+import { contribution } from '../src/engine/words/bm25f.ts';
+import { type CorpusSegment, corpusSegment, planQuery, type QueryPlan } from '../src/engine/words/corpus.ts';
+import { createDeletions } from '../src/engine/words/deletions.ts';
+import { mergeSegments } from '../src/engine/words/merge-segments.ts';
+import { modelSegment } from '../src/engine/words/model-segment.ts';
+import { createScratch, type SparseHits, scoreLabels, searchSegments } from '../src/engine/words/search-segments.ts';
+import { MAX_SEGMENT_DOCS, openSegment, type Segment } from '../src/engine/words/segment.ts';
 import { describeMachine } from './machine.ts';
 import { openWorkload } from './workload.ts';
 

@@ -27,7 +27,8 @@ const entries = [
   'fsck/run-fsck',
   'store/look-process',
   'actors/models/transformer-threads',
-  'threads/shard',
+  'engine/search-index',
+  'engine/vectors/shard',
 ];
 
 /** Bundle the sources below `root` into the folder `outdir`. Errors: esbuild's, which it has printed. */

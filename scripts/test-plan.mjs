@@ -14,8 +14,8 @@ const slowFiles = new Set([
   'test/commands/ledger.test.ts',
   'test/compute/extraction/recognize-wall.test.ts',
   'test/fsck/run-fsck.test.ts',
-  'test/index/space-recovery.test.ts',
-  'test/index/sparse-recovery.test.ts',
+  'test/engine/vectors/space-recovery.test.ts',
+  'test/engine/words/sparse-recovery.test.ts',
   'test/processor-time.test.ts',
   'test/providers/yt-dlp.test.ts',
 ]);

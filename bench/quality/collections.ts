@@ -4,17 +4,17 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UNITS } from '../../src/compute/bm25/bm25f.ts';
-import { type CorpusSegment, corpusSegment } from '../../src/compute/bm25/corpus.ts';
-import { createDeletions } from '../../src/compute/bm25/deletions.ts';
 import type { LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
-import type { ForwardDocument } from '../../src/compute/rerank/forward-index.ts';
-import type { ForwardPart } from '../../src/compute/rerank/word-numbers.ts';
 import { lookupTerm } from '../../src/compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { chunkText } from '../../src/compute/text/chunk-text.ts';
-import { modelTerms } from '../../src/threads/model-segment.ts';
+import type { ForwardDocument } from '../../src/engine/rerank/forward-index.ts';
+import type { ForwardPart } from '../../src/engine/rerank/word-numbers.ts';
+import { UNITS } from '../../src/engine/words/bm25f.ts';
+import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
+import { createDeletions } from '../../src/engine/words/deletions.ts';
+import { modelTerms } from '../../src/engine/words/model-segment.ts';
 
 /** The defaults of the settings `chunking.*`. */
 const CHUNKING = { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 };

@@ -1,24 +1,25 @@
 /** One query through the pipeline, in process: each stage's ranked documents and times. */
-import { planQuery } from '../../src/compute/bm25/corpus.ts';
-import {
-  createScratch,
-  type SearchScratch,
-  scoreLabels,
-  searchSegments,
-} from '../../src/compute/bm25/search-segments.ts';
+
 import { localFloor } from '../../src/compute/embedding/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { contentTerms } from '../../src/compute/ranking/query-terms.ts';
 import { rollUpPages } from '../../src/compute/ranking/roll-up-pages.ts';
-import { type CandidateGatherer, createCandidateGatherer } from '../../src/compute/rerank/gather-candidates.ts';
-import { type RerankWeights, rerank } from '../../src/compute/rerank/rerank.ts';
-import { WordNumbers } from '../../src/compute/rerank/word-numbers.ts';
-import type { WordSimilarity } from '../../src/compute/rerank/word-similarity.ts';
 import { lookupTerm } from '../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
-import { createWordCosines } from '../../src/threads/word-cosines.ts';
+import { type CandidateGatherer, createCandidateGatherer } from '../../src/engine/rerank/gather-candidates.ts';
+import { type RerankWeights, rerank } from '../../src/engine/rerank/rerank.ts';
+import { createWordCosines } from '../../src/engine/rerank/word-cosines.ts';
+import { WordNumbers } from '../../src/engine/rerank/word-numbers.ts';
+import type { WordSimilarity } from '../../src/engine/rerank/word-similarity.ts';
+import { planQuery } from '../../src/engine/words/corpus.ts';
+import {
+  createScratch,
+  type SearchScratch,
+  scoreLabels,
+  searchSegments,
+} from '../../src/engine/words/search-segments.ts';
 import type { PreparedCollection } from './collections.ts';
 
 /** The contract's defaults: `candidates` of each side, `rrf_k`. */

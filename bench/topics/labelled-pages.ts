@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createLocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
-import { loadWordVectors } from '../../src/providers/load-word-vectors.ts';
+import { loadWordVectors } from '../../src/engine/load-word-vectors.ts';
 
 export const dim = 1024;
 

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { requireEntityCapability } from '../actors/entities/entity-capability.ts';
 import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
 import type { JobHandler } from '../actors/jobs/job-actor.ts';
-import { loadWordVectors } from '../providers/load-word-vectors.ts';
+import { loadWordVectors } from '../engine/load-word-vectors.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Outside, openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/hand-over-pages.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
 import { openPdfReader, type PdfReader } from '../actors/fetching/read-pdf.ts';
-import { type IndexThreads, openIndexThreads, type WorkPool } from '../actors/indexes/index-threads.ts';
+import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';

@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSegment, type Segment, SegmentFormatError } from '../compute/bm25/segment.ts';
-import { loadRows } from '../threads/shard-files.ts';
-import { readManifest } from './index-folder.ts';
-import { segmentManifest } from './segment-files.ts';
-import { spaceManifest } from './space-generations.ts';
+import { readManifest } from '../engine/index-folder.ts';
+import { loadRows } from '../engine/vectors/shard-files.ts';
+import { spaceManifest } from '../engine/vectors/space-generations.ts';
+import { openSegment, type Segment, SegmentFormatError } from '../engine/words/segment.ts';
+import { segmentManifest } from '../engine/words/segment-files.ts';
 
 export interface FilesAudit {
   findings: string[];

@@ -7,8 +7,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { errorCode } from '../domain/error-code.ts';
+import type { IndexLog } from '../engine/index-log.ts';
 import { replaceText } from '../files/durable-file.ts';
-import type { IndexLog } from './index-log.ts';
 
 const FILE = 'labels';
 /** The folders of the sides, in the index folder. */

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import type { EmbeddingModel } from '../domain/model.ts';
 import type { LabelRange } from '../domain/page.ts';
+import type { IndexLog } from '../engine/index-log.ts';
+import { type ShardTasks, VectorSpace } from '../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { Catalog } from './catalog.ts';
-import type { IndexLog } from './index-log.ts';
 import { PageSpace } from './page-space.ts';
 import { IndexRecovery, type RecoverOptions } from './recover-index.ts';
-import { type ShardTasks, VectorSpace } from './vector-space.ts';
 
 export interface ModelSpaceOptions {
   /** Folder of the index files. */

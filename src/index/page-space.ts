@@ -7,9 +7,9 @@
 import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
 import { addBit, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import type { LabelRange } from '../domain/page.ts';
+import { VectorSpace, type VectorSpaceOptions } from '../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Catalog } from './catalog.ts';
-import { VectorSpace, type VectorSpaceOptions } from './vector-space.ts';
 
 export interface PageSpaceOptions extends Omit<VectorSpaceOptions, 'onMissing'> {
   reader: StoreReader;

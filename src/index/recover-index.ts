@@ -7,11 +7,11 @@
 import pLimit from 'p-limit';
 import { factsText } from '../compute/text/facts-text.ts';
 import type { Chunk } from '../domain/page.ts';
+import type { IndexLog } from '../engine/index-log.ts';
+import type { ChunkedText } from '../engine/prepare-page.ts';
 import type { PageHead } from '../store/pages.ts';
 import type { StoreReader } from '../store/store.ts';
-import type { ChunkedText } from '../threads/prepare-page.ts';
 import type { Catalog } from './catalog.ts';
-import type { IndexLog } from './index-log.ts';
 
 export interface RecoveryDependencies {
   reader: StoreReader;

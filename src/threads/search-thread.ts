@@ -2,15 +2,24 @@
  * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of each library's sparse
  * index, so its tasks are never aborted: a replaced thread would have none until the next publication.
  */
-import { chunksWithTerms, phraseTerms } from '../compute/bm25/locate-phrase.ts';
-import { createScratch } from '../compute/bm25/search-segments.ts';
+
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
-import type { QueryForm } from '../compute/rerank/gather-candidates.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
 import type { LabelRange } from '../domain/page.ts';
-import { type AnalyzedQuery, createQueryAnalyzer, type QueryAnalyzer, type SearchThreadData } from './analyze-query.ts';
-import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
-import { type CandidateReranker, type CandidateScores, candidateRerankers } from './rerank-candidates.ts';
+import {
+  type AnalyzedQuery,
+  createQueryAnalyzer,
+  type QueryAnalyzer,
+  type SearchThreadData,
+} from '../engine/analyze-query.ts';
+import type { QueryForm } from '../engine/rerank/gather-candidates.ts';
+import {
+  type CandidateReranker,
+  type CandidateScores,
+  candidateRerankers,
+} from '../engine/rerank/rerank-candidates.ts';
+import { chunksWithTerms, phraseTerms } from '../engine/words/locate-phrase.ts';
+import { createScratch } from '../engine/words/search-segments.ts';
 import {
   createSparseSearcher,
   NoSnapshotError,
@@ -18,7 +27,8 @@ import {
   type SparseQuery,
   type SparseResult,
   type SparseSearcher,
-} from './sparse-searcher.ts';
+} from '../engine/words/sparse-searcher.ts';
+import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { type Telling, tell, threadData } from './thread-pool.ts';
 
 /** Segments that may be kept in vain: at full speed of indexing they are collected every few seconds. */

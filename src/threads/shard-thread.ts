@@ -1,6 +1,6 @@
 /**
  * Thread entry of the vector shards: one pinned thread holds one shard of every vector space of every library, as `library/space`. Its tasks
- * are the exported functions, run one at a time in the order given (thread-pool.ts); src/index/vector-space.ts calls them.
+ * are the exported functions, run one at a time in the order given (thread-pool.ts); src/engine/vectors/vector-space.ts calls them.
  * Errors lose their class between threads, so what callers are meant to tell apart is a value: `lost` says that this thread
  * does not know the space, because it never opened it or has been replaced since; the owner then loads it again.
  * Arguments come from the owner, which is the border for callers; what hnswlib could trip over is checked here once more.
@@ -8,12 +8,19 @@
 import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
-import { GraphChain } from './graph-chain.ts';
-import { graphPathOf } from './graph-path.ts';
-import { Shard, type ShardSearch, type ShardStats, type Upkeep } from './shard.ts';
-import { type FileToLoad, type GraphToLoad, loadGraphs, loadRows, saveGraph, saveRows } from './shard-files.ts';
-import { graphLibraryFault } from './shard-graph.ts';
-import { MAX_DIM, NO_LABEL } from './vector-rows.ts';
+import { GraphChain } from '../engine/vectors/graph-chain.ts';
+import { graphPathOf } from '../engine/vectors/graph-path.ts';
+import { Shard, type ShardSearch, type ShardStats, type Upkeep } from '../engine/vectors/shard.ts';
+import {
+  type FileToLoad,
+  type GraphToLoad,
+  loadGraphs,
+  loadRows,
+  saveGraph,
+  saveRows,
+} from '../engine/vectors/shard-files.ts';
+import { graphLibraryFault } from '../engine/vectors/shard-graph.ts';
+import { MAX_DIM, NO_LABEL } from '../engine/vectors/vector-rows.ts';
 
 export type Reply<Value> = { lost: false; value: Value } | { lost: true };
 

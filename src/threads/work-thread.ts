@@ -15,10 +15,10 @@ import {
   type PageTools,
   type PreparedPages,
   preparePages as prepare,
-} from './prepare-page.ts';
+} from '../engine/prepare-page.ts';
 import { moved, threadData } from './thread-pool.ts';
 
-export { mergeSegments, readSegment, writeSegment } from './segment-tasks.ts';
+export { mergeSegments, readSegment, writeSegment } from '../engine/words/segment-tasks.ts';
 
 /** What every work thread is given when it starts. */
 export interface WorkThreadData {

@@ -7,7 +7,7 @@ import { prepareCollection } from '../../bench/quality/collections.ts';
 import { createQueryTools, runQuery } from '../../bench/quality/run-query.ts';
 import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { searchRequest } from '../../src/domain/search.ts';
-import { loadWordVectors } from '../../src/providers/load-word-vectors.ts';
+import { loadWordVectors } from '../../src/engine/load-word-vectors.ts';
 import { library, WholeSystem } from './whole-system.ts';
 
 const DIM = 1024;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { modelSegment } from '../../src/engine/words/model-segment.ts';
 import { auditSegmentFiles } from '../../src/index/audit-files.ts';
-import { modelSegment } from '../../src/threads/model-segment.ts';
 import { TemporaryFolder } from '../store/temporary-folder.ts';
 
 const stored = { storeId: 'st', labels: [1, 2], labelEnd: 3 };

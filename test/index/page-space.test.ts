@@ -4,7 +4,7 @@ import type { LabelRange } from '../../src/domain/page.ts';
 import type { Catalog } from '../../src/index/catalog.ts';
 import { PageSpace } from '../../src/index/page-space.ts';
 import type { StoreReader } from '../../src/store/store.ts';
-import { DIM, openShardPools, range, spaceFixture, vectorsOf } from './space-harness.ts';
+import { DIM, openShardPools, range, spaceFixture, vectorsOf } from '../engine/vectors/space-harness.ts';
 
 const shards = openShardPools();
 after(() => Promise.all(shards.map((pool) => pool.close())));

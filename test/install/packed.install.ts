@@ -101,7 +101,7 @@ test('the packed package installs and runs as it was tested, without a compiler 
 
   // More vectors than are scanned where a graph can be made: each is found, and the fault is told.
   const scan = `
-    const { Shard } = await import(${JSON.stringify(join(own, 'dist', 'threads', 'shard.js'))});
+    const { Shard } = await import(${JSON.stringify(join(own, 'dist', 'engine', 'vectors', 'shard.js'))});
     const shard = new Shard({ dim: 8, graphFromRows: 10, rowsPerGraph: 100, now: () => 0 });
     const vectors = Float32Array.from({ length: 8 * 100 }, (_, i) => Math.sin(i * i + 1));
     shard.add(Uint32Array.from({ length: 100 }, (_, i) => i), vectors);

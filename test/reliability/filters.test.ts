@@ -5,16 +5,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { corpusSegment, planQuery } from '../../src/compute/bm25/corpus.ts';
-import { createDeletions, markDeleted } from '../../src/compute/bm25/deletions.ts';
-import { createScratch, searchSegments } from '../../src/compute/bm25/search-segments.ts';
-import { ordinalOf } from '../../src/compute/bm25/segment.ts';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../src/compute/structures/bitmap.ts';
-import { Shard } from '../../src/threads/shard.ts';
-import { segmentOf, someDocument, someTerm } from '../compute/bm25/small-corpus.ts';
-import { needsGraphs } from '../index/needs-graphs.ts';
-import { DIM, range, setOf, vectorOf, vectorsOf } from '../index/space-harness.ts';
+import { Shard } from '../../src/engine/vectors/shard.ts';
+import { corpusSegment, planQuery } from '../../src/engine/words/corpus.ts';
+import { createDeletions, markDeleted } from '../../src/engine/words/deletions.ts';
+import { createScratch, searchSegments } from '../../src/engine/words/search-segments.ts';
+import { ordinalOf } from '../../src/engine/words/segment.ts';
+import { needsGraphs } from '../engine/vectors/needs-graphs.ts';
+import { DIM, range, setOf, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { segmentOf, someDocument, someTerm } from '../engine/words/small-corpus.ts';
 
 const rrfK = 60;
 const scratch = createScratch();

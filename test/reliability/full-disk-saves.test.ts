@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { VectorSpace } from '../../src/index/vector-space.ts';
-import { openShardPools, range, setOf, spaceFixture, vectorOf, vectorsOf } from '../index/space-harness.ts';
+import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
+import { openShardPools, range, setOf, spaceFixture, vectorOf, vectorsOf } from '../engine/vectors/space-harness.ts';
 import { until } from '../process/service.ts';
 import { SmallDisk } from './small-disk.ts';
 

@@ -12,10 +12,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { SearchResponse } from '../../src/domain/search.ts';
+import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import { checkFolder, isClean } from '../../src/fsck/check-folder.ts';
-import { VectorSpace } from '../../src/index/vector-space.ts';
-import { nearest, openShardPools, recall, setOf, spaceFixture, vectorOf, vectorsOf } from '../index/space-harness.ts';
-import { closeThreads, openThreads, SparseHarness } from '../index/sparse-harness.ts';
+import {
+  nearest,
+  openShardPools,
+  recall,
+  setOf,
+  spaceFixture,
+  vectorOf,
+  vectorsOf,
+} from '../engine/vectors/space-harness.ts';
+import { closeThreads, openThreads, SparseHarness } from '../engine/words/sparse-harness.ts';
 import { RunningService } from '../process/service.ts';
 import { FailingDisk, type KillPoint } from './failing-disk.ts';
 import { allLabels, documentsOf, laterLabels, savedModel, words } from './saved-index.ts';

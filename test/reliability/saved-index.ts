@@ -1,7 +1,7 @@
 /** What the process that is killed while it saves puts into its index, and what a test expects to find there afterwards. */
-import type { SparseDocument } from '../../src/threads/model-segment.ts';
-import { range } from '../index/space-harness.ts';
-import { documentOf } from '../index/sparse-harness.ts';
+import type { SparseDocument } from '../../src/engine/words/model-segment.ts';
+import { range } from '../engine/vectors/space-harness.ts';
+import { documentOf } from '../engine/words/sparse-harness.ts';
 
 /** Saved by the save that succeeds, and by the one that is cut short. */
 export const firstLabels = range(1, 301);

@@ -4,10 +4,10 @@
  * being there arms the kill.
  */
 import { writeFileSync } from 'node:fs';
-import type { SparseIndex } from '../../src/index/sparse-index.ts';
-import { VectorSpace } from '../../src/index/vector-space.ts';
-import { catchUp, openShardPools, setOf, spaceFixture, vectorsOf } from '../index/space-harness.ts';
-import { openThreads, SparseHarness } from '../index/sparse-harness.ts';
+import { VectorSpace } from '../../src/engine/vectors/vector-space.ts';
+import type { SparseIndex } from '../../src/engine/words/sparse-index.ts';
+import { catchUp, openShardPools, setOf, spaceFixture, vectorsOf } from '../engine/vectors/space-harness.ts';
+import { openThreads, SparseHarness } from '../engine/words/sparse-harness.ts';
 import { documentsOf, firstLabels, laterLabels, savedModel } from './saved-index.ts';
 
 const [kind, dir, armed] = process.argv.slice(2);

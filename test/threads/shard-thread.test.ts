@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createBitmap } from '../../src/compute/structures/bitmap.ts';
-import { saveGraph } from '../../src/threads/shard-files.ts';
-import { ShardGraph } from '../../src/threads/shard-graph.ts';
+import { saveGraph } from '../../src/engine/vectors/shard-files.ts';
+import { ShardGraph } from '../../src/engine/vectors/shard-graph.ts';
+import { NO_LABEL, VectorRows } from '../../src/engine/vectors/vector-rows.ts';
 import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
-import { NO_LABEL, VectorRows } from '../../src/threads/vector-rows.ts';
-import { needsGraphs } from '../index/needs-graphs.ts';
+import { needsGraphs } from '../engine/vectors/needs-graphs.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
 after(() => rmSync(dir, { recursive: true }));

@@ -1,12 +1,12 @@
 /** How the indexes answer each of their messages. What a full queue refuses is answered as overloaded. */
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
+import type { Searchers } from '../../engine/searchers.ts';
+import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf } from '../../index/model-space.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { NearPage } from '../../index/page-space.ts';
-import type { Searchers } from '../../index/searchers.ts';
-import type { SparseIndex } from '../../index/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';

@@ -1,8 +1,8 @@
 /** In quiet times small segments are brought together, what is worth it is saved, and threads let go of what they need no more. */
 import type { Logger } from 'pino';
+import type { SearcherPool } from '../../engine/searchers.ts';
+import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
-import type { SearcherPool } from '../../index/searchers.ts';
-import type { SparseIndex } from '../../index/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type IdleDetector, idleMs } from './idle-detector.ts';
 

@@ -7,12 +7,12 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openWordVectors } from '../../compute/embedding/word-vectors.ts';
+import type { SearchThreadData } from '../../engine/analyze-query.ts';
+import { Searchers } from '../../engine/searchers.ts';
+import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { HighWaterMark } from '../../index/high-water-mark.ts';
 import { ModelSpaces } from '../../index/model-spaces.ts';
-import { Searchers } from '../../index/searchers.ts';
-import { SparseIndex } from '../../index/sparse-index.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { SearchThreadData } from '../../threads/analyze-query.ts';
 import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
@@ -21,7 +21,7 @@ import { idleDetector } from './idle-detector.ts';
 import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
 import { maintainIndex } from './index-maintenance.ts';
-import type { IndexThreads, WorkPool } from './index-threads.ts';
+import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { openLiveCatalog } from './live-catalog.ts';
 import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
 

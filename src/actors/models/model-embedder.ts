@@ -1,8 +1,8 @@
 /** Embeds stored pages by any model of the registry, on the work threads or at its provider. */
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { type EmbeddingModel, isOutside, localDim } from '../../domain/model.ts';
+import type { ChunkedText } from '../../engine/prepare-page.ts';
 import type { Embedders } from '../../providers/embedders.ts';
-import type { ChunkedText } from '../../threads/prepare-page.ts';
 import type { CalibrateOutside } from './calibrate-outside.ts';
 import { embedApart, type TextVectors } from './embed-apart.ts';
 

@@ -15,10 +15,10 @@ import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
+import type { AnalyzedQuery } from '../../engine/analyze-query.ts';
+import type { Searchers } from '../../engine/searchers.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
-import type { Searchers } from '../../index/searchers.ts';
-import type { AnalyzedQuery } from '../../threads/analyze-query.ts';
 import type { CandidatePages, RankedChunks, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
 import type { AskQueryVector } from './query-vector.ts';
 

@@ -7,10 +7,10 @@ import type { IndexState, MessageName, Messages } from '../../domain/messages.ts
 import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { SearchRequest } from '../../domain/search.ts';
+import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { NearPage } from '../../index/page-space.ts';
 import { maxBatch } from '../../machines/writer.ts';
 import type { Command } from '../../store/store.ts';
-import type { PreparedPages } from '../../threads/prepare-page.ts';
 
 export interface RetrieveRequest {
   query: string;

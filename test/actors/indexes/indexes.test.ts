@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openIndexThreads } from '../../../src/actors/indexes/index-threads.ts';
+import { openIndexThreads } from '../../../src/engine/index-threads.ts';
 import { indexesService } from '../../../src/actors/indexes/indexes.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';

@@ -1,0 +1,158 @@
+/**
+ * What indexing makes of the texts of a batch of pages, in one pass on a work thread: their chunks, their vectors by the embedded
+ * model, and one segment over them for the sparse side and the reranker. The chunks of a page share its title: it takes part in
+ * every passage's vector and is a field of its own in BM25F; the facts of a page are one of its first chunk. A page without words in
+ * its text has a bare chunk: it is found by title and facts, and nearest by its title. Labels are not known here; the store
+ * allocates them when the result is committed.
+ */
+import type { LocalEmbedder } from '../compute/embedding/embed-local.ts';
+import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
+import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts';
+import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
+import type { Lexicon } from '../compute/text/lexicon.ts';
+import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
+import { type ForwardVocabulary, modelTerms, type SparseTermDocument } from './words/model-segment.ts';
+
+const noTerms = new Uint32Array(0);
+
+export interface PageText {
+  title: string | null;
+  /** What else the page is found by (compute/text/facts-text.ts); '' for nothing. */
+  facts?: string;
+  text: string;
+  sections: readonly Section[];
+}
+
+export interface PreparedPages {
+  /** Of each page. */
+  chunks: Chunk[][];
+  /** By dimension, of each embedded model that was asked for. Shape: all chunks, page by page × dim, unit rows; zeros where a chunk has no term. */
+  vectors: ReadonlyMap<number, Float32Array>;
+  /** All chunks as a segment whose labels are their places. */
+  segment: SharedArrayBuffer;
+}
+
+export interface PageTools {
+  analyzer: TextAnalyzer;
+  /** Gives the embedded model of so many dimensions; null where the word vectors are not loaded. */
+  embedder: ((dim: number) => LocalEmbedder) | null;
+  /** Of the word vectors; null where they are not loaded, and segments have no forward index. */
+  vocabulary: ForwardVocabulary | null;
+  chunking: ChunkingSettings;
+}
+
+/** A text along whose stored chunks a segment is to be made again. */
+export interface ChunkedText {
+  title: string | null;
+  /** As of a `PageText`; vectors are made without. */
+  facts?: string;
+  text: string;
+  chunks: readonly Chunk[];
+}
+
+export function preparePages(
+  { analyzer, embedder, vocabulary, chunking }: PageTools,
+  pages: readonly PageText[],
+  dims: readonly number[],
+): PreparedPages {
+  analyzer.trim();
+  const analyzed = pages.map(({ title, facts = '', text, sections }) => {
+    const analysis = analyzer.analyze(text);
+    const heading = { title: termsOf(analyzer, title), facts: distinct(termsOf(analyzer, facts)) };
+    const chunks = chunkText(analysis, sections, chunking);
+    const isBare = chunks.length === 0 && (hasTerm(heading.title) || hasTerm(heading.facts));
+    return { analysis, heading, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
+  });
+  const documents = analyzed.flatMap(({ analysis, heading, chunks }) =>
+    documentsOf(analyzer, analysis, chunks, heading),
+  );
+  return {
+    chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
+    vectors: embedAll(embedder, dims, analyzer.lexicon, documents),
+    segment: modelTerms(analyzer.lexicon, documents, vocabulary).buffer,
+  };
+}
+
+/** The segment of a text that was chunked before: the same that `preparePages` made then, whatever the chunking is now. */
+export function modelChunkedText(
+  { analyzer, vocabulary }: Pick<PageTools, 'analyzer' | 'vocabulary'>,
+  page: ChunkedText,
+): SharedArrayBuffer {
+  analyzer.trim();
+  return modelTerms(analyzer.lexicon, chunkedDocuments(analyzer, page), vocabulary).buffer;
+}
+
+/** Vectors of texts that were chunked before, by the embedded model of so many dimensions: the same as when they were prepared. */
+export function embedChunkedTexts(
+  { analyzer, embedder }: Pick<PageTools, 'analyzer' | 'embedder'>,
+  pages: readonly ChunkedText[],
+  dim: number,
+): Float32Array {
+  analyzer.trim();
+  const documents = pages.flatMap((page) => chunkedDocuments(analyzer, page));
+  const rows = embedAll(embedder, [dim], analyzer.lexicon, documents).get(dim);
+  if (rows === undefined) throw new Error('the word vectors are not loaded');
+  return rows;
+}
+
+function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): SparseTermDocument[] {
+  const analyzed = analyzer.analyze(page.text);
+  const chunks = page.chunks.map((chunk) => ({
+    section_title: chunk.section_title,
+    token_from: firstAbove(analyzed.ends, chunk.char_start),
+    token_to: firstAtLeast(analyzed.starts, chunk.char_end),
+  }));
+  const heading = { title: termsOf(analyzer, page.title), facts: distinct(termsOf(analyzer, page.facts ?? '')) };
+  return documentsOf(analyzer, analyzed, chunks, heading);
+}
+
+function documentsOf(
+  analyzer: TextAnalyzer,
+  { terms }: AnalyzedText,
+  chunks: readonly Pick<TextChunk, 'section_title' | 'token_from' | 'token_to'>[],
+  { title, facts }: { title: Uint32Array; facts: Uint32Array },
+): SparseTermDocument[] {
+  return chunks.map(({ section_title, token_from, token_to }, ordinal) => ({
+    title,
+    section: termsOf(analyzer, section_title),
+    body: terms.subarray(token_from, token_to),
+    facts: ordinal === 0 ? facts : noTerms,
+  }));
+}
+
+function embedAll(
+  embedder: PageTools['embedder'],
+  dims: readonly number[],
+  lexicon: Lexicon,
+  documents: readonly SparseTermDocument[],
+): Map<number, Float32Array> {
+  if (embedder === null) return new Map();
+  return new Map(dims.map((dim) => [dim, embedDocuments(embedder(dim), lexicon, documents)]));
+}
+
+function embedDocuments(
+  embedder: LocalEmbedder,
+  lexicon: Lexicon,
+  documents: readonly SparseTermDocument[],
+): Float32Array {
+  const rows = new Float32Array(documents.length * embedder.dim);
+  documents.forEach(({ body, title }, row) => {
+    const text = body.length === 0 ? title : body;
+    embedder.embedTerms(lexicon, text, 0, text.length, rows, row * embedder.dim, title);
+  });
+  return rows;
+}
+
+function termsOf(analyzer: TextAnalyzer, heading: string | null): Uint32Array {
+  return heading === null ? noTerms : analyzer.analyze(heading).terms;
+}
+
+/** A fact is no more of one for being told twice, by an author's name and a host's. */
+function distinct(terms: Uint32Array): Uint32Array {
+  return Uint32Array.from(new Set(terms));
+}
+
+/** Whether there is more than punctuation. */
+function hasTerm(terms: Uint32Array): boolean {
+  return terms.some((term) => term !== 0);
+}

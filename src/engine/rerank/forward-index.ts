@@ -1,0 +1,118 @@
+/**
+ * The forward index of a batch of chunks: which words each holds and how often, in its text and in its page's title, and which are
+ * in neither but among the facts of the page: their counts are 0. The
+ * reranker's counterpart of a segment's postings. A word is a row of the word vectors with its stem; a form outside the
+ * vocabulary is its stem alone. No positions and no strings: stems are numbers of the dictionary beside it.
+ */
+import type { Lexicon } from '../../compute/text/lexicon.ts';
+
+export interface ForwardIndex {
+  /** Shape: chunks + 1; a chunk's entries are starts[c] .. starts[c + 1]. */
+  readonly starts: Uint32Array;
+  /** Shape: entries. The chunk's distinct words, and their counts, which saturate at 255. */
+  readonly words: Uint32Array;
+  readonly bodyCounts: Uint8Array;
+  readonly titleCounts: Uint8Array;
+  /** Shape: words of the batch. */
+  readonly wordStems: Uint32Array;
+  /** Rows of the word vectors, -1 for none. */
+  readonly wordRows: Int32Array;
+}
+
+/** Terms of a lexicon, 0 for punctuation. */
+export interface ForwardDocument {
+  readonly title: Uint32Array;
+  readonly body: Uint32Array;
+  readonly facts?: Uint32Array;
+}
+
+const noFacts = new Uint32Array(0);
+const MAX_COUNT = 255;
+
+/** The words of an index that is being made, numbered in the order they come: the same row is the same word, and without one the same stem. */
+export class ForwardWords {
+  readonly stems: number[] = [];
+  readonly rows: number[] = [];
+  readonly #byRow = new Map<number, number>();
+  readonly #byStem = new Map<number, number>();
+
+  /** The number of a word, given now if it is new; `row` is -1 for none. */
+  numberOf(stem: number, row: number): number {
+    const same = row < 0 ? this.#byStem.get(stem) : this.#byRow.get(row);
+    if (same !== undefined) return same;
+    const word = this.stems.push(stem) - 1;
+    this.rows.push(row);
+    if (row < 0) this.#byStem.set(stem, word);
+    else this.#byRow.set(row, word);
+    return word;
+  }
+}
+
+/**
+ * Count the words of documents.
+ * Shapes: `stemOf` numbers a stem (never '') in the dictionary beside the index, `rowOf` gives a word's vector or -1; both are
+ * asked once per word.
+ */
+export function buildForwardIndex(
+  lexicon: Lexicon,
+  documents: readonly ForwardDocument[],
+  stemOf: (stem: string) => number,
+  rowOf: (word: string) => number,
+): ForwardIndex {
+  const numbering = numberWords(lexicon, stemOf, rowOf);
+  const starts = new Uint32Array(documents.length + 1);
+  const words: number[] = [];
+  const bodyCounts: number[] = [];
+  const titleCounts: number[] = [];
+  documents.forEach(({ title, body, facts = noFacts }, document) => {
+    /** Where in the chunk's entries a word is. */
+    const places = new Map<number, number>();
+    const count = (terms: Uint32Array, counts: number[] | null) => {
+      for (const term of terms) {
+        const word = numbering.wordOf(term);
+        if (word < 0) continue;
+        let place = places.get(word);
+        if (place === undefined) {
+          place = words.push(word) - 1;
+          places.set(word, place);
+          bodyCounts.push(0);
+          titleCounts.push(0);
+        }
+        if (counts !== null) counts[place] = Math.min(counts[place] + 1, MAX_COUNT);
+      }
+    };
+    count(title, titleCounts);
+    count(body, bodyCounts);
+    count(facts, null);
+    starts[document + 1] = words.length;
+  });
+  return {
+    starts,
+    words: Uint32Array.from(words),
+    bodyCounts: Uint8Array.from(bodyCounts),
+    titleCounts: Uint8Array.from(titleCounts),
+    wordStems: Uint32Array.from(numbering.stems),
+    wordRows: Int32Array.from(numbering.rows),
+  };
+}
+
+/** Numbers for the lexicon's terms as words of the batch, in the order they are asked for; -1 for a term without a stem. */
+function numberWords(lexicon: Lexicon, stemOf: (stem: string) => number, rowOf: (word: string) => number) {
+  const known = new Map<number, number>();
+  const words = new ForwardWords();
+  const number = (term: number): number => {
+    const stem = lexicon.stems[lexicon.stemOf[term]];
+    if (stem === '') return -1;
+    const row = lexicon.words[term] === '' ? -1 : rowOf(lexicon.words[term]);
+    return words.numberOf(stemOf(stem), row);
+  };
+  const wordOf = (term: number): number => {
+    let word = known.get(term);
+    if (word === undefined) {
+      word = number(term);
+      known.set(term, word);
+    }
+    return word;
+  };
+  return { wordOf, stems: words.stems, rows: words.rows };
+}

@@ -1,0 +1,167 @@
+/**
+ * Brings the candidates of a query together out of the forward indexes that hold them, and numbers their words and stems anew,
+ * small and without gaps, so that the reranker works on plain arrays. Called by the searcher threads and by the bench.
+ */
+import { longer } from '../../compute/structures/longer.ts';
+import type { Candidates, QueryWord } from './rerank-input.ts';
+import type { ForwardPart, WordNumbers } from './word-numbers.ts';
+
+/** Where a candidate is: part number and chunk within it. */
+export interface CandidatePlace {
+  readonly part: number;
+  readonly chunk: number;
+}
+
+export interface QueryForm {
+  readonly stem: string;
+  /** Row of the word vectors, -1 for none. */
+  readonly row: number;
+}
+
+export interface Gathered {
+  readonly query: QueryWord[];
+  readonly words: Pick<Candidates, 'labels' | 'starts' | 'words' | 'bodyCounts' | 'titleCounts' | 'table'>;
+  /** By stem of the result its number in `numbers.stems`. */
+  readonly stemNumbers: Uint32Array;
+}
+
+/** Gathers by one numbering. What it gives holds until it is called again: it keeps its arrays. */
+export type CandidateGatherer = (
+  parts: readonly ForwardPart[],
+  labels: Uint32Array,
+  places: readonly CandidatePlace[],
+  forms: readonly QueryForm[],
+) => Gathered;
+
+/** Shapes: `labels` and `places` aligned; `forms` the query's words, repeated ones repeated. */
+export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer {
+  const wordPlaces = new Renumbering();
+  const stemPlaces = new Renumbering();
+  let room = makeRoom(1024);
+
+  const gather: CandidateGatherer = (parts, labels, places, forms) => {
+    const starts = new Uint32Array(labels.length + 1);
+    places.forEach(({ part, chunk }, i) => {
+      const { index } = parts[part];
+      starts[i + 1] = starts[i] + index.starts[chunk + 1] - index.starts[chunk];
+    });
+    const entries = starts[labels.length];
+    if (entries > room.words.length) room = makeRoom(2 * entries);
+    const words = room.words.subarray(0, entries);
+    const bodyCounts = room.bodyCounts.subarray(0, entries);
+    const titleCounts = room.titleCounts.subarray(0, entries);
+    places.forEach(({ part, chunk }, i) => {
+      const { index } = parts[part];
+      const known = numbers.knownOf(index);
+      const from = index.starts[chunk];
+      const end = index.starts[chunk + 1];
+      words.set(index.words.subarray(from, end), starts[i]);
+      bodyCounts.set(index.bodyCounts.subarray(from, end), starts[i]);
+      titleCounts.set(index.titleCounts.subarray(from, end), starts[i]);
+      for (let at = starts[i]; at < starts[i + 1]; ) {
+        at = replaceKnown(words, at, starts[i + 1], known);
+        if (at < starts[i + 1]) numbers.numberOf(parts[part], words[at]);
+      }
+    });
+    wordPlaces.replaceAll(words, numbers.size);
+    const { count } = wordPlaces;
+    const stems = new Uint32Array(count);
+    const rows = new Int32Array(count);
+    numbers.lookUp(wordPlaces.numbers, stems, rows);
+    stemPlaces.replaceAll(stems, numbers.stems.size);
+    return {
+      query: queryWords(forms),
+      words: { labels, starts, words, bodyCounts, titleCounts, table: { stems, rows, stemCount: stemPlaces.count } },
+      stemNumbers: stemPlaces.numbers.slice(0, stemPlaces.count),
+    };
+  };
+
+  const queryWords = (forms: readonly QueryForm[]): QueryWord[] => {
+    const distinct = new Map<string, { form: QueryForm; count: number }>();
+    for (const form of forms) {
+      const key = `${form.row} ${form.stem}`;
+      const seen = distinct.get(key);
+      if (seen === undefined) distinct.set(key, { form, count: 1 });
+      else seen.count++;
+    }
+    return [...distinct.values()].map(({ form: { stem: text, row }, count }) => {
+      const stem = numbers.stems.find(text);
+      return { word: wordPlaces.find(numbers.find(stem, row)), stem: stemPlaces.find(stem), row, count };
+    });
+  };
+
+  return (parts, labels, places, forms) => {
+    wordPlaces.clear();
+    stemPlaces.clear();
+    return gather(parts, labels, places, forms);
+  };
+}
+
+function makeRoom(entries: number) {
+  return {
+    words: new Uint32Array(entries),
+    bodyCounts: new Uint8Array(entries),
+    titleCounts: new Uint8Array(entries),
+  };
+}
+
+/**
+ * Put the number of each word of an index, up to the first without one; gives where that is, `to` if nowhere. What runs
+ * over every entry is a function of its own here and in the other stages, and ends with its loop: code that is compiled while a long
+ * loop runs knows nothing of what comes after it, and falls back to the interpreter there (bench/results/2026-11-reranking-cost.md).
+ */
+function replaceKnown(words: Uint32Array, from: number, to: number, known: Uint32Array): number {
+  for (let at = from; at < to; at++) {
+    const number = known[words[at]];
+    if (number === 0) return at;
+    words[at] = number - 1;
+  }
+  return to;
+}
+
+/**
+ * Put its place for each number; gives how many places there are now. Whether a number is new cannot be foreseen, so there is no
+ * branch: the processor goes on to the next one while a number is fetched from memory.
+ */
+function placeAll(list: Uint32Array, places: Uint32Array, numbers: Uint32Array, from: number): number {
+  let count = from;
+  for (let i = 0; i < list.length; i++) {
+    const number = list[i];
+    const known = places[number];
+    const isNew = (known - 1) >>> 31;
+    numbers[count] = number;
+    count += isNew;
+    const place = known + isNew * count; // + 1
+    places[number] = place;
+    list[i] = place - 1;
+  }
+  return count;
+}
+
+/** Places 0, 1, 2 … for numbers, in the order they are asked for. */
+class Renumbering {
+  count = 0;
+  /** The number at each place below `count`. */
+  numbers = new Uint32Array(1024);
+  /** The place + 1 of each number, 0 for none. */
+  #places = new Uint32Array(1024);
+
+  /** Put its place for each number, which is below `limit`. */
+  replaceAll(list: Uint32Array, limit: number): void {
+    if (limit > this.#places.length) this.#places = longer(this.#places, 2 * limit);
+    // One more, as a number that is not new is written behind the others.
+    const room = this.count + list.length + 1;
+    if (room > this.numbers.length) this.numbers = longer(this.numbers, 2 * room);
+    this.count = placeAll(list, this.#places, this.numbers, this.count);
+  }
+
+  /** The place of a number, -1 where it has none or is below 0. */
+  find(number: number): number {
+    return number >= 0 && number < this.#places.length ? this.#places[number] - 1 : -1;
+  }
+
+  clear(): void {
+    for (let place = 0; place < this.count; place++) this.#places[this.numbers[place]] = 0;
+    this.count = 0;
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * The search engine by itself, without the service: documents by words (BM25F) and by vectors, both sides fused and, with the built-in
+ * model, reranked. The service stands on the same parts, with a vector space for each of its models (src/index, src/actors/indexes).
+ *
+ *   manifest.json   identity, dimensions, live labels: what is in the index, as of the last `persist`
+ *   words/, vectors/   segments and shards (index-folder.ts)
+ */
+import { randomUUID } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { fuseRrf } from '../compute/ranking/fuse-rrf.ts';
+import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
+import type { Chunk } from '../domain/page.ts';
+import { programFile } from '../files/program-files.ts';
+import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
+import { IndexFolder } from './index-folder.ts';
+import type { IndexLog } from './index-log.ts';
+import { openIndexThreads } from './index-threads.ts';
+import { loadWordVectors } from './load-word-vectors.ts';
+import { Searchers } from './searchers.ts';
+import { VectorSpace } from './vectors/vector-space.ts';
+import { SparseIndex } from './words/sparse-index.ts';
+
+export interface Document {
+  /** From 1 to 2³² − 2. It names this text for ever: one that was removed is not used again. */
+  label: number;
+  text: string;
+  title?: string;
+  /** Where the index has vectors of yours. */
+  vector?: Float32Array;
+}
+
+export interface SearchOptions {
+  /** Documents that are wanted, 10 unless given. */
+  k?: number;
+  /** The query's vector, where the index has vectors of yours; without it words alone are compared. */
+  vector?: Float32Array;
+  /** Only these labels may be found. */
+  allow?: Iterable<number>;
+}
+
+export interface Hit {
+  label: number;
+  /** Of one query only. */
+  score: number;
+}
+
+export interface SearchIndexOptions {
+  /** Made where it is lacking. One process at a time. */
+  dir: string;
+  /** Dimensions of vectors that you bring; without it the built-in model makes them. */
+  dim?: number;
+  log?: IndexLog;
+}
+
+const manifestSchema = z.strictObject({
+  format: z.literal(1),
+  id: z.string(),
+  /** Null: of the built-in model. */
+  dim: z.int().min(1).nullable(),
+  /** Bitmaps, base64: the live labels, and those of them that have a vector (a text without words has none). */
+  live: z.base64(),
+  embedded: z.base64(),
+});
+type Manifest = z.infer<typeof manifestSchema>;
+
+type Work = ThreadPool<typeof import('../threads/work-thread.ts')>;
+
+/** As the service has it by default. */
+const builtInDim = 1024;
+/** Candidates of each side, as the service takes by default. */
+const candidates = 200;
+const rrfK = 60;
+/** Documents modelled and embedded at a time. */
+const batchSize = 128;
+const silent: IndexLog = { info: () => {}, warn: () => {}, error: () => {} };
+
+export class SearchIndex {
+  readonly #folder: IndexFolder<Manifest>;
+  readonly #manifest: Manifest;
+  readonly #live: GrowingBitmap;
+  readonly #embedded: GrowingBitmap;
+  readonly #work: Work;
+  readonly #words: SparseIndex;
+  readonly #vectors: VectorSpace;
+  readonly #searchers: Searchers;
+  readonly #closeThreads: () => Promise<unknown>;
+  /** Labels that were live at the last `persist` and that damaged or lost files do not hold any more: add their documents again. */
+  readonly missing: Uint32Array;
+
+  private constructor(parts: Awaited<ReturnType<typeof openParts>>) {
+    this.#folder = parts.folder;
+    this.#manifest = parts.manifest;
+    this.#live = parts.live;
+    this.#embedded = parts.embedded;
+    this.#work = parts.work;
+    this.#words = parts.words;
+    this.#vectors = parts.vectors;
+    this.#searchers = parts.searchers;
+    this.#closeThreads = parts.closeThreads;
+    this.missing = parts.missing;
+  }
+
+  /** Open the index of a folder, as it was persisted last. Errors: of the folder; OperatorError `word_vectors`. */
+  static async open(options: SearchIndexOptions): Promise<SearchIndex> {
+    return new SearchIndex(await openParts(options));
+  }
+
+  /** Labels that are in the index. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /**
+   * Add documents; when this resolves, searches find them. Those whose label is in the index stay as they are. Of what fails some may be
+   * in the index; adding the same again is right.
+   * Errors: RangeError for a document without a vector where yours are wanted; BadVectorError; QueueFullError where too much waits.
+   */
+  async add(documents: readonly Document[]): Promise<void> {
+    const fresh = new Map(documents.map((each) => [each.label, each] as const));
+    const all = [...fresh.values()].filter(({ label }) => !this.#live.has(label)).sort((a, b) => a.label - b.label);
+    for (let at = 0; at < all.length; at += batchSize) await this.#addBatch(all.slice(at, at + batchSize));
+  }
+
+  async #addBatch(documents: readonly Document[]): Promise<void> {
+    const { dim } = this.#manifest;
+    const texts = documents.map(({ title = null, text }) => ({ title, text, chunks: [wholeOf(text)] }));
+    const labels = Uint32Array.from(documents, ({ label }) => label);
+    const brought = dim === null ? null : rowsOf(documents, dim);
+    const atOnce = pLimit(availableParallelism());
+    const addWords = documents.map(({ label }, at) =>
+      atOnce(async () => this.#words.add(await this.#work.run('modelChunkedText', texts[at]), Uint32Array.of(label))),
+    );
+    const addVectors = async () => {
+      const vectors = brought ?? (await this.#work.run('embedChunkedTexts', { pages: texts, dim: builtInDim }));
+      await this.#vectors.add(labels, vectors, { passOverZeros: true });
+      const length = vectors.length / labels.length;
+      const hasVector = (row: number) => vectors.subarray(row * length, (row + 1) * length).some((each) => each !== 0);
+      for (const [row, label] of labels.entries()) if (hasVector(row)) this.#embedded.add(label);
+    };
+    await Promise.all([...addWords, addVectors()]);
+    for (const label of labels) this.#live.add(label);
+  }
+
+  /** Remove documents; no search that starts afterwards finds them. */
+  async remove(labels: Iterable<number>): Promise<void> {
+    const known = [...new Set(labels)].filter((label) => this.#live.has(label));
+    for (const label of known) {
+      this.#live.delete(label);
+      this.#embedded.delete(label);
+    }
+    this.#words.remove(known);
+    await this.#vectors.remove(known);
+  }
+
+  /** The best documents for a text, best first; none where no word of it is known. Errors: those of the threads; BadVectorError. */
+  async search(text: string, { k = 10, vector, allow }: SearchOptions = {}): Promise<Hit[]> {
+    const { dim } = this.#manifest;
+    const limits = allow === undefined ? {} : { allow: bitmapOf(allow, this.#live.set.length * 32) };
+    const wanted = Math.max(k, candidates);
+    const asking = this.#searchers.find({ query: text, dim: dim === null ? builtInDim : null, k: wanted, ...limits });
+    const analyzed = await asking.analyzed;
+    const query = vector ?? analyzed.vector;
+    const near = query === null ? null : this.#vectors.search(query, wanted, limits);
+    const [words, nearest] = await Promise.all([asking.found, near]);
+    const isKnown = words.known > 0 || analyzed.knownWords > 0 || vector !== undefined;
+    const lists = isKnown && nearest !== null ? [words.labels, nearest.labels] : [words.labels];
+    // An add that failed, or is under way, may have come to one side alone.
+    const fused = fuseRrf(lists, rrfK).filter(({ label }) => this.#live.has(label));
+    const { forms, wordPart } = analyzed;
+    if (dim !== null || query === null || fused.length === 0) return fused.slice(0, k);
+    const labels = Uint32Array.from(fused, ({ label }) => label);
+    const cosines = await this.#vectors.score(wordPart === null ? [query] : [query, wordPart], labels);
+    const [cosine, wordCosine = null] = cosines.map((each) => each.map((score) => score || 0));
+    const scores = await this.#searchers.rerank(forms, { labels, cosine, wordCosine, outsideModel: false });
+    if (scores === null) return fused.slice(0, k);
+    return Array.from(labels, (label, at) => ({ label, score: scores[at] }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, k);
+  }
+
+  /** Make the files agree with the index as it is now: what a crash leaves. Errors: those of the file system; then the files are as before. */
+  async persist(): Promise<void> {
+    const [live, embedded] = [written(this.#live), written(this.#embedded)];
+    await Promise.all([this.#words.save(), this.#vectors.save()]);
+    await this.#folder.write({ ...this.#manifest, live, embedded });
+  }
+
+  /** Persist, and end the threads. Errors: as of `persist`; the threads end all the same. */
+  async close(): Promise<void> {
+    try {
+      await this.persist();
+      await Promise.all([this.#words.close(), this.#vectors.close()]);
+    } finally {
+      await this.#closeThreads();
+    }
+  }
+}
+
+async function openParts({ dir, dim = null, log = silent }: { dir: string; dim?: number | null; log?: IndexLog }) {
+  const folder = new IndexFolder<Manifest>({
+    dir,
+    manifest: manifestSchema,
+    ours: /^$/,
+    filesOf: () => [],
+    foreign: (found) => (found.dim === dim ? null : `of ${found.dim ?? 'the built-in model’s'} dimensions`),
+    told: ([file], reason) => log.warn({ file, reason }, 'search index: set aside, and begun anew'),
+  });
+  const manifest = (await folder.read()) ?? { format: 1 as const, id: randomUUID(), dim, live: '', embedded: '' };
+  const wordVectors = dim === null ? loadWordVectors() : null;
+  const cores = availableParallelism();
+  const threads = openIndexThreads({
+    searchers: Math.max(1, Math.floor(cores / 2)),
+    shards: cores,
+    searchData: { wordVectors },
+  });
+  const work: Work = openThreadPool({
+    entry: programFile('threads/work-thread'),
+    name: 'work',
+    threads: cores,
+    lazy: true,
+    maxQueue: 4 * batchSize,
+    data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors },
+  });
+  const closeThreads = () => Promise.all([threads.close(), work.close()]);
+  try {
+    const { library, searchers, shards } = threads.of(manifest.id);
+    const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
+    const common = { storeId: manifest.id, library, log };
+    const [words, vectors] = await Promise.all([
+      SparseIndex.open({ ...common, dir: join(dir, 'words'), searchers, worker: work }, live.set),
+      VectorSpace.open(
+        {
+          ...common,
+          dir: join(dir, 'vectors'),
+          modelId: dim === null ? 'built-in' : 'brought',
+          dim: dim ?? builtInDim,
+          shards,
+          onMissing: (labels) => log.warn({ labels: labels.length }, 'search index: vectors were lost with a thread'),
+        },
+        embedded.set,
+      ),
+    ]);
+    const asking = new Searchers(searchers, library, () => words.index.republish(), log);
+    const missing = Uint32Array.from(new Set([...words.missing, ...vectors.missing])).sort();
+    for (const label of missing) live.delete(label);
+    return {
+      ...{ folder, manifest, live, embedded, work, missing, closeThreads },
+      ...{ words: words.index, vectors: vectors.space, searchers: asking },
+    };
+  } catch (error) {
+    await closeThreads();
+    throw error;
+  }
+}
+
+function written({ set }: GrowingBitmap): string {
+  return Buffer.from(Uint32Array.from(set).buffer).toString('base64');
+}
+
+function read(text: string): GrowingBitmap {
+  const words = Uint32Array.from({ length: Buffer.byteLength(text, 'base64') / 4 });
+  new Uint8Array(words.buffer).set(Buffer.from(text, 'base64'));
+  const labels = new GrowingBitmap();
+  for (const label of bitsNotIn(words, createBitmap(0))) labels.add(label);
+  return labels;
+}
+
+/** The one chunk of a document. */
+function wholeOf(text: string): Chunk {
+  return { char_start: 0, char_end: text.length, token_count: 0, section_title: null, section_start_s: null };
+}
+
+function rowsOf(documents: readonly Document[], dim: number): Float32Array {
+  const rows = new Float32Array(documents.length * dim);
+  for (const [row, { label, vector }] of documents.entries()) {
+    if (vector?.length !== dim) throw new RangeError(`document ${label} has no vector of ${dim} dimensions`);
+    rows.set(vector, row * dim);
+  }
+  return rows;
+}
+
+function bitmapOf(labels: Iterable<number>, bits: number): Bitmap {
+  const bitmap = createBitmap(bits);
+  for (const label of labels) if (label < bits) addBit(bitmap, label);
+  return bitmap;
+}

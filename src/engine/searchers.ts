@@ -1,0 +1,84 @@
+/**
+ * The searcher threads as those see them who search a library: each task goes to the one with the least to do, and a thread that was
+ * replaced is given the segments again before it answers. Runs on the main thread; owned by the indexes.
+ */
+
+import type { PhraseQuery, TextQuery } from '../threads/search-thread.ts';
+import type { SharedPool } from '../threads/thread-pool.ts';
+import type { AnalyzedQuery } from './analyze-query.ts';
+import type { IndexLog } from './index-log.ts';
+import type { CandidateScores } from './rerank/rerank-candidates.ts';
+import type { SparseQuery, SparseResult } from './words/sparse-searcher.ts';
+
+export type SearcherPool = SharedPool<typeof import('../threads/search-thread.ts')>;
+
+export class Searchers {
+  readonly #pools: readonly SearcherPool[];
+  readonly #library: string;
+  readonly #republish: () => Promise<void>;
+  readonly #log: IndexLog;
+
+  /** `republish` brings every searcher to the present snapshot. */
+  constructor(pools: readonly SearcherPool[], library: string, republish: () => Promise<void>, log: IndexLog) {
+    this.#pools = pools;
+    this.#library = library;
+    this.#republish = republish;
+    this.#log = log;
+  }
+
+  /**
+   * Analyse a query and search for its terms, in one trip to a searcher: the analysis is there before the chunks are.
+   * Errors: those of the threads; the analysis fails with the search where it was not there before.
+   */
+  find(text: TextQuery): { analyzed: Promise<AnalyzedQuery>; found: Promise<SparseResult> } {
+    const request = { library: this.#library, ...text };
+    const searcher = this.#leastBusy();
+    let told: (analyzed: AnalyzedQuery) => void = () => {};
+    const early = new Promise<AnalyzedQuery>((resolve) => {
+      told = resolve;
+    });
+    const result = searcher.run('find', request, { told: (message) => told(message as AnalyzedQuery) });
+    const analyzed = Promise.race([early, result.then((whole) => whole.analyzed)]);
+    const again = ({ forms }: AnalyzedQuery) => {
+      const { library, k, allow } = request;
+      const terms = forms.map(({ stem }) => stem);
+      const query = { library, terms, k, ...(allow === undefined ? {} : { allow }) };
+      return this.#again(() => searcher.run('search', query));
+    };
+    const found = result.then(async (whole) => whole.found ?? again(whole.analyzed));
+    found.catch(() => {}); // told by the analysis, too, and who waits for that first hears it there
+    return { analyzed, found };
+  }
+
+  /** The best chunks for the terms of a query that was analysed before. Errors: those of the threads. */
+  async search(query: SparseQuery): Promise<SparseResult> {
+    const searcher = this.#leastBusy();
+    const ask = () => searcher.run('search', { library: this.#library, ...query });
+    return (await ask()) ?? this.#again(ask);
+  }
+
+  /** Where phrases may stand in pages: as of `index.locatePhrases`. Errors: those of the threads. */
+  async locate(request: PhraseQuery): Promise<number[][][]> {
+    const searcher = this.#leastBusy();
+    const ask = () => searcher.run('locate', { library: this.#library, ...request });
+    return (await ask()) ?? this.#again(ask);
+  }
+
+  /** Ask a searcher again that had no snapshot. */
+  async #again<Answer>(ask: () => Promise<Answer | null>): Promise<Answer> {
+    this.#log.warn({}, 'a searcher thread was lost: giving its successor the segments');
+    await this.#republish();
+    const again = await ask();
+    if (again === null) throw new Error('a searcher did not take the segments it was given');
+    return again;
+  }
+
+  /** Scores of candidates by the local reranker, in their order; null when it cannot say. Errors: those of the threads. */
+  rerank(forms: AnalyzedQuery['forms'], candidates: CandidateScores): Promise<Float64Array | null> {
+    return this.#leastBusy().run('rerank', { library: this.#library, forms, ...candidates });
+  }
+
+  #leastBusy(): SearcherPool {
+    return this.#pools.reduce((best, pool) => (pool.load < best.load ? pool : best));
+  }
+}

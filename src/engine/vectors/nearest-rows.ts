@@ -1,0 +1,81 @@
+/**
+ * The exact side of a shard: score rows against the query that `VectorRows.setQuery` took, and keep the best. Of many rows
+ * only a short list is scored, by a first look at their codes: in layers, the nearest first, until a layer brings hardly
+ * anything. So a query with clear answers ends early, and one with many rows of about the same score goes on.
+ */
+import type { TopK } from '../../compute/structures/top-k.ts';
+import { BLOCK_ROWS, type VectorRows } from './vector-rows.ts';
+
+type Top = TopK<Float32Array>;
+
+/** Fewer rows than this are all scored: half a millisecond at 1,024 dimensions. */
+const FIRST_LOOK_FROM_ROWS = 8192;
+/** Of short rows, so many of a list: a first look at a list looks at all rows there are, and these are scored in the same time. */
+const FIRST_LOOK_FROM_SHORT_ROWS = 32_768;
+/**
+ * A layer: a share of the rows, at least so many, and so many per hit. Codes of fewer bits tell less, so more rows are
+ * scored, which cost less. Recall in docs/vector-spaces.md.
+ */
+const LAYER_SHARE = 0.004;
+const SHORT_ROWS_LAYER_SHARE = 0.008;
+const LONG_DIM = 512;
+const LAYER_MIN = 300;
+const LAYER_PER_HIT = 2;
+/** Layers at most. */
+const LAYERS = 6;
+/** The last layer is one of which no more than this share of the hits so far were kept: the next would bring fewer still. */
+const ENOUGH = 0.02;
+
+/** Offer all live ones of `candidates` (each row once) that score at least `minScore`, or the nearest of those. */
+export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore: number, top: Top): void {
+  const few = rows.dim < LONG_DIM ? FIRST_LOOK_FROM_SHORT_ROWS : FIRST_LOOK_FROM_ROWS;
+  const layer = layerOf(rows, candidates.length, top.capacity);
+  const near = candidates.length < few ? undefined : rows.shortlist(candidates, layer * LAYERS);
+  if (near === undefined) offerScored(rows, candidates, minScore, top);
+  else offerLayers(rows, near, layer, minScore, top);
+}
+
+/** The same for all rows from `from` on. */
+export function offerNearestFrom(rows: VectorRows, from: number, minScore: number, top: Top): void {
+  const count = rows.count - from;
+  const layer = layerOf(rows, count, top.capacity);
+  const near = count < FIRST_LOOK_FROM_ROWS ? undefined : rows.shortlistFrom(from, layer * LAYERS);
+  if (near === undefined) offerScored(rows, rowsFrom(from, rows.count), minScore, top);
+  else offerLayers(rows, near, layer, minScore, top);
+}
+
+/** Rows of a layer of the short list of so many. */
+function layerOf({ dim }: VectorRows, candidates: number, hits: number): number {
+  const share = dim < LONG_DIM ? SHORT_ROWS_LAYER_SHARE : LAYER_SHARE;
+  return Math.ceil(Math.max(LAYER_MIN, candidates * share, hits * LAYER_PER_HIT));
+}
+
+function rowsFrom(from: number, to: number): Uint32Array {
+  const rows = new Uint32Array(to - from);
+  for (let i = 0; i < rows.length; i++) rows[i] = from + i;
+  return rows;
+}
+
+function offerLayers(rows: VectorRows, near: Uint32Array, layer: number, minScore: number, top: Top): void {
+  for (let from = 0; from < near.length; from += layer) {
+    const kept = offerScored(rows, near.subarray(from, from + layer), minScore, top);
+    if (kept <= ENOUGH * top.size) return;
+  }
+}
+
+/** Gives how many were kept, later ones in the place of earlier ones. */
+function offerScored(rows: VectorRows, chosen: Uint32Array, minScore: number, top: Top): number {
+  const scores = new Float32Array(Math.min(BLOCK_ROWS, chosen.length));
+  let kept = 0;
+  let bar = Math.max(minScore, top.bar);
+  for (let from = 0; from < chosen.length; from += BLOCK_ROWS) {
+    const block = chosen.subarray(from, from + BLOCK_ROWS);
+    rows.score(block, scores);
+    for (let i = 0; i < block.length; i++) {
+      if (scores[i] < bar || !rows.isLive(block[i])) continue;
+      if (top.offer(rows.labelOf(block[i]), scores[i])) kept++;
+      bar = Math.max(minScore, top.bar);
+    }
+  }
+  return kept;
+}

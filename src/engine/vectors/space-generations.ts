@@ -1,0 +1,222 @@
+/**
+ * What a vector space has on disk, and how far that is behind: which generation of files is valid, how many changes each shard
+ * has seen and how many of them its files have. Files change by whole generations: one save at a time, a failed one leaves the old
+ * generation valid, and shards without changes keep their files.
+ *
+ *   shard-<n>.<generation>.rows, .graph (of several graphs the next ones .graph.1, .graph.2 ...)
+ */
+import { rm } from 'node:fs/promises';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import type { LoadReport, SaveReport } from '../../threads/shard-thread.ts';
+import { fileFacts, IndexFolder } from '../index-folder.ts';
+import type { IndexLog } from '../index-log.ts';
+import { graphPathOf } from './graph-path.ts';
+import type { FileToLoad, GraphToLoad } from './shard-files.ts';
+
+const shardName = /^shard-\d+\.\d+\.(rows|graph(\.\d+)?)$/;
+const file = z.strictObject({ name: z.string().regex(shardName), ...fileFacts });
+const graphFile = z.strictObject({ ...file.shape, covered: z.int().min(0) });
+
+/** Files of one shard. Rows are null if it has never been saved; graphs are in the order of the rows that they cover. */
+const shardFiles = z.strictObject({ rows: file.nullable(), graphs: z.array(graphFile) });
+type ShardFiles = z.infer<typeof shardFiles>;
+
+/** Before there were several graphs a shard had one, or null. */
+const shardFilesOfFormat1 = z
+  .strictObject({ rows: file.nullable(), graph: graphFile.nullable() })
+  .transform(({ rows, graph }) => ({ rows, graphs: graph === null ? [] : [graph] }));
+
+export const spaceManifest = z.strictObject({
+  format: z.literal([1, 2]).transform((): 2 => 2),
+  generation: z.int().min(0),
+  store_id: z.string(),
+  model_id: z.string(),
+  dim: z.int().min(1),
+  space: z.literal('cosine'),
+  /** One per shard; a label is in shard `label % shards.length`. */
+  shards: z.array(z.union([shardFiles, shardFilesOfFormat1])),
+});
+type SpaceManifest = z.infer<typeof spaceManifest>;
+
+export interface GenerationsOptions {
+  /** The space's own folder. */
+  dir: string;
+  /** Whose vectors the files are to be. */
+  storeId: string;
+  modelId: string;
+  dim: number;
+  shards: number;
+  log: IndexLog;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
+}
+
+/** Has a shard write its files to paths that do not exist. */
+export type WriteShard = (shard: number, rowsPath: string, graphPath: string) => Promise<SaveReport>;
+
+export class SpaceGenerations {
+  /** Whether the folder has a manifest that counts. */
+  readonly adopted: boolean;
+  readonly #options: GenerationsOptions;
+  readonly #folder: IndexFolder<SpaceManifest>;
+  /** Labels added to and removed from each shard and slices of upkeep, and how many of these its files have. */
+  readonly #changes: number[];
+  readonly #saved: number[];
+  #manifest: SpaceManifest;
+  #rowsLost = false;
+  readonly #saves = pLimit(1);
+
+  private constructor(options: GenerationsOptions, folder: IndexFolder<SpaceManifest>, manifest: SpaceManifest | null) {
+    this.#options = options;
+    this.#folder = folder;
+    this.adopted = manifest !== null;
+    this.#manifest = manifest ?? emptyManifest(options);
+    this.#changes = this.#manifest.shards.map(() => 0);
+    this.#saved = this.#manifest.shards.map(() => 0);
+  }
+
+  /** Read the manifest of the folder, which is made if need be. One that is not this space's is set aside. Errors: of the folder. */
+  static async open(options: GenerationsOptions): Promise<SpaceGenerations> {
+    const { dir, modelId, log, noteLabels } = options;
+    const folder = new IndexFolder({
+      dir,
+      manifest: spaceManifest,
+      ours: /^shard-\d+(\.\d+)?\.(rows|graph(\.\d+)?)$/, // earlier versions set files aside without their generation
+      filesOf: ({ shards }) => shards.flatMap(({ rows, graphs }) => [...(rows ? [rows] : []), ...graphs].map(nameOf)),
+      foreign: (found) => foreignness(found, options),
+      told: (files, reason) => log.warn({ model: modelId, files, reason }, 'vector space: files set aside'),
+      noteLabels,
+    });
+    return new SpaceGenerations(options, folder, await folder.read());
+  }
+
+  /** Number of the valid generation; 0 before the first save. */
+  get number(): number {
+    return this.#manifest.generation;
+  }
+
+  /** Whether rows that the manifest names could not be loaded. */
+  get rowsLost(): boolean {
+    return this.#rowsLost;
+  }
+
+  /** Changes that are in no file. */
+  get unsaved(): number {
+    return this.#changes.reduce((total, changes, shard) => total + changes - this.#saved[shard], 0);
+  }
+
+  changed(shard: number, count = 1): void {
+    this.#changes[shard] += count;
+  }
+
+  /** The valid files of a shard. */
+  filesOf(shard: number): { rows: FileToLoad | null; graphs: GraphToLoad[] } {
+    const { rows, graphs } = this.#manifest.shards[shard];
+    return {
+      rows: rows && { ...rows, path: this.#folder.path(rows.name) },
+      graphs: graphs.map((graph) => ({ ...graph, path: this.#folder.path(graph.name) })),
+    };
+  }
+
+  /** Take note of how loading went: files that were refused are set aside. */
+  async loaded(shard: number, { rowsFault, graphFault, dropped }: LoadReport): Promise<void> {
+    const { rows, graphs } = this.#manifest.shards[shard];
+    this.changed(shard, dropped);
+    const fault = rowsFault ?? graphFault;
+    if (fault === null) return;
+    const bad = rowsFault === null || rows === null ? graphs : [rows, ...graphs];
+    await this.#folder.setAside(bad.map(nameOf), fault);
+    this.#manifest.shards[shard] = { rows: rowsFault === null ? rows : null, graphs: [] };
+    this.changed(shard);
+    if (rowsFault !== null) this.#rowsLost = true;
+  }
+
+  /** A new folder: it gets a manifest, so that from then on a missing one is a lost one. */
+  async begin(): Promise<void> {
+    await this.#folder.write(this.#manifest);
+    await this.#folder.sweep(this.#manifest, { isSaved: true });
+  }
+
+  /** Delete what a crash left beside the valid files. */
+  async sweep(): Promise<void> {
+    await this.#folder.sweep(this.adopted ? this.#manifest : null, { isSaved: false });
+  }
+
+  /** Make the files agree with the shards as they are now. Errors: those of `write` and the file system; the old files then still load. */
+  save(write: WriteShard): Promise<void> {
+    return this.#saves(() => this.#writeGeneration(write));
+  }
+
+  /** Resolves when no save runs. */
+  async settled(): Promise<void> {
+    await this.#saves(async () => undefined);
+  }
+
+  /** Delete the folder. */
+  async drop(): Promise<void> {
+    await this.#saves(() => rm(this.#options.dir, { recursive: true, force: true }));
+  }
+
+  async #writeGeneration(write: WriteShard): Promise<void> {
+    const first = this.#manifest.generation === 0;
+    const generation = this.#manifest.generation + 1;
+    const changes = [...this.#changes];
+    const stale = [...changes.keys()].filter((shard) => first || changes[shard] !== this.#saved[shard]);
+    if (stale.length === 0) return;
+    const shards = [...this.#manifest.shards];
+    try {
+      for (const shard of stale) {
+        shards[shard] = await this.#writeShard(shard, `shard-${shard}.${generation}`, write);
+      }
+      const manifest = { ...this.#manifest, generation, shards };
+      await this.#folder.write(manifest);
+      this.#manifest = manifest;
+    } catch (error) {
+      await this.#folder.sweep(this.#manifest, { isSaved: false });
+      throw error;
+    }
+    changes.forEach((count, shard) => {
+      this.#saved[shard] = count;
+    });
+    await this.#folder.sweep(this.#manifest, { isSaved: true });
+  }
+
+  async #writeShard(shard: number, stem: string, write: WriteShard): Promise<ShardFiles> {
+    const folder = this.#folder;
+    const [rowsName, graphName] = [`${stem}.rows`, `${stem}.graph`];
+    const [rowsPath, graphPath] = [folder.temporary(rowsName), folder.temporary(graphName)];
+    const saved = await write(shard, rowsPath, graphPath);
+    const rows = { name: rowsName, bytes: await folder.keep(rowsPath, rowsName), sha256: saved.rowsSha256 };
+    const graphs: ShardFiles['graphs'] = [];
+    for (const [number, { sha256, covered }] of saved.graphs.entries()) {
+      const name = graphPathOf(graphName, number);
+      graphs.push({ name, bytes: await folder.keep(graphPathOf(graphPath, number), name), sha256, covered });
+    }
+    return { rows, graphs };
+  }
+}
+
+const nameOf = ({ name }: { name: string }) => name;
+
+/** Why a manifest is not this space's; null if it is. */
+function foreignness(found: SpaceManifest, options: GenerationsOptions): string | null {
+  const { storeId, modelId, dim, shards } = options;
+  if (found.store_id !== storeId) return `of another store, ${found.store_id}`;
+  if (found.model_id !== modelId) return `of another model, ${found.model_id}`;
+  if (found.dim !== dim) return `of ${found.dim} dimensions, not ${dim}`;
+  if (found.shards.length !== shards) return `of ${found.shards.length} shards, not ${shards}`;
+  return null;
+}
+
+function emptyManifest({ storeId, modelId, dim, shards }: GenerationsOptions): SpaceManifest {
+  return {
+    format: 2,
+    generation: 0,
+    store_id: storeId,
+    model_id: modelId,
+    dim,
+    space: 'cosine',
+    shards: Array.from({ length: shards }, () => ({ rows: null, graphs: [] })),
+  };
+}

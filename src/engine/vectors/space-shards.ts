@@ -1,0 +1,137 @@
+/**
+ * The way from a vector space to its shards: shard `label % K` lives on pinned thread i of K, and every task names the library and
+ * the space. Tasks of a shard run in the order they were asked for, so no lock is needed.
+ *
+ * A thread that was replaced has lost its shards. The first task to find out has the shard loaded from its files, without what
+ * was removed since they were written; what they lack is told through `onMissing`; then the task is run again. Searches do
+ * without the missing labels until they are back, and never see a removed one.
+ */
+import { addBit, type Bitmap, bitsNotIn, createBitmap, type GrowingBitmap } from '../../compute/structures/bitmap.ts';
+import type { LoadReport, Reply } from '../../threads/shard-thread.ts';
+import type { SharedPool } from '../../threads/thread-pool.ts';
+import type { IndexLog } from '../index-log.ts';
+import type { ShardStats } from './shard.ts';
+import type { SpaceGenerations } from './space-generations.ts';
+import { ShardLostError } from './vector-errors.ts';
+
+export type ShardTasks = typeof import('../../threads/shard-thread.ts');
+export type ShardPool = SharedPool<ShardTasks>;
+
+export interface SpaceShardsOptions {
+  /** Pools of one pinned thread each. */
+  pools: readonly ShardPool[];
+  library: string;
+  modelId: string;
+  dim: number;
+  graphFromRows: number;
+  rowsPerGraph: number;
+  files: SpaceGenerations;
+  /** The labels that the space is meant to have. */
+  held: GrowingBitmap;
+  onMissing: (labels: Uint32Array) => void;
+  log: IndexLog;
+}
+
+/** One task on one shard. */
+export type ShardTask<Value> = (pool: ShardPool, space: string) => Promise<Reply<Value>>;
+
+export class SpaceShards {
+  readonly #options: SpaceShardsOptions;
+  /** Its name on the threads. */
+  readonly #space: string;
+  readonly #reloads = new Map<number, Promise<void>>();
+
+  constructor(options: SpaceShardsOptions) {
+    this.#options = options;
+    this.#space = `${options.library}/${options.modelId}`;
+  }
+
+  get count(): number {
+    return this.#options.pools.length;
+  }
+
+  /** Labels by shard, each list in the order given. */
+  split(labels: Iterable<number>): Uint32Array[] {
+    const lists: number[][] = Array.from({ length: this.count }, () => []);
+    for (const label of labels) lists[label % this.count].push(label);
+    return lists.map((list) => Uint32Array.from(list));
+  }
+
+  /** Have every thread load its shard; of what the files hold only `keep` comes in. Gives each shard's labels. */
+  async loadAll(keep: Bitmap): Promise<LoadReport[]> {
+    return Promise.all(this.#options.pools.map((_, shard) => this.#load(shard, keep)));
+  }
+
+  /** A task on one shard. Errors: those of the task and its thread; ShardLostError if the shard is lost again meanwhile. */
+  async ask<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
+    const { pools, modelId } = this.#options;
+    const reply = await task(pools[shard], this.#space);
+    if (!reply.lost) return reply.value;
+    await this.#reloadOnce(shard);
+    const again = await task(pools[shard], this.#space);
+    if (again.lost) throw new ShardLostError(modelId, shard);
+    return again.value;
+  }
+
+  /** A piece of bulk work on one shard, when those before it are done: searches come in between. Errors: as of `ask`. */
+  inTurn<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
+    return this.#options.pools[shard].inTurn(() => this.ask(shard, task));
+  }
+
+  /** A task on all shards at once. */
+  async askAll<Value>(task: ShardTask<Value>): Promise<Value[]> {
+    return Promise.all(this.#options.pools.map((_, shard) => this.ask(shard, task)));
+  }
+
+  /** Of all shards together. */
+  async stats(): Promise<ShardStats> {
+    const each = await this.askAll((pool, space) => pool.run('stats', { space }));
+    const sum = (of: keyof ShardStats) => each.reduce((total, one) => total + one[of], 0);
+    return {
+      live: sum('live'),
+      deleted: sum('deleted'),
+      behind: sum('behind'),
+      nodes: sum('nodes'),
+      rowBytes: sum('rowBytes'),
+    };
+  }
+
+  /** Free the threads' memory. */
+  async release(): Promise<void> {
+    await Promise.all(this.#options.pools.map((pool) => pool.run('release', { space: this.#space })));
+  }
+
+  /** Load a shard again, once for all tasks that found it lost. */
+  #reloadOnce(shard: number): Promise<void> {
+    const running = this.#reloads.get(shard);
+    if (running !== undefined) return running;
+    const reload = this.#reload(shard).finally(() => this.#reloads.delete(shard));
+    this.#reloads.set(shard, reload);
+    return reload;
+  }
+
+  async #reload(shard: number): Promise<void> {
+    const { modelId, held, files, log, onMissing } = this.#options;
+    log.error({ model: modelId, shard }, 'vector space: a thread was replaced, its shard is loaded again');
+    const { labels } = await this.#load(shard, held.set);
+    files.changed(shard);
+    const loaded = createBitmap(held.set.length * 32);
+    for (const label of labels) addBit(loaded, label);
+    const missing = bitsNotIn(held.set, loaded).filter((label) => label % this.count === shard);
+    if (missing.length > 0) onMissing(missing);
+  }
+
+  async #load(shard: number, keep: Bitmap): Promise<LoadReport> {
+    const { pools, dim, graphFromRows, rowsPerGraph, files } = this.#options;
+    const report = await pools[shard].run('open', {
+      space: this.#space,
+      dim,
+      graphFromRows,
+      rowsPerGraph,
+      keep: { labels: keep, shard, shards: this.count },
+      ...files.filesOf(shard),
+    });
+    await files.loaded(shard, report);
+    return report;
+  }
+}

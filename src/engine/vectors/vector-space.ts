@@ -1,0 +1,357 @@
+/**
+ * The owner of one embedding model's vectors in memory: K shards by `label % K`, each on its own pinned thread (the same K
+ * threads serve all models). It runs on the main thread and does no heavy work there. LMDB's vectors are the truth; what is
+ * here can be made again from them at any time, and no label ever changes its vector. So whatever happened, recovery is set
+ * difference: `open` and `onMissing` name the labels that are to be added again, and labels that are not live are removed.
+ *
+ * What holds:
+ * - When `add` resolves every search that starts afterwards finds the labels; when `remove` is called none finds them.
+ * - A batch with a bad vector is refused before anything of it is stored (check-vectors.ts).
+ * - A label removed before it is added (a page forgotten while it was indexed) is remembered and never comes in.
+ *
+ * Its parts: the way to the shards, and what happens when a thread is replaced, space-shards.ts; files and what they lack,
+ * space-generations.ts; background work, space-maintenance.ts; the measured rules, space-policy.ts.
+ */
+import { type Bitmap, bitsNotIn, GrowingBitmap } from '../../compute/structures/bitmap.ts';
+import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
+import type { IndexLog } from '../index-log.ts';
+import { refuseBadVectors } from './check-vectors.ts';
+import type { ShardStats } from './shard.ts';
+import { SpaceGenerations, type WriteShard } from './space-generations.ts';
+import { SLICE_MS, SpaceUpkeep } from './space-maintenance.ts';
+import {
+  batchRows,
+  defaultGraphFromRows,
+  isSaveDue,
+  isSavedOnClosing,
+  isWorthSaving,
+  mostBehind,
+  ROWS_PER_GRAPH,
+} from './space-policy.ts';
+import { type ShardPool, SpaceShards } from './space-shards.ts';
+import { BadVectorError, SpaceClosedError } from './vector-errors.ts';
+
+export type { ShardTasks } from './space-shards.ts';
+
+export interface VectorSpaceOptions {
+  modelId: string;
+  dim: number;
+  /** The space's own folder. */
+  dir: string;
+  /** Identity of the store whose labels these are. */
+  storeId: string;
+  /** Pools of one pinned thread each; shard i lives on thread i. */
+  shards: readonly ShardPool[];
+  /** Under which the threads hold the space: they may hold several libraries'. Without a slash. */
+  library: string;
+  log: IndexLog;
+  /** Labels that were lost with a thread and are not in the files: to be added again from the store. */
+  onMissing: (labels: Uint32Array) => void;
+  /** A shard has a graph from so many live rows on. */
+  graphFromRows?: number;
+  /** Rows that one graph covers, before a shard begins the next. */
+  rowsPerGraph?: number;
+  /** Labels added or removed between two saves in the background. */
+  saveEvery?: number;
+  /** Whether the processor is wanted for indexing: graphs then grow slowly. */
+  busy?: () => boolean;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
+}
+
+export interface AddOptions {
+  /** Leave out rows of zeros, which belong to chunks without terms, instead of refusing the batch. */
+  passOverZeros?: boolean;
+}
+
+export interface OpenedSpace {
+  space: VectorSpace;
+  /** Live labels that no shard holds, ascending: to be added again. */
+  missing: Uint32Array;
+  /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
+  lost: boolean;
+  /** Rows of the files that are not live: they stay there until a purge or a save. */
+  dropped: number;
+}
+
+export interface SpaceSearchOptions {
+  /** Only these labels. */
+  allow?: Bitmap;
+  /** Cosine below which nothing is of interest. */
+  minScore?: number;
+}
+
+/** The counts are those of all shards. */
+export interface VectorSpaceStats extends ShardStats {
+  shards: number;
+  generation: number;
+  /** Changes since the last save: labels added and removed, slices of upkeep. */
+  unsaved: number;
+}
+
+export class VectorSpace {
+  readonly #options: VectorSpaceOptions;
+  readonly #graphFromRows: number;
+  readonly #files: SpaceGenerations;
+  readonly #shards: SpaceShards;
+  readonly #upkeep: SpaceUpkeep;
+  readonly #held = new GrowingBitmap();
+  readonly #removedAhead = new Set<number>();
+  /** Whether a slice of upkeep may find something to do. */
+  #needsUpkeep = true;
+  /** What was unsaved when a save failed: the next one in the background waits for as many changes again. */
+  #unsavedAtFailure = 0;
+  #toldNoGraph = false;
+  #closing = false;
+
+  private constructor(options: VectorSpaceOptions, files: SpaceGenerations) {
+    const { modelId, dim, graphFromRows = defaultGraphFromRows(dim), shards: pools, onMissing, log } = options;
+    const { rowsPerGraph = ROWS_PER_GRAPH, busy = () => false, library } = options;
+    this.#options = options;
+    this.#graphFromRows = graphFromRows;
+    this.#files = files;
+    const held = this.#held;
+    this.#shards = new SpaceShards({
+      ...{ pools, library, modelId, dim, graphFromRows, rowsPerGraph },
+      ...{ files, held, onMissing, log },
+    });
+    this.#upkeep = new SpaceUpkeep({
+      slice: () => this.#sliceIfNeeded(),
+      saveIfDue: () => this.#saveIfDue(),
+      busy,
+      onError: (error) => log.error({ model: modelId, err: error }, 'vector space: upkeep failed'),
+    });
+  }
+
+  /**
+   * Load the space from its folder. Files that are not what the manifest says, or another space's, are set aside.
+   * A folder without a manifest gets one if there is nothing live, so that from then on a missing one is a lost one.
+   * Errors: of the folder (not of files in it) and of the threads.
+   */
+  static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
+    const files = await SpaceGenerations.open({ ...options, shards: options.shards.length });
+    const space = new VectorSpace(options, files);
+    const fresh = !files.adopted && live.every((word) => word === 0);
+    const reports = await space.#shards.loadAll(live);
+    for (const { labels, noGraph } of reports) {
+      for (const label of labels) space.#held.add(label);
+      space.#tellNoGraph(noGraph);
+    }
+    if (fresh) await files.begin();
+    else await files.sweep();
+    space.#upkeep.ask();
+    const lost = files.rowsLost || !(files.adopted || fresh);
+    return {
+      space,
+      missing: bitsNotIn(live, space.#held.set),
+      lost,
+      dropped: reports.reduce((sum, each) => sum + each.dropped, 0),
+    };
+  }
+
+  /**
+   * Add vectors under their labels; resolves when searches find them. Labels that are present stay as they are.
+   * Shapes: rows of `dim` numbers, one after the other, as many as labels.
+   * Errors: BadVectorError (nothing is stored); QueueFullError of the threads, ShardLostError: part may be stored, adding
+   * the same again is right; SpaceClosedError.
+   */
+  async add(labels: Uint32Array, vectors: Float32Array, { passOverZeros = false }: AddOptions = {}): Promise<void> {
+    this.#refuseIfClosing();
+    const zeros = await this.#check(vectors, labels.length, passOverZeros);
+    const places: number[] = [];
+    labels.forEach((label, place) => {
+      if (this.#removedAhead.has(label) || zeros.has(place)) return;
+      this.#held.add(label);
+      places.push(place);
+    });
+    const { count } = this.#shards;
+    const step = batchRows(this.#options.dim) * count;
+    for (let done = 0; done < places.length; done += step) {
+      const window = places.slice(done, done + step);
+      await Promise.all(
+        Array.from({ length: count }, (_, shard) => {
+          const ofShard = window.filter((place) => labels[place] % count === shard);
+          return this.#addTo(shard, ofShard, labels, vectors);
+        }),
+      );
+    }
+    this.#upkeep.ask();
+  }
+
+  /** Whether a label was added, or is being added, and not removed. */
+  holds(label: number): boolean {
+    return this.#held.has(label);
+  }
+
+  /** Remove labels; no search that starts afterwards finds them. Unknown ones are remembered. */
+  async remove(labels: Iterable<number>): Promise<void> {
+    this.#refuseIfClosing();
+    const removed = [...labels];
+    for (const label of removed) {
+      if (!this.#held.has(label)) this.#removedAhead.add(label);
+      this.#held.delete(label);
+    }
+    this.#needsUpkeep = true;
+    await Promise.all(
+      this.#shards.split(removed).map(async (ofShard, shard) => {
+        if (ofShard.length === 0) return;
+        this.#files.changed(shard, ofShard.length);
+        await this.#shards.ask(shard, (pool, space) => pool.run('remove', { space, labels: ofShard }));
+      }),
+    );
+    this.#upkeep.ask();
+  }
+
+  /**
+   * The k nearest live labels by cosine, best first, equal ones by label.
+   * Errors: BadVectorError for the query's vector; those of the threads.
+   */
+  async search(
+    vector: Float32Array,
+    k: number,
+    { allow, minScore = -1 }: SpaceSearchOptions = {},
+  ): Promise<ScoredLabels<Float32Array>> {
+    await this.#check(vector, 1);
+    const search = { vector, k, minScore, ...(allow === undefined ? {} : { allow }) };
+    const ask = () => this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }));
+    return mergeTop(await this.#upkeep.besides(ask), k);
+  }
+
+  /** Cosines of each vector with given labels, in their order; NaN for a label that is not there. Errors: as of `search`. */
+  async score(vectors: readonly Float32Array[], labels: Uint32Array): Promise<Float32Array[]> {
+    for (const vector of vectors) await this.#check(vector, 1);
+    const found = await this.#shards.askAll((pool, space) => pool.run('score', { space, vectors, labels }));
+    return vectors.map((_, which) => Float32Array.from(labels, (label, i) => found[label % found.length][which][i]));
+  }
+
+  /**
+   * One slice of background work on every shard: growing graphs, dropping deleted rows. Gives the rows that wait for more. The space
+   * does this by itself, with pauses; call it to have it done sooner. Nothing is missing from searches meanwhile.
+   */
+  async maintain(budgetMs = SLICE_MS): Promise<number> {
+    const all = Array.from({ length: this.#shards.count }, (_, shard) => this.#maintainShard(shard, budgetMs));
+    return (await Promise.all(all)).reduce((sum, rows) => sum + rows, 0);
+  }
+
+  /** Make the files agree with the space as it is now. Errors: those of the file system; the old files then still load. */
+  async save(): Promise<void> {
+    const write: WriteShard = (shard, rowsPath, graphPath) =>
+      this.#shards.ask(shard, (pool, space) => pool.run('save', { space, rowsPath, graphPath }));
+    const { unsaved } = this.#files;
+    try {
+      await this.#files.save(write);
+      this.#unsavedAtFailure = 0;
+    } catch (error) {
+      this.#unsavedAtFailure = unsaved;
+      throw error;
+    }
+  }
+
+  /** For quiet times: save if that is worth what it writes. Errors: as of `save`. */
+  async saveIfWorthIt(): Promise<void> {
+    if (isWorthSaving({ unsaved: this.#files.unsaved, held: this.#held.size })) await this.save();
+  }
+
+  /** No byte of a removed vector stays in memory or on disk: drop all deleted rows and save, with which goes what had been set aside. */
+  async purge(): Promise<void> {
+    await this.#shards.askAll((pool, space) => pool.run('compact', { space }));
+    for (let shard = 0; shard < this.#shards.count; shard++) this.#files.changed(shard);
+    await this.save();
+  }
+
+  async stats(): Promise<VectorSpaceStats> {
+    const counts = await this.#shards.stats();
+    const { number: generation, unsaved } = this.#files;
+    return { shards: this.#shards.count, ...counts, generation, unsaved };
+  }
+
+  /**
+   * Free the threads' memory; takes nothing more. Saves first, unless the next start makes good what is unsaved in less time.
+   * The pools stay open. Errors: as of `save`; the memory is free all the same.
+   */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#upkeep.stop();
+    const behind = { unsaved: this.#files.unsaved, held: this.#held.size };
+    try {
+      if (isSavedOnClosing(behind, this.#options.dim, this.#graphFromRows)) await this.save();
+      else await this.#files.settled();
+    } finally {
+      await this.#shards.release();
+    }
+  }
+
+  /** Close without saving and delete the folder: the model is gone. */
+  async drop(): Promise<void> {
+    this.#closing = true;
+    await this.#upkeep.stop();
+    await this.#files.settled();
+    await this.#shards.release();
+    await this.#files.drop();
+  }
+
+  async #addTo(shard: number, places: readonly number[], labels: Uint32Array, vectors: Float32Array): Promise<void> {
+    const { dim, modelId } = this.#options;
+    if (places.length === 0) return;
+    const { bad, behind, noGraph } = await this.#shards.inTurn(shard, (pool, space) => {
+      // Only now: some may have been removed while others had their turn.
+      const wanted = places.filter((place) => this.#held.has(labels[place]));
+      this.#files.changed(shard, wanted.length);
+      const batch = new Float32Array(wanted.length * dim);
+      for (let i = 0; i < wanted.length; i++) {
+        batch.set(vectors.subarray(wanted[i] * dim, (wanted[i] + 1) * dim), i * dim);
+      }
+      const batchLabels = Uint32Array.from(wanted, (place) => labels[place]);
+      return pool.run('add', { space, labels: batchLabels, vectors: batch }, { transfer: [batch.buffer] });
+    });
+    if (bad.length > 0) throw new BadVectorError(modelId, bad);
+    this.#tellNoGraph(noGraph);
+    if (behind > 0) this.#needsUpkeep = true;
+    const bound = mostBehind(behind, places.length);
+    for (let waiting = behind; waiting > bound; ) waiting = await this.#maintainShard(shard, SLICE_MS);
+  }
+
+  /** Once: searches go on, exactly, and take longer. */
+  #tellNoGraph(reason: string | null): void {
+    if (reason === null || this.#toldNoGraph) return;
+    this.#toldNoGraph = true;
+    const { log, modelId } = this.#options;
+    log.warn({ model: modelId, reason }, 'vector space: no graph can be made, every vector is compared');
+  }
+
+  async #maintainShard(shard: number, budgetMs: number): Promise<number> {
+    const { behind, worked } = await this.#shards.inTurn(shard, (pool, space) =>
+      pool.run('maintain', { space, budgetMs }),
+    );
+    if (worked) this.#files.changed(shard);
+    return behind;
+  }
+
+  async #sliceIfNeeded(): Promise<number> {
+    if (!this.#needsUpkeep) return 0;
+    this.#needsUpkeep = false;
+    try {
+      const behind = await this.maintain();
+      if (behind > 0) this.#needsUpkeep = true;
+      return behind;
+    } catch (error) {
+      this.#needsUpkeep = true;
+      throw error;
+    }
+  }
+
+  async #saveIfDue(): Promise<void> {
+    const { unsaved } = this.#files;
+    const since = { unsaved: unsaved - this.#unsavedAtFailure, held: this.#held.size };
+    if (isSaveDue(since, this.#options.saveEvery)) await this.save();
+  }
+
+  #check(vectors: Float32Array, count: number, passOverZeros = false): Promise<ReadonlySet<number>> {
+    const { dim, modelId } = this.#options;
+    return refuseBadVectors(vectors, { modelId, dim, count, passOverZeros });
+  }
+
+  #refuseIfClosing(): void {
+    if (this.#closing) throw new SpaceClosedError(this.#options.modelId);
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * What a search runs over: the segments of a snapshot with their deletions, and the statistics of their live documents.
+ * Statistics are taken when a query is planned, never stored in postings; so the scores are those of one index over the
+ * live documents, however these are spread over segments.
+ */
+import { type TermTable, termLookup } from '../../compute/structures/term-table.ts';
+import { type LengthNorm, lengthNorm, termWeight, UNITS } from './bm25f.ts';
+import { type Deletions, deletedCount, isDeleted } from './deletions.ts';
+import type { Segment } from './segment.ts';
+
+/** More distinct known terms than this keep the rarest: a query of 4,000 characters has at most 2,000, one of 256 words is a page. */
+const MAX_QUERY_TERMS = 256;
+
+/** Saturation of repeated query terms: a term named n times counts n · (K3 + 1) / (n + K3). Okapi's value for long queries (TREC). */
+const K3 = 7;
+
+export interface CorpusSegment {
+  readonly id: number;
+  readonly segment: Segment;
+  readonly deletions: Deletions;
+  /** Live document frequencies of terms asked for, valid while the number of deletions is `deleted`. */
+  readonly frequencies: { deleted: number; readonly live: Map<number, number> };
+}
+
+export interface PlannedTerm {
+  readonly term: string;
+  /** idf · (k1 + 1) over the whole corpus, times what the term's count in the query makes it weigh. */
+  readonly weight: number;
+}
+
+export interface QueryPlan {
+  /** Known terms, the heaviest first, in the query's order among equals. Scores are summed in this order. */
+  readonly terms: readonly PlannedTerm[];
+  readonly norm: LengthNorm;
+  /** Distinct query terms that occur in a live document. */
+  readonly known: number;
+}
+
+/** A segment as a member of a corpus, with an empty frequency cache. */
+export function corpusSegment(id: number, segment: Segment, deletions: Deletions): CorpusSegment {
+  return { id, segment, deletions, frequencies: { deleted: 0, live: new Map() } };
+}
+
+export interface CorpusTotals {
+  /** Live documents. */
+  docs: number;
+  /** In 1/UNITS. */
+  totalLength: number;
+  /** In occurrences: of a document, weighted as BM25F does, and of the words in its title. 0 without documents. */
+  meanLength: number;
+  meanTitleLength: number;
+}
+
+export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
+  let docs = 0;
+  let totalLength = 0;
+  let totalTitleLength = 0;
+  for (const { segment, deletions } of corpus) {
+    docs += segment.docs - deletedCount(deletions);
+    totalLength += segment.totalLength - deletions.deletedLength[0];
+    totalTitleLength += segment.totalTitleLength - deletions.deletedTitleLength[0];
+  }
+  const mean = (total: number) => (docs === 0 ? 0 : total / docs);
+  return { docs, totalLength, meanLength: mean(totalLength / UNITS), meanTitleLength: mean(totalTitleLength) };
+}
+
+/** Live documents with a term. */
+function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
+  return documentFrequencyBy(corpus, termLookup(term));
+}
+
+/** Live documents with the term that `find` gives the id of in a segment's dictionary, -1 for none. */
+export function documentFrequencyBy(corpus: readonly CorpusSegment[], find: (terms: TermTable) => number): number {
+  let df = 0;
+  for (const member of corpus) df += liveFrequency(member, find(member.segment.terms));
+  return df;
+}
+
+/** What a term weighs that is `count` times in the query, 1 for once: BM25's factor of the query. */
+export function queryTermWeight(count: number): number {
+  return (count * (K3 + 1)) / (count + K3);
+}
+
+/** Weigh the query's terms by the corpus' live statistics and by how often the query names them. */
+export function planQuery(corpus: readonly CorpusSegment[], queryTerms: readonly string[]): QueryPlan {
+  const { docs, totalLength } = corpusTotals(corpus);
+  const terms: PlannedTerm[] = [];
+  const counts = new Map<string, number>();
+  for (const term of queryTerms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  for (const [term, count] of counts) {
+    const df = documentFrequency(corpus, term);
+    if (df > 0) terms.push({ term, weight: queryTermWeight(count) * termWeight(docs, df) });
+  }
+  const known = terms.length;
+  terms.sort((a, b) => b.weight - a.weight);
+  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), known };
+}
+
+/** Number of live documents of a segment that hold a term (-1: an unknown one). Counted once per state of the deletions. */
+function liveFrequency({ segment, deletions, frequencies }: CorpusSegment, term: number): number {
+  if (term < 0) return 0;
+  const start = segment.starts[term];
+  const end = segment.starts[term + 1];
+  const deleted = deletedCount(deletions);
+  if (deleted === 0) return end - start;
+  if (frequencies.deleted !== deleted) {
+    frequencies.live.clear();
+    frequencies.deleted = deleted;
+  }
+  let live = frequencies.live.get(term);
+  if (live === undefined) {
+    live = 0;
+    for (let i = start; i < end; i++) if (!isDeleted(deletions, segment.postings[i] >>> 16)) live++;
+    frequencies.live.set(term, live);
+  }
+  return live;
+}

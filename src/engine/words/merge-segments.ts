@@ -1,0 +1,186 @@
+/**
+ * Merge segments into one, dropping their deleted documents: no text is read again. The live documents are numbered anew
+ * in the order of their labels, the dictionaries are united, and each list is the inputs' remapped lists one after the
+ * other. Where label ranges do not overlap (the usual case: segments are made one after the other) that is sorted
+ * already; where they do, the list is sorted, which the layout of a posting makes a sort of plain numbers.
+ * The forward indexes are merged beside, where every input has one for the same word vectors; else the result has none.
+ * Pure; what it gives searches like a segment modelled from the live documents.
+ */
+
+import { buildTermTable, type TermTable } from '../../compute/structures/term-table.ts';
+import type { ForwardIndex } from '../rerank/forward-index.ts';
+import { type ForwardMergeInput, mergeForwards } from '../rerank/merge-forwards.ts';
+import { type Deletions, isDeleted } from './deletions.ts';
+import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
+
+export interface MergeInput {
+  readonly segment: Segment;
+  readonly deletions: Deletions;
+}
+
+/** A byte order mark at the start of the dictionary's first term belongs to the term. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** In place of a new ordinal or a new term id: nothing of it is left. */
+const GONE = -1;
+
+/**
+ * Merge the live documents of the inputs, whose labels are distinct over all inputs. Deletions are read once, at the
+ * start; documents deleted while this runs may be in the result.
+ * Errors: RangeError if more than 65,536 documents are live.
+ */
+export function mergeSegments(inputs: readonly MergeInput[]): Segment {
+  const { labels, lengths, renumberings } = renumber(inputs);
+  const { terms, termIds, starts } = uniteTerms(inputs, renumberings);
+  const table = buildTermTable(terms);
+  const forward = uniteForwards(inputs, renumberings, termIds, labels.length);
+  const merged = allocateSegment({
+    docs: labels.length,
+    terms: terms.length,
+    postings: starts[terms.length],
+    termBytes: table.bytes.length,
+    vocabulary: forward === null ? 0 : inputs[0].segment.vocabulary,
+    forwardWords: forward?.wordStems.length ?? 0,
+    forwardEntries: forward?.words.length ?? 0,
+  });
+  merged.labels.set(labels);
+  merged.lengths.set(lengths);
+  merged.terms.slots.set(table.slots);
+  merged.terms.offsets.set(table.offsets);
+  merged.terms.bytes.set(table.bytes);
+  merged.starts.set(starts);
+  fillPostings(merged, inputs, renumberings, termIds);
+  if (forward !== null) fillForward(merged, forward);
+  return sealSegment(merged);
+}
+
+/** Number the live documents of all inputs in the order of their labels. */
+function renumber(inputs: readonly MergeInput[]) {
+  const renumberings = inputs.map(({ segment }) => new Int32Array(segment.docs).fill(GONE));
+  const heads = inputs.map(({ segment, deletions }) => nextLive(segment, deletions, 0));
+  const labels: number[] = [];
+  const lengths: number[] = [];
+  for (;;) {
+    let first = GONE;
+    for (let i = 0; i < inputs.length; i++) {
+      if (heads[i] === inputs[i].segment.docs) continue;
+      if (first < 0 || inputs[i].segment.labels[heads[i]] < inputs[first].segment.labels[heads[first]]) first = i;
+    }
+    if (first < 0) return { labels, lengths, renumberings };
+    const { segment, deletions } = inputs[first];
+    const ordinal = heads[first];
+    renumberings[first][ordinal] = labels.length;
+    labels.push(segment.labels[ordinal]);
+    lengths.push(segment.lengths[ordinal]);
+    heads[first] = nextLive(segment, deletions, ordinal + 1);
+  }
+}
+
+function nextLive(segment: Segment, deletions: Deletions, from: number): number {
+  let ordinal = from;
+  while (ordinal < segment.docs && isDeleted(deletions, ordinal)) ordinal++;
+  return ordinal;
+}
+
+/** The terms that live documents hold, the new id of each input's terms, and where the new lists start. */
+function uniteTerms(inputs: readonly MergeInput[], renumberings: readonly Int32Array[]) {
+  const ids = new Map<string, number>();
+  const counts: number[] = [];
+  const termIds = inputs.map(({ segment }, i) => {
+    const { starts, postings } = segment;
+    const texts = termTexts(segment.terms);
+    const isWhole = !renumberings[i].includes(GONE);
+    return Int32Array.from({ length: starts.length - 1 }, (_, term) => {
+      let live = isWhole ? starts[term + 1] - starts[term] : 0;
+      for (let p = starts[term]; !isWhole && p < starts[term + 1]; p++) {
+        if (renumberings[i][postings[p] >>> 16] !== GONE) live++;
+      }
+      if (live === 0) return GONE;
+      const text = texts[term];
+      let id = ids.get(text);
+      if (id === undefined) {
+        id = counts.length;
+        ids.set(text, id);
+        counts.push(0);
+      }
+      counts[id] += live;
+      return id;
+    });
+  });
+  const starts = new Uint32Array(counts.length + 1);
+  for (let id = 0; id < counts.length; id++) starts[id + 1] = starts[id] + counts[id];
+  return { terms: [...ids.keys()], termIds, starts };
+}
+
+/** All terms of a dictionary as strings, decoded at once: an order of magnitude faster than one by one. */
+function termTexts({ bytes, offsets }: TermTable): string[] {
+  const all = decoder.decode(bytes.slice());
+  const isAscii = all.length === bytes.length;
+  const texts: string[] = [];
+  let start = 0;
+  for (let term = 0; term + 1 < offsets.length; term++) {
+    const end =
+      start + (isAscii ? offsets[term + 1] - offsets[term] : utf16Length(bytes, offsets[term], offsets[term + 1]));
+    texts.push(all.slice(start, end));
+    start = end;
+  }
+  return texts;
+}
+
+/** UTF-16 code units of a stretch of UTF-8: one per lead byte, two for the leads of four-byte characters. */
+function utf16Length(bytes: Uint8Array, start: number, end: number): number {
+  let length = 0;
+  for (let i = start; i < end; i++) {
+    if ((bytes[i] & 0xc0) !== 0x80) length++;
+    if (bytes[i] >= 0xf0) length++;
+  }
+  return length;
+}
+
+/** The forward index of the live documents; null unless every input has one for the same word vectors. */
+function uniteForwards(
+  inputs: readonly MergeInput[],
+  renumberings: readonly Int32Array[],
+  termIds: readonly Int32Array[],
+  docs: number,
+): ForwardIndex | null {
+  const parts: ForwardMergeInput[] = [];
+  const sources = { inputs: new Uint32Array(docs), chunks: new Uint32Array(docs) };
+  for (const [i, { segment }] of inputs.entries()) {
+    if (segment.forward === null || segment.vocabulary !== inputs[0].segment.vocabulary) return null;
+    parts.push({ index: segment.forward, stemIds: termIds[i] });
+    renumberings[i].forEach((renumbered, ordinal) => {
+      if (renumbered === GONE) return;
+      sources.inputs[renumbered] = i;
+      sources.chunks[renumbered] = ordinal;
+    });
+  }
+  return parts.length === 0 ? null : mergeForwards(parts, sources);
+}
+
+function fillPostings(
+  merged: Segment,
+  inputs: readonly MergeInput[],
+  renumberings: readonly Int32Array[],
+  termIds: readonly Int32Array[],
+): void {
+  const ends = merged.starts.slice(0, -1);
+  const unsorted = new Set<number>();
+  inputs.forEach(({ segment: { starts, postings } }, i) => {
+    const renumbering = renumberings[i];
+    for (let term = 0; term < starts.length - 1; term++) {
+      const id = termIds[i][term];
+      if (id === GONE) continue;
+      let end = ends[id];
+      const before = end > merged.starts[id] ? merged.postings[end - 1] : 0;
+      const first = end;
+      for (let p = starts[term]; p < starts[term + 1]; p++) {
+        const ordinal = renumbering[postings[p] >>> 16];
+        if (ordinal !== GONE) merged.postings[end++] = (ordinal << 16) | (postings[p] & 0xffff);
+      }
+      if (merged.postings[first] < before) unsorted.add(id);
+      ends[id] = end;
+    }
+  });
+  for (const id of unsorted) merged.postings.subarray(merged.starts[id], merged.starts[id + 1]).sort();
+}

@@ -1,0 +1,138 @@
+/**
+ * The sparse index's folder: one file per segment, named by the manifest with its documents, bytes and SHA-256.
+ *
+ *   <id>.segment    the bytes of a segment (engine/words/segment.ts); never changed once the manifest names it
+ *
+ * A file counts when the manifest names it and size, checksum, format, word vectors and number of documents agree; the chunks of any other
+ * are indexed again from the text. One owner, one call at a time.
+ */
+import { z } from 'zod';
+import { errorMessage } from '../../domain/error-message.ts';
+import type { SharedPool } from '../../threads/thread-pool.ts';
+import { fileFacts, IndexFolder } from '../index-folder.ts';
+import type { IndexLog } from '../index-log.ts';
+import { openSegment, type Segment } from './segment.ts';
+
+/** The tasks of the work thread that segments need; the pool may have others. */
+export type SegmentTasks = typeof import('./segment-tasks.ts');
+
+const segmentName = /^\d+\.segment$/;
+const segmentEntry = z.strictObject({ file: z.string().regex(segmentName), docs: z.int().min(0), ...fileFacts });
+export const segmentManifest = z.strictObject({
+  format: z.literal(1),
+  store_id: z.string(),
+  generation: z.int().min(1),
+  segments: z.array(segmentEntry),
+});
+type Manifest = z.infer<typeof segmentManifest>;
+type SegmentEntry = z.infer<typeof segmentEntry>;
+
+/** A segment of the index, whose id is never used twice while its file may exist. */
+export interface StoredSegment {
+  readonly id: number;
+  readonly segment: Segment;
+}
+
+export interface SegmentFilesOptions {
+  dir: string;
+  /** Identity of the store whose labels the segments hold. */
+  storeId: string;
+  worker: SharedPool<SegmentTasks>;
+  log: IndexLog;
+  /** Fingerprint of the word vectors that forward indexes must have; without it, a segment may have any or none. */
+  vocabulary?: number | undefined;
+  /** Called before files become valid, with whatever labels were added until then. */
+  noteLabels?: () => Promise<void>;
+}
+
+export class SegmentFiles {
+  readonly #options: SegmentFilesOptions;
+  readonly #folder: IndexFolder<Manifest>;
+  /** What the manifest on disk says of each segment id. */
+  #saved = new Map<number, SegmentEntry>();
+  #generation = 0;
+  #lost = false;
+
+  constructor(options: SegmentFilesOptions) {
+    const { dir, storeId, log, noteLabels } = options;
+    this.#options = options;
+    this.#folder = new IndexFolder({
+      dir,
+      manifest: segmentManifest,
+      ours: segmentName,
+      filesOf: ({ segments }) => segments.map(({ file }) => file),
+      foreign: ({ store_id }) => (store_id === storeId ? null : 'of another store'),
+      told: ([file], reason) =>
+        log.warn({ file, reason }, 'sparse index: file set aside, its chunks are indexed again'),
+      noteLabels,
+    });
+  }
+
+  /** Number of the last manifest read or written; 0 before the first. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Whether `load` found no manifest, or a file or manifest that does not count and is set aside. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  /** The segments that pass every check. Errors: only if the folder cannot be made or listed. */
+  async load(): Promise<StoredSegment[]> {
+    const manifest = await this.#folder.read();
+    this.#lost = manifest === null;
+    this.#generation = manifest?.generation ?? 0;
+    const stored: StoredSegment[] = [];
+    for (const entry of manifest?.segments ?? []) {
+      const id = Number.parseInt(entry.file, 10);
+      const segment = await this.#read(entry);
+      if (segment === undefined || this.#saved.has(id)) continue;
+      this.#saved.set(id, entry);
+      stored.push({ id, segment });
+    }
+    await this.#folder.sweep(manifest, { isSaved: false });
+    return stored;
+  }
+
+  /**
+   * Make the folder hold these segments and no others: new ones are written, then the manifest, then the rest is deleted.
+   * Errors: those of the file system; the folder then loads as what it was, and the next save tries again.
+   */
+  async save(segments: readonly StoredSegment[]): Promise<void> {
+    const entries = new Map<number, SegmentEntry>();
+    for (const stored of segments) entries.set(stored.id, this.#saved.get(stored.id) ?? (await this.#write(stored)));
+    const generation = this.#generation + 1;
+    const { storeId } = this.#options;
+    const manifest: Manifest = { format: 1, store_id: storeId, generation, segments: [...entries.values()] };
+    await this.#folder.write(manifest);
+    this.#generation = generation;
+    this.#saved = entries;
+    await this.#folder.sweep(manifest, { isSaved: true });
+  }
+
+  async #write({ id, segment }: StoredSegment): Promise<SegmentEntry> {
+    const file = `${id}.segment`;
+    const path = this.#folder.temporary(file);
+    const sha256 = await this.#options.worker.run('writeSegment', { path, segment: segment.buffer });
+    return { file, docs: segment.docs, bytes: await this.#folder.keep(path, file), sha256 };
+  }
+
+  async #read(entry: SegmentEntry): Promise<Segment | undefined> {
+    const { worker } = this.#options;
+    try {
+      const read = await worker.run('readSegment', this.#folder.path(entry.file));
+      if (read.segment.byteLength !== entry.bytes) throw new Error('its size is not the manifest’s');
+      if (read.sha256 !== entry.sha256) throw new Error('its checksum is not the manifest’s');
+      const segment = openSegment(read.segment);
+      const { vocabulary = segment.vocabulary } = this.#options;
+      if (segment.vocabulary !== vocabulary) throw new Error('its forward index is of other word vectors');
+      if (segment.docs !== entry.docs) throw new Error('its number of documents is not the manifest’s');
+      return segment;
+    } catch (error) {
+      this.#lost = true;
+      await this.#folder.setAside([entry.file], errorMessage(error));
+      return undefined;
+    }
+  }
+}

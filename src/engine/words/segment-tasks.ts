@@ -1,0 +1,57 @@
+/**
+ * The work on whole segments that takes longer than the main thread may: merging them, and moving them between memory and
+ * the path of a file with its checksum. Which path, when it is fsynced and what the manifest says is the index's business.
+ * A thread entry by itself; the work thread's entry exports these tasks among its own.
+ */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { allocateSharedBytes } from '../../compute/structures/shared-bytes.ts';
+import { openDeletions } from './deletions.ts';
+import { mergeSegments as merge } from './merge-segments.ts';
+import { openSegment } from './segment.ts';
+
+export interface SegmentBuffers {
+  readonly segment: SharedArrayBuffer;
+  readonly deletions: SharedArrayBuffer;
+}
+
+/** The live documents of the inputs as one segment. Give copies of deletions that may change meanwhile. */
+export function mergeSegments(inputs: readonly SegmentBuffers[]): SharedArrayBuffer {
+  const opened = inputs.map(({ segment, deletions }) => ({
+    segment: openSegment(segment),
+    deletions: openDeletions(deletions),
+  }));
+  return merge(opened).buffer;
+}
+
+/** Write a segment to a new file, not yet durable. Gives its SHA-256 in hex. */
+export function writeSegment({ path, segment }: { path: string; segment: SharedArrayBuffer }): string {
+  const bytes = new Uint8Array(segment);
+  const file = openSync(path, 'w', 0o600);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at);
+  } finally {
+    closeSync(file);
+  }
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/**
+ * Read a segment's file into shared memory, with its SHA-256 in hex.
+ * Errors: those of the file system; a file that shrinks while it is read gives zeros at the end, which its checksum tells.
+ */
+export function readSegment(path: string): { segment: SharedArrayBuffer; sha256: string } {
+  const file = openSync(path, 'r');
+  try {
+    const segment = allocateSharedBytes(fstatSync(file).size);
+    const bytes = new Uint8Array(segment);
+    for (let at = 0; at < bytes.length; ) {
+      const read = readSync(file, bytes, at, bytes.length - at, at);
+      if (read === 0) break;
+      at += read;
+    }
+    return { segment, sha256: createHash('sha256').update(bytes).digest('hex') };
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * A segment: the immutable inverted index of up to 65,536 documents in one SharedArrayBuffer, which is also its file.
+ * Documents are numbered 0.. in it (ordinals), in ascending order of their labels. Opening makes views and copies nothing.
+ *
+ *   header        16 × u32   magic, version, counts (HEADER below)
+ *   totals        f64 × 2    sum of `lengths`; sum of the forward index's title counts
+ *   labels        u32 × docs   strictly ascending
+ *   lengths       u32 × docs   weighted length, in 1/UNITS
+ *   starts        u32 × terms + 1   a term's postings are postings[starts[t] .. starts[t + 1])
+ *   peaks         u32 × terms   largest frequency of the list << 16 | shortest length in it, at most 65,535: its bound
+ *   postings      u32 × postings   ordinal << 16 | frequency in 1/UNITS; ascending, so a list is sorted by ordinal
+ *   termSlots, termOffsets   the term dictionary (term-table.ts)
+ *   forward starts, words, wordStems, wordRows   what the reranker reads (rerank/forward-index.ts); or nothing
+ *   termBytes   the dictionary's text
+ *   forward bodyCounts, titleCounts
+ *
+ * Why one word per posting: ordinal and frequency arrive in one load, half the memory of two arrays, and a sort or a
+ * binary search over lists is one over plain numbers. 16 bits of ordinal bound a segment, and with it the cost of a merge.
+ * The forward index has the ordinals and the term ids of its segment, and rows of the word vectors, which the header names by
+ * their fingerprint; 0: there is no forward index, because no word vectors were loaded where the segment was made.
+ * Positions of words are not stored; a version that adds them appends sections and raises VERSION. Another version or a
+ * wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
+ */
+
+import { allocateSharedBytes } from '../../compute/structures/shared-bytes.ts';
+import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
+import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
+import type { ForwardIndex } from '../rerank/forward-index.ts';
+
+export const MAX_SEGMENT_DOCS = 65_536;
+const MAGIC = 0x52425347; // 'RBSG'
+/** Raised with any change of the layout, of what a document holds, and of what the analyzer takes for a term. */
+const VERSION = 5;
+const HEADER = {
+  magic: 0,
+  version: 1,
+  docs: 2,
+  terms: 3,
+  postings: 4,
+  termBytes: 5,
+  vocabulary: 6,
+  forwardWords: 7,
+  forwardEntries: 8,
+} as const;
+const HEADER_BYTES = 64;
+
+export interface Segment {
+  readonly buffer: SharedArrayBuffer;
+  readonly docs: number;
+  /** In 1/UNITS, deleted documents included. */
+  readonly totalLength: number;
+  readonly labels: Uint32Array;
+  readonly lengths: Uint32Array;
+  readonly terms: TermTable;
+  readonly starts: Uint32Array;
+  readonly peaks: Uint32Array;
+  readonly postings: Uint32Array;
+  /** Fingerprint of the word vectors that the forward index has the rows of; 0 without one. */
+  readonly vocabulary: number;
+  readonly forward: ForwardIndex | null;
+  /** Occurrences of words in the titles of all documents, deleted ones included; 0 without a forward index. */
+  readonly totalTitleLength: number;
+}
+
+export interface SegmentCounts {
+  docs: number;
+  terms: number;
+  postings: number;
+  termBytes: number;
+  /** As in a segment; 0: there is no forward index, and the next two are 0. */
+  vocabulary: number;
+  forwardWords: number;
+  forwardEntries: number;
+}
+
+/** The bytes are no segment of this version; they are to be set aside and made again from the text. */
+export class SegmentFormatError extends Error {
+  readonly code = 'segment_format';
+  readonly retryable = false;
+}
+
+/** A segment of these counts, all zeros, for its builder to fill; `sealSegment` ends the filling. */
+export function allocateSegment(counts: SegmentCounts): Segment {
+  if (counts.docs > MAX_SEGMENT_DOCS) throw new RangeError(`a segment holds ${MAX_SEGMENT_DOCS} documents`);
+  const buffer = allocateSharedBytes(layout(counts).bytes);
+  const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
+  header[HEADER.magic] = MAGIC;
+  header[HEADER.version] = VERSION;
+  header[HEADER.docs] = counts.docs;
+  header[HEADER.terms] = counts.terms;
+  header[HEADER.postings] = counts.postings;
+  header[HEADER.termBytes] = counts.termBytes;
+  header[HEADER.vocabulary] = counts.vocabulary;
+  header[HEADER.forwardWords] = counts.forwardWords;
+  header[HEADER.forwardEntries] = counts.forwardEntries;
+  return viewSegment(buffer, counts);
+}
+
+/** Derive what follows from the filled arrays (totals, the lists' peaks) and give the finished segment. */
+export function sealSegment(segment: Segment): Segment {
+  let totalLength = 0;
+  for (let doc = 0; doc < segment.docs; doc++) totalLength += segment.lengths[doc];
+  let totalTitleLength = 0;
+  for (const count of segment.forward?.titleCounts ?? []) totalTitleLength += count;
+  new Float64Array(segment.buffer, HEADER_BYTES, 2).set([totalLength, totalTitleLength]);
+  for (let term = 0; term < segment.peaks.length; term++) segment.peaks[term] = peakOf(segment, term);
+  return { ...segment, totalLength, totalTitleLength };
+}
+
+/**
+ * Open the bytes of a segment.
+ * Errors: SegmentFormatError if they are of another format or version, or not of the size that their counts ask for.
+ */
+export function openSegment(buffer: SharedArrayBuffer): Segment {
+  if (buffer.byteLength < HEADER_BYTES) throw new SegmentFormatError('shorter than a header');
+  const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4);
+  if (header[HEADER.magic] !== MAGIC) throw new SegmentFormatError('not a segment');
+  if (header[HEADER.version] !== VERSION) throw new SegmentFormatError(`version ${header[HEADER.version]}`);
+  const counts = {
+    docs: header[HEADER.docs],
+    terms: header[HEADER.terms],
+    postings: header[HEADER.postings],
+    termBytes: header[HEADER.termBytes],
+    vocabulary: header[HEADER.vocabulary],
+    forwardWords: header[HEADER.forwardWords],
+    forwardEntries: header[HEADER.forwardEntries],
+  };
+  if (counts.docs > MAX_SEGMENT_DOCS || layout(counts).bytes !== buffer.byteLength) {
+    throw new SegmentFormatError(`${buffer.byteLength} bytes are not what the counts ask for`);
+  }
+  return viewSegment(buffer, counts);
+}
+
+/**
+ * Give the documents their labels, in ordinal order; only before the segment is searched.
+ * Errors: RangeError unless there is one label per document and they ascend strictly.
+ */
+export function labelSegment(segment: Segment, labels: Uint32Array): void {
+  if (labels.length !== segment.docs) throw new RangeError(`${labels.length} labels for ${segment.docs} documents`);
+  for (let i = 1; i < labels.length; i++) if (labels[i] <= labels[i - 1]) throw new RangeError('labels do not ascend');
+  segment.labels.set(labels);
+}
+
+/** The ordinal of a label, or -1. */
+export function ordinalOf({ labels }: Segment, label: number): number {
+  const at = firstAtLeast(labels, label);
+  return at < labels.length && labels[at] === label ? at : -1;
+}
+
+/** Copy a forward index of the segment's counts into it. */
+export function fillForward(segment: Segment, index: ForwardIndex): void {
+  const { forward } = segment;
+  if (forward === null) throw new RangeError('the segment was allocated without a forward index');
+  forward.starts.set(index.starts);
+  forward.words.set(index.words);
+  forward.bodyCounts.set(index.bodyCounts);
+  forward.titleCounts.set(index.titleCounts);
+  forward.wordStems.set(index.wordStems);
+  forward.wordRows.set(index.wordRows);
+}
+
+/** Occurrences of words in a document's title; 0 without a forward index. */
+export function titleLengthOf({ forward }: Segment, ordinal: number): number {
+  if (forward === null) return 0;
+  let length = 0;
+  for (let at = forward.starts[ordinal]; at < forward.starts[ordinal + 1]; at++) length += forward.titleCounts[at];
+  return length;
+}
+
+/** The first index in start..end whose posting is of `ordinal` or later; gallops, so near targets are found at once. */
+export function seekPosting(postings: Uint32Array, start: number, end: number, ordinal: number): number {
+  const target = (ordinal << 16) >>> 0;
+  let low = start;
+  let high = start;
+  for (let step = 1; high < end && postings[high] < target; step *= 2) {
+    low = high + 1;
+    high += step;
+  }
+  if (high > end) high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (postings[middle] < target) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function peakOf({ starts, postings, lengths }: Segment, term: number): number {
+  let frequency = 0;
+  let length = 0xffff;
+  for (let i = starts[term]; i < starts[term + 1]; i++) {
+    frequency = Math.max(frequency, postings[i] & 0xffff);
+    length = Math.min(length, lengths[postings[i] >>> 16]);
+  }
+  return ((frequency << 16) | length) >>> 0;
+}
+
+function layout(counts: SegmentCounts) {
+  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries } = counts;
+  const totals = HEADER_BYTES;
+  const labels = totals + 2 * 8;
+  const lengths = labels + docs * 4;
+  const starts = lengths + docs * 4;
+  const peaks = starts + (terms + 1) * 4;
+  const postingWords = peaks + terms * 4;
+  const termSlots = postingWords + postings * 4;
+  const termOffsets = termSlots + slotCount(terms) * 4;
+  const forwardStarts = termOffsets + (terms + 1) * 4;
+  const words = forwardStarts + (vocabulary === 0 ? 0 : docs + 1) * 4;
+  const wordStems = words + forwardEntries * 4;
+  const wordRows = wordStems + forwardWords * 4;
+  const text = wordRows + forwardWords * 4;
+  const bodyCounts = text + termBytes;
+  const titleCounts = bodyCounts + forwardEntries;
+  return {
+    totals,
+    labels,
+    lengths,
+    starts,
+    peaks,
+    postingWords,
+    termSlots,
+    termOffsets,
+    forwardStarts,
+    words,
+    wordStems,
+    wordRows,
+    text,
+    bodyCounts,
+    titleCounts,
+    bytes: titleCounts + forwardEntries,
+  };
+}
+
+function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment {
+  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries } = counts;
+  const at = layout(counts);
+  const [totalLength, totalTitleLength] = new Float64Array(buffer, at.totals, 2);
+  return {
+    buffer,
+    docs,
+    totalLength,
+    labels: new Uint32Array(buffer, at.labels, docs),
+    lengths: new Uint32Array(buffer, at.lengths, docs),
+    terms: {
+      slots: new Uint32Array(buffer, at.termSlots, slotCount(terms)),
+      offsets: new Uint32Array(buffer, at.termOffsets, terms + 1),
+      bytes: new Uint8Array(buffer, at.text, termBytes),
+    },
+    starts: new Uint32Array(buffer, at.starts, terms + 1),
+    peaks: new Uint32Array(buffer, at.peaks, terms),
+    postings: new Uint32Array(buffer, at.postingWords, postings),
+    vocabulary,
+    forward:
+      vocabulary === 0
+        ? null
+        : {
+            starts: new Uint32Array(buffer, at.forwardStarts, docs + 1),
+            words: new Uint32Array(buffer, at.words, forwardEntries),
+            bodyCounts: new Uint8Array(buffer, at.bodyCounts, forwardEntries),
+            titleCounts: new Uint8Array(buffer, at.titleCounts, forwardEntries),
+            wordStems: new Uint32Array(buffer, at.wordStems, forwardWords),
+            wordRows: new Int32Array(buffer, at.wordRows, forwardWords),
+          },
+    totalTitleLength,
+  };
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildTermTable } from '../../../src/compute/structures/term-table.ts';
+import { Lexicon } from '../../../src/compute/text/lexicon.ts';
+import { buildForwardIndex, type ForwardDocument } from '../../../src/engine/rerank/forward-index.ts';
+import { createCandidateGatherer } from '../../../src/engine/rerank/gather-candidates.ts';
+import { WordNumbers } from '../../../src/engine/rerank/word-numbers.ts';
+
+const ROWS = new Map([
+  ['wing', 3],
+  ['wings', 5],
+  ['heat', 8],
+]);
+const lexicon = new Lexicon();
+const terms = (...pairs: [word: string, stem: string][]) =>
+  Uint32Array.from(pairs, ([word, stem]) => lexicon.term(word, stem));
+/** A part whose dictionary numbers stems in the given order. */
+function part(dictionary: string[], documents: ForwardDocument[]) {
+  const index = buildForwardIndex(
+    lexicon,
+    documents,
+    (stem) => dictionary.indexOf(stem),
+    (word) => ROWS.get(word) ?? -1,
+  );
+  return { index, terms: buildTermTable(dictionary) };
+}
+const first = part(
+  ['wing', 'heat', 'x1'],
+  [
+    {
+      title: terms(['wing', 'wing']),
+      body: terms(['wings', 'wing'], ['', ''], ['heat', 'heat'], ['wings', 'wing'], ['wing', 'wing']),
+    },
+    { title: terms(), body: terms(['x1', 'x1']) },
+  ],
+);
+const second = part(['x1', 'wing'], [{ title: terms(), body: terms(['wings', 'wing'], ['x1', 'x1']) }]);
+
+test('a forward index counts forms by field', () => {
+  assert.deepEqual(first.index, {
+    starts: Uint32Array.of(0, 3, 4),
+    words: Uint32Array.of(0, 1, 2, 3),
+    bodyCounts: Uint8Array.of(1, 2, 1, 1),
+    titleCounts: Uint8Array.of(1, 0, 0, 0),
+    wordStems: Uint32Array.of(0, 0, 1, 2),
+    wordRows: Int32Array.of(3, 5, 8, -1),
+  });
+});
+
+test('counts saturate instead of starting anew', () => {
+  const many = part(
+    ['x1'],
+    [{ title: terms(), body: terms(...Array.from({ length: 300 }, () => ['x1', 'x1'] as [string, string])) }],
+  );
+  assert.deepEqual([...many.index.bodyCounts], [255]);
+});
+
+test('words and stems of several parts are numbered as one, whatever was gathered before', () => {
+  const numbers = new WordNumbers();
+  const gather = createCandidateGatherer(numbers);
+  const both = () =>
+    gather(
+      [first, second],
+      Uint32Array.of(40, 10),
+      [
+        { part: 1, chunk: 0 },
+        { part: 0, chunk: 0 },
+      ],
+      [
+        { stem: 'wing', row: 5 },
+        { stem: 'wing', row: 5 },
+        { stem: 'heat', row: 77 },
+        { stem: 'x1', row: -1 },
+        { stem: 'nowhere', row: -1 },
+      ],
+    );
+  const expected = {
+    words: {
+      labels: Uint32Array.of(40, 10),
+      starts: Uint32Array.of(0, 2, 5),
+      words: Uint32Array.of(0, 1, 2, 0, 3),
+      bodyCounts: Uint8Array.of(1, 1, 1, 2, 1),
+      titleCounts: Uint8Array.of(0, 0, 1, 0, 0),
+      table: { stems: Uint32Array.of(0, 1, 0, 2), rows: Int32Array.of(5, -1, 3, 8), stemCount: 3 },
+    },
+    query: [
+      { word: 0, stem: 0, row: 5, count: 2 },
+      { word: -1, stem: 2, row: 77, count: 1 },
+      { word: 1, stem: 1, row: -1, count: 1 },
+      { word: -1, stem: -1, row: -1, count: 1 },
+    ],
+  };
+  const withoutNumbers = ({ query, words }: ReturnType<typeof both>) => ({ query, words });
+  const { stemNumbers, ...gathered } = both();
+  assert.deepEqual(gathered, expected);
+  assert.deepEqual(
+    Array.from(stemNumbers, (stem) => numbers.stems.text(stem)),
+    ['wing', 'x1', 'heat'],
+  );
+  gather([first], Uint32Array.of(9), [{ part: 0, chunk: 1 }], [{ stem: 'heat', row: 8 }]);
+  assert.deepEqual(withoutNumbers(both()), expected);
+});
+
+test('a word of the query that only other candidates hold is in none', () => {
+  const gather = createCandidateGatherer(new WordNumbers());
+  gather([first], Uint32Array.of(1), [{ part: 0, chunk: 0 }], []);
+  const { query } = gather([first], Uint32Array.of(2), [{ part: 0, chunk: 1 }], [{ stem: 'wing', row: 3 }]);
+  assert.deepEqual(query, [{ word: -1, stem: -1, row: 3, count: 1 }]);
+});
+
+test('many words keep their numbers', () => {
+  const dictionary = Array.from({ length: 5000 }, (_, id) => `term-${id}`);
+  const all = terms(...dictionary.map((term) => [term, term] as [string, string]));
+  const index = buildForwardIndex(
+    lexicon,
+    [{ title: terms(), body: all }],
+    (stem) => dictionary.indexOf(stem),
+    () => -1,
+  );
+  const numbers = new WordNumbers();
+  const gather = createCandidateGatherer(numbers);
+  for (let round = 0; round < 2; round++) {
+    const { words, stemNumbers } = gather(
+      [{ index, terms: buildTermTable(dictionary) }],
+      Uint32Array.of(1),
+      [{ part: 0, chunk: 0 }],
+      [],
+    );
+    const texts = Array.from(words.words, (word) => numbers.stems.text(stemNumbers[words.table.stems[word]]));
+    assert.deepEqual(texts, dictionary);
+  }
+  assert.equal(numbers.size, dictionary.length);
+});
+
+test('no candidates and no words are an empty result', () => {
+  const { query, words } = createCandidateGatherer(new WordNumbers())([], new Uint32Array(0), [], []);
+  assert.deepEqual(query, []);
+  assert.deepEqual([...words.starts], [0]);
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type SearcherPool, Searchers } from '../../src/engine/searchers.ts';
+
+/** A searcher that answers each task as told, with so much to do. `tells`: what a task tells before its answer. */
+function searcher(
+  load: number,
+  answers: Record<string, () => unknown>,
+  tells?: unknown,
+): SearcherPool & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    run: async (name: string, _argument: unknown, options: { told?: (message: unknown) => void } = {}) => {
+      asked.push(name);
+      if (tells !== undefined) options.told?.(tells);
+      return (await answers[name]?.()) as never;
+    },
+    inTurn: (piece) => piece(),
+    queued: 0,
+    load,
+  };
+}
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const never = () => Promise.reject(new Error('not lost'));
+const query = { query: 'ant', dim: null, k: 1 };
+const analyzed = { forms: [{ stem: 'ant', row: -1 }], vector: null, wordPart: null, knownWords: 0 };
+const found = { labels: Uint32Array.of(1), scores: new Float64Array(1), known: 1 };
+
+test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
+  const busy = searcher(1, {});
+  const idle = searcher(0, { find: () => ({ analyzed, found }), rerank: () => null });
+  const searchers = new Searchers([busy, idle], 'one', never, log);
+  const asking = searchers.find(query);
+  assert.equal(await asking.analyzed, analyzed);
+  assert.equal(await asking.found, found);
+  assert.equal(
+    await searchers.rerank([], { labels: found.labels, cosine: null, wordCosine: null, outsideModel: false }),
+    null,
+  );
+  assert.deepEqual([busy.asked, idle.asked], [[], ['find', 'rerank']]);
+});
+
+test('the analysis is there before the chunks are', async () => {
+  let finish = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const slow = searcher(0, { find: () => finished.then(() => ({ analyzed, found })) }, analyzed);
+  const asking = new Searchers([slow], 'one', never, log).find(query);
+  assert.equal(await asking.analyzed, analyzed);
+  finish();
+  assert.equal(await asking.found, found);
+});
+
+test('what fails before the analysis is told fails both, and afterwards the search alone', async () => {
+  const fail = () => Promise.reject(new Error('thread ended'));
+  const early = new Searchers([searcher(0, { find: fail })], 'one', never, log).find(query);
+  await assert.rejects(early.analyzed, /thread ended/);
+  await assert.rejects(early.found, /thread ended/);
+  const late = new Searchers([searcher(0, { find: fail }, analyzed)], 'one', never, log).find(query);
+  assert.equal(await late.analyzed, analyzed);
+  await assert.rejects(late.found, /thread ended/);
+});
+
+test('a searcher without a snapshot is given it, and asked again', async () => {
+  let held = false;
+  const renewed = searcher(0, { find: () => ({ analyzed, found: null }), search: () => (held ? found : null) });
+  const republish = async () => {
+    held = true;
+  };
+  assert.equal(await new Searchers([renewed], 'one', republish, log).find(query).found, found);
+  assert.deepEqual(renewed.asked, ['find', 'search']);
+  const lost = searcher(0, { find: () => ({ analyzed, found: null }), search: () => null });
+  const asking = new Searchers([lost], 'one', async () => undefined, log).find(query);
+  await assert.rejects(asking.found, /did not take the segments/);
+});
+
+test('a searcher that has lost its segments is given them before it says where phrases may stand', async () => {
+  let republished = 0;
+  const lost = searcher(0, { locate: () => (republished === 0 ? null : [[[3]]]) });
+  const republish = async () => {
+    republished++;
+  };
+  const request = { phrases: ['ant'], pages: [{ first: 1, count: 9 }] };
+  assert.deepEqual(await new Searchers([lost], 'one', republish, log).locate(request), [[[3]]]);
+  assert.deepEqual([lost.asked, republished], [['locate', 'locate'], 1]);
+});

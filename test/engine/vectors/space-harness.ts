@@ -1,0 +1,144 @@
+/**
+ * For the tests of vector spaces: real spaces in temporary folders on real pinned threads, the vectors of labels (the same
+ * for a label everywhere, as in the store), and the nearest of them in double precision.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
+import { type ShardTasks, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
+
+export const DIM = 24;
+
+export function openShardPools<Tasks extends ShardTasks = ShardTasks>(
+  entry = new URL('../../../src/threads/shard-thread.ts', import.meta.url),
+): ThreadPool<Tasks>[] {
+  const options = { entry, threads: 1, maxQueue: 1000, uninterrupted: true };
+  return [0, 1].map((number) => openThreadPool<Tasks>({ ...options, name: `shard-${number}` }));
+}
+
+/** Threads that can be told to end. */
+export function openMortalPools(): ThreadPool<typeof import('./mortal-shard-thread.ts')>[] {
+  return openShardPools(new URL('./mortal-shard-thread.ts', import.meta.url));
+}
+
+export interface SpaceFixture extends AsyncDisposable {
+  options: VectorSpaceOptions;
+  /** What was logged as a warning or an error. */
+  warnings: object[];
+  /** What `onMissing` was told. */
+  missing: number[];
+}
+
+let models = 0;
+
+/** Options of a space in a folder of its own; shards have a graph from 50 rows on. */
+export async function spaceFixture(
+  shards: ThreadPool<ShardTasks>[],
+  changes: Partial<VectorSpaceOptions> = {},
+): Promise<SpaceFixture> {
+  const dir = await mkdtemp(join(tmpdir(), 'readback-space-'));
+  const warnings: object[] = [];
+  const missing: number[] = [];
+  const warn = (fields: object) => {
+    warnings.push(fields);
+  };
+  models++;
+  const options: VectorSpaceOptions = {
+    modelId: `model-${models}`,
+    dim: DIM,
+    dir,
+    storeId: 'store-1',
+    shards,
+    library: 'one',
+    log: { info: () => undefined, warn, error: warn },
+    onMissing: (labels) => missing.push(...labels),
+    graphFromRows: 50,
+    ...changes,
+  };
+  return { options, warnings, missing, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+}
+
+/** A space that held `labels`, with grown graphs, and was closed. */
+export async function savedSpace(
+  shards: ThreadPool<ShardTasks>[],
+  labels: Uint32Array,
+  changes: Partial<VectorSpaceOptions> = {},
+): Promise<SpaceFixture> {
+  const made = await spaceFixture(shards, changes);
+  const { space } = await VectorSpace.open(made.options, createBitmap(0));
+  await space.add(labels, vectorsOf(labels));
+  await catchUp(space);
+  await space.close();
+  return made;
+}
+
+export async function catchUp(space: VectorSpace): Promise<void> {
+  while ((await space.maintain()) > 0);
+}
+
+export function range(from: number, to: number): Uint32Array {
+  return Uint32Array.from({ length: to - from }, (_, i) => from + i);
+}
+
+export function setOf(labels: Iterable<number>): Bitmap {
+  const all = [...labels];
+  const set = createBitmap(Math.max(-1, ...all) + 1);
+  for (const label of all) addBit(set, label);
+  return set;
+}
+
+/** The vector of a label: near one of 16 centres. */
+export function vectorOf(label: number, dim = DIM): Float32Array {
+  const centre = noise(label % 16);
+  const own = noise(label + 1000);
+  return Float32Array.from({ length: dim }, () => centre() + own());
+}
+
+export function vectorsOf(labels: Iterable<number>, dim = DIM): Float32Array {
+  const all = [...labels];
+  const vectors = new Float32Array(all.length * dim);
+  all.forEach((label, i) => {
+    vectors.set(vectorOf(label, dim), i * dim);
+  });
+  return vectors;
+}
+
+/** The k nearest labels to a vector and their cosines, in double precision. */
+export function nearest(query: Float32Array, labels: Iterable<number>, k: number): { label: number; score: number }[] {
+  return [...labels]
+    .map((label) => ({ label, score: cosine(query, vectorOf(label, query.length)) }))
+    .sort((a, b) => b.score - a.score || a.label - b.label)
+    .slice(0, k);
+}
+
+/** Share of the true labels that were found. */
+export function recall(found: Uint32Array, truth: readonly { label: number }[]): number {
+  const labels = new Set(found);
+  return truth.filter(({ label }) => labels.has(label)).length / truth.length;
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let dot = 0;
+  let squaresA = 0;
+  let squaresB = 0;
+  for (let i = 0; i < a.length; i++) {
+    dot += a[i] * b[i];
+    squaresA += a[i] * a[i];
+    squaresB += b[i] * b[i];
+  }
+  return dot / Math.sqrt(squaresA * squaresB);
+}
+
+/** Numbers about 0, the same for the same seed. */
+function noise(seed: number): () => number {
+  let state = (Math.imul(seed + 1, 0x9e3779b1) ^ 0x5bd1e995) >>> 0;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return () => uniform() + uniform() + uniform() - 1.5;
+}

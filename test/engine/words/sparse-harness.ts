@@ -1,0 +1,145 @@
+/**
+ * For the tests of the sparse index: a real index in a temporary folder with real searcher and work threads, the documents
+ * it should hold, and the comparison of every searcher's answers with scoring those documents one by one.
+ */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
+import { modelSegment, type SparseDocument } from '../../../src/engine/words/model-segment.ts';
+import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
+import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
+import { firstHits, referenceHits } from './small-corpus.ts';
+
+export type SearchTasks = typeof import('../../../src/threads/search-thread.ts');
+export type WorkTasks = typeof import('../../../src/engine/words/segment-tasks.ts');
+
+/** As what the searchers hold the index. */
+export const library = 'one';
+
+export interface Threads {
+  searchers: ThreadPool<SearchTasks>[];
+  worker: ThreadPool<WorkTasks>;
+}
+
+export function openThreads(): Threads {
+  const entry = (name: string) => new URL(`../../src/threads/${name}.ts`, import.meta.url);
+  const searcher = (number: number) =>
+    openThreadPool<SearchTasks>({
+      entry: entry('search-thread'),
+      name: `searcher ${number}`,
+      threads: 1,
+      maxQueue: 1000,
+    });
+  return {
+    searchers: [searcher(0), searcher(1)],
+    worker: openThreadPool<WorkTasks>({ entry: entry('segment-tasks'), name: 'work', threads: 1, maxQueue: 1000 }),
+  };
+}
+
+export async function closeThreads({ searchers, worker }: Threads): Promise<void> {
+  await Promise.all([...searchers, worker].map((pool) => pool.close()));
+}
+
+/** A temporary folder that goes when the block that awaits it ends. */
+export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'readback-sparse-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+export interface LogLine {
+  level: 'info' | 'warn' | 'error';
+  fields: object;
+  message: string;
+}
+
+/** One life of an index: from open to close. */
+export class SparseHarness {
+  readonly index: SparseIndex;
+  readonly missing: Uint32Array;
+  readonly lost: boolean;
+  readonly documents: Map<number, SparseDocument>;
+  readonly lines: LogLine[];
+  readonly #threads: Threads;
+
+  private constructor(
+    { index, missing, lost }: OpenedIndex,
+    documents: Map<number, SparseDocument>,
+    lines: LogLine[],
+    threads: Threads,
+  ) {
+    this.index = index;
+    this.missing = missing;
+    this.lost = lost;
+    this.documents = documents;
+    this.lines = lines;
+    this.#threads = threads;
+  }
+
+  /** Open an index of the folder for a store that holds these documents. */
+  static async open(
+    threads: Threads,
+    dir: string,
+    documents: Map<number, SparseDocument>,
+    options: Partial<SparseIndexOptions> = {},
+  ): Promise<SparseHarness> {
+    const lines: LogLine[] = [];
+    const write = (level: LogLine['level']) => (fields: object, message: string) =>
+      void lines.push({ level, fields, message });
+    const log = { info: write('info'), warn: write('warn'), error: write('error') };
+    const opened = await SparseIndex.open(
+      { dir, storeId: 'store 1', library, ...threads, log, ...options },
+      labelSetOf(documents.keys()),
+    );
+    return new SparseHarness(opened, documents, lines, threads);
+  }
+
+  /** Model and add documents under labels from `first` on. */
+  async add(first: number, added: readonly SparseDocument[]): Promise<void> {
+    const labels = Uint32Array.from(added, (_, i) => first + i);
+    added.forEach((document, i) => {
+      this.documents.set(first + i, document);
+    });
+    await this.index.add(modelSegment(added).buffer, labels);
+  }
+
+  remove(labels: readonly number[]): void {
+    for (const label of labels) this.documents.delete(label);
+    this.index.remove(labels);
+  }
+
+  /** Model again what the index reported missing. */
+  async addMissing(): Promise<void> {
+    for (const label of this.missing) {
+      const document = this.documents.get(label);
+      assert.ok(document, `label ${label} is reported missing and not live`);
+      await this.index.add(modelSegment([document]).buffer, Uint32Array.of(label));
+    }
+  }
+
+  /** Every searcher answers each one-word query, and one of several words, as the reference does. */
+  async assertExact(words: readonly string[], k = 50): Promise<void> {
+    for (const searcher of this.#threads.searchers) {
+      for (const terms of [...words.map((word) => [word]), [...words]]) {
+        const found = await searcher.run('search', { library, terms, k });
+        assert.deepEqual(
+          { labels: found?.labels, scores: found?.scores },
+          firstHits(referenceHits(this.documents, terms), k),
+        );
+      }
+    }
+  }
+}
+
+function labelSetOf(labels: Iterable<number>): Bitmap {
+  const all = [...labels];
+  const set = createBitmap(Math.max(0, ...all) + 1);
+  for (const label of all) addBit(set, label);
+  return set;
+}
+
+/** A document whose body is these words. */
+export function documentOf(...body: string[]): SparseDocument {
+  return { title: [], section: [], body };
+}
