@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PageToEmbed, slicesFrom } from '../../src/actors/models/backfill-slices.ts';
 import { createBitmap } from '../../src/compute/structures/bitmap.ts';
-import { type ShardTasks, VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import { loadWordVectors } from '../../src/engine/load-word-vectors.ts';
+import { type ShardTasks, VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import { StoreView } from '../../src/store/store-view.ts';
 import { openThreadPool } from '../../src/threads/thread-pool.ts';
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { openWordVectors } from '../../compute/embedding/word-vectors.ts';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
+import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { HighWaterMark } from '../../index/high-water-mark.ts';
@@ -21,7 +22,6 @@ import { idleDetector } from './idle-detector.ts';
 import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
 import { maintainIndex } from './index-maintenance.ts';
-import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
 import { openLiveCatalog } from './live-catalog.ts';
 import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
 

@@ -7,13 +7,13 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IndexLog } from '../../engine/index-log.ts';
+import type { WorkPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf, type ModelSpace } from '../../index/model-space.ts';
 import { IndexRecovery, recoverText } from '../../index/recover-index.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { tellProgress } from '../system/tell-progress.ts';
-import type { WorkPool } from '../../engine/index-threads.ts';
 
 export interface StartRecoveryOptions {
   /** Folder of the index files. */
