@@ -10,8 +10,8 @@ import type { ClusterRun, ClusterTrigger } from '../../domain/cluster.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { Background, type Every } from '../system/background.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
-import { type Every, everyMs } from '../system/every.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { clusterCensus } from './cluster-census.ts';
@@ -41,7 +41,7 @@ const tickMs = 60_000;
 const gatherMs = 500;
 
 export function clustersService(dependencies: ClustersDependencies): StartService<ClusterMessages> {
-  const { ask, reader, feed, settings, pooling, maxAttempts, log, now, every = everyMs } = dependencies;
+  const { ask, reader, feed, settings, pooling, maxAttempts, log, now, every } = dependencies;
   const commit = commitThrough(ask);
 
   const activeSpace = (): number | null => reader.models.activeModel()?.space ?? null;
@@ -52,29 +52,18 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
   };
 
   const start = async () => {
-    let stopping = false;
-    const placement = new PagePlacement({ ask, commit, reader, activeSpace });
+    const background = new Background(log, every);
+    const placement = new PagePlacement({ ask, commit, reader, activeSpace, isStopping: () => background.isStopping });
     const clock = new RunClock({ reader, settings, activeSpace, now });
     let gathering: NodeJS.Timeout | undefined;
-    let work: Promise<void> = Promise.resolve();
-    /** One after the other; what fails is told, and tried again by the next tick. */
-    const soon = (what: string, step: () => Promise<void>) => {
-      work = work.then(async () => {
-        if (stopping) return;
-        try {
-          await step();
-        } catch (error) {
-          if (!stopping) log.warn({ err: error }, `${what} failed: tried again`);
-        }
-      });
-    };
     const nameStale = async () => {
       if (reader.clusters.anyStale()) await commit(queueNamingOfStale(now(), maxAttempts));
     };
-    const takeUp = () => {
-      soon('putting pages to clusters', () => placement.takeUp());
-      soon('naming clusters', nameStale);
+    const put = (step: () => Promise<void>) => {
+      background.soon('putting pages to clusters failed: tried again', step);
+      background.soon('naming clusters failed: tried again', nameStale);
     };
+    const takeUp = () => put(() => placement.takeUp());
 
     const unsubscribe = feed.subscribe('durable', ({ pages, jobs, tombstones }) => {
       if (pages.length > 0) clock.pagesCame();
@@ -83,17 +72,14 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
       if (placement.isEmpty && tombstones.length === 0) return;
       gathering ??= setTimeout(() => {
         gathering = undefined;
-        soon('putting pages to clusters', () => placement.placeAll());
-        soon('naming clusters', nameStale);
+        put(() => placement.placeAll());
       }, gatherMs);
     });
     takeUp();
-    const stopTicks = every(tickMs, () =>
-      soon('looking whether to cluster', async () => {
-        const trigger = await clock.dueRun();
-        if (trigger !== null) await begin(trigger);
-      }),
-    );
+    background.every(tickMs, 'looking whether to cluster failed: tried again', async () => {
+      const trigger = await clock.dueRun();
+      if (trigger !== null) await begin(trigger);
+    });
 
     const handlers: Handlers<ClusterMessages> = {
       ...showClusters(reader),
@@ -112,12 +98,9 @@ export function clustersService(dependencies: ClustersDependencies): StartServic
     return {
       handlers,
       stop: async () => {
-        stopping = true;
-        placement.stop();
-        stopTicks();
         clearTimeout(gathering);
         unsubscribe();
-        await work;
+        await background.stop();
       },
     };
   };

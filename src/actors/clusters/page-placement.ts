@@ -12,6 +12,8 @@ export interface PagePlacementDependencies {
   reader: StoreReader;
   /** Of the active model; null where there is none. */
   activeSpace: () => number | null;
+  /** What is under way ends with the commit that it is at. */
+  isStopping: () => boolean;
 }
 
 /** Pages put somewhere in one commit. */
@@ -20,7 +22,6 @@ const pagesPerCommit = 32;
 export class PagePlacement {
   readonly #dependencies: PagePlacementDependencies;
   readonly #waiting = new Set<number>();
-  #stopping = false;
 
   constructor(dependencies: PagePlacementDependencies) {
     this.#dependencies = dependencies;
@@ -34,15 +35,10 @@ export class PagePlacement {
     this.#waiting.add(pageNo);
   }
 
-  /** What is under way ends with the commit that it is at. */
-  stop(): void {
-    this.#stopping = true;
-  }
-
   /** Put all that wait somewhere; without a run they only cease to wait. */
   async placeAll(): Promise<void> {
-    const { ask, commit, reader } = this.#dependencies;
-    while (!this.isEmpty && !this.#stopping) {
+    const { ask, commit, reader, isStopping } = this.#dependencies;
+    while (!this.isEmpty && !isStopping()) {
       const run = reader.clusters.currentRun();
       const some = [...this.#waiting].slice(0, pagesPerCommit);
       const points: ClusterPoint[] = [];

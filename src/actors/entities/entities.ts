@@ -18,6 +18,7 @@ import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { Background } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { entityIdf, requireEntity } from './resolve-entity.ts';
@@ -111,29 +112,18 @@ export function entitiesService({
 
   return async () => {
     if (!enabled) return { handlers };
-    let stopped = false;
-    const sweep = async () => {
-      while (!stopped && (await commit(sweepPages(sweptAtOnce, policy()))));
-    };
-    const sweeping = sweep().catch((error) => log.error({ err: error }, 'the sweep goes on at the next start'));
-    let looking: Promise<unknown> = Promise.resolve();
+    const background = new Background(log);
+    background.soon('pages that came before are read for names from the next start on', () =>
+      background.slices(true, async () => (await commit(sweepPages(sweptAtOnce, policy()))) || null),
+    );
     const queueIfDue = async () => {
       if (entities.state('unmatched') === 0 || reader.jobs.nextDueAt('entities') !== undefined) return;
       const compared = reader.jobs.get(entities.state('matching_job'))?.updated_at ?? 0;
       if (now() < compared + entities.count() * restPerNameMs) return;
       await commit(queueMatching(policy()));
     };
-    const idling = setInterval(() => {
-      looking = queueIfDue().catch((error) => log.warn({ err: error }, 'names could not be queued to be compared'));
-    }, idleMs);
-    return {
-      handlers,
-      stop: async () => {
-        stopped = true;
-        clearInterval(idling);
-        await Promise.all([sweeping, looking]);
-      },
-    };
+    background.every(idleMs, 'names could not be queued to be compared', queueIfDue);
+    return { handlers, stop: () => background.stop() };
   };
 }
 

@@ -4,6 +4,7 @@ import type { SearcherPool } from '../../engine/searchers.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { Background } from '../system/background.ts';
 import { type IdleDetector, idleMs } from './idle-detector.ts';
 
 export interface IndexMaintenanceOptions {
@@ -15,8 +16,8 @@ export interface IndexMaintenanceOptions {
   log: Logger;
 }
 
-/** Maintain the index until the function that it gives is called. */
-export function maintainIndex({ sparse, spaces, searchers, reader, idle, log }: IndexMaintenanceOptions): () => void {
+/** Maintain the index until what it gives is stopped. */
+export function maintainIndex({ sparse, spaces, searchers, reader, idle, log }: IndexMaintenanceOptions): Background {
   const save = async () => {
     try {
       await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
@@ -33,13 +34,13 @@ export function maintainIndex({ sparse, spaces, searchers, reader, idle, log }: 
       log.warn({ err: error }, 'the memory of a thread could not be released');
     }
   };
-  const timer = setInterval(() => {
-    try {
-      spaces.closeIdle(reader.models.activeModel()?.space ?? null);
-    } catch (error) {
-      return log.warn({ err: error }, 'the store cannot be read'); // it broke, and the library is being closed
-    }
-    if (idle.take()) void save().then(releaseMemory);
-  }, idleMs);
-  return () => clearInterval(timer);
+  const background = new Background(log);
+  // Where the store cannot be read it broke, and the library is being closed.
+  background.every(idleMs, 'the index could not be maintained', async () => {
+    spaces.closeIdle(reader.models.activeModel()?.space ?? null);
+    if (!idle.take()) return;
+    await save();
+    await releaseMemory();
+  });
+  return background;
 }

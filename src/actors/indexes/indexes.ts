@@ -97,7 +97,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     monotonic,
   });
   const idle = idleDetector(monotonic);
-  const stopMaintenance = maintainIndex({ sparse, spaces, searchers, reader, idle, log });
+  const maintenance = maintainIndex({ sparse, spaces, searchers, reader, idle, log });
   return {
     handlers: indexHandlers({
       reader,
@@ -112,8 +112,8 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
     }),
     stop: async () => {
       closeCatalog();
-      stopMaintenance();
       recovery.stop();
+      await maintenance.stop();
       await recovery.settled();
       for (const closed of await Promise.allSettled([sparse.close(), spaces.close()])) {
         if (closed.status === 'fulfilled') continue;

@@ -1,10 +1,13 @@
 /**
- * Queries: answers what is known of pages and jobs, moves dead jobs, and has old ones deleted (old-jobs.ts). Reads go straight to the
- * store's readers.
+ * Queries: answers what is known of pages and jobs, moves dead jobs, and deletes jobs that were done long ago. Reads go straight to the store's
+ * readers.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { removeOldJobs } from '../../commands/remove-old-jobs.ts';
 import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
 import { ownCopy } from '../../compute/text/own-copy.ts';
+import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type {
@@ -21,17 +24,25 @@ import { isBare, type PageChunk, type PageStatusResponse } from '../../domain/pa
 import { TextInParts } from '../../domain/rows.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { Background, type Every } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
-import { type OldJobsDependencies, removeOldJobsDaily } from './old-jobs.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
 import type { HeldLane } from './scheduler.ts';
 
-export interface QueriesDependencies extends OldJobsDependencies {
+export interface QueriesDependencies {
   reader: StoreReader;
+  commit: CommitCommand;
   /** Why the last write was refused; null where it was not. */
   writeTrouble: () => Promise<string | null>;
   indexState: () => Promise<IndexState>;
   /** What pages that are to be fetched wait for while there is no network; null where there is one. */
   held?: () => HeldLane | null;
+  /** How long done jobs are kept. */
+  keepDays: number;
+  log: Logger;
+  /** Wall clock, ms. */
+  now: () => number;
+  every?: Every;
 }
 
 /** UTF-16 code units read at a time of a text that is written whole: some tenths of a millisecond. */
@@ -39,6 +50,8 @@ const partLength = 64 * 1024;
 /** An index that is being opened again after a fault does not tell its state in time, ms; pages are taken in all the same. */
 const indexPatienceMs = 1000;
 const unopened: IndexState = { state: 'rebuilding', indexed_chunks: 0, total_chunks: 0 };
+
+const oldJobsStay = 'old jobs could not be deleted';
 
 type QueriesMessages =
   | Extract<MessageName, `job.${string}`>
@@ -50,7 +63,7 @@ type QueriesMessages =
   | 'system.readiness';
 
 export function queriesService(dependencies: QueriesDependencies): StartService<QueriesMessages> {
-  const { reader, commit, writeTrouble, indexState, held = () => null, log, now } = dependencies;
+  const { reader, commit, writeTrouble, indexState, held = () => null, keepDays, log, now, every } = dependencies;
   const findPage = (page_id: string): PageHead | undefined => {
     const no = numberOf('page', page_id);
     return no === null ? undefined : reader.pages.head(no);
@@ -160,8 +173,16 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
     }
   };
 
-  const start = async () => ({ handlers, stop: removeOldJobsDaily(dependencies) });
-  return start;
+  return async () => {
+    const background = new Background(log, every);
+    const removeOld = () => {
+      const before = now() - keepDays * dayMs;
+      return background.slices(0, (from: number) => commit(removeOldJobs(from, before)));
+    };
+    background.soon(oldJobsStay, removeOld);
+    background.every(dayMs, oldJobsStay, removeOld);
+    return { handlers, stop: () => background.stop() };
+  };
 }
 
 /** A piece of a page's text that keeps nothing of the rest in memory; a character of two units is in the piece that it begins in. */

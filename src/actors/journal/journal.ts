@@ -11,6 +11,7 @@ import { idOf, instantOf, isoOf } from '../../domain/ids.ts';
 import type { LoggedHit, LoggedHits, QueryLogRunResponse } from '../../domain/query-log.ts';
 import { type NumberedRun, withoutPages } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { Background } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import { type EvaluationDependencies, evaluation } from './evaluation.ts';
 import type { QueryLogQueue } from './query-log-queue.ts';
@@ -32,6 +33,7 @@ type JournalMessages =
 
 /** Between two looks for old runs, ms. */
 const purgeEveryMs = 3_600_000;
+const oldRunsStay = 'old runs could not be deleted from the query log';
 
 export function journalService(dependencies: JournalDependencies): StartService<JournalMessages> {
   const { reader, commit, queue, keepDays, log, now } = dependencies;
@@ -40,18 +42,13 @@ export function journalService(dependencies: JournalDependencies): StartService<
   const start = async () => {
     const writer = openRunWriter({ queue, commit, log });
     const { flush } = writer;
-    let stopping = false;
-    const purge = async () => {
-      try {
-        while (!stopping && (await commit(purgeRunsBefore(now() - keepDays * dayMs)))) await new Promise(setImmediate);
-      } catch (error) {
-        log.warn({ err: error }, 'old runs could not be deleted from the query log');
-      }
+    const background = new Background(log);
+    const purge = () => {
+      const before = now() - keepDays * dayMs;
+      return background.slices(true, async () => (await commit(purgeRunsBefore(before))) || null);
     };
-    let purging = purge();
-    const purgeTimer = setInterval(() => {
-      purging = purging.then(purge);
-    }, purgeEveryMs);
+    background.soon(oldRunsStay, purge);
+    background.every(purgeEveryMs, oldRunsStay, purge);
 
     /** Each is read when it is asked for. */
     async function* runsOf(numbers: readonly number[]): AsyncGenerator<QueryLogRunResponse> {
@@ -97,10 +94,7 @@ export function journalService(dependencies: JournalDependencies): StartService<
     return {
       handlers,
       stop: async () => {
-        stopping = true;
-        clearInterval(purgeTimer);
-        await writer.close();
-        await purging;
+        await Promise.all([writer.close(), background.stop()]);
       },
     };
   };

@@ -1,10 +1,5 @@
-/**
- * Writes down what every metric is, and deletes what is too old. A series has a number in the store, which its later snapshots name. A
- * snapshot that cannot be written is left out; the next one tries again.
- */
-import type { Logger } from 'pino';
-import { keepSnapshot, thinSnapshots } from '../../commands/keep-metrics.ts';
-import { dayMs } from '../../domain/durations.ts';
+/** Writes down what every metric is. A series has a number in the store, which its later snapshots name. */
+import { keepSnapshot } from '../../commands/keep-metrics.ts';
 import type { MetricSeries } from '../../domain/metrics.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { LibraryMetrics } from '../../telemetry/metrics.ts';
@@ -14,8 +9,6 @@ export interface SnapshotKeeperDependencies {
   reader: StoreReader;
   commit: CommitCommand;
   metrics: LibraryMetrics;
-  keepDays: number;
-  log: Logger;
   /** Wall clock, ms. */
   now: () => number;
 }
@@ -27,7 +20,6 @@ export class SnapshotKeeper {
   readonly #dependencies: SnapshotKeeperDependencies;
   readonly #numbers: Map<string, number>;
   #lastNo: number;
-  #stopping = false;
 
   constructor(dependencies: SnapshotKeeperDependencies) {
     this.#dependencies = dependencies;
@@ -35,9 +27,9 @@ export class SnapshotKeeper {
     this.#lastNo = Math.max(0, ...this.#numbers.values());
   }
 
-  /** Write down what every metric is now. Errors: none. */
+  /** Write down what every metric is now. Errors: those of the commit. */
   async snapshot(): Promise<void> {
-    const { commit, metrics, log, now } = this.#dependencies;
+    const { commit, metrics, now } = this.#dependencies;
     const added: { no: number; series: MetricSeries }[] = [];
     const pairs: number[] = [];
     try {
@@ -56,27 +48,8 @@ export class SnapshotKeeper {
       await commit(keepSnapshot({ ts: now(), pairs: Float64Array.from(pairs) }, added));
     } catch (error) {
       for (const { series } of added) this.#numbers.delete(keyOf(series));
-      log.warn({ err: error }, 'a snapshot of the metrics could not be written');
+      throw error;
     }
-  }
-
-  /** Delete snapshots that are too old or too many, slice by slice until `stop`. Errors: none. */
-  async thin(): Promise<void> {
-    const { commit, keepDays, log, now } = this.#dependencies;
-    try {
-      let from: number | null = 0;
-      while (from !== null && !this.#stopping) {
-        from = await commit(thinSnapshots(from, now(), keepDays * dayMs));
-        await new Promise(setImmediate);
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'old snapshots of the metrics could not be deleted');
-    }
-  }
-
-  /** Begin no further slice. */
-  stop(): void {
-    this.#stopping = true;
   }
 }
 

@@ -2,7 +2,10 @@
  * Metrics over time: has a snapshot of every metric written down at an interval, answers what they were, and counts changes of jobs from the
  * commit feed.
  */
-import { maxTimerMs } from '../../domain/durations.ts';
+import type { Logger } from 'pino';
+import { thinSnapshots } from '../../commands/keep-metrics.ts';
+import { dayMs } from '../../domain/durations.ts';
+import { Background } from './background.ts';
 import type { CommitFeed } from './commit-feed.ts';
 import { SnapshotKeeper, type SnapshotKeeperDependencies } from './keep-snapshots.ts';
 import { countJobs, type MetricAnswersDependencies, type MetricsMessages, metricAnswers } from './metric-answers.ts';
@@ -11,12 +14,15 @@ import type { StartService } from './service.ts';
 export interface MetricsDependencies extends SnapshotKeeperDependencies, MetricAnswersDependencies {
   feed: CommitFeed;
   snapshotEveryMs: number;
+  /** How long snapshots are kept. */
+  keepDays: number;
+  log: Logger;
 }
 
 const thinEveryMs = 3_600_000;
 
 export function metricsService(dependencies: MetricsDependencies): StartService<MetricsMessages> {
-  const { reader, feed, metrics, snapshotEveryMs } = dependencies;
+  const { reader, commit, feed, metrics, snapshotEveryMs, keepDays, log, now } = dependencies;
 
   const start = async () => {
     metrics.jobs.collected = () => countJobs(reader);
@@ -24,25 +30,27 @@ export function metricsService(dependencies: MetricsDependencies): StartService<
       for (const { kind, status } of jobs) metrics.jobChanges.inc({ kind, status });
     });
 
+    const background = new Background(log);
     const keeper = new SnapshotKeeper(dependencies);
-    let working = keeper.snapshot().then(() => keeper.thin());
-    const every = (ms: number, work: () => Promise<void>) =>
-      setInterval(
-        () => {
-          working = working.then(work);
-        },
-        Math.min(ms, maxTimerMs),
-      );
-    const timers = [every(snapshotEveryMs, () => keeper.snapshot()), every(thinEveryMs, () => keeper.thin())];
+    const thin = () => {
+      const at = now();
+      return background.slices(0, (from: number) => commit(thinSnapshots(from, at, keepDays * dayMs)));
+    };
+    const [notWritten, notThinned] = [
+      'a snapshot of the metrics could not be written',
+      'old ones could not be deleted',
+    ];
+    background.soon(notWritten, () => keeper.snapshot());
+    background.soon(notThinned, thin);
+    background.every(snapshotEveryMs, notWritten, () => keeper.snapshot());
+    background.every(thinEveryMs, notThinned, thin);
 
     return {
       handlers: metricAnswers(dependencies),
       stop: async () => {
-        keeper.stop();
-        for (const timer of timers) clearInterval(timer);
         unsubscribe();
         metrics.jobs.collected = undefined;
-        await working;
+        await background.stop();
       },
     };
   };

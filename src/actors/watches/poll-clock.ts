@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { drawInSchedules, startDuePolls } from '../../commands/change-watches.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { type Every, everyMs } from '../system/every.ts';
+import { Background, type Every } from '../system/background.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 
 export interface PollClockDependencies {
@@ -34,54 +34,42 @@ const drawnInPerCommit = 100;
 
 /** The first look is at once. */
 export function startPollClock(dependencies: PollClockDependencies): PollClock {
-  const { reader, commit, tickEnabled, maxDuePerTick, maxAttempts, log, now, every = everyMs } = dependencies;
+  const { reader, commit, tickEnabled, maxDuePerTick, maxAttempts, log, now, every } = dependencies;
+  const background = new Background(log, every);
   /** Polls that may still be started before the next tick. */
   let allowance = maxDuePerTick;
   /** The wall clock at the last tick; before the first, the clock may have been set while no process ran. */
   let lastTickAt = Number.POSITIVE_INFINITY;
-  let stopping = false;
 
   const startDue = async () => {
     const at = now();
-    if (!tickEnabled || stopping || allowance === 0 || reader.watches.dueAt(at, 1).length === 0) return;
+    if (!tickEnabled || allowance === 0 || reader.watches.dueAt(at, 1).length === 0) return;
     const limit = allowance;
     allowance = 0;
-    try {
-      allowance = limit - (await commit(startDuePolls(limit, { at, max_attempts: maxAttempts })));
-    } catch (error) {
-      log.warn({ err: error }, 'due watches could not be polled');
-    }
+    allowance = limit - (await commit(startDuePolls(limit, { at, max_attempts: maxAttempts })));
   };
-  const drawIn = async (at: number) => {
-    try {
-      for (let after: number | null = 0; after !== null && !stopping; ) {
-        after = await commit(drawInSchedules(at, after, drawnInPerCommit));
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'the schedules of watches could not be looked at');
-    }
-  };
-  const tick = async () => {
-    allowance = maxDuePerTick;
+  const drawIn = async () => {
     const at = now();
-    if (tickEnabled && at < lastTickAt) await drawIn(at);
+    const before = lastTickAt;
     lastTickAt = at;
+    if (!tickEnabled || at >= before) return;
+    await background.slices(0, (after: number) => commit(drawInSchedules(at, after, drawnInPerCommit)));
+  };
+  const renewAllowance = async () => {
+    allowance = maxDuePerTick;
     await startDue();
   };
 
-  /** One after the other, so that the allowance is right. */
-  let work: Promise<void> = Promise.resolve();
-  const soon = (step: () => Promise<void>) => {
-    work = work.then(step);
+  // One after the other, so that the allowance is right.
+  const notPolled = 'due watches could not be polled';
+  const tick = async () => {
+    background.soon('the schedules of watches could not be looked at', drawIn);
+    background.soon(notPolled, renewAllowance);
   };
-  soon(tick);
-  const stopTicks = every(tickMs, () => soon(tick));
+  background.soon(notPolled, tick);
+  background.every(tickMs, notPolled, tick);
   return {
-    lookSoon: () => soon(startDue),
-    stop: async () => {
-      stopping = true;
-      stopTicks();
-      await work;
-    },
+    lookSoon: () => background.soon(notPolled, startDue),
+    stop: () => background.stop(),
   };
 }

@@ -1,0 +1,72 @@
+/**
+ * What a service does beside its requests: one step after the other, some again and again, until the service stops. A step that fails is
+ * told and hinders no other.
+ */
+import type { Logger } from 'pino';
+import { maxTimerMs } from '../../domain/durations.ts';
+
+/** Something that is done every so many ms, until it is stopped: injected, so that tests need no timer. */
+export type Every = (ms: number, run: () => void) => () => void;
+
+const everyMs: Every = (ms, run) => {
+  const timer = setInterval(run, Math.min(ms, maxTimerMs));
+  return () => clearInterval(timer);
+};
+
+export class Background {
+  readonly #log: Logger;
+  readonly #every: Every;
+  readonly #clocks: (() => void)[] = [];
+  #work: Promise<void> = Promise.resolve();
+  #isStopping = false;
+
+  constructor(log: Logger, every: Every = everyMs) {
+    this.#log = log;
+    this.#every = every;
+  }
+
+  /** Long steps look at it. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Do a step when those before it are done; `failure` is what the log says where it fails. */
+  soon(failure: string, step: () => Promise<unknown>): void {
+    this.#work = this.#work.then(async () => {
+      if (this.#isStopping) return;
+      try {
+        await step();
+      } catch (error) {
+        if (!this.#isStopping) this.#log.warn({ err: error }, failure);
+      }
+    });
+  }
+
+  /** Do a step every so many ms; where it still waits for its turn it is not done twice. */
+  every(ms: number, failure: string, step: () => Promise<unknown>): void {
+    let waits = false;
+    const tick = () => {
+      if (waits) return;
+      waits = true;
+      this.soon(failure, () => {
+        waits = false;
+        return step();
+      });
+    };
+    this.#clocks.push(this.#every(ms, tick));
+  }
+
+  /** Slice after slice of a step, each from what the one before gave, until one gives null; others get their turn in between. */
+  async slices<From>(first: From, slice: (from: From) => Promise<From | null>): Promise<void> {
+    for (let from: From | null = first; from !== null && !this.#isStopping; await new Promise(setImmediate)) {
+      from = await slice(from);
+    }
+  }
+
+  /** Begin nothing more; resolves when what runs has ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const stopClock of this.#clocks) stopClock();
+    await this.#work;
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Background } from '../../../src/actors/system/background.ts';
+import { keptLog } from '../quiet-log.ts';
+
+/** A background whose clocks are ticked by hand. */
+function started() {
+  const { log, lines } = keptLog();
+  const ticks: (() => void)[] = [];
+  const stopped: number[] = [];
+  const background = new Background(log, (ms, run) => {
+    ticks.push(run);
+    return () => void stopped.push(ms);
+  });
+  return { background, ticks, stopped, lines };
+}
+
+test('steps are done one after the other; one that fails is told and hinders no other', async () => {
+  const { background, lines } = started();
+  const done: unknown[] = [];
+  let release: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  background.soon('one failed', async () => {
+    await gate;
+    done.push('one');
+    throw new Error('of the test');
+  });
+  background.soon('two failed', async () => done.push('two'));
+  await new Promise(setImmediate);
+  assert.deepEqual(done, []);
+  const stopped = background.stop();
+  release();
+  await stopped;
+  assert.deepEqual(done, ['one'], 'what has not begun at the stop is not begun');
+  assert.deepEqual(lines, [], 'nor is told what a stop may have broken');
+
+  const other = started();
+  other.background.soon('it failed', () => Promise.reject(new Error('of the test')));
+  other.background.soon('unused', async () => done.push('three'));
+  await new Promise(setImmediate);
+  await other.background.stop();
+  assert.deepEqual(done, ['one', 'three']);
+  assert.deepEqual(
+    other.lines.map(({ msg }) => msg),
+    ['it failed'],
+  );
+});
+
+test('a clock has a step done once for each tick, and not twice where it waits', async () => {
+  const { background, ticks, stopped } = started();
+  let count = 0;
+  background.every(60_000, 'unused', async () => void count++);
+  const [tick] = ticks;
+  for (let i = 0; i < 3; i++) tick();
+  await new Promise(setImmediate);
+  assert.equal(count, 1);
+  tick();
+  await new Promise(setImmediate);
+  assert.equal(count, 2);
+  await background.stop();
+  assert.deepEqual(stopped, [60_000]);
+  tick();
+  await new Promise(setImmediate);
+  assert.equal(count, 2);
+});
+
+test('slices go on until one gives null, or the stop', async () => {
+  const { background } = started();
+  const seen: number[] = [];
+  await background.slices(0, async (from: number) => {
+    seen.push(from);
+    return from < 3 ? from + 1 : null;
+  });
+  assert.deepEqual(seen, [0, 1, 2, 3]);
+  background.soon('unused', () =>
+    background.slices(0, async (from: number) => {
+      if (from === 2) void background.stop();
+      seen.push(from);
+      return from + 1;
+    }),
+  );
+  while (!background.isStopping) await new Promise(setImmediate);
+  await background.stop();
+  assert.deepEqual(seen, [0, 1, 2, 3, 0, 1, 2]);
+});
