@@ -29,7 +29,7 @@ test('steps are done one after the other; one that fails is told and hinders no 
   });
   background.soon('two failed', async () => done.push('two'));
   await new Promise(setImmediate);
-  assert.deepEqual(done, []);
+  assert.equal(done.length, 0);
   const stopped = background.stop();
   release();
   await stopped;
