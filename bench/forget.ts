@@ -44,7 +44,7 @@ const settings = readSettings({
 });
 const log = createLog({ json_logs: true, log_level: 'warn' }, { write: (line) => process.stderr.write(line) });
 const app = await startApp({ settings, log, metrics: createMetrics() });
-const ask = app.libraryOf('default');
+const ask = app.askOf('default');
 
 const textOf = (i: number, mark: string) =>
   `${Array.from({ length: 120 }, (_, at) => words[(i * 7 + at * (1 + (i % 5))) % words.length]).join(' ')} ${mark} ${common} page${i}`;

@@ -90,7 +90,7 @@ async function measureServer(): Promise<object> {
   const ask = (async (name: string) => (name === 'page.ingestBatch' ? results : found)) as unknown as Ask;
   const tokens: AuthToken[] = [{ name: 'bench', library: 'default', token, scopes: ['write'] }];
   const app = buildServer({
-    libraryOf: () => ask,
+    askOf: () => ask,
     readiness: (signal) => ask('system.readiness', {}, { signal }),
     tokens: () => tokens,
     log: createLog({ json_logs: true, log_level: 'info' }),

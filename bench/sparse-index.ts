@@ -22,17 +22,17 @@ const TOP = 100;
 
 const chunks = Number(process.argv[2] ?? 100_000);
 const workload = openWorkload({ seed: SEED });
-const entry = (name: string) => new URL(`../src/threads/${name}.ts`, import.meta.url);
+const entry = (name: string) => new URL(`../src/${name}.ts`, import.meta.url);
 const searchers = [0, 1].map((number) =>
   openThreadPool<typeof import('../src/threads/search-thread.ts')>({
-    entry: entry('search-thread'),
+    entry: entry('threads/search-thread'),
     name: `searcher ${number}`,
     threads: 1,
     maxQueue: 10_000,
   }),
 );
 const worker = openThreadPool<typeof import('../src/engine/words/segment-tasks.ts')>({
-  entry: entry('segment-tasks'),
+  entry: entry('engine/words/segment-tasks'),
   name: 'work',
   threads: 1,
   maxQueue: 10_000,

@@ -25,7 +25,7 @@ export interface Document {
 async function openApiDocument(): Promise<Document> {
   const refuse = () => Promise.reject(new Error('this server only describes itself'));
   const app = buildServer({
-    libraryOf: () => refuse,
+    askOf: () => refuse,
     readiness: refuse,
     tokens: () => [],
     log: createLog({ json_logs: true, log_level: 'silent' }),

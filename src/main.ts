@@ -68,6 +68,7 @@ function drop(message: string): never {
 function settingsOrLeave(demo: boolean) {
   try {
     const settings = readSettings(process.env);
+    if (demo && settings.libraries.dir !== null) leave(2, '--demo is for one library: unset SERVICE_LIBRARIES__DIR');
     return demo ? { ...settings, data_dir: `${settings.data_dir}-demo` } : settings;
   } catch (error) {
     if (error instanceof SettingsError) leave(2, error.message);
@@ -109,7 +110,7 @@ async function main(): Promise<void> {
     });
     const server = buildServer({
       ...settings,
-      libraryOf: app.libraryOf,
+      askOf: app.askOf,
       readiness: app.readiness,
       tokens,
       log,

@@ -36,8 +36,12 @@ export interface HttpTarget extends ImportTarget {
   repeated(): number;
 }
 
-export function httpTarget({ stateDir, now, signal }: Context, client: ServiceClient, label: string): HttpTarget {
-  const dir = join(stateDir, 'imports');
+export function httpTarget(
+  { stateDir, library, now, signal }: Context,
+  client: ServiceClient,
+  label: string,
+): HttpTarget {
+  const dir = join(stateDir, 'imports', library ?? '');
   const statePath = (id: string) => join(dir, `${id}.json`);
   const failuresPath = (id: string) => join(dir, `${id}.failures.jsonl`);
   let repeatedItems = 0;

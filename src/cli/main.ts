@@ -24,12 +24,13 @@ const globals = (): GlobalOptions => program.opts<GlobalOptions>();
 
 let terminal: Terminal | undefined;
 
-/** `tells`: of variables that are no settings, here and not in the answer. `knows`: the library is one of those in the settings. */
-function context({ tells = true, knows = true } = {}): Context {
+/** `tells`: of variables that are no settings, here and not in the answer. `isKnown`: the library is one of those in the settings. */
+function context({ tells = true, isKnown = true } = {}): Context {
   onInterrupt();
   const { json = false, url, color, library } = globals();
-  const all = readSettings(process.env);
-  const settings = knows ? settingsOfLibrary(all, library) : all;
+  const settings = isKnown
+    ? settingsOfLibrary(readSettings(process.env), library)
+    : readSettings({ ...process.env, SERVICE_LIBRARIES__DIR: '', SERVICE_AUTH_TOKENS: '' });
   terminal = openTerminal({
     stdout: process.stdout,
     stderr: process.stderr,
@@ -84,8 +85,11 @@ const program = createProgram({
     export: async (...given) => (await import('./commands/export.ts')).exportCommand(context(), ...given),
     backup: async (...given) => (await import('./commands/backup.ts')).backupCommand(context(), ...given),
     restore: async (...given) => (await import('./commands/backup.ts')).restoreCommand(context(), ...given),
-    newToken: async (...given) =>
-      (await import('./commands/token.ts')).newTokenCommand(context({ knows: false }), ...given),
+    newToken: async (args) => {
+      // A name's entry may be the first of a library.
+      const given = context({ isKnown: args.name === undefined });
+      return (await import('./commands/token.ts')).newTokenCommand(given, args);
+    },
   },
 });
 

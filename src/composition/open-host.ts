@@ -2,6 +2,7 @@
  * The host: what the process has once, however many libraries are open in it. Threads, the word vectors, and the outside world with its
  * breakers; what costs memory is here.
  */
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import { requireEntityCapability } from '../actors/entities/entity-capability.ts';
 import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
@@ -34,9 +35,13 @@ export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIn
   wordVectors: SharedArrayBuffer;
   threads: HostThreads;
   outside: Outside;
+  /** Libraries that look through their stores before they serve wait for one another. */
+  opening: LimitFunction;
   /** After every library was closed. */
   close(): Promise<void>;
 }
+
+const openAtOnce = 2;
 
 /** Errors: OperatorError `word_vectors`, `entity_capability`. */
 export function openHost(options: HostOptions): Host {
@@ -56,6 +61,7 @@ export function openHost(options: HostOptions): Host {
     wordVectors,
     threads,
     outside,
+    opening: pLimit(openAtOnce),
     aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
     aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
     async close() {

@@ -1,4 +1,4 @@
-/** Opens a library in its host: folder, store, services, in the order of their dependence, and let go of in the reverse order. */
+/** Opens a library in its host: folder, store, services, in the order of their dependence; closes them in the reverse order. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface OpenLibraryOptions {
   log: Logger;
   /** Its own, which go on counting when it is opened again. */
   metrics: LibraryMetrics;
-  /** It was open before: where its folder is gone, no new one is made. */
+  /** It was open before in this process: a store that is missing then is an error, and not made. */
   again: boolean;
   /** Aborted when the library is to be closed: opening gives up. */
   ending: AbortSignal;
@@ -50,15 +50,19 @@ export async function openLibrary(
     if (failures.length > 0) throw failures[0];
   };
   try {
+    ending.throwIfAborted();
     if (again && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
     const folder = openDataFolder(path, randomUUID());
     opened.push(() => folder.release());
     clearInterruptedRestore(path);
     if (!again) rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
     await replaceAbandoned(join(path, 'store'));
-    requireRoomToOpen(path);
-    await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
-    const store = await Store.open(path, randomUUID, folder.isLost, (line) => log.info(line));
+    const store = await host.opening(async () => {
+      ending.throwIfAborted();
+      requireRoomToOpen(path);
+      await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
+      return Store.open(path, randomUUID, folder.isLost, (line) => log.info(line));
+    });
     opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     await ensureActiveModel(store, settings, { now, log });

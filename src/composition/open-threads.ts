@@ -25,7 +25,7 @@ export interface Threads {
 }
 
 export interface HostThreads extends Pick<Threads, 'feeds'> {
-  /** For a library that is opened; no other has had the name. */
+  /** For a library that is opened. `library`: its name on the threads, which no opening has had before. */
   of(library: string): Threads;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const maxWorkQueue = 2048;
 const maxEntityQueue = 16;
 /** The language model and its caches take 150 MB, a text of 16 MB analysed some hundred. */
 const maxWorkHeapMb = 1024;
-/** One run at a time, which hands over piece by piece. */
+/** A run for each library at a time, which hands over piece by piece. */
 const maxClusterQueue = 64;
 const maxClusterHeapMb = 2048;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower. */

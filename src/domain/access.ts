@@ -9,7 +9,7 @@ export type RouteScope = 'public' | Scope;
 /** The library that there is with nothing configured. */
 export const defaultLibrary = 'default';
 /** A library's name is its folder's. */
-const libraryName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+export const libraryName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
 
 export const authToken = z.strictObject({
   name: z.string().min(1),

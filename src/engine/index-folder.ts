@@ -1,6 +1,6 @@
 /**
- * A folder of index files: the manifest, which alone says what is valid, and the files that it names. What is new is written beside that
- * and becomes valid with the rename of the manifest; a crash at any point leaves one of the two. A manifest or file that fails a check is
+ * A folder of index files: the manifest, which alone says what is valid, and the files that it names. New files are written beside the valid
+ * ones and become valid with the rename of the manifest; a crash at any point leaves one of the two. A manifest or file that fails a check is
  * set aside under `*.bad`, told in the log, and never stops a start: the folder is a cache, and what it lacks comes back from the store.
  * What is set aside may hold text that is forgotten since, so it goes with the next save; what nobody names goes at once.
  *
@@ -90,6 +90,17 @@ export class IndexFolder<Manifest> {
   async write(manifest: Manifest): Promise<void> {
     await this.#options.noteLabels?.();
     await replaceText(this.path(MANIFEST), JSON.stringify(manifest, null, 1));
+  }
+
+  /** After a save that failed: delete what the folder's manifest does not name; nothing where that cannot be read. Errors: none. */
+  async sweepFailed(): Promise<void> {
+    try {
+      // Whichever that is: what failed may have been bringing the rename to the disk.
+      const found = await readManifest(this.#options.dir, this.#options.manifest);
+      if (typeof found !== 'string') await this.sweep(found, { isSaved: false });
+    } catch {
+      // The next save or start deletes it.
+    }
   }
 
   /**

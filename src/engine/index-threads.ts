@@ -23,7 +23,7 @@ export interface IndexThreadsOptions {
 
 /** The threads as a library has them. */
 export interface IndexThreads {
-  /** Under which they hold what is the library's. */
+  /** What is the library's has this name on the threads; each opening has another. */
   library: string;
   searchers: readonly SearcherPool[];
   shards: readonly ShardPool[];
@@ -58,17 +58,22 @@ export function openIndexThreads(options: IndexThreadsOptions) {
     }),
   );
   return {
-    of: (library: string): IndexThreads => ({
-      library,
-      searchers: searchers.map((pool) => pool.of(library)),
-      shards: shards.map((pool) => pool.of(library)),
-      async release() {
-        await Promise.all([
-          ...searchers.map((pool) => pool.run('release', { library })),
-          ...shards.map((pool) => pool.run('releaseLibrary', { library })),
-        ]);
-      },
-    }),
+    of(library: string): IndexThreads {
+      const own = {
+        searchers: searchers.map((pool) => pool.of(library)),
+        shards: shards.map((pool) => pool.of(library)),
+      };
+      return {
+        library,
+        ...own,
+        async release() {
+          await Promise.all([
+            ...own.searchers.map((pool) => pool.run('release', { library })),
+            ...own.shards.map((pool) => pool.run('releaseLibrary', { library })),
+          ]);
+        },
+      };
+    },
     close: () => Promise.all([...searchers, ...shards].map((pool) => pool.close())),
   };
 }

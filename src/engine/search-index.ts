@@ -2,20 +2,24 @@
  * The search engine by itself, without the service: documents by words (BM25F) and by vectors, both sides fused and, with the built-in
  * model, reranked. The service stands on the same parts, with a vector space for each of its models (src/index, src/actors/indexes).
  *
- *   manifest.json   identity, dimensions, live labels: what is in the index, as of the last `persist`
+ *   manifest.json   identity, dimensions, shards, live labels: what is in the index, as of the last `persist`
  *   words/, vectors/   segments and shards (index-folder.ts)
+ *
+ * Here the folder is the only copy: one that is another index's, or whose manifest cannot be read, is left as it is and not opened.
  */
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { fuseRrf } from '../compute/ranking/fuse-rrf.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
 import type { Chunk } from '../domain/page.ts';
 import { programFile } from '../files/program-files.ts';
 import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
-import { IndexFolder } from './index-folder.ts';
+import { IndexFolder, readManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
 import { loadWordVectors } from './load-word-vectors.ts';
@@ -24,18 +28,22 @@ import { VectorSpace } from './vectors/vector-space.ts';
 import { SparseIndex } from './words/sparse-index.ts';
 
 export interface Document {
-  /** From 1 to 2³² − 2. It names this text for ever: one that was removed is not used again. */
+  /**
+   * A whole number from 1 to 2³⁰, without large gaps: memory and files have a bit for each up to the largest. It names this text for ever;
+   * never give one that was removed to another text.
+   */
   label: number;
+  /** One passage: it is not split. Only its words and its vector are kept, not the text. */
   text: string;
   title?: string;
-  /** Where the index has vectors of yours. */
+  /** Required where the index was opened with `dim`. */
   vector?: Float32Array;
 }
 
 export interface SearchOptions {
   /** Documents that are wanted, 10 unless given. */
   k?: number;
-  /** The query's vector, where the index has vectors of yours; without it words alone are compared. */
+  /** The query's vector, where the index was opened with `dim`; without it words alone are compared. */
   vector?: Float32Array;
   /** Only these labels may be found. */
   allow?: Iterable<number>;
@@ -43,15 +51,17 @@ export interface SearchOptions {
 
 export interface Hit {
   label: number;
-  /** Of one query only. */
+  /** Comparable within one list only. */
   score: number;
 }
 
 export interface SearchIndexOptions {
-  /** Made where it is lacking. One process at a time. */
+  /** Made where it is lacking. One process at a time; see to that yourself. */
   dir: string;
-  /** Dimensions of vectors that you bring; without it the built-in model makes them. */
+  /** Dimensions of vectors that you bring; without it the built-in model makes them. The same at every opening. */
   dim?: number;
+  /** Threads that hold vectors, one for each core unless given; of a new index only. */
+  shards?: number;
   log?: IndexLog;
 }
 
@@ -60,6 +70,9 @@ const manifestSchema = z.strictObject({
   id: z.string(),
   /** Null: of the built-in model. */
   dim: z.int().min(1).nullable(),
+  /** Which word vectors that model is made of; null where vectors are brought. */
+  vocabulary: z.int().nullable(),
+  shards: z.int().min(1),
   /** Bitmaps, base64: the live labels, and those of them that have a vector (a text without words has none). */
   live: z.base64(),
   embedded: z.base64(),
@@ -73,8 +86,9 @@ const builtInDim = 1024;
 /** Candidates of each side, as the service takes by default. */
 const candidates = 200;
 const rrfK = 60;
-/** Documents modelled and embedded at a time. */
+/** Documents taken in at a time. */
 const batchSize = 128;
+const maxLabel = 2 ** 30;
 const silent: IndexLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 export class SearchIndex {
@@ -87,8 +101,9 @@ export class SearchIndex {
   readonly #vectors: VectorSpace;
   readonly #searchers: Searchers;
   readonly #closeThreads: () => Promise<unknown>;
-  /** Labels that were live at the last `persist` and that damaged or lost files do not hold any more: add their documents again. */
-  readonly missing: Uint32Array;
+  readonly #missing: Set<number>;
+  /** Labels whose documents are on their way into the index. */
+  readonly #adding = new Set<number>();
 
   private constructor(parts: Awaited<ReturnType<typeof openParts>>) {
     this.#folder = parts.folder;
@@ -100,25 +115,40 @@ export class SearchIndex {
     this.#vectors = parts.vectors;
     this.#searchers = parts.searchers;
     this.#closeThreads = parts.closeThreads;
-    this.missing = parts.missing;
+    this.#missing = parts.missing;
   }
 
-  /** Open the index of a folder, as it was persisted last. Errors: of the folder; OperatorError `word_vectors`. */
+  /**
+   * Open the index of a folder, as it was persisted last, or begin one. Errors: RangeError for one of other dimensions, Error for one that
+   * cannot be read or is of other word vectors, which stays as it is; of the folder; OperatorError `word_vectors`.
+   */
   static async open(options: SearchIndexOptions): Promise<SearchIndex> {
     return new SearchIndex(await openParts(options));
   }
 
-  /** Labels that are in the index. */
+  /** Documents in the index. */
   get size(): number {
     return this.#live.size;
   }
 
   /**
-   * Add documents; when this resolves, searches find them. Those whose label is in the index stay as they are. Of what fails some may be
-   * in the index; adding the same again is right.
-   * Errors: RangeError for a document without a vector where yours are wanted; BadVectorError; QueueFullError where too much waits.
+   * Labels that were in the index at the last `persist` and that its files do not hold: damaged or lost, or removed after it and before a
+   * crash. Add again those that you still want.
+   */
+  get missing(): number[] {
+    return [...this.#missing].sort((a, b) => a - b);
+  }
+
+  /**
+   * Add documents; when this resolves, searches find them. Those whose label is in the index stay as they are. If it rejects, some may
+   * have been added; adding the same again is safe.
+   * Errors: RangeError for a bad label, or a document without a vector where one is required; BadVectorError; QueueFullError where too
+   * much waits.
    */
   async add(documents: readonly Document[]): Promise<void> {
+    const bad = documents.find(({ label }) => !Number.isInteger(label) || label < 1 || label > maxLabel);
+    if (bad !== undefined)
+      throw new RangeError(`${bad.label} is no label: it must be a whole number from 1 to ${maxLabel}`);
     const fresh = new Map(documents.map((each) => [each.label, each] as const));
     const all = [...fresh.values()].filter(({ label }) => !this.#live.has(label)).sort((a, b) => a.label - b.label);
     for (let at = 0; at < all.length; at += batchSize) await this.#addBatch(all.slice(at, at + batchSize));
@@ -129,6 +159,7 @@ export class SearchIndex {
     const texts = documents.map(({ title = null, text }) => ({ title, text, chunks: [wholeOf(text)] }));
     const labels = Uint32Array.from(documents, ({ label }) => label);
     const brought = dim === null ? null : rowsOf(documents, dim);
+    for (const label of labels) this.#adding.add(label);
     const atOnce = pLimit(availableParallelism());
     const addWords = documents.map(({ label }, at) =>
       atOnce(async () => this.#words.add(await this.#work.run('modelChunkedText', texts[at]), Uint32Array.of(label))),
@@ -140,15 +171,23 @@ export class SearchIndex {
       const hasVector = (row: number) => vectors.subarray(row * length, (row + 1) * length).some((each) => each !== 0);
       for (const [row, label] of labels.entries()) if (hasVector(row)) this.#embedded.add(label);
     };
-    await Promise.all([...addWords, addVectors()]);
-    for (const label of labels) this.#live.add(label);
+    const settled = await Promise.allSettled([...addWords, addVectors()]);
+    // Those that were removed meanwhile are not among them any more.
+    const added = [...labels].filter((label) => this.#adding.delete(label));
+    const failed = settled.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    for (const label of added) {
+      this.#live.add(label);
+      this.#missing.delete(label);
+    }
   }
 
   /** Remove documents; no search that starts afterwards finds them. */
   async remove(labels: Iterable<number>): Promise<void> {
-    const known = [...new Set(labels)].filter((label) => this.#live.has(label));
+    const known = [...new Set(labels)].filter((label) => this.#live.has(label) || this.#adding.has(label));
     for (const label of known) {
       this.#live.delete(label);
+      this.#adding.delete(label);
       this.#embedded.delete(label);
     }
     this.#words.remove(known);
@@ -181,7 +220,7 @@ export class SearchIndex {
       .slice(0, k);
   }
 
-  /** Make the files agree with the index as it is now: what a crash leaves. Errors: those of the file system; then the files are as before. */
+  /** Write the index as it is now: after a crash it opens so. Errors: those of the file system; what was persisted before still opens. */
   async persist(): Promise<void> {
     const [live, embedded] = [written(this.#live), written(this.#embedded)];
     await Promise.all([this.#words.save(), this.#vectors.save()]);
@@ -199,21 +238,42 @@ export class SearchIndex {
   }
 }
 
-async function openParts({ dir, dim = null, log = silent }: { dir: string; dim?: number | null; log?: IndexLog }) {
+async function openParts({ dir, dim: given, shards: wanted, log = silent }: SearchIndexOptions) {
+  const dim = given ?? null;
   const folder = new IndexFolder<Manifest>({
     dir,
     manifest: manifestSchema,
     ours: /^$/,
     filesOf: () => [],
-    foreign: (found) => (found.dim === dim ? null : `of ${found.dim ?? 'the built-in model’s'} dimensions`),
-    told: ([file], reason) => log.warn({ file, reason }, 'search index: set aside, and begun anew'),
+    foreign: () => null,
+    told: () => {},
   });
-  const manifest = (await folder.read()) ?? { format: 1 as const, id: randomUUID(), dim, live: '', embedded: '' };
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const found = await readManifest(dir, manifestSchema);
+  if (typeof found === 'string') throw new Error(`${dir}: ${found}`);
   const wordVectors = dim === null ? loadWordVectors() : null;
+  const vocabulary = wordVectors === null ? null : openWordVectors(wordVectors).fingerprint;
+  if (found !== null && found.dim !== dim) {
+    const dims = (of: number | null) => (of === null ? 'the built-in model' : `${of} dimensions`);
+    throw new RangeError(`${dir} is an index of ${dims(found.dim)}, not of ${dims(dim)}`);
+  }
+  if (found !== null && found.vocabulary !== vocabulary) {
+    throw new Error(`${dir} was made with other word vectors than this version has: make the index anew`);
+  }
   const cores = availableParallelism();
+  const fresh = {
+    format: 1 as const,
+    id: randomUUID(),
+    dim,
+    vocabulary,
+    shards: wanted ?? cores,
+    live: '',
+    embedded: '',
+  };
+  const manifest = found ?? fresh;
   const threads = openIndexThreads({
     searchers: Math.max(1, Math.floor(cores / 2)),
-    shards: cores,
+    shards: manifest.shards,
     searchData: { wordVectors },
   });
   const work: Work = openThreadPool({
@@ -229,8 +289,19 @@ async function openParts({ dir, dim = null, log = silent }: { dir: string; dim?:
     const { library, searchers, shards } = threads.of(manifest.id);
     const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
     const common = { storeId: manifest.id, library, log };
+    const missing = new Set<number>();
+    const noteMissing = (labels: Iterable<number>) => {
+      for (const label of labels) {
+        live.delete(label);
+        embedded.delete(label);
+        missing.add(label);
+      }
+    };
     const [words, vectors] = await Promise.all([
-      SparseIndex.open({ ...common, dir: join(dir, 'words'), searchers, worker: work }, live.set),
+      SparseIndex.open(
+        { ...common, dir: join(dir, 'words'), searchers, worker: work, ...(vocabulary !== null && { vocabulary }) },
+        live.set,
+      ),
       VectorSpace.open(
         {
           ...common,
@@ -238,14 +309,13 @@ async function openParts({ dir, dim = null, log = silent }: { dir: string; dim?:
           modelId: dim === null ? 'built-in' : 'brought',
           dim: dim ?? builtInDim,
           shards,
-          onMissing: (labels) => log.warn({ labels: labels.length }, 'search index: vectors were lost with a thread'),
+          onMissing: noteMissing, // a thread that died before its vectors were saved
         },
         embedded.set,
       ),
     ]);
     const asking = new Searchers(searchers, library, () => words.index.republish(), log);
-    const missing = Uint32Array.from(new Set([...words.missing, ...vectors.missing])).sort();
-    for (const label of missing) live.delete(label);
+    noteMissing([...words.missing, ...vectors.missing]);
     return {
       ...{ folder, manifest, live, embedded, work, missing, closeThreads },
       ...{ words: words.index, vectors: vectors.space, searchers: asking },

@@ -67,7 +67,7 @@ async function rebuild(settings: Settings, say: (line: string) => void): Promise
     { write: (line) => process.stderr.write(line) },
   );
   const app = await startApp({ settings, log, metrics: createMetrics() });
-  const ask = app.libraryOf(defaultLibrary);
+  const ask = app.askOf(defaultLibrary);
   try {
     await ask('index.settled', {});
     while (await hasIndexJobs(ask)) await delay(pollMs);

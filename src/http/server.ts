@@ -48,7 +48,7 @@ import { boundAnswers, type UntakenAnswers } from './untaken-answers.ts';
 
 export interface ServerOptions extends GuardSettings {
   /** A library by its name. */
-  libraryOf: (name: string) => Ask;
+  askOf: (name: string) => Ask;
   readiness: RouteContext['readiness'];
   tokens: () => readonly AuthToken[];
   log: FastifyBaseLogger;
@@ -148,7 +148,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   });
 
   describeRoutes(app, options.version);
-  const ask: RouteContext['ask'] = (request) => options.libraryOf(holderOf(request).library);
+  const ask: RouteContext['ask'] = (request) => options.askOf(holderOf(request).library);
   const context: RouteContext = {
     ask,
     asking: (reply) => {

@@ -12,8 +12,8 @@
  * closing   a stop was asked for: what is held is finished, in the reverse order
  * breaking  a service cannot go on: all are stopped
  * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
- * over      opening it again does not help (another process has the folder, the store is damaged), or what broke could not be closed within
- *           `closeWithinMs`: the process has to end
+ * over      this process does not open it again: that would not help (another process has the folder, the store is damaged, too many of its
+ *           files were left open), or what broke could not be closed within `closeWithinMs`
  *
  * A stop while it opens or breaks is remembered: the library is closed when that has ended.
  */
@@ -23,9 +23,11 @@ import { FatalError, OperatorError } from '../domain/errors.ts';
 export interface ReopenPolicy {
   backoffMs: number;
   maxBackoffMs: number;
-  /** A library that has served so long begins to count failures anew, ms. */
+  /** After it has served so long, failures are counted from 0 again, ms. */
   steadyMs: number;
   closeWithinMs: number;
+  /** Whether a folder that another process has is waited for. */
+  waitsForFolder: boolean;
 }
 
 /** What an opening gives. */
@@ -49,12 +51,13 @@ interface Context {
 type Event = { type: 'open' } | { type: 'stop' };
 
 /** Whether somebody has to mend what waiting does not. */
-function isFinal(error: unknown): boolean {
+function isFinal(error: unknown, { waitsForFolder }: ReopenPolicy): boolean {
   if (error instanceof FatalError) return error.isFinal;
-  return error instanceof OperatorError && ['data_folder', 'store_damaged', 'store_format'].includes(error.code);
+  if (!(error instanceof OperatorError)) return false;
+  return ['store_damaged', 'store_format'].includes(error.code) || (error.code === 'data_folder' && !waitsForFolder);
 }
 
-/** Where what broke goes when it is closed, also where something of it could not be let go of. */
+/** The ways out of `breaking`, whether or not all could be closed. */
 const broken = [
   { guard: 'isStopAsked', target: 'closed' },
   {
@@ -67,14 +70,14 @@ const broken = [
 export const libraryMachine = setup({
   types: { context: {} as Context, events: {} as Event, input: {} as { policy: ReopenPolicy } },
   actors: {
-    /** Replaced by the host. */
+    /** Replaced by `superviseLibrary`. */
     open: fromPromise<Opened>(() => Promise.reject(new Error('nothing opens this library'))),
     untilBroken: fromPromise<unknown, Opened | null>(async ({ input }) => input?.broken),
     close: fromPromise<void, Opened | null>(async ({ input }) => input?.close()),
   },
   guards: {
     isStopAsked: ({ context }) => context.isStopAsked,
-    isFinal: (_, { error }: { error: unknown }) => isFinal(error),
+    isFinal: ({ context }, { error }: { error: unknown }) => isFinal(error, context.policy),
   },
   actions: {
     noteReason: assign({ reason: (_, { error }: { error: unknown }) => error }),

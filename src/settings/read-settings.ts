@@ -3,7 +3,7 @@
  * environment variables; it reports everything that is wrong at once, so that one correction is enough.
  */
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { presetKeepParams } from '../compute/web/canonical-url.ts';
 import { defaultLibrary } from '../domain/access.ts';
@@ -83,7 +83,7 @@ interface Conflict {
 
 function crossChecks(settings: DeclaredSettings): Conflict[] {
   const conflicts: Conflict[] = [];
-  const { auth_token, auth_tokens, chunking, embedder, libraries, reranker, providers } = settings;
+  const { auth_token, auth_tokens, chunking, data_dir, embedder, libraries, reranker, providers } = settings;
   const reachable = (baseUrl: string | null, name: string | null): boolean =>
     baseUrl !== null || (name !== null && Object.hasOwn(providers, name) && providers[name]?.base_url !== null);
 
@@ -118,6 +118,20 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
   if (libraries.dir !== null && auth_token === null && auth_tokens.length === 0) {
     const problem = `${dir}=${libraries.dir}: needs ${tokens}, which name the libraries`;
     conflicts.push({ about: [tokens, dir], problem });
+  }
+  const doubled = auth_tokens.find(({ token, library }) =>
+    [...(auth_token === null ? [] : [{ token: auth_token, library: defaultLibrary }]), ...auth_tokens].some(
+      (other) => other.token === token && other.library !== library,
+    ),
+  );
+  if (doubled !== undefined) {
+    const problem = `${tokens}: the token ${doubled.name} of the library ${doubled.library} is one of another library, too`;
+    conflicts.push({ about: [tokens], problem });
+  }
+  if (libraries.dir !== null && [data_dir, dirname(data_dir)].includes(libraries.dir)) {
+    const data = variableName(['data_dir']);
+    const problem = `${data}=${data_dir}: must not be ${dir}, nor a folder in it, which is a library's`;
+    conflicts.push({ about: [data, dir], problem });
   }
   if (libraries.dir === null && elsewhere !== undefined) {
     const problem = `${tokens}: the token ${elsewhere.name} is of the library ${elsewhere.library}: set ${dir}, or name none`;

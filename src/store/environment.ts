@@ -79,8 +79,8 @@ const maxDatabases = 64;
 const maxReaders = 64;
 
 /** What is open of files that were abandoned, by their identity: LMDB would hand it out again. */
-const abandoned = new Map<string, RootDatabase>();
-/** Each keeps its file's room on the disk until the process ends. */
+const abandoned = new Map<string, { root: RootDatabase; path: string }>();
+/** Of one store: each keeps its file's room on the disk until the process ends. */
 const maxAbandoned = 3;
 
 /** Where a compact copy is made; what a crash left there is deleted. */
@@ -190,7 +190,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       return closed;
     },
     abandon: () => {
-      abandoned.set(opened, root);
+      abandoned.set(opened, { root, path });
     },
   };
 }
@@ -238,7 +238,7 @@ export async function replaceAbandoned(path: string): Promise<void> {
   const dataFile = join(path, 'data.mdb');
   const found = await stat(dataFile).catch(() => null);
   if (found === null || !abandoned.has(fileIdentity(found))) return;
-  if (abandoned.size >= maxAbandoned) {
+  if ([...abandoned.values()].filter((each) => each.path === path).length >= maxAbandoned) {
     throw new FatalError(`the store could not be brought to the disk ${maxAbandoned} times`, { isFinal: true });
   }
   roomFor(path, found.size);

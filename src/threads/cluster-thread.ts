@@ -47,6 +47,12 @@ export function beginKeywords({ run }: OfRun): void {
   texts.set(run, new ClassKeywords());
 }
 
+/** Let go of a run that is given up. */
+export function forget({ run }: OfRun): void {
+  tables.delete(run);
+  texts.delete(run);
+}
+
 export interface TextOfCluster {
   /** -1: of no cluster. */
   cluster: number;

@@ -1,7 +1,7 @@
 /**
- * A semaphore with a bounded queue for each owner. Owners that wait take turns, and within one it is first come, first served: however
- * many wait for one library, another's are next but one. Who gives up while it waits leaves the queue at once and makes room for another.
- * Called by the thread pools.
+ * A semaphore with a bounded queue for each owner. Owners take turns, and within one it is first come, first served: however many tasks
+ * of one library wait, another's first one waits for one of each owner at most. Who gives up while it waits leaves the queue at once and
+ * makes room for another. Called by the thread pools.
  */
 
 /** More would wait than may. */

@@ -77,9 +77,9 @@ export class WholeSystem {
     return listOf((await this.ask('page.chunks', { page_id })).chunks);
   }
 
-  get ask(): ReturnType<App['libraryOf']> {
+  get ask(): ReturnType<App['askOf']> {
     assert.ok(this.#app !== undefined, 'the system does not run');
-    return this.#app.libraryOf('default');
+    return this.#app.askOf('default');
   }
 
   get chat(): App['chat'] {

@@ -48,7 +48,7 @@ test('what was persisted is there when the folder is opened again, and nothing e
   await index.remove([2]);
   await index.close();
   const again = await SearchIndex.open({ dir });
-  assert.deepEqual([again.size, again.missing], [3, new Uint32Array(0)]);
+  assert.deepEqual([again.size, again.missing], [3, []]);
   assert.deepEqual(labels(await again.search('storks on the roof', { k: 1 })), [40]);
   assert.ok(!labels(await again.search('sourdough')).includes(2));
   await again.close();
@@ -67,8 +67,45 @@ test('documents that lost files do not hold any more are named, and found when t
     [2, 7, 40, 41],
   );
   await again.add(documents);
-  assert.equal(again.size, 4);
+  assert.deepEqual([again.size, again.missing], [4, []]);
   assert.equal(labels(await again.search('sourdough'))[0], 2);
+});
+
+test('a folder of another index, or whose manifest cannot be read, stays as it is', async (t) => {
+  const dir = join(temporaryFolder(t), 'index');
+  const index = await SearchIndex.open({ dir });
+  await index.add(documents);
+  await index.close();
+  await assert.rejects(SearchIndex.open({ dir, dim: 384 }), /is an index of the built-in model, not of 384 dimensions/);
+  const path = join(dir, 'manifest.json');
+  const text = readFileSync(path, 'utf8');
+  for (const damaged of ['', text.slice(0, 100)]) {
+    writeFileSync(path, damaged);
+    await assert.rejects(SearchIndex.open({ dir }), /manifest.json cannot be read/);
+  }
+  writeFileSync(path, text);
+  const again = await opened(t, { dir });
+  assert.deepEqual([again.size, again.missing], [4, []]);
+});
+
+test('an index that was made with other numbers of cores opens as it was', async (t) => {
+  const dir = join(temporaryFolder(t), 'index');
+  const index = await SearchIndex.open({ dir, shards: 3 });
+  await index.add(documents);
+  await index.close();
+  const again = await opened(t, { dir });
+  assert.deepEqual([again.size, again.missing], [4, []]);
+  assert.equal(labels(await again.search('sourdough'))[0], 2);
+});
+
+test('what is removed while it is added is not found', async (t) => {
+  const index = await opened(t, { dir: join(temporaryFolder(t), 'index') });
+  const adding = index.add(documents);
+  await index.remove([7]);
+  await adding;
+  assert.equal(index.size, 3);
+  assert.ok(!labels(await index.search('wading birds')).includes(7));
+  for (const label of [0, -1, 1.5, 2 ** 31]) await assert.rejects(index.add([{ label, text: 'x' }]), RangeError);
 });
 
 test('the example of the README runs', async (t) => {

@@ -46,7 +46,7 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
   const metrics = createMetrics();
   metrics.ofLibrary();
   const app = buildServer({
-    libraryOf: () => ask,
+    askOf: () => ask,
     readiness: (signal) => ask('system.readiness', {}, { signal }),
     tokens: () => tokens,
     log,

@@ -5,7 +5,7 @@ import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import { FatalError, OperatorError } from '../../src/domain/errors.ts';
 import { libraryMachine, type Opened } from '../../src/machines/library.ts';
 
-const policy = { backoffMs: 100, maxBackoffMs: 1000, steadyMs: 60_000, closeWithinMs: 5000 };
+const policy = { backoffMs: 100, maxBackoffMs: 1000, steadyMs: 60_000, closeWithinMs: 5000, waitsForFolder: false };
 
 class Life {
   readonly clock = new SimulatedClock();

@@ -23,7 +23,7 @@ const app = await startApp({
     return handler(job, context);
   },
 });
-const ask = app.libraryOf('default');
+const ask = app.askOf('default');
 const results = await ask('page.ingestBatch', {
   pages: Array.from({ length: pages }, (_, no) => ({
     url: `https://poison.example/${no + 1}`,

@@ -21,6 +21,20 @@ export async function findKeywords(
   { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
 ): Promise<Map<number, string[]>> {
   const run = randomUUID();
+  try {
+    return await keywordsOf({ reader, pool }, run, pages, { signal, goOn });
+  } catch (error) {
+    await pool.run('forget', { run }).catch(() => {}); // a thread that ended has forgotten it
+    throw error;
+  }
+}
+
+async function keywordsOf(
+  { reader, pool }: { reader: StoreReader; pool: ClusterPool },
+  run: string,
+  pages: readonly ClusteredText[],
+  { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
+): Promise<Map<number, string[]>> {
   await pool.run('beginKeywords', { run }, { signal });
   for (let at = 0; at < pages.length; at += batchPages) {
     signal.throwIfAborted();

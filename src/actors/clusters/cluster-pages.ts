@@ -46,7 +46,11 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const model = reader.models.activeModel();
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
     const token = randomUUID();
-    const pageNos = await handOverPages({ reader, pool }, token, model, { signal, goOn });
+    const handingOver = handOverPages({ reader, pool }, token, model, { signal, goOn });
+    const pageNos = await handingOver.catch(async (error) => {
+      await pool.run('forget', { run: token }).catch(() => {}); // a thread that ended has forgotten it
+      throw error;
+    });
     const current = reader.clusters.currentRun();
     const earlier = await foundClusters(reader, pageNos, current);
     const scale = reader.clusters.run(current)?.params.tried_resolution;

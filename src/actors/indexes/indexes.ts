@@ -51,7 +51,13 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
     try {
       return await open(dependencies, undo);
     } catch (error) {
-      for (const step of undo.reverse()) await step();
+      for (const step of undo.reverse()) {
+        try {
+          await step();
+        } catch (also) {
+          dependencies.log.warn({ err: also }, 'a part of the index could not be let go of');
+        }
+      }
       throw error;
     }
   };
@@ -69,17 +75,23 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const mark = await HighWaterMark.open(dir, reader.counters.peek('label'), log);
   const noteLabels = () => mark.raise(catalog.flushedEnd);
   const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, library, log, monotonic, busy, noteLabels });
+  undo.push(() => spaces.close());
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
   const active = reader.models.activeModel();
   const vocabulary = vocabularyOf(searchData);
   const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
   const sparseOptions = { ...files, searchers, library, saveEveryDocs };
-  const [opened, dense] = await Promise.all([
-    SparseIndex.open(sparseOptions, catalog.live()),
+  const sides = [
+    SparseIndex.open(sparseOptions, catalog.live()).then((side) => {
+      undo.push(() => side.index.close());
+      return side;
+    }),
     active === undefined ? null : spaces.load(active),
     ...searchers.map((searcher) => searcher.run('warmUp', undefined)),
-  ]);
+  ] as const;
+  await Promise.allSettled(sides); // where one fails the other is open, too, or will never be
+  const [opened, dense] = await Promise.all(sides);
   const sparse = opened.index;
   const recovery = new StartRecovery({ dir, reader, catalog, work, sparse: opened, dense, log, aroundRecovery });
   const completeness = indexCompleteness({ reader, catalog, spaces, recovery });

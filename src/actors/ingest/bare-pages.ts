@@ -1,6 +1,6 @@
 /**
- * Makes pages findable that have no text: those still to be fetched, those that could not be, and those whose text has no words. They
- * get a bare chunk, which is found by title, author, host, tags and note; the text takes its place when it comes. No job is needed: what
+ * Makes pages findable of which no text is in the index: those still to be fetched, those that could not be fetched or indexed, and those
+ * whose text has no words. They get a bare chunk, which is found by title, author, host, tags and note; the text takes its place when it comes. No job is needed: what
  * lacks its chunk is seen from the rows, at the start (a store of before, a crash) and with every commit.
  */
 
@@ -22,8 +22,9 @@ export interface BarePagesDependencies {
 
 /** Pages in work at once: four batches, so that pages with a text are never far behind. */
 const width = 32;
-/** What could not be done, as a provider or the disk does not work, is tried again after so long, ms. */
-const tryAgainMs = 60_000;
+/** What could not be done, as a provider or the disk does not work, is tried again after so long, ms, and after twice as long each time. */
+const firstWaitMs = 60_000;
+const maxWaitMs = 24 * 3_600_000;
 
 export class BarePages {
   readonly #dependencies: BarePagesDependencies;
@@ -34,6 +35,7 @@ export class BarePages {
   readonly #failed = new Set<number>();
   #running: Promise<void> | undefined;
   #again: NodeJS.Timeout | undefined;
+  #waitMs = firstWaitMs;
 
   constructor(dependencies: BarePagesDependencies) {
     this.#dependencies = dependencies;
@@ -79,14 +81,20 @@ export class BarePages {
     const limit = pLimit(width);
     const errors = await Promise.all(some.map((no) => limit(() => this.#index(no))));
     const failures = errors.filter((error) => error !== null);
+    if (failures.length === 0) this.#waitMs = firstWaitMs;
     if (failures.length === 0 || this.#stop.signal.aborted) return;
     const { log } = this.#dependencies;
-    log.warn({ err: failures[0], pages: failures.length }, 'pages without a text are made findable in a minute');
+    const [waitMs, again_in_s] = [this.#waitMs, this.#waitMs / 1000];
+    this.#waitMs = Math.min(maxWaitMs, 2 * waitMs);
+    log.warn(
+      { err: failures[0], pages: failures.length, again_in_s },
+      'pages without a text could not be made findable',
+    );
     clearTimeout(this.#again);
     this.#again = setTimeout(() => {
       for (const no of this.#failed) this.#waiting.add(no);
       this.#start();
-    }, tryAgainMs).unref();
+    }, waitMs).unref();
   }
 
   /** Gives why that failed, or null. */

@@ -1,6 +1,6 @@
 /**
- * What a service does beside its requests: one step after the other, some again and again, until the service stops. A step that fails is
- * told and hinders no other.
+ * A service's work beside its requests: steps that run one at a time, some at intervals, until the service stops. A step that fails is
+ * logged and does not stop the others.
  */
 import type { Logger } from 'pino';
 import { maxTimerMs } from '../../domain/durations.ts';
@@ -16,7 +16,7 @@ const everyMs: Every = (ms, run) => {
 export class Background {
   readonly #log: Logger;
   readonly #every: Every;
-  readonly #clocks: (() => void)[] = [];
+  readonly #stopTimers: (() => void)[] = [];
   #work: Promise<void> = Promise.resolve();
   #isStopping = false;
 
@@ -25,7 +25,7 @@ export class Background {
     this.#every = every;
   }
 
-  /** Long steps look at it. */
+  /** Long steps ask between two slices. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
@@ -42,7 +42,7 @@ export class Background {
     });
   }
 
-  /** Do a step every so many ms; where it still waits for its turn it is not done twice. */
+  /** Do a step every so many ms. A tick is skipped while the one before still waits for its turn. */
   every(ms: number, failure: string, step: () => Promise<unknown>): void {
     let waits = false;
     const tick = () => {
@@ -53,10 +53,10 @@ export class Background {
         return step();
       });
     };
-    this.#clocks.push(this.#every(ms, tick));
+    this.#stopTimers.push(this.#every(ms, tick));
   }
 
-  /** Slice after slice of a step, each from what the one before gave, until one gives null; others get their turn in between. */
+  /** Slice after slice of a step, each from what the one before gave, until one gives null. Requests are answered in between; other steps wait. */
   async slices<From>(first: From, slice: (from: From) => Promise<From | null>): Promise<void> {
     for (let from: From | null = first; from !== null && !this.#isStopping; await new Promise(setImmediate)) {
       from = await slice(from);
@@ -66,7 +66,7 @@ export class Background {
   /** Begin nothing more; resolves when what runs has ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    for (const stopClock of this.#clocks) stopClock();
+    for (const stopTimer of this.#stopTimers) stopTimer();
     await this.#work;
   }
 }

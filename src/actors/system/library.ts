@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
 import { DomainError } from '../../domain/errors.ts';
-import { libraryMachine, type Opened, type ReopenPolicy } from '../../machines/library.ts';
+import { libraryMachine, type Opened } from '../../machines/library.ts';
 import type { SystemAsk } from './system-messages.ts';
 
 /** A library that serves. */
@@ -17,6 +17,8 @@ export interface LibraryOptions {
   /** `again`: it was open before in this process. When `ending` is aborted, opening gives up. Errors: why it cannot be opened. */
   open(again: boolean, ending: AbortSignal): Promise<OpenedLibrary>;
   log: Logger;
+  /** The process has no other: where it cannot be opened again, the process ends. One of several waits for its folder, too. */
+  isAlone: boolean;
   /** Times the waits; the system's own unless given. */
   clock?: ActorOptions<AnyActorLogic>['clock'];
 }
@@ -29,16 +31,16 @@ export interface Library {
   state(): LibraryState;
   /** Resolves when it serves for the first time. Errors: why the first opening failed; unless it is over, it is opened again. */
   opened: Promise<void>;
-  /** Resolves with the reason when it broke and is not opened again: the process has to end. */
+  /** Resolves with the reason when this process does not open it again. */
   over: Promise<unknown>;
   /** Close it in order; it is not opened again. However often it is asked for, that is done once. */
   close(): Promise<void>;
 }
 
-const policy: ReopenPolicy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
+const policy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
 
 /** Open a library and keep it open. */
-export function superviseLibrary({ open, log, clock }: LibraryOptions): Library {
+export function superviseLibrary({ open, log, isAlone, clock }: LibraryOptions): Library {
   const ending = new AbortController();
   let serving: OpenedLibrary | null = null;
   let wasOpen = false;
@@ -53,7 +55,7 @@ export function superviseLibrary({ open, log, clock }: LibraryOptions): Library 
     },
   });
   const actor = createActor(machine, {
-    input: { policy },
+    input: { policy: { ...policy, waitsForFolder: !isAlone } },
     ...(clock === undefined ? {} : { clock }),
   });
   let before: LibraryState = 'closed';
@@ -62,8 +64,11 @@ export function superviseLibrary({ open, log, clock }: LibraryOptions): Library 
     before = value;
     if (value !== 'serving') serving = null;
     if (value === 'breaking') log.error({ err: context.reason }, 'the library cannot go on and is closed');
-    if (value === 'failed' && wasOpen)
+    // Who opens the only one is told by `opened`.
+    if (value === 'failed' && (wasOpen || !isAlone))
       log.error({ err: context.reason, failures: context.failures }, 'the library is not open');
+    if (value === 'over' && !isAlone)
+      log.error({ err: context.reason }, 'the library is not opened again before the next start');
     if (value === 'serving' && context.failures > 0) log.warn({}, 'the library is open again');
   });
   const settled = (...states: LibraryState[]) =>

@@ -190,6 +190,7 @@ async function service(context: Context): Promise<Found> {
   if (!(await client.isUp())) return { state: 'skipped', detail: `nothing answers at ${client.baseUrl}` };
   await client.call('GET', '/v1/whoami');
   await client.call('GET', '/readyz');
+  await client.call('GET', '/v1/jobs?limit=1'); // of several libraries one may be ready, and this one not
   return { state: 'ok', detail: `ready at ${client.baseUrl}, and the token is accepted` };
 }
 

@@ -93,6 +93,7 @@ async function serviceStatus(context: Context): Promise<ServiceStatus> {
   const status = { url: baseUrl, running: true, ready: true, reason: null, network: null, index: null };
   try {
     const { index = null } = await client.call<{ index?: IndexState }>('GET', '/readyz');
+    // Of several libraries one may be ready, and this one not.
     return { ...status, network: await networkOf(client), index };
   } catch (error) {
     if (error instanceof UnreachableError)
@@ -109,7 +110,7 @@ async function networkOf(client: ServiceClient): Promise<ServiceStatus['network'
     return breaker === undefined || breaker.state === 'closed' ? 'up' : 'away';
   } catch (error) {
     // Whether it is ready needs no token; this does.
-    if (error instanceof ServiceError) return null;
+    if (error instanceof ServiceError && error.status !== 503) return null;
     throw error;
   }
 }

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Scope } from '../../domain/access.ts';
-import { type ExitCode, exitCodes } from '../cli-error.ts';
+import { libraryName, type Scope } from '../../domain/access.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 
 export interface TokenArguments {
@@ -14,6 +14,12 @@ export interface TokenArguments {
 
 export function newTokenCommand(context: Context, { name, scope }: TokenArguments): ExitCode {
   const { settings, terminal, json, library, newToken } = context;
+  if (library !== undefined && name === undefined) {
+    throw new CliError(exitCodes.misuse, 'a token of a library needs a name: say --name');
+  }
+  if (library !== undefined && !libraryName.safeParse(library).success) {
+    throw new CliError(exitCodes.misuse, `--library ${library}: a name has a to z, 0 to 9, ., _ and - only`);
+  }
   const token = newToken();
   if (name !== undefined) {
     const scopes = scope === 'write' ? ['read', 'write'] : ['read'];

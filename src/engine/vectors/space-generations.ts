@@ -173,7 +173,7 @@ export class SpaceGenerations {
       await this.#folder.write(manifest);
       this.#manifest = manifest;
     } catch (error) {
-      await this.#folder.sweep(this.#manifest, { isSaved: false });
+      await this.#folder.sweepFailed();
       throw error;
     }
     changes.forEach((count, shard) => {

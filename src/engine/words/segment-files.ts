@@ -101,11 +101,16 @@ export class SegmentFiles {
    */
   async save(segments: readonly StoredSegment[]): Promise<void> {
     const entries = new Map<number, SegmentEntry>();
-    for (const stored of segments) entries.set(stored.id, this.#saved.get(stored.id) ?? (await this.#write(stored)));
     const generation = this.#generation + 1;
-    const { storeId } = this.#options;
-    const manifest: Manifest = { format: 1, store_id: storeId, generation, segments: [...entries.values()] };
-    await this.#folder.write(manifest);
+    const manifest: Manifest = { format: 1, store_id: this.#options.storeId, generation, segments: [] };
+    try {
+      for (const stored of segments) entries.set(stored.id, this.#saved.get(stored.id) ?? (await this.#write(stored)));
+      manifest.segments = [...entries.values()];
+      await this.#folder.write(manifest);
+    } catch (error) {
+      await this.#folder.sweepFailed();
+      throw error;
+    }
     this.#generation = generation;
     this.#saved = entries;
     await this.#folder.sweep(manifest, { isSaved: true });

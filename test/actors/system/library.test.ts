@@ -12,6 +12,7 @@ function library() {
   const openings: { again: boolean; ending: AbortSignal; resolve(): void; reject(error: unknown): void }[] = [];
   const closings: { break: (reason: unknown) => void; closed: boolean }[] = [];
   const supervised = superviseLibrary({
+    isAlone: true,
     clock,
     log,
     open: (again, ending) =>

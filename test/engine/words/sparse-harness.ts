@@ -24,17 +24,17 @@ export interface Threads {
 }
 
 export function openThreads(): Threads {
-  const entry = (name: string) => new URL(`../../src/threads/${name}.ts`, import.meta.url);
+  const entry = (name: string) => new URL(`../../../src/${name}.ts`, import.meta.url);
   const searcher = (number: number) =>
     openThreadPool<SearchTasks>({
-      entry: entry('search-thread'),
+      entry: entry('threads/search-thread'),
       name: `searcher ${number}`,
       threads: 1,
       maxQueue: 1000,
     });
   return {
     searchers: [searcher(0), searcher(1)],
-    worker: openThreadPool<WorkTasks>({ entry: entry('segment-tasks'), name: 'work', threads: 1, maxQueue: 1000 }),
+    worker: openThreadPool<WorkTasks>({ entry: entry('engine/words/segment-tasks'), name: 'work', threads: 1, maxQueue: 1000 }),
   };
 }
 
