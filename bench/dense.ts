@@ -53,7 +53,7 @@ const options = {
   dir,
   storeId: 'bench',
   shards,
-  library: 'bench',
+  namespace: 'bench',
   log,
   onMissing: () => undefined,
 };

@@ -7,9 +7,9 @@
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { candidateRerankers } from '../src/engine/rerank/rerank-candidates.ts';
+import { buildSegmentOfTerms } from '../src/engine/words/build-segment.ts';
 import { corpusSegment, planQuery } from '../src/engine/words/corpus.ts';
 import { createDeletions } from '../src/engine/words/deletions.ts';
-import { modelTerms } from '../src/engine/words/model-segment.ts';
 import { createScratch, searchSegments } from '../src/engine/words/search-segments.ts';
 import { labelSegment } from '../src/engine/words/segment.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
@@ -42,7 +42,7 @@ const corpus = sizes.map((size, id) => {
       body: analyzer.analyze(chunk.join(' ')).terms.slice(),
     };
   });
-  const segment = modelTerms(lexicon, documents, {
+  const segment = buildSegmentOfTerms(lexicon, documents, {
     fingerprint: vectors.fingerprint,
     rowOf: (word) => lookupTerm(vectors.vocabulary, word),
   });

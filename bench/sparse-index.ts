@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBitRange, createBitmap } from '../src/compute/structures/bitmap.ts';
-import { modelSegment } from '../src/engine/words/model-segment.ts';
+import { buildSegment } from '../src/engine/words/build-segment.ts';
 import { SparseIndex } from '../src/engine/words/sparse-index.ts';
 import { openThreadPool } from '../src/threads/thread-pool.ts';
 import { describeMachine } from './machine.ts';
@@ -43,7 +43,7 @@ const log = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 const dir = await mkdtemp(join(tmpdir(), 'readback-bench-'));
-const options = { dir, storeId: 'bench', library: 'bench', searchers, worker, log };
+const options = { dir, storeId: 'bench', namespace: 'bench', searchers, worker, log };
 
 try {
   const live = createBitmap(chunks);
@@ -90,7 +90,7 @@ async function timeAdds(index: SparseIndex) {
       const first = next;
       next += CHUNKS_PER_PAGE;
       const modelStarted = performance.now();
-      const { buffer } = modelSegment(
+      const { buffer } = buildSegment(
         Array.from({ length: CHUNKS_PER_PAGE }, (_, i) => ({
           title: [],
           section: [],
@@ -121,7 +121,7 @@ async function timeSearches() {
     for (let i = 0; i < QUERIES; i++) {
       const { words } = workload.query(i);
       const started = performance.now();
-      await searchers[i % 2].run('search', { library: 'bench', terms: words, k: TOP });
+      await searchers[i % 2].run('search', { namespace: 'bench', terms: words, k: TOP });
       if (round > 0) times.push(performance.now() - started);
     }
   }

@@ -7,10 +7,10 @@
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { TopK } from '../src/compute/structures/top-k.ts';
 import { contribution } from '../src/engine/words/bm25f.ts';
+import { buildSegment } from '../src/engine/words/build-segment.ts';
 import { type CorpusSegment, corpusSegment, planQuery, type QueryPlan } from '../src/engine/words/corpus.ts';
 import { createDeletions } from '../src/engine/words/deletions.ts';
 import { mergeSegments } from '../src/engine/words/merge-segments.ts';
-import { modelSegment } from '../src/engine/words/model-segment.ts';
 import { createScratch, type SparseHits, scoreLabels, searchSegments } from '../src/engine/words/search-segments.ts';
 import { MAX_SEGMENT_DOCS, openSegment, type Segment } from '../src/engine/words/segment.ts';
 import { describeMachine } from './machine.ts';
@@ -82,7 +82,7 @@ function modelAll(chunks: number): { minis: Segment[]; modelMs: number } {
       body: workload.chunkWords(first + i),
     }));
     const started = performance.now();
-    const mini = modelSegment(documents);
+    const mini = buildSegment(documents);
     modelMs += performance.now() - started;
     for (let i = 0; i < count; i++) mini.labels[i] = first + i;
     minis.push(openSegment(mini.buffer));

@@ -47,7 +47,7 @@ export async function measureEngine(dataDir: string, dim: number): Promise<Engin
       dir: join(home, name),
       storeId: 'bench',
       shards,
-      library: 'bench',
+      namespace: 'bench',
       log: silent,
       onMissing: () => {},
     };

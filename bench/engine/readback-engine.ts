@@ -72,7 +72,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   const live = await indexedBefore(dir, data);
   const [sparse, dense] = await Promise.all([
     SparseIndex.open(
-      { dir: join(dir, 'sparse'), storeId: 'bench', library: 'bench', searchers, worker: work, log },
+      { dir: join(dir, 'sparse'), storeId: 'bench', namespace: 'bench', searchers, worker: work, log },
       live,
     ),
     VectorSpace.open(
@@ -82,7 +82,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
         dir: join(dir, 'dense'),
         storeId: 'bench',
         shards,
-        library: 'bench',
+        namespace: 'bench',
         log,
         busy: () => work.load > 0,
         onMissing: () => undefined,
@@ -100,7 +100,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       for (;;) {
         const { done, value } = await batches.next();
         if (done) return;
-        const segment = await work.run('modelChunkedText', joined(value.texts));
+        const segment = await work.run('segmentOfChunks', joined(value.texts));
         await index.add(
           segment,
           Uint32Array.from(value.texts, (_, i) => value.first + i),

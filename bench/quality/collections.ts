@@ -9,12 +9,12 @@ import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { lookupTerm } from '../../src/compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { chunkText } from '../../src/compute/text/chunk-text.ts';
-import type { ForwardDocument } from '../../src/engine/rerank/forward-index.ts';
 import type { ForwardPart } from '../../src/engine/rerank/word-numbers.ts';
 import { UNITS } from '../../src/engine/words/bm25f.ts';
+import { buildSegmentOfTerms } from '../../src/engine/words/build-segment.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../src/engine/words/deletions.ts';
-import { modelTerms } from '../../src/engine/words/model-segment.ts';
+import type { ForwardDocument } from '../../src/engine/words/forward-index.ts';
 
 /** The defaults of the settings `chunking.*`. */
 const CHUNKING = { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 };
@@ -80,7 +80,7 @@ export function prepareCollection(
       rows.push(row);
     }
   }
-  const segment = modelTerms(
+  const segment = buildSegmentOfTerms(
     lexicon,
     counted.map(({ title, body }) => ({ title, section: new Uint32Array(0), body })),
     { fingerprint: wordVectors.fingerprint, rowOf: (word) => lookupTerm(wordVectors.vocabulary, word) },

@@ -11,7 +11,7 @@ import { openThreadPool, type SharedPool } from '../threads/thread-pool.ts';
 
 export interface Threads {
   cores: number;
-  /** Chunking, embedding, modelling segments. */
+  /** Chunking, embedding, building segments. */
   work: WorkPool;
   /** Threads of `work`. */
   workers: number;

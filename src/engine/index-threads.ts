@@ -1,6 +1,6 @@
 /**
  * The pinned threads of the index: searchers, which hold the segments and the language model, and shards, which hold vectors. The host
- * opens them once; each library has them under a name of its own, and lets go of what they hold for it when it is closed.
+ * opens them once; each index has them in a namespace of its own, new at each opening, and releases it when it is closed.
  */
 
 import { programFile } from '../files/program-files.ts';
@@ -9,7 +9,7 @@ import type { SearchThreadData } from './analyze-query.ts';
 import type { SearcherPool } from './searchers.ts';
 import type { ShardPool } from './vectors/space-shards.ts';
 
-/** The pool that chunks, embeds, models and merges: shared with the jobs, so opened in src/composition/open-threads.ts. */
+/** The pool that chunks, embeds, builds and merges segments: shared with the jobs, so opened in src/composition/open-threads.ts. */
 export type WorkPool = SharedPool<typeof import('../threads/work-thread.ts')>;
 
 export interface IndexThreadsOptions {
@@ -21,17 +21,17 @@ export interface IndexThreadsOptions {
   searchData: SearchThreadData;
 }
 
-/** The threads as a library has them. */
+/** The threads as one index has them. */
 export interface IndexThreads {
-  /** What is the library's has this name on the threads; each opening has another. */
-  library: string;
+  /** Names what is this index's on the threads. */
+  namespace: string;
   searchers: readonly SearcherPool[];
   shards: readonly ShardPool[];
-  /** Forget the library. */
+  /** Forget the namespace. */
   release(): Promise<void>;
 }
 
-/** Tasks that may wait for a searcher or a shard, of each library: some seconds of work. */
+/** Tasks that may wait for a searcher or a shard, of each namespace: some seconds of work. */
 const maxQueue = 1024;
 /** A search leaves some 10 KB of short-lived objects: V8 would let tens of MB of them pile up in each thread. */
 const maxYoungMb = 8;
@@ -58,18 +58,18 @@ export function openIndexThreads(options: IndexThreadsOptions) {
     }),
   );
   return {
-    of(library: string): IndexThreads {
+    of(namespace: string): IndexThreads {
       const own = {
-        searchers: searchers.map((pool) => pool.of(library)),
-        shards: shards.map((pool) => pool.of(library)),
+        searchers: searchers.map((pool) => pool.of(namespace)),
+        shards: shards.map((pool) => pool.of(namespace)),
       };
       return {
-        library,
+        namespace,
         ...own,
         async release() {
           await Promise.all([
-            ...own.searchers.map((pool) => pool.run('release', { library })),
-            ...own.shards.map((pool) => pool.run('releaseLibrary', { library })),
+            ...own.searchers.map((pool) => pool.run('release', { namespace })),
+            ...own.shards.map((pool) => pool.run('releaseNamespace', { namespace })),
           ]);
         },
       };

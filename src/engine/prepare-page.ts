@@ -11,7 +11,7 @@ import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import type { Lexicon } from '../compute/text/lexicon.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
-import { type ForwardVocabulary, modelTerms, type SparseTermDocument } from './words/model-segment.ts';
+import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
 
 const noTerms = new Uint32Array(0);
 
@@ -69,17 +69,17 @@ export function preparePages(
   return {
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
     vectors: embedAll(embedder, dims, analyzer.lexicon, documents),
-    segment: modelTerms(analyzer.lexicon, documents, vocabulary).buffer,
+    segment: buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer,
   };
 }
 
 /** The segment of a text that was chunked before: the same that `preparePages` made then, whatever the chunking is now. */
-export function modelChunkedText(
+export function segmentOfChunks(
   { analyzer, vocabulary }: Pick<PageTools, 'analyzer' | 'vocabulary'>,
   page: ChunkedText,
 ): SharedArrayBuffer {
   analyzer.trim();
-  return modelTerms(analyzer.lexicon, chunkedDocuments(analyzer, page), vocabulary).buffer;
+  return buildSegmentOfTerms(analyzer.lexicon, chunkedDocuments(analyzer, page), vocabulary).buffer;
 }
 
 /** Vectors of texts that were chunked before, by the embedded model of so many dimensions: the same as when they were prepared. */

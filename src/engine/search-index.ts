@@ -162,7 +162,7 @@ export class SearchIndex {
     for (const label of labels) this.#adding.add(label);
     const atOnce = pLimit(availableParallelism());
     const addWords = documents.map(({ label }, at) =>
-      atOnce(async () => this.#words.add(await this.#work.run('modelChunkedText', texts[at]), Uint32Array.of(label))),
+      atOnce(async () => this.#words.add(await this.#work.run('segmentOfChunks', texts[at]), Uint32Array.of(label))),
     );
     const addVectors = async () => {
       const vectors = brought ?? (await this.#work.run('embedChunkedTexts', { pages: texts, dim: builtInDim }));
@@ -286,9 +286,9 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
   });
   const closeThreads = () => Promise.all([threads.close(), work.close()]);
   try {
-    const { library, searchers, shards } = threads.of(manifest.id);
+    const { namespace, searchers, shards } = threads.of(manifest.id);
     const [live, embedded] = [read(manifest.live), read(manifest.embedded)];
-    const common = { storeId: manifest.id, library, log };
+    const common = { storeId: manifest.id, namespace, log };
     const missing = new Set<number>();
     const noteMissing = (labels: Iterable<number>) => {
       for (const label of labels) {
@@ -314,7 +314,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
         embedded.set,
       ),
     ]);
-    const asking = new Searchers(searchers, library, () => words.index.republish(), log);
+    const asking = new Searchers(searchers, namespace, () => words.index.republish(), log);
     noteMissing([...words.missing, ...vectors.missing]);
     return {
       ...{ folder, manifest, live, embedded, work, missing, closeThreads },

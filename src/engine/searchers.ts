@@ -1,5 +1,5 @@
 /**
- * The searcher threads as those see them who search a library: each task goes to the one with the least to do, and a thread that was
+ * The searcher threads as callers use them: each task goes to the one with the least to do, and a thread that was
  * replaced is given the segments again before it answers. Runs on the main thread; owned by the indexes.
  */
 
@@ -14,14 +14,14 @@ export type SearcherPool = SharedPool<typeof import('../threads/search-thread.ts
 
 export class Searchers {
   readonly #pools: readonly SearcherPool[];
-  readonly #library: string;
+  readonly #namespace: string;
   readonly #republish: () => Promise<void>;
   readonly #log: IndexLog;
 
   /** `republish` brings every searcher to the present snapshot. */
-  constructor(pools: readonly SearcherPool[], library: string, republish: () => Promise<void>, log: IndexLog) {
+  constructor(pools: readonly SearcherPool[], namespace: string, republish: () => Promise<void>, log: IndexLog) {
     this.#pools = pools;
-    this.#library = library;
+    this.#namespace = namespace;
     this.#republish = republish;
     this.#log = log;
   }
@@ -31,7 +31,7 @@ export class Searchers {
    * Errors: those of the threads; the analysis fails with the search where it was not there before.
    */
   find(text: TextQuery): { analyzed: Promise<AnalyzedQuery>; found: Promise<SparseResult> } {
-    const request = { library: this.#library, ...text };
+    const request = { namespace: this.#namespace, ...text };
     const searcher = this.#leastBusy();
     let told: (analyzed: AnalyzedQuery) => void = () => {};
     const early = new Promise<AnalyzedQuery>((resolve) => {
@@ -40,9 +40,9 @@ export class Searchers {
     const result = searcher.run('find', request, { told: (message) => told(message as AnalyzedQuery) });
     const analyzed = Promise.race([early, result.then((whole) => whole.analyzed)]);
     const again = ({ forms }: AnalyzedQuery) => {
-      const { library, k, allow } = request;
+      const { namespace, k, allow } = request;
       const terms = forms.map(({ stem }) => stem);
-      const query = { library, terms, k, ...(allow === undefined ? {} : { allow }) };
+      const query = { namespace, terms, k, ...(allow === undefined ? {} : { allow }) };
       return this.#again(() => searcher.run('search', query));
     };
     const found = result.then(async (whole) => whole.found ?? again(whole.analyzed));
@@ -53,14 +53,14 @@ export class Searchers {
   /** The best chunks for the terms of a query that was analysed before. Errors: those of the threads. */
   async search(query: SparseQuery): Promise<SparseResult> {
     const searcher = this.#leastBusy();
-    const ask = () => searcher.run('search', { library: this.#library, ...query });
+    const ask = () => searcher.run('search', { namespace: this.#namespace, ...query });
     return (await ask()) ?? this.#again(ask);
   }
 
   /** Where phrases may stand in pages: as of `index.locatePhrases`. Errors: those of the threads. */
   async locate(request: PhraseQuery): Promise<number[][][]> {
     const searcher = this.#leastBusy();
-    const ask = () => searcher.run('locate', { library: this.#library, ...request });
+    const ask = () => searcher.run('locate', { namespace: this.#namespace, ...request });
     return (await ask()) ?? this.#again(ask);
   }
 
@@ -75,7 +75,7 @@ export class Searchers {
 
   /** Scores of candidates by the local reranker, in their order; null when it cannot say. Errors: those of the threads. */
   rerank(forms: AnalyzedQuery['forms'], candidates: CandidateScores): Promise<Float64Array | null> {
-    return this.#leastBusy().run('rerank', { library: this.#library, forms, ...candidates });
+    return this.#leastBusy().run('rerank', { namespace: this.#namespace, forms, ...candidates });
   }
 
   #leastBusy(): SearcherPool {

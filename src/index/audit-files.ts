@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readManifest } from '../engine/index-folder.ts';
 import { loadRows } from '../engine/vectors/shard-files.ts';
-import { spaceManifest } from '../engine/vectors/space-generations.ts';
+import { spaceManifest } from '../engine/vectors/space-files.ts';
 import { openSegment, type Segment, SegmentFormatError } from '../engine/words/segment.ts';
 import { segmentManifest } from '../engine/words/segment-files.ts';
 

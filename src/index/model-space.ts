@@ -22,8 +22,7 @@ export interface ModelSpaceOptions {
   reader: StoreReader;
   catalog: Catalog;
   shards: readonly SharedPool<ShardTasks>[];
-  /** As of VectorSpaceOptions. */
-  library: string;
+  namespace: string;
   log: IndexLog;
   /** Whether the processor is wanted for indexing. */
   busy?: () => boolean;
@@ -64,7 +63,7 @@ export class ModelSpace {
 
   /** Load a model's files. What they lack is in `missing`; `recover` brings it back. Errors: as of VectorSpace.open. */
   static async open(model: EmbeddingModel, options: ModelSpaceOptions): Promise<ModelSpace> {
-    const { dir, storeId, reader, catalog, shards, library, log, busy = () => false } = options;
+    const { dir, storeId, reader, catalog, shards, namespace, log, busy = () => false } = options;
     const { noteLabels = async () => {} } = options;
     const folders = spaceFolders(dir, model.space);
     const { dim } = model;
@@ -77,7 +76,7 @@ export class ModelSpace {
           dir: folders.chunks,
           storeId,
           shards,
-          library,
+          namespace,
           log,
           busy,
           noteLabels,
@@ -94,7 +93,7 @@ export class ModelSpace {
         dir: folders.pages,
         storeId,
         shards,
-        library,
+        namespace,
         log,
         noteLabels,
       }),

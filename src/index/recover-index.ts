@@ -1,6 +1,6 @@
 /**
  * Brings back to one side of the index what the store has and it lacks: after a crash the pages indexed since the last save, after
- * the loss of a file or a thread whatever was in it. Text is modelled again along the stored chunk borders, vectors are taken as
+ * the loss of a file or a thread whatever was in it. Segments are built again along the stored chunk borders, vectors are taken as
  * they are stored; nothing is embedded again. A page that cannot be brought back is logged and left to the next start: until then the side
  * lacks it, and says so.
  */

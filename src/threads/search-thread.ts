@@ -1,6 +1,6 @@
 /**
- * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of each library's sparse
- * index, so its tasks are never aborted: a replaced thread would have none until the next publication.
+ * Entry of the searcher threads; its exports are their tasks. Each thread is pinned and holds a snapshot of the sparse index
+ * of each namespace, so its tasks are never aborted: a replaced thread would have none until the next publication.
  */
 
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
@@ -43,12 +43,12 @@ const LEARN_PAUSE_MS = 4;
 /** Chunks of a page that may be read for one phrase: more than a search reads of all pages together. */
 const MAX_PLACES = 256;
 
-export interface OfLibrary {
-  /** Tells what this thread holds of one opened library from what it holds of others. */
-  library: string;
+export interface InNamespace {
+  /** Names an index: a thread may hold those of several libraries. */
+  namespace: string;
 }
 
-/** What this thread holds of a library. */
+/** What this thread holds of a namespace. */
 interface Held {
   sparse: SparseSearcher;
   /** Made by the first who needs it; null where there are no word vectors. */
@@ -57,7 +57,7 @@ interface Held {
   isWorthLearning: boolean;
 }
 
-const libraries = new Map<string, Held>();
+const namespaces = new Map<string, Held>();
 const scratch = createScratch();
 /** Bytes of segments that were let go of since the last collection. */
 let droppedBytes = 0;
@@ -76,21 +76,21 @@ export interface TextResult {
 }
 
 /** Analyse a query and search for its terms. The analysis is told at once: with it the dense side can be asked. */
-export function find(request: TextQuery & OfLibrary & Telling): TextResult {
+export function find(request: TextQuery & InNamespace & Telling): TextResult {
   tools ??= openTools();
-  const { library, query, dim, k, allow } = request;
+  const { namespace, query, dim, k, allow } = request;
   const analyzed = tools.analyze(query, dim);
   tell(request, analyzed);
   const terms = analyzed.forms.map(({ stem }) => stem);
-  return { analyzed, found: search({ library, terms, k, ...(allow === undefined ? {} : { allow }) }) };
+  return { analyzed, found: search({ namespace, terms, k, ...(allow === undefined ? {} : { allow }) }) };
 }
 
 /**
- * The best chunks by BM25F. Null when this thread has no snapshot of the library: it replaced another one that was lost, and must be
+ * The best chunks by BM25F. Null when this thread has no snapshot of the namespace: it replaced another one that was lost, and must be
  * given the snapshot again. So are the others' answers.
  */
-export function search({ library, ...query }: SparseQuery & OfLibrary): SparseResult | null {
-  return unlessNew(library, ({ sparse }) => sparse.search(query));
+export function search({ namespace, ...query }: SparseQuery & InNamespace): SparseResult | null {
+  return unlessNew(namespace, ({ sparse }) => sparse.search(query));
 }
 
 /**
@@ -98,11 +98,11 @@ export function search({ library, ...query }: SparseQuery & OfLibrary): SparseRe
  * forward entry of every candidate.
  */
 export function rerank({
-  library,
+  namespace,
   forms,
   ...candidates
-}: CandidateScores & OfLibrary & { forms: QueryForm[] }): Float64Array | null {
-  return unlessNew(library, (held) => {
+}: CandidateScores & InNamespace & { forms: QueryForm[] }): Float64Array | null {
+  return unlessNew(namespace, (held) => {
     held.isWorthLearning = true;
     return rerankerOf(held)?.score(held.sparse.snapshot(), forms, candidates) ?? null;
   });
@@ -115,12 +115,12 @@ export interface PhraseQuery {
 }
 
 /** For each page, for each phrase, the chunks that are worth reading for it, as of `chunksWithTerms`. Null as of `search`. */
-export function locate({ library, phrases, pages }: PhraseQuery & OfLibrary): number[][][] | null {
+export function locate({ namespace, phrases, pages }: PhraseQuery & InNamespace): number[][][] | null {
   tools ??= openTools();
   const { analyzer } = tools;
   analyzer.trim();
   const terms = phrases.map((phrase) => phraseTerms(analyzer.analyze(phrase)));
-  return unlessNew(library, ({ sparse }) => {
+  return unlessNew(namespace, ({ sparse }) => {
     const corpus = sparse.snapshot();
     return pages.map((page) => terms.map((each) => chunksWithTerms(corpus, page, each).slice(0, MAX_PLACES)));
   });
@@ -131,9 +131,9 @@ export function warmUp(): void {
   tools ??= openTools();
 }
 
-/** Take over a library's snapshot, its first one or the next. Gives the ids that this thread lacks, as of `SparseSearcher.publish`. */
-export function publish({ library, ...update }: SnapshotUpdate & OfLibrary): number[] {
-  const held = libraries.get(library) ?? hold(library);
+/** Take over a namespace's snapshot, its first one or the next. Gives the ids that this thread lacks, as of `SparseSearcher.publish`. */
+export function publish({ namespace, ...update }: SnapshotUpdate & InNamespace): number[] {
+  const held = namespaces.get(namespace) ?? hold(namespace);
   const before = held.sparse.droppedBytes;
   const lacking = held.sparse.publish(update);
   dropped(held.sparse.droppedBytes - before);
@@ -144,9 +144,9 @@ export function publish({ library, ...update }: SnapshotUpdate & OfLibrary): num
   return lacking;
 }
 
-function hold(library: string): Held {
+function hold(namespace: string): Held {
   const held: Held = { sparse: createSparseSearcher(scratch), reranker: undefined, isWorthLearning: true };
-  libraries.set(library, held);
+  namespaces.set(namespace, held);
   return held;
 }
 
@@ -156,11 +156,11 @@ function rerankerOf(held: Held): CandidateReranker | null {
   return held.reranker;
 }
 
-/** Let go of a library. */
-export function release({ library }: OfLibrary): void {
-  const held = libraries.get(library);
+/** Let go of a namespace. */
+export function release({ namespace }: InNamespace): void {
+  const held = namespaces.get(namespace);
   if (held === undefined) return;
-  libraries.delete(library);
+  namespaces.delete(namespace);
   toLearn.delete(held);
   const before = held.sparse.droppedBytes;
   held.sparse.publish({ ids: [], added: [] });
@@ -180,7 +180,7 @@ export function releaseMemory(): void {
   giveBackMemory();
 }
 
-/** Learn ahead what reranking will ask of the segments, one library after the other, between two tasks, when so many ms have passed. */
+/** Learn ahead what reranking will ask of the segments, one namespace after the other, between two tasks, when so many ms have passed. */
 function learnAfter(ms: number): void {
   clearTimeout(learning);
   learning = setTimeout(() => {
@@ -206,9 +206,9 @@ function openTools() {
   return { analyzer, analyze: createQueryAnalyzer(analyzer, vectors), reranker: candidateRerankers(vectors) };
 }
 
-/** Null where this thread has no snapshot of the library: errors lose their class on the way to the main thread. */
-function unlessNew<Value>(library: string, answer: (held: Held) => Value): Value | null {
-  const held = libraries.get(library);
+/** Null where this thread has no snapshot of the namespace: errors lose their class on the way to the main thread. */
+function unlessNew<Value>(namespace: string, answer: (held: Held) => Value): Value | null {
+  const held = namespaces.get(namespace);
   if (held === undefined) return null;
   try {
     return answer(held);

@@ -1,5 +1,5 @@
 /**
- * Thread entry of the vector shards: one pinned thread holds one shard of every vector space of every library, as `library/space`. Its tasks
+ * Thread entry of the vector shards: one pinned thread holds one shard of every vector space of every namespace, as `namespace/space`. Its tasks
  * are the exported functions, run one at a time in the order given (thread-pool.ts); src/engine/vectors/vector-space.ts calls them.
  * Errors lose their class between threads, so what callers are meant to tell apart is a value: `lost` says that this thread
  * does not know the space, because it never opened it or has been replaced since; the owner then loads it again.
@@ -186,9 +186,9 @@ export function release({ space }: Space): void {
   shards.delete(space);
 }
 
-/** Forget all spaces of a library. */
-export function releaseLibrary({ library }: { library: string }): void {
-  for (const space of shards.keys()) if (space.startsWith(`${library}/`)) release({ space });
+/** Forget all spaces of a namespace. */
+export function releaseNamespace({ namespace }: { namespace: string }): void {
+  for (const space of shards.keys()) if (space.startsWith(`${namespace}/`)) release({ space });
 }
 
 function withShard<Value>(space: string, run: (shard: Shard) => Value): Reply<Value> {

@@ -8,9 +8,9 @@ import { lookupTerm } from '../compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
 import {
+  segmentOfChunks as buildSegment,
   type ChunkedText,
   embedChunkedTexts as embed,
-  modelChunkedText as model,
   type PageText,
   type PageTools,
   type PreparedPages,
@@ -60,9 +60,9 @@ export function embedChunkedTexts({ pages, dim }: { pages: readonly ChunkedText[
 }
 
 /** The segment of a text along its stored chunks. */
-export function modelChunkedText(page: ChunkedText): SharedArrayBuffer {
+export function segmentOfChunks(page: ChunkedText): SharedArrayBuffer {
   tools ??= openTools();
-  return model(tools, page);
+  return buildSegment(tools, page);
 }
 
 /** Load the language model and the word vectors, so that the first page does not wait for them. */

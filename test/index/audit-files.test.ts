@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { modelSegment } from '../../src/engine/words/model-segment.ts';
+import { buildSegment } from '../../src/engine/words/build-segment.ts';
 import { auditSegmentFiles } from '../../src/index/audit-files.ts';
 import { TemporaryFolder } from '../store/temporary-folder.ts';
 
 const stored = { storeId: 'st', labels: [1, 2], labelEnd: 3 };
 
 function writeFolder(dir: string, version?: number): void {
-  const { buffer } = modelSegment([1, 2].map((no) => ({ title: [], section: [], body: [`word${no}`] })));
+  const { buffer } = buildSegment([1, 2].map((no) => ({ title: [], section: [], body: [`word${no}`] })));
   const header = new Uint32Array(buffer, 0, 2);
   header[1] = version ?? header[1];
   const content = Buffer.from(new Uint8Array(buffer));

@@ -38,7 +38,7 @@ async function pageSpace(dir: string, counts: readonly number[]) {
     dir,
     storeId: 'store-1',
     shards,
-    library: 'one',
+    namespace: 'one',
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
   for (const each of ranges) await space.add([each], rowsOf(each));

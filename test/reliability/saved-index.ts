@@ -1,5 +1,5 @@
 /** What the process that is killed while it saves puts into its index, and what a test expects to find there afterwards. */
-import type { SparseDocument } from '../../src/engine/words/model-segment.ts';
+import type { SparseDocument } from '../../src/engine/words/build-segment.ts';
 import { range } from '../engine/vectors/space-harness.ts';
 import { documentOf } from '../engine/words/sparse-harness.ts';
 

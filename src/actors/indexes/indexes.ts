@@ -42,7 +42,7 @@ export interface IndexesDependencies {
   aroundRecovery?: StartRecoveryOptions['aroundRecovery'];
 }
 
-/** Chunks between two saves of the sparse side: bounds what a crash leaves to be modelled again. */
+/** Chunks between two saves of the sparse side: bounds what a crash leaves to be built again. */
 const saveEveryDocs = 2000;
 
 export function indexesService(dependencies: IndexesDependencies): StartService<IndexMessages> {
@@ -69,19 +69,30 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   const { log, monotonic, aroundRecovery } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
-  const { library, searchers, shards } = threads;
+  const { namespace, searchers, shards } = threads;
   undo.push(threads.release);
   const busy = () => work.load > 0;
   const mark = await HighWaterMark.open(dir, reader.counters.peek('label'), log);
   const noteLabels = () => mark.raise(catalog.flushedEnd);
-  const spaces = new ModelSpaces({ dir, storeId, reader, catalog, shards, library, log, monotonic, busy, noteLabels });
+  const spaces = new ModelSpaces({
+    dir,
+    storeId,
+    reader,
+    catalog,
+    shards,
+    namespace,
+    log,
+    monotonic,
+    busy,
+    noteLabels,
+  });
   undo.push(() => spaces.close());
   await spaces.sweep(new Set(reader.models.all().map(({ space }) => space)));
 
   const active = reader.models.activeModel();
   const vocabulary = vocabularyOf(searchData);
   const files = { dir: join(dir, 'sparse'), storeId, worker: work, log, vocabulary, noteLabels };
-  const sparseOptions = { ...files, searchers, library, saveEveryDocs };
+  const sparseOptions = { ...files, searchers, namespace, saveEveryDocs };
   const sides = [
     SparseIndex.open(sparseOptions, catalog.live()).then((side) => {
       undo.push(() => side.index.close());
@@ -98,7 +109,7 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   undo.push(() => recovery.stop());
   await recovery.run();
 
-  const asked = new Searchers(searchers, library, () => sparse.republish(), log);
+  const asked = new Searchers(searchers, namespace, () => sparse.republish(), log);
   const retrieve = retrieveCandidates({
     catalog,
     spaces,

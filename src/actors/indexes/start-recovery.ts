@@ -45,7 +45,7 @@ export class StartRecovery {
     const recoverPage = recoverText({
       reader,
       catalog,
-      model: (text) => work.run('modelChunkedText', text),
+      model: (text) => work.run('segmentOfChunks', text),
       addSegment: (start, count, segment) => sparse.index.add(segment, labelsOf([{ first: start, count }])),
     });
     this.#text = new IndexRecovery({

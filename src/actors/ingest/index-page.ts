@@ -3,7 +3,7 @@
  * labels and replaces what an earlier attempt left. Pages that wait at the same time go through steps 1 to 3 together, and so do pages
  * that have no text, for what else is known of them (bare-pages.ts).
  *
- * 1. chunk, embed and model the texts on a work thread; after that outside models are asked for their vectors
+ * 1. chunk and embed the texts and build a segment on a work thread; after that outside models are asked for their vectors
  * 2. commit chunks and vectors; labels are allocated there
  * 3. both sides of the index take them in and let go of what they replace
  * 4. the job's completion makes the page `indexed` and queues the reading of its entities, where they are read

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { embeddingText } from '../../compute/embedding/embedding-text.ts';
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
-import { mergeReranked } from '../../engine/rerank/merge-reranked.ts';
+import { mergeReranked } from '../../compute/ranking/merge-reranked.ts';
 import type { Reranker } from '../../providers/api-reranker.ts';
 import { BreakerOpenError, ProviderError } from '../../providers/provider-error.ts';
 import type { StoreReader } from '../../store/store.ts';

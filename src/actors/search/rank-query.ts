@@ -7,6 +7,7 @@
 import { pagesOfTree } from '../../commands/entity-trees.ts';
 import { titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
+import { mergeReranked } from '../../compute/ranking/merge-reranked.ts';
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import { recencyFactor } from '../../compute/ranking/recency.ts';
 import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
@@ -17,7 +18,6 @@ import { foldTitle } from '../../domain/fold-title.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { ExactMatch, SearchFilters, SearchRequest } from '../../domain/search.ts';
-import { mergeReranked } from '../../engine/rerank/merge-reranked.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';

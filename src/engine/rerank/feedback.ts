@@ -3,8 +3,9 @@
  * far their score stands out: where one candidate is clearly the best it is nearly alone, where many are alike they speak
  * together. So a question with one answer is not blurred, and a subject with many pages finds the words they use.
  */
+
+import { firstOf } from '../../compute/structures/first-of.ts';
 import { contribution, type LengthNorm, termWeight } from '../words/bm25f.ts';
-import { firstOf } from './first-of.ts';
 import type { CollectionStatistics } from './rerank-input.ts';
 import type { Scratch } from './scratch.ts';
 import type { StemBags } from './stem-bags.ts';

@@ -3,8 +3,9 @@
  * those have that share their words: one that stands alone among poor ones falls, one among good ones rises. Source: score
  * regularisation (Diaz 2005), with the nearest neighbours' mean in place of the graph Laplacian. Pure.
  */
+
+import { firstOf } from '../../compute/structures/first-of.ts';
 import { termWeight } from '../words/bm25f.ts';
-import { firstOf } from './first-of.ts';
 import type { Scratch } from './scratch.ts';
 import type { StemBags } from './stem-bags.ts';
 

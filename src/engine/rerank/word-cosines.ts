@@ -10,7 +10,7 @@
 import { readLevels, type WordVectors } from '../../compute/embedding/word-vectors.ts';
 import { longer } from '../../compute/structures/longer.ts';
 import { LANES } from '../vectors/dot-kernel.ts';
-import { MAX_QUERIES, type ManyDots, openManyDots } from './many-dots-kernel.ts';
+import { MAX_QUERIES, type ManyDots, openManyDots } from '../vectors/many-dots-kernel.ts';
 import {
   type CentredRow,
   centreRow,

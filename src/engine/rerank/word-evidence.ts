@@ -3,9 +3,10 @@
  * same field, and the words of the title. All four are BM25 with the idf of the query's stems; they differ in what counts as
  * an occurrence. (The fifth width, equal stems, is the sparse side's own score.)
  */
+
+import { firstOf } from '../../compute/structures/first-of.ts';
 import { B, contribution, K1, type LengthNorm, termWeight } from '../words/bm25f.ts';
 import { queryTermWeight } from '../words/corpus.ts';
-import { firstOf } from './first-of.ts';
 import type { Candidates, CollectionStatistics, QueryWord } from './rerank-input.ts';
 import type { Scratch } from './scratch.ts';
 import { occurrences } from './stem-bags.ts';

@@ -7,7 +7,7 @@
 import { GrowingTermTable } from '../../compute/structures/growing-term-table.ts';
 import { longer } from '../../compute/structures/longer.ts';
 import type { TermTable } from '../../compute/structures/term-table.ts';
-import type { ForwardIndex } from './forward-index.ts';
+import type { ForwardIndex } from '../words/forward-index.ts';
 
 /** A forward index with the dictionary that its stems are ids of. */
 export interface ForwardPart {

@@ -1,5 +1,5 @@
 /**
- * The way from a vector space to its shards: shard `label % K` lives on pinned thread i of K, and every task names the library and
+ * The way from a vector space to its shards: shard `label % K` lives on pinned thread i of K, and every task names the namespace and
  * the space. Tasks of a shard run in the order they were asked for, so no lock is needed.
  *
  * A thread that was replaced has lost its shards. The first task to find out has the shard loaded from its files, without what
@@ -11,7 +11,7 @@ import type { LoadReport, Reply } from '../../threads/shard-thread.ts';
 import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { IndexLog } from '../index-log.ts';
 import type { ShardStats } from './shard.ts';
-import type { SpaceGenerations } from './space-generations.ts';
+import type { SpaceFiles } from './space-files.ts';
 import { ShardLostError } from './vector-errors.ts';
 
 export type ShardTasks = typeof import('../../threads/shard-thread.ts');
@@ -20,12 +20,12 @@ export type ShardPool = SharedPool<ShardTasks>;
 export interface SpaceShardsOptions {
   /** Pools of one pinned thread each. */
   pools: readonly ShardPool[];
-  library: string;
+  namespace: string;
   modelId: string;
   dim: number;
   graphFromRows: number;
   rowsPerGraph: number;
-  files: SpaceGenerations;
+  files: SpaceFiles;
   /** The labels that the space is meant to have. */
   held: GrowingBitmap;
   onMissing: (labels: Uint32Array) => void;
@@ -43,7 +43,7 @@ export class SpaceShards {
 
   constructor(options: SpaceShardsOptions) {
     this.#options = options;
-    this.#space = `${options.library}/${options.modelId}`;
+    this.#space = `${options.namespace}/${options.modelId}`;
   }
 
   get count(): number {

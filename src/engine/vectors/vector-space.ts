@@ -17,7 +17,7 @@ import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { IndexLog } from '../index-log.ts';
 import { refuseBadVectors } from './check-vectors.ts';
 import type { ShardStats } from './shard.ts';
-import { SpaceGenerations, type WriteShard } from './space-generations.ts';
+import { SpaceFiles, type WriteShard } from './space-files.ts';
 import { SLICE_MS, SpaceUpkeep } from './space-maintenance.ts';
 import {
   batchRows,
@@ -42,8 +42,8 @@ export interface VectorSpaceOptions {
   storeId: string;
   /** Pools of one pinned thread each; shard i lives on thread i. */
   shards: readonly ShardPool[];
-  /** Under which the threads hold the space: they may hold several libraries'. Without a slash. */
-  library: string;
+  /** Names the index on the threads, which may hold several. Without a slash. */
+  namespace: string;
   log: IndexLog;
   /** Labels that were lost with a thread and are not in the files: to be added again from the store. */
   onMissing: (labels: Uint32Array) => void;
@@ -92,7 +92,7 @@ export interface VectorSpaceStats extends ShardStats {
 export class VectorSpace {
   readonly #options: VectorSpaceOptions;
   readonly #graphFromRows: number;
-  readonly #files: SpaceGenerations;
+  readonly #files: SpaceFiles;
   readonly #shards: SpaceShards;
   readonly #upkeep: SpaceUpkeep;
   readonly #held = new GrowingBitmap();
@@ -104,15 +104,15 @@ export class VectorSpace {
   #toldNoGraph = false;
   #closing = false;
 
-  private constructor(options: VectorSpaceOptions, files: SpaceGenerations) {
+  private constructor(options: VectorSpaceOptions, files: SpaceFiles) {
     const { modelId, dim, graphFromRows = defaultGraphFromRows(dim), shards: pools, onMissing, log } = options;
-    const { rowsPerGraph = ROWS_PER_GRAPH, busy = () => false, library } = options;
+    const { rowsPerGraph = ROWS_PER_GRAPH, busy = () => false, namespace } = options;
     this.#options = options;
     this.#graphFromRows = graphFromRows;
     this.#files = files;
     const held = this.#held;
     this.#shards = new SpaceShards({
-      ...{ pools, library, modelId, dim, graphFromRows, rowsPerGraph },
+      ...{ pools, namespace, modelId, dim, graphFromRows, rowsPerGraph },
       ...{ files, held, onMissing, log },
     });
     this.#upkeep = new SpaceUpkeep({
@@ -129,7 +129,7 @@ export class VectorSpace {
    * Errors: of the folder (not of files in it) and of the threads.
    */
   static async open(options: VectorSpaceOptions, live: Bitmap): Promise<OpenedSpace> {
-    const files = await SpaceGenerations.open({ ...options, shards: options.shards.length });
+    const files = await SpaceFiles.open({ ...options, shards: options.shards.length });
     const space = new VectorSpace(options, files);
     const fresh = !files.adopted && live.every((word) => word === 0);
     const reports = await space.#shards.loadAll(live);

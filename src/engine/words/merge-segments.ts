@@ -4,13 +4,13 @@
  * other. Where label ranges do not overlap (the usual case: segments are made one after the other) that is sorted
  * already; where they do, the list is sorted, which the layout of a posting makes a sort of plain numbers.
  * The forward indexes are merged beside, where every input has one for the same word vectors; else the result has none.
- * Pure; what it gives searches like a segment modelled from the live documents.
+ * Pure; what it gives searches like a segment built from the live documents.
  */
 
 import { buildTermTable, type TermTable } from '../../compute/structures/term-table.ts';
-import type { ForwardIndex } from '../rerank/forward-index.ts';
-import { type ForwardMergeInput, mergeForwards } from '../rerank/merge-forwards.ts';
 import { type Deletions, isDeleted } from './deletions.ts';
+import type { ForwardIndex } from './forward-index.ts';
+import { type ForwardMergeInput, mergeForwards } from './merge-forwards.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 
 export interface MergeInput {

@@ -10,14 +10,14 @@ export type PublishTask = Pick<typeof import('../../threads/search-thread.ts'), 
 
 export class SearcherSnapshots {
   readonly #searchers: readonly SharedPool<PublishTask>[];
-  readonly #library: string;
+  readonly #namespace: string;
   /** Ids as of the last publication. */
   readonly #held = new Map<SharedPool<PublishTask>, ReadonlySet<number>>();
 
   /** `searchers`: pools of one pinned thread each. */
-  constructor(searchers: readonly SharedPool<PublishTask>[], library: string) {
+  constructor(searchers: readonly SharedPool<PublishTask>[], namespace: string) {
     this.#searchers = searchers;
-    this.#library = library;
+    this.#namespace = namespace;
   }
 
   /** Bring every searcher to these members and no others. One publication at a time. Errors: those of the threads. */
@@ -29,7 +29,7 @@ export class SearcherSnapshots {
     const ids = members.map(({ id }) => id);
     const send = (chosen: readonly SegmentMember[]) =>
       searcher.run('publish', {
-        library: this.#library,
+        namespace: this.#namespace,
         ids,
         added: chosen.map(({ id, segment, deletions }) => ({
           id,

@@ -25,7 +25,7 @@
 import { allocateSharedBytes } from '../../compute/structures/shared-bytes.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
-import type { ForwardIndex } from '../rerank/forward-index.ts';
+import type { ForwardIndex } from './forward-index.ts';
 
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'

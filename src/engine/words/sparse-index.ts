@@ -3,7 +3,7 @@
  * what is on disk. It runs on the main thread and does no heavy work there: searching is the searchers', merging and file
  * contents are the work thread's.
  *
- * Life of a segment: `add` takes a mini segment that a thread has modelled → waiting → published, and with that searchable,
+ * Life of a segment: `add` takes a mini segment that a thread has built → waiting → published, and with that searchable,
  * which is when `add` resolves → merged with others of its tier into a larger one, which takes their place in one
  * publication → … → a file, named by the manifest. Minis that wait together go out in one publication.
  *
@@ -40,8 +40,8 @@ export interface SparseIndexOptions {
   storeId: string;
   /** Pools of one pinned thread each. */
   searchers: readonly SharedPool<PublishTask>[];
-  /** Under which the searchers hold this index: they may hold several. */
-  library: string;
+  /** Names this index on the searchers, which may hold several. */
+  namespace: string;
   worker: SharedPool<SegmentTasks>;
   log: IndexLog;
   /** Minis that may wait for publication; more are refused. */
@@ -69,7 +69,7 @@ export interface SparseIndexStats {
 
 export interface OpenedIndex {
   index: SparseIndex;
-  /** Live labels that no segment holds, ascending: to be modelled again from the text and added. */
+  /** Live labels that no segment holds, ascending: to be built again from the text and added. */
   missing: Uint32Array;
   /** Files were there once and are not, or cannot be used: more is missing than was not saved yet. */
   lost: boolean;
@@ -110,7 +110,7 @@ export class SparseIndex {
   private constructor(options: SparseIndexOptions) {
     this.#options = { maxWaiting: 1024, maxSegments: 64, saveEveryDocs: 20_000, ...options };
     this.#files = new SegmentFiles(options);
-    this.#snapshots = new SearcherSnapshots(options.searchers, options.library);
+    this.#snapshots = new SearcherSnapshots(options.searchers, options.namespace);
   }
 
   /**
@@ -139,7 +139,7 @@ export class SparseIndex {
   }
 
   /**
-   * Add a modelled segment under its documents' labels; resolves when every searcher finds them. Labels that are live
+   * Add a segment under its documents' labels; resolves when every searcher finds them. Labels that are live
    * already are not added again, labels deleted before never become live.
    * Errors: QueueFullError when too many wait (try again later), RangeError if the labels do not ascend or fit,
    * IndexClosedError; those of the threads. After an error nothing of the segment is searchable.

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { buildTermTable } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
-import { buildForwardIndex, type ForwardDocument } from '../../../src/engine/rerank/forward-index.ts';
 import { createCandidateGatherer } from '../../../src/engine/rerank/gather-candidates.ts';
 import { WordNumbers } from '../../../src/engine/rerank/word-numbers.ts';
+import { buildForwardIndex, type ForwardDocument } from '../../../src/engine/words/forward-index.ts';
 
 const ROWS = new Map([
   ['wing', 3],

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { lookupTerm, termOf } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { candidateRerankers } from '../../../src/engine/rerank/rerank-candidates.ts';
+import { buildSegmentOfTerms, type SparseTermDocument } from '../../../src/engine/words/build-segment.ts';
 import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
-import { modelTerms, type SparseTermDocument } from '../../../src/engine/words/model-segment.ts';
 import { labelSegment, titleLengthOf } from '../../../src/engine/words/segment.ts';
 import { fixtureVectors } from '../../compute/embedding/word-vectors-fixture.ts';
 
@@ -34,7 +34,7 @@ const someDocument: fc.Arbitrary<SparseTermDocument> = fc.record({
 const formsOf = (...words: string[]) => words.map((stem) => ({ stem, row: vocabulary.rowOf(stem) }));
 
 function segmentOf(id: number, documents: ReadonlyMap<number, SparseTermDocument>, of = vocabulary): CorpusSegment {
-  const segment = modelTerms(lexicon, [...documents.values()], of);
+  const segment = buildSegmentOfTerms(lexicon, [...documents.values()], of);
   labelSegment(segment, Uint32Array.from(documents.keys()));
   return corpusSegment(id, segment, createDeletions(segment.docs));
 }

@@ -51,7 +51,7 @@ export async function spaceFixture(
     dir,
     storeId: 'store-1',
     shards,
-    library: 'one',
+    namespace: 'one',
     log: { info: () => undefined, warn, error: warn },
     onMissing: (labels) => missing.push(...labels),
     graphFromRows: 50,

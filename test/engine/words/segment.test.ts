@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { modelSegment } from '../../../src/engine/words/model-segment.ts';
+import { buildSegment } from '../../../src/engine/words/build-segment.ts';
 import {
   labelSegment,
   openSegment,
@@ -22,14 +22,14 @@ function copyOf(buffer: SharedArrayBuffer, bytes = buffer.byteLength): SharedArr
 }
 
 test('opening the bytes of a segment gives the segment', () => {
-  const segment = modelSegment(documents);
+  const segment = buildSegment(documents);
   const { buffer: _, ...arrays } = segment;
   const { buffer: __, ...opened } = openSegment(copyOf(segment.buffer));
   assert.deepEqual(opened, arrays);
 });
 
 test('bytes of another size, magic or version are refused', () => {
-  const { buffer } = modelSegment(documents);
+  const { buffer } = buildSegment(documents);
   for (const bytes of [0, 63, 64, buffer.byteLength - 1, buffer.byteLength + 1]) {
     assert.throws(() => openSegment(copyOf(buffer, bytes)), SegmentFormatError);
   }
@@ -41,7 +41,7 @@ test('bytes of another size, magic or version are refused', () => {
 });
 
 test('labels must be as many as the documents and ascend', () => {
-  const segment = modelSegment(documents);
+  const segment = buildSegment(documents);
   for (const labels of [[1], [1, 2, 3], [2, 1], [1, 1]]) {
     assert.throws(() => labelSegment(segment, Uint32Array.from(labels)), RangeError);
   }

@@ -13,8 +13,8 @@ import {
   termWeight,
   UNITS,
 } from '../../../src/engine/words/bm25f.ts';
+import { buildSegment, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
 import { queryTermWeight } from '../../../src/engine/words/corpus.ts';
-import { modelSegment, type SparseDocument } from '../../../src/engine/words/model-segment.ts';
 import type { SparseHits } from '../../../src/engine/words/search-segments.ts';
 import { openSegment, type Segment } from '../../../src/engine/words/segment.ts';
 
@@ -24,7 +24,7 @@ const FIELDS = Object.keys(FIELD_WEIGHTS) as Field[];
 
 /** The documents as a segment with these labels, which ascend. */
 export function segmentOf(documents: LiveDocuments): Segment {
-  const segment = modelSegment([...documents.values()]);
+  const segment = buildSegment([...documents.values()]);
   segment.labels.set([...documents.keys()]);
   return openSegment(segment.buffer);
 }

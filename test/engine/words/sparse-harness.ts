@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
-import { modelSegment, type SparseDocument } from '../../../src/engine/words/model-segment.ts';
+import { buildSegment, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { firstHits, referenceHits } from './small-corpus.ts';
@@ -16,7 +16,7 @@ export type SearchTasks = typeof import('../../../src/threads/search-thread.ts')
 export type WorkTasks = typeof import('../../../src/engine/words/segment-tasks.ts');
 
 /** As what the searchers hold the index. */
-export const library = 'one';
+export const namespace = 'one';
 
 export interface Threads {
   searchers: ThreadPool<SearchTasks>[];
@@ -34,7 +34,12 @@ export function openThreads(): Threads {
     });
   return {
     searchers: [searcher(0), searcher(1)],
-    worker: openThreadPool<WorkTasks>({ entry: entry('engine/words/segment-tasks'), name: 'work', threads: 1, maxQueue: 1000 }),
+    worker: openThreadPool<WorkTasks>({
+      entry: entry('engine/words/segment-tasks'),
+      name: 'work',
+      threads: 1,
+      maxQueue: 1000,
+    }),
   };
 }
 
@@ -89,7 +94,7 @@ export class SparseHarness {
       void lines.push({ level, fields, message });
     const log = { info: write('info'), warn: write('warn'), error: write('error') };
     const opened = await SparseIndex.open(
-      { dir, storeId: 'store 1', library, ...threads, log, ...options },
+      { dir, storeId: 'store 1', namespace, ...threads, log, ...options },
       labelSetOf(documents.keys()),
     );
     return new SparseHarness(opened, documents, lines, threads);
@@ -101,7 +106,7 @@ export class SparseHarness {
     added.forEach((document, i) => {
       this.documents.set(first + i, document);
     });
-    await this.index.add(modelSegment(added).buffer, labels);
+    await this.index.add(buildSegment(added).buffer, labels);
   }
 
   remove(labels: readonly number[]): void {
@@ -114,7 +119,7 @@ export class SparseHarness {
     for (const label of this.missing) {
       const document = this.documents.get(label);
       assert.ok(document, `label ${label} is reported missing and not live`);
-      await this.index.add(modelSegment([document]).buffer, Uint32Array.of(label));
+      await this.index.add(buildSegment([document]).buffer, Uint32Array.of(label));
     }
   }
 
@@ -122,7 +127,7 @@ export class SparseHarness {
   async assertExact(words: readonly string[], k = 50): Promise<void> {
     for (const searcher of this.#threads.searchers) {
       for (const terms of [...words.map((word) => [word]), [...words]]) {
-        const found = await searcher.run('search', { library, terms, k });
+        const found = await searcher.run('search', { namespace, terms, k });
         assert.deepEqual(
           { labels: found?.labels, scores: found?.scores },
           firstHits(referenceHits(this.documents, terms), k),

@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomStream } from '../../../bench/workload.ts';
+import { buildSegment } from '../../../src/engine/words/build-segment.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
-import { modelSegment } from '../../../src/engine/words/model-segment.ts';
 import { createScratch } from '../../../src/engine/words/search-segments.ts';
 import { IndexClosedError } from '../../../src/engine/words/sparse-index.ts';
 import { createSparseSearcher, NoSnapshotError } from '../../../src/engine/words/sparse-searcher.ts';
@@ -12,7 +12,7 @@ import { QueueFullError, type SharedPool } from '../../../src/threads/thread-poo
 import {
   closeThreads,
   documentOf,
-  library,
+  namespace,
   openThreads,
   type SearchTasks,
   SparseHarness,
@@ -108,7 +108,7 @@ test('adds past the bound are refused and those before it are kept', async () =>
   const harness = await SparseHarness.open(threads, folder.path, new Map(), { maxWaiting: 3 });
   const outcomes = await Promise.allSettled(
     Array.from({ length: 6 }, (_, label) =>
-      harness.index.add(modelSegment([documentOf('ant')]).buffer, Uint32Array.of(label)),
+      harness.index.add(buildSegment([documentOf('ant')]).buffer, Uint32Array.of(label)),
     ),
   );
   outcomes.forEach((outcome, label) => {
@@ -123,7 +123,7 @@ test('adds past the bound are refused and those before it are kept', async () =>
 test('labels that do not ascend or do not match the documents are refused', async () => {
   await using folder = await temporaryFolder();
   const harness = await SparseHarness.open(threads, folder.path, new Map());
-  const { buffer } = modelSegment([documentOf('ant'), documentOf('bee')]);
+  const { buffer } = buildSegment([documentOf('ant'), documentOf('bee')]);
   await assert.rejects(harness.index.add(buffer, Uint32Array.of(2, 1)), RangeError);
   await assert.rejects(harness.index.add(buffer, Uint32Array.of(1)), RangeError);
   await harness.index.close();
@@ -146,13 +146,13 @@ test('an add whose publication fails is not searchable, and succeeds when it is 
   const harness = await SparseHarness.open(threads, folder.path, new Map(), { searchers: [reliable, failing] });
   await harness.add(1, [documentOf('ant')]);
   failures = 1;
-  const { buffer } = modelSegment([documentOf('ant', 'ant'), documentOf('bee')]);
+  const { buffer } = buildSegment([documentOf('ant', 'ant'), documentOf('bee')]);
   await assert.rejects(harness.index.add(buffer, Uint32Array.of(2, 3)), /thread lost/);
   harness.index.remove([3]);
   await harness.add(5, [documentOf('bee')]);
   await harness.assertExact(WORDS);
   await harness.add(2, [documentOf('ant', 'ant')]);
-  await harness.index.add(modelSegment([documentOf('bee')]).buffer, Uint32Array.of(3));
+  await harness.index.add(buildSegment([documentOf('bee')]).buffer, Uint32Array.of(3));
   await harness.assertExact(WORDS);
   await harness.index.close();
 });
@@ -161,10 +161,10 @@ test('a searcher that lost its segments gets them with the next publication, or 
   await using folder = await temporaryFolder();
   const harness = await SparseHarness.open(threads, folder.path, new Map());
   await harness.add(1, [documentOf('ant')]);
-  await threads.searchers[0].run('publish', { library, ids: [], added: [] });
+  await threads.searchers[0].run('publish', { namespace, ids: [], added: [] });
   await harness.add(2, [documentOf('ant')]);
   await harness.assertExact(WORDS);
-  await threads.searchers[1].run('publish', { library, ids: [], added: [] });
+  await threads.searchers[1].run('publish', { namespace, ids: [], added: [] });
   await harness.index.republish();
   await harness.assertExact(WORDS);
   await harness.index.close();
@@ -182,7 +182,7 @@ test('a searcher that nothing was published to refuses instead of finding nothin
 
 test('a searcher knows how much memory publications have made it drop', () => {
   const searcher = createSparseSearcher(createScratch());
-  const { buffer } = modelSegment([documentOf('ant')]);
+  const { buffer } = buildSegment([documentOf('ant')]);
   const deletions = createDeletions(1).buffer;
   searcher.publish({ ids: [1, 2], added: [1, 2].map((id) => ({ id, segment: buffer, deletions })) });
   assert.equal(searcher.droppedBytes, 0);

@@ -6,9 +6,9 @@ import { termOf } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { B, FACT_WEIGHT, FIELD_WEIGHTS, K1, LENGTH_WITHOUT_BODY, UNITS } from '../../../src/engine/words/bm25f.ts';
+import { buildSegment, buildSegmentOfTerms, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
 import { corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
-import { modelSegment, modelTerms, type SparseDocument } from '../../../src/engine/words/model-segment.ts';
 import { createScratch, searchSegments } from '../../../src/engine/words/search-segments.ts';
 
 const someWords = (maxLength: number) =>
@@ -38,7 +38,7 @@ test('on one segment the scores are those of wink-bm25-text-search', () => {
         minLength: 1,
       }),
       (documents, query) => {
-        const segment = modelSegment(documents);
+        const segment = buildSegment(documents);
         const corpus = [corpusSegment(1, segment, createDeletions(segment.docs))];
         const hits = searchSegments(corpus, planQuery(corpus, query), documents.length, scratch);
         const expected = winkScores(documents, query);
@@ -53,7 +53,7 @@ test('on one segment the scores are those of wink-bm25-text-search', () => {
 });
 
 test('frequencies and lengths are weighted by field and counted in quarters', () => {
-  const segment = modelSegment([{ title: ['ant', 'bee'], section: ['ant'], body: ['ant', '', 'cat'] }]);
+  const segment = buildSegment([{ title: ['ant', 'bee'], section: ['ant'], body: ['ant', '', 'cat'] }]);
   const terms = Array.from({ length: segment.starts.length - 1 }, (_, term) => termOf(segment.terms, term));
   assert.deepEqual(terms, ['ant', 'bee', 'cat']);
   assert.deepEqual([...segment.postings], [2 * 4 + 1.5 * 4 + 4, 2 * 4, 4]);
@@ -61,7 +61,7 @@ test('frequencies and lengths are weighted by field and counted in quarters', ()
 });
 
 test('facts are found and are no part of the length; a document without a text is of a usual length', () => {
-  const segment = modelSegment([
+  const segment = buildSegment([
     { title: ['ant'], section: [], body: ['bee'], facts: ['bee', 'cat'] },
     { title: ['ant'], section: [], body: [''], facts: ['cat'] },
   ]);
@@ -88,8 +88,8 @@ test('documents of terms give the segment that the same documents of strings giv
         body: numbered(body),
       }));
       assert.deepEqual(
-        new Uint8Array(modelTerms(lexicon, terms).buffer),
-        new Uint8Array(modelSegment(documents).buffer),
+        new Uint8Array(buildSegmentOfTerms(lexicon, terms).buffer),
+        new Uint8Array(buildSegment(documents).buffer),
       );
     }),
   );
@@ -102,11 +102,11 @@ const noTerms = new Uint32Array(0);
 function bothWays(passages: readonly { title: string; body: string }[]) {
   const analyzed = passages.map(({ title, body }) => [analyzer.analyze(title), analyzer.analyze(body)]);
   const segments = [
-    modelTerms(
+    buildSegmentOfTerms(
       analyzer.lexicon,
       analyzed.map(([title, body]) => ({ title: title.terms, section: noTerms, body: body.terms })),
     ),
-    modelSegment(analyzed.map(([title, body]) => ({ title: title.stems, section: [], body: body.stems }))),
+    buildSegment(analyzed.map(([title, body]) => ({ title: title.stems, section: [], body: body.stems }))),
   ];
   return segments.map((segment) => [corpusSegment(1, segment, createDeletions(segment.docs))]);
 }
@@ -162,18 +162,18 @@ test('a query of two characters or more ranks as over pairs alone; one ideograph
 test('a batch may be empty, of fewer than three documents, or of empty documents', () => {
   const empty = { title: [], section: [], body: [] };
   for (const documents of [[], [empty], [empty, { ...empty, body: ['ant', ''] }], [{ ...empty, title: [''] }]]) {
-    const segment = modelSegment(documents);
+    const segment = buildSegment(documents);
     assert.equal(segment.docs, documents.length);
     assert.equal(segment.postings.length, documents.filter(({ body }) => body.includes('ant')).length);
   }
 });
 
 test('strings that UTF-8 cannot tell apart are one term', () => {
-  const segment = modelSegment([{ title: [], section: [], body: ['\ud800', '\udc00', '\ufffd', '\ufeffa', 'a'] }]);
+  const segment = buildSegment([{ title: [], section: [], body: ['\ud800', '\udc00', '\ufffd', '\ufeffa', 'a'] }]);
   assert.deepEqual([...segment.postings], [12, 4, 4]);
 });
 
 test('a word repeated without end saturates', () => {
-  const segment = modelSegment([{ title: [], section: [], body: Array.from({ length: 20_000 }, () => 'ant') }]);
+  const segment = buildSegment([{ title: [], section: [], body: Array.from({ length: 20_000 }, () => 'ant') }]);
   assert.deepEqual([...segment.postings, ...segment.lengths], [0xffff, 80_000]);
 });

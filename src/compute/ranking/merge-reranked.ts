@@ -1,5 +1,5 @@
 /** Puts the scores of a reranker, given for the first candidates only, before the rest. Pure; called by the ranking. */
-import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
+import type { FusedHit } from './fuse-rrf.ts';
 
 /** The candidates that were not scored share the scores below this, so that all scores of a query are in 0..1 and no tie falls between. */
 const restShare = 0.01;

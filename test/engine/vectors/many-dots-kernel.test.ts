@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_QUERIES, openManyDots, plainManyDots } from '../../../src/engine/rerank/many-dots-kernel.ts';
 import { LANES } from '../../../src/engine/vectors/dot-kernel.ts';
+import { MAX_QUERIES, openManyDots, plainManyDots } from '../../../src/engine/vectors/many-dots-kernel.ts';
 
 const ADDRESSES = 20_000;
 const SUMS = 30_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { mergeReranked } from '../../../src/engine/rerank/merge-reranked.ts';
+import { mergeReranked } from '../../../src/compute/ranking/merge-reranked.ts';
 
 const hits = (...pairs: [number, number][]) => pairs.map(([label, score]) => ({ label, score }));
 

@@ -9,8 +9,8 @@ import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { buildTermTable, lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
 import type { Lexicon } from '../../compute/text/lexicon.ts';
 import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
-import { buildForwardIndex, type ForwardIndex } from '../rerank/forward-index.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
+import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -46,7 +46,7 @@ const noFacts = new Uint32Array(0);
  * Shapes: 0 to 65,536 documents, each possibly empty.
  * Errors: RangeError above that.
  */
-export function modelSegment(documents: readonly SparseDocument[]): Segment {
+export function buildSegment(documents: readonly SparseDocument[]): Segment {
   const numbers = new Map<string, number>();
   const numberOf = (term: string): number => {
     // A lone surrogate has no UTF-8: it is the replacement character in the dictionary, and so must be here.
@@ -67,7 +67,7 @@ export function modelSegment(documents: readonly SparseDocument[]): Segment {
 }
 
 /** The same for documents whose terms are a lexicon's: no stem is hashed. With a vocabulary the segment has a forward index. */
-export function modelTerms(
+export function buildSegmentOfTerms(
   lexicon: Lexicon,
   documents: readonly SparseTermDocument[],
   vocabulary: ForwardVocabulary | null = null,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { firstOf } from '../../../src/engine/rerank/first-of.ts';
+import { firstOf } from '../../../src/compute/structures/first-of.ts';
 
 test('the first of a list are those of the list sorted', () => {
   const items = fc.uniqueArray(fc.nat(1000), { maxLength: 60 });

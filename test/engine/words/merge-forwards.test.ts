@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { termOf } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
-import { mergeForwards } from '../../../src/engine/rerank/merge-forwards.ts';
+import { buildSegmentOfTerms, type SparseTermDocument } from '../../../src/engine/words/build-segment.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
+import { mergeForwards } from '../../../src/engine/words/merge-forwards.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
-import { modelTerms, type SparseTermDocument } from '../../../src/engine/words/model-segment.ts';
 import { labelSegment, openSegment, type Segment, titleLengthOf } from '../../../src/engine/words/segment.ts';
 
 const lexicon = new Lexicon();
@@ -57,7 +57,7 @@ test('a merge has the forward index of the live documents', () => {
       const labelled = parts.map((part, label) => ({ ...part, label }));
       const inputs = [0, 1, 2].map((batch) => {
         const members = labelled.filter((part) => part.batch === batch);
-        const segment = modelTerms(
+        const segment = buildSegmentOfTerms(
           lexicon,
           members.map(({ document }) => document),
           vocabulary,
@@ -74,7 +74,7 @@ test('a merge has the forward index of the live documents', () => {
       });
       const live = labelled.filter(({ deleted }) => !deleted).map(({ document }) => document);
       const merged = mergeSegments(inputs);
-      assert.deepEqual(spelled(merged), spelled(modelTerms(lexicon, live, vocabulary)));
+      assert.deepEqual(spelled(merged), spelled(buildSegmentOfTerms(lexicon, live, vocabulary)));
       assert.deepEqual(spelled(openSegment(merged.buffer)), spelled(merged));
       const left = inputs.reduce(
         (sum, { segment, deletions }) => sum + segment.totalTitleLength - deletions.deletedTitleLength[0],
@@ -87,8 +87,8 @@ test('a merge has the forward index of the live documents', () => {
 
 test('without word vectors, or with others, a merge has no forward index', () => {
   const document = { title: new Uint32Array(0), section: new Uint32Array(0), body: Uint32Array.of(1) };
-  const input = (label: number, ...of: Parameters<typeof modelTerms>) => {
-    const segment = modelTerms(...of);
+  const input = (label: number, ...of: Parameters<typeof buildSegmentOfTerms>) => {
+    const segment = buildSegmentOfTerms(...of);
     labelSegment(segment, Uint32Array.of(label));
     return { segment, deletions: createDeletions(1) };
   };

@@ -5,8 +5,8 @@
  * engine has no SIMD.
  * Arithmetic is whole: with |row| <= 127 and |query| * length <= 2^24 no sum leaves 31 bits.
  */
-import { LANES } from '../vectors/dot-kernel.ts';
-import * as wasm from '../vectors/wasm-module.ts';
+import { LANES } from './dot-kernel.ts';
+import * as wasm from './wasm-module.ts';
 
 /** Most queries of one kernel: their sums and a row's parts fit the registers. */
 export const MAX_QUERIES = 8;

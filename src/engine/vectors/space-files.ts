@@ -39,7 +39,7 @@ export const spaceManifest = z.strictObject({
 });
 type SpaceManifest = z.infer<typeof spaceManifest>;
 
-export interface GenerationsOptions {
+export interface SpaceFilesOptions {
   /** The space's own folder. */
   dir: string;
   /** Whose vectors the files are to be. */
@@ -55,10 +55,10 @@ export interface GenerationsOptions {
 /** Has a shard write its files to paths that do not exist. */
 export type WriteShard = (shard: number, rowsPath: string, graphPath: string) => Promise<SaveReport>;
 
-export class SpaceGenerations {
+export class SpaceFiles {
   /** Whether the folder has a manifest that counts. */
   readonly adopted: boolean;
-  readonly #options: GenerationsOptions;
+  readonly #options: SpaceFilesOptions;
   readonly #folder: IndexFolder<SpaceManifest>;
   /** Labels added to and removed from each shard and slices of upkeep, and how many of these its files have. */
   readonly #changes: number[];
@@ -67,7 +67,7 @@ export class SpaceGenerations {
   #rowsLost = false;
   readonly #saves = pLimit(1);
 
-  private constructor(options: GenerationsOptions, folder: IndexFolder<SpaceManifest>, manifest: SpaceManifest | null) {
+  private constructor(options: SpaceFilesOptions, folder: IndexFolder<SpaceManifest>, manifest: SpaceManifest | null) {
     this.#options = options;
     this.#folder = folder;
     this.adopted = manifest !== null;
@@ -77,7 +77,7 @@ export class SpaceGenerations {
   }
 
   /** Read the manifest of the folder, which is made if need be. One that is not this space's is set aside. Errors: of the folder. */
-  static async open(options: GenerationsOptions): Promise<SpaceGenerations> {
+  static async open(options: SpaceFilesOptions): Promise<SpaceFiles> {
     const { dir, modelId, log, noteLabels } = options;
     const folder = new IndexFolder({
       dir,
@@ -88,7 +88,7 @@ export class SpaceGenerations {
       told: (files, reason) => log.warn({ model: modelId, files, reason }, 'vector space: files set aside'),
       noteLabels,
     });
-    return new SpaceGenerations(options, folder, await folder.read());
+    return new SpaceFiles(options, folder, await folder.read());
   }
 
   /** Number of the valid generation; 0 before the first save. */
@@ -200,7 +200,7 @@ export class SpaceGenerations {
 const nameOf = ({ name }: { name: string }) => name;
 
 /** Why a manifest is not this space's; null if it is. */
-function foreignness(found: SpaceManifest, options: GenerationsOptions): string | null {
+function foreignness(found: SpaceManifest, options: SpaceFilesOptions): string | null {
   const { storeId, modelId, dim, shards } = options;
   if (found.store_id !== storeId) return `of another store, ${found.store_id}`;
   if (found.model_id !== modelId) return `of another model, ${found.model_id}`;
@@ -209,7 +209,7 @@ function foreignness(found: SpaceManifest, options: GenerationsOptions): string 
   return null;
 }
 
-function emptyManifest({ storeId, modelId, dim, shards }: GenerationsOptions): SpaceManifest {
+function emptyManifest({ storeId, modelId, dim, shards }: SpaceFilesOptions): SpaceManifest {
   return {
     format: 2,
     generation: 0,
