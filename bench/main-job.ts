@@ -1,12 +1,13 @@
 /**
  * The main job over HTTP, the load generator on the same cores: accepted pages/s, pages/s until indexed, search latency, health
- * while indexing, resident memory, start-up; and before that, on another service with fewer pages, the same while pages are read for entities.
+ * while indexing, memory (resident, and without what is in files: anonymous; empty, full, and after a quiet minute), start-up; and before that, on another service with fewer pages, the same while pages are read for entities.
  * Prints JSON.
  *
  *   npm run bench                      10,000 chunks of local-wink-1024
  *   npm run bench -- --chunks 100000   the size that the search target is for
  *   npm run bench -- --dim 100         local-wink-100
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { allIndexed, eventLoopLagP99, latency, meanwhile, pageOf, pushPages, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
@@ -16,6 +17,8 @@ import { openWorkload } from './workload.ts';
 
 const seed = 42;
 const wordsPerPage = 1000;
+/** What has nothing to do for so long has let go of what it needs no more. */
+const quietMs = 60_000;
 /** Pages that are read for entities: half a minute. */
 const readPages = 600;
 
@@ -42,7 +45,8 @@ const pages = Array.from({ length: Math.ceil(wantedChunks / 3) }, (_, number) =>
 const reading = await measureReading(settings, pages.slice(0, readPages), queries);
 const service = await runService({ ...settings, SERVICE_ENTITY__ENABLED: 'false' });
 try {
-  const emptyMb = service.residentMb();
+  const memory = () => ({ resident: service.residentMb(), anonymous: service.anonymousMb() });
+  const empty = memory();
   const small = openWorkload({ seed: seed + 1, wordsPerChunk: 120 });
   const smallPages = Array.from({ length: 4000 }, (_, number) => pageOf(number, small.chunkWords(number), 'small'));
 
@@ -54,8 +58,10 @@ try {
 
   const fused = await timeSearches(service, queries, { rerank: false });
   const reranked = await timeSearches(service, queries, { rerank: true });
-  const fullMb = service.residentMb();
+  const full = memory();
   const lagP99 = await eventLoopLagP99(service);
+  await delay(quietMs);
+  const quiet = memory();
   const restartMs = await service.restart();
   const acceptedSmall = Math.round(await pushPages(service, smallPages));
   const searchesMeanwhile = latency(indexing.searches);
@@ -88,7 +94,7 @@ try {
         search_reranked_stages_ms: reranked.stages,
         search_while_indexing_ms: searchesMeanwhile,
         healthz_while_indexing_ms: latency(indexing.health),
-        resident_mb: { empty: emptyMb, full: fullMb },
+        memory_mb: { empty, full, quiet },
         start_ms: { empty: Math.round(service.startMs), full: Math.round(restartMs) },
         event_loop_lag_p99_s: lagP99,
         reading_entities: reading,
