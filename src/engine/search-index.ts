@@ -23,6 +23,7 @@ import { IndexFolder, readManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
 import { loadWordVectors } from './load-word-vectors.ts';
+import { rerankHits } from './rerank-hits.ts';
 import { Searchers } from './searchers.ts';
 import { VectorSpace } from './vectors/vector-space.ts';
 import { SparseIndex } from './words/sparse-index.ts';
@@ -205,19 +206,15 @@ export class SearchIndex {
     const near = query === null ? null : this.#vectors.search(query, wanted, limits);
     const [words, nearest] = await Promise.all([asking.found, near]);
     const isKnown = words.known > 0 || analyzed.knownWords > 0 || vector !== undefined;
-    const lists = isKnown && nearest !== null ? [words.labels, nearest.labels] : [words.labels];
+    const hits = isKnown && nearest !== null ? [words.labels, nearest.labels] : [words.labels];
+    const score = (vectors: readonly Float32Array[], labels: Uint32Array) => this.#vectors.score(vectors, labels);
+    const reranked =
+      dim === null && query !== null
+        ? await rerankHits({ searchers: this.#searchers, score }, { query: analyzed, hits, rrfK, outsideModel: false })
+        : null;
+    const found = reranked === null ? fuseRrf(hits, rrfK) : byScore(reranked);
     // An add that failed, or is under way, may have come to one side alone.
-    const fused = fuseRrf(lists, rrfK).filter(({ label }) => this.#live.has(label));
-    const { forms, wordPart } = analyzed;
-    if (dim !== null || query === null || fused.length === 0) return fused.slice(0, k);
-    const labels = Uint32Array.from(fused, ({ label }) => label);
-    const cosines = await this.#vectors.score(wordPart === null ? [query] : [query, wordPart], labels);
-    const [cosine, wordCosine = null] = cosines.map((each) => each.map((score) => score || 0));
-    const scores = await this.#searchers.rerank(forms, { labels, cosine, wordCosine, outsideModel: false });
-    if (scores === null) return fused.slice(0, k);
-    return Array.from(labels, (label, at) => ({ label, score: scores[at] }))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, k);
+    return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
   }
 
   /** Write the index as it is now: after a crash it opens so. Errors: those of the file system; what was persisted before still opens. */
@@ -336,6 +333,10 @@ function read(text: string): GrowingBitmap {
   const labels = new GrowingBitmap();
   for (const label of bitsNotIn(words, createBitmap(0))) labels.add(label);
   return labels;
+}
+
+function byScore({ labels, scores }: { labels: Uint32Array; scores: Float64Array }): Hit[] {
+  return Array.from(labels, (label, at) => ({ label, score: scores[at] })).sort((a, b) => b.score - a.score);
 }
 
 /** The one chunk of a document. */

@@ -10,12 +10,12 @@
  */
 import type { Logger } from 'pino';
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
-import { fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
 import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { AnalyzedQuery } from '../../engine/analyze-query.ts';
+import { rerankHits } from '../../engine/rerank-hits.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
@@ -43,12 +43,6 @@ export type RetrieveCandidates = (
 
 /** A query as a searcher analysed it, with its vector from wherever the model is. */
 type EmbeddedQuery = Pick<AnalyzedQuery, 'forms' | 'vector' | 'wordPart' | 'knownWords'>;
-
-/**
- * Candidates that the local reranker scores: all of both sides by default. More than this, which a search may ask for 2,000 of and
- * a replay 20,000, take their processor time from other searches and change nothing at the top (docs/ranking.md, "More candidates").
- */
-const maxReranked = 400;
 
 const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
@@ -78,19 +72,15 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
   /** The first candidates by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
   const rerank = async (
     model: EmbeddingModel,
-    { forms, vector, wordPart }: EmbeddedQuery,
+    query: EmbeddedQuery,
     hits: readonly Uint32Array[],
     rrfK: number,
   ): Promise<RankedChunks | null> => {
-    const labels = Uint32Array.from(fuseRrf(hits, rrfK).slice(0, maxReranked), ({ label }) => label);
-    if (labels.length === 0) return null;
-    const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
-    const scored = vectors.length === 0 ? [] : await spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
-    const [cosine = null, wordCosine = null] = scored.map((each) => each.map((score) => score || 0));
-    const outsideModel = localDim(model) === null;
+    const score = (vectors: readonly Float32Array[], labels: Uint32Array) =>
+      spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
     try {
-      const scores = await searchers.rerank(forms, { labels, cosine, wordCosine, outsideModel });
-      return scores === null ? null : { labels, scores };
+      const outsideModel = localDim(model) === null;
+      return await rerankHits({ searchers, score }, { query, hits, rrfK, outsideModel });
     } catch (error) {
       log.error({ err: error }, 'the local reranker failed: the fused order is answered');
       return null;
