@@ -49,6 +49,7 @@ export type OperatorCode =
   | 'no_room'
   | 'store_format'
   | 'store_damaged'
+  | 'store_unwritable'
   | 'backup'
   | 'word_vectors'
   | 'entity_capability'

@@ -61,7 +61,7 @@ const betweenLooksMs = 200;
 
 /**
  * Prove that the store below `dataDir` can be opened and its trees be read. Nothing is done where there is none, and never was.
- * Errors: OperatorError `store_damaged`.
+ * Errors: OperatorError `store_damaged`, and `store_unwritable` for one that is sound and on a disk that does not take what opening writes.
  */
 export async function proveStore(dataDir: string, options: ProveOptions): Promise<void> {
   const storeDir = join(dataDir, 'store');
@@ -92,8 +92,15 @@ async function faultOfStore(
   const last = lines.at(-1);
   if (last !== undefined && 'done' in last) return null;
   const place = lines.findLast((line) => 'at' in line)?.at;
-  const where = place === undefined ? 'opening it' : `reading its database \`${place}\``;
-  return `${where} ended with ${last !== undefined && 'fault' in last ? last.fault : end}`;
+  const why = last !== undefined && 'fault' in last ? last.fault : end;
+  if (place !== undefined) return `reading its database \`${place}\` ended with ${why}`;
+  if (!beside && (await look('prove-beside', storeDir)).lines.some((line) => 'done' in line)) {
+    throw new OperatorError(
+      'store_unwritable',
+      `the store in ${storeDir} is sound and cannot be opened for writing: ${why}`,
+    );
+  }
+  return `opening it ended with ${why}`;
 }
 
 /** The blacklist rules of the store in `storeDir`, and whether these are all: of a damaged one as many as can be read. */
