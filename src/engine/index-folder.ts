@@ -49,6 +49,11 @@ export async function readManifest<Manifest>(
   }
 }
 
+/** Make a manifest the folder's. Errors: as of `replaceFile`. */
+export function writeManifest(dir: string, manifest: unknown): Promise<void> {
+  return replaceText(join(dir, MANIFEST), JSON.stringify(manifest, null, 1));
+}
+
 /** One owner, one call at a time. */
 export class IndexFolder<Manifest> {
   readonly #options: IndexFolderOptions<Manifest>;
@@ -89,7 +94,7 @@ export class IndexFolder<Manifest> {
   /** Make a manifest the valid one. Errors: those of the file system; as of `replaceFile`. */
   async write(manifest: Manifest): Promise<void> {
     await this.#options.noteLabels?.();
-    await replaceText(this.path(MANIFEST), JSON.stringify(manifest, null, 1));
+    await writeManifest(this.#options.dir, manifest);
   }
 
   /** After a save that failed: delete what the folder's manifest does not name; nothing where that cannot be read. Errors: none. */

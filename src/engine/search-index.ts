@@ -19,7 +19,7 @@ import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../
 import type { Chunk } from '../domain/page.ts';
 import { programFile } from '../files/program-files.ts';
 import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
-import { IndexFolder, readManifest } from './index-folder.ts';
+import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
 import { loadWordVectors } from './load-word-vectors.ts';
@@ -93,7 +93,7 @@ const maxLabel = 2 ** 30;
 const silent: IndexLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 export class SearchIndex {
-  readonly #folder: IndexFolder<Manifest>;
+  readonly #dir: string;
   readonly #manifest: Manifest;
   readonly #live: GrowingBitmap;
   readonly #embedded: GrowingBitmap;
@@ -107,7 +107,7 @@ export class SearchIndex {
   readonly #adding = new Set<number>();
 
   private constructor(parts: Awaited<ReturnType<typeof openParts>>) {
-    this.#folder = parts.folder;
+    this.#dir = parts.dir;
     this.#manifest = parts.manifest;
     this.#live = parts.live;
     this.#embedded = parts.embedded;
@@ -170,15 +170,18 @@ export class SearchIndex {
       await this.#vectors.add(labels, vectors, { passOverZeros: true });
       const length = vectors.length / labels.length;
       const hasVector = (row: number) => vectors.subarray(row * length, (row + 1) * length).some((each) => each !== 0);
-      for (const [row, label] of labels.entries()) if (hasVector(row)) this.#embedded.add(label);
+      return new Set([...labels].filter((_, row) => hasVector(row)));
     };
-    const settled = await Promise.allSettled([...addWords, addVectors()]);
+    const addingVectors = addVectors();
+    const settled = await Promise.allSettled([...addWords, addingVectors]);
     // Those that were removed meanwhile are not among them any more.
     const added = [...labels].filter((label) => this.#adding.delete(label));
     const failed = settled.find((each) => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
+    const withVector = await addingVectors;
     for (const label of added) {
       this.#live.add(label);
+      if (withVector.has(label)) this.#embedded.add(label);
       this.#missing.delete(label);
     }
   }
@@ -221,7 +224,7 @@ export class SearchIndex {
   async persist(): Promise<void> {
     const [live, embedded] = [written(this.#live), written(this.#embedded)];
     await Promise.all([this.#words.save(), this.#vectors.save()]);
-    await this.#folder.write({ ...this.#manifest, live, embedded });
+    await writeManifest(this.#dir, { ...this.#manifest, live, embedded } satisfies Manifest);
   }
 
   /** Persist, and end the threads. Errors: as of `persist`; the threads end all the same. */
@@ -237,14 +240,6 @@ export class SearchIndex {
 
 async function openParts({ dir, dim: given, shards: wanted, log = silent }: SearchIndexOptions) {
   const dim = given ?? null;
-  const folder = new IndexFolder<Manifest>({
-    dir,
-    manifest: manifestSchema,
-    ours: /^$/,
-    filesOf: () => [],
-    foreign: () => null,
-    told: () => {},
-  });
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const found = await readManifest(dir, manifestSchema);
   if (typeof found === 'string') throw new Error(`${dir}: ${found}`);
@@ -314,7 +309,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     const asking = new Searchers(searchers, namespace, () => words.index.republish(), log);
     noteMissing([...words.missing, ...vectors.missing]);
     return {
-      ...{ folder, manifest, live, embedded, work, missing, closeThreads },
+      ...{ dir, manifest, live, embedded, work, missing, closeThreads },
       ...{ words: words.index, vectors: vectors.space, searchers: asking },
     };
   } catch (error) {

@@ -99,13 +99,17 @@ test('an index that was made with other numbers of cores opens as it was', async
 });
 
 test('what is removed while it is added is not found', async (t) => {
-  const index = await opened(t, { dir: join(temporaryFolder(t), 'index') });
+  const dir = join(temporaryFolder(t), 'index');
+  const index = await opened(t, { dir });
   const adding = index.add(documents);
   await index.remove([7]);
   await adding;
   assert.equal(index.size, 3);
   assert.ok(!labels(await index.search('wading birds')).includes(7));
   for (const label of [0, -1, 1.5, 2 ** 31]) await assert.rejects(index.add([{ label, text: 'x' }]), RangeError);
+  await index.close();
+  const again = await opened(t, { dir });
+  assert.deepEqual([again.size, again.missing], [3, []], 'nor is it missing');
 });
 
 test('the example of the README runs', async (t) => {
