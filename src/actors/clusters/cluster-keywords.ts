@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StoreReader } from '../../store/store.ts';
 import type { JobContext } from '../jobs/job-actor.ts';
-import type { ClusterPool } from './hand-over-pages.ts';
+import { type ClusterPool, orForget } from './hand-over-pages.ts';
 
 export interface ClusteredText {
   page_no: number;
@@ -21,12 +21,7 @@ export async function findKeywords(
   { signal, goOn }: Pick<JobContext, 'signal' | 'goOn'>,
 ): Promise<Map<number, string[]>> {
   const run = randomUUID();
-  try {
-    return await keywordsOf({ reader, pool }, run, pages, { signal, goOn });
-  } catch (error) {
-    await pool.run('forget', { run }).catch(() => {}); // a thread that ended has forgotten it
-    throw error;
-  }
+  return orForget(pool, run, keywordsOf({ reader, pool }, run, pages, { signal, goOn }));
 }
 
 async function keywordsOf(

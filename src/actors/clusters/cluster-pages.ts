@@ -16,7 +16,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { goOnUnlessSuspect, type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { type ClusteredText, findKeywords } from './cluster-keywords.ts';
-import { type ClusterPool, handOverPages } from './hand-over-pages.ts';
+import { type ClusterPool, handOverPages, orForget } from './hand-over-pages.ts';
 import { pointBlocks } from './read-points.ts';
 
 export interface ClusterPagesDependencies {
@@ -46,11 +46,7 @@ export function clusterPagesHandler(dependencies: ClusterPagesDependencies): Job
     const model = reader.models.activeModel();
     if (model === undefined) throw new JobError('no active embedding model', { permanent: true });
     const token = randomUUID();
-    const handingOver = handOverPages({ reader, pool }, token, model, { signal, goOn });
-    const pageNos = await handingOver.catch(async (error) => {
-      await pool.run('forget', { run: token }).catch(() => {}); // a thread that ended has forgotten it
-      throw error;
-    });
+    const pageNos = await orForget(pool, token, handOverPages({ reader, pool }, token, model, { signal, goOn }));
     const current = reader.clusters.currentRun();
     const earlier = await foundClusters(reader, pageNos, current);
     const scale = reader.clusters.run(current)?.params.tried_resolution;

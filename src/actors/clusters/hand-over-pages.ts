@@ -8,6 +8,16 @@ import { isUnread } from './cluster-census.ts';
 
 export type ClusterPool = SharedPool<typeof import('../../threads/cluster-thread.ts')>;
 
+/** Work on a run of the clustering thread, which lets go of the run if the work fails. Errors: those of the work. */
+export async function orForget<Result>(pool: ClusterPool, run: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    await pool.run('forget', { run }).catch(() => {}); // a thread that ended has forgotten it
+    throw error;
+  }
+}
+
 /** Bytes of vectors, and pages, read before others get their turn: a millisecond or two. */
 const batchBytes = 2 * 1024 * 1024;
 const batchPages = 64;
