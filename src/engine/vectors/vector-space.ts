@@ -10,7 +10,7 @@
  * - A label removed before it is added (a page forgotten while it was indexed) is remembered and never comes in.
  *
  * Its parts: the way to the shards, and what happens when a thread is replaced, space-shards.ts; files and what they lack,
- * space-generations.ts; background work, space-maintenance.ts; the measured rules, space-policy.ts.
+ * space-files.ts; background work, space-maintenance.ts; the measured rules, space-policy.ts.
  */
 import { type Bitmap, bitsNotIn, GrowingBitmap } from '../../compute/structures/bitmap.ts';
 import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
