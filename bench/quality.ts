@@ -3,8 +3,9 @@
  * and time per query of BM25 alone, dense alone, their fusion, and fusion with the local reranker, which is what the service
  * answers with; paired randomisation tests against BM25 alone. In process and exact (no graph), deterministic but for times.
  * With --leave-one-out also: the reranker's four numbers chosen on all collections but one and measured on that one, for each.
+ * With --mixed each collection's queries search the passages of all, as in a library of several languages.
  * With --short the queries are cut to their three heaviest terms, as people search who type keywords.
- * Usage: npm run bench:quality [-- --leave-one-out] [--short] [collection …]
+ * Usage: npm run bench:quality [-- --leave-one-out] [--short] [--mixed] [--data folder] [collection …]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ import { ndcg, recall } from '../src/compute/measures/ranking-measures.ts';
 import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
 import { type RerankWeights, WEIGHTS } from '../src/engine/rerank/rerank.ts';
 import { describeMachine } from './machine.ts';
-import { collectionNames, prepareCollection } from './quality/collections.ts';
+import { collectionNames, prepareCollections } from './quality/collections.ts';
 import { mean, pairedTest, quantile } from './quality/measures.ts';
 import { ARMS, type Arm, createQueryTools, type QueryRun, runQuery, shortened } from './quality/run-query.ts';
 
@@ -32,11 +33,16 @@ const REFERENCES: Readonly<Record<string, number>> = {
   'multihop-hotpotqa-100': 0.786,
 };
 
-const root = join(import.meta.dirname, '../../shared/data/ir');
 const { values, positionals } = parseArgs({
-  options: { 'leave-one-out': { type: 'boolean', default: false }, short: { type: 'boolean', default: false } },
+  options: {
+    'leave-one-out': { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
+    mixed: { type: 'boolean', default: false },
+    data: { type: 'string', default: join(import.meta.dirname, '../../shared/data/ir') },
+  },
   allowPositionals: true,
 });
+const root = values.data;
 const names = collectionNames(root).filter((name) => positionals.length === 0 || positionals.includes(name));
 /** What the reranker's weights were chosen from (bench/results/2026-11-reranking-trials.md), and both weights of the support as one. */
 const GRIDS: Readonly<Record<string, readonly RerankWeights[]>> = {
@@ -52,8 +58,8 @@ const settings = values['leave-one-out']
 const wordVectors = openWordVectors(loadWordVectors());
 const tools = createQueryTools(wordVectors, DIM);
 
-const measured = names.map((name) => {
-  const collection = prepareCollection(root, name, MAX_QUERIES, tools);
+const measured = [...prepareCollections(root, names, MAX_QUERIES, values.mixed, tools)].map((collection) => {
+  const { name } = collection;
   const { starts, wordStems } = collection.forward.index;
   const runs = collection.queries.map(({ text }) =>
     runQuery(collection, values.short ? shortened(collection, text, tools) : text, tools, settings),

@@ -8,7 +8,7 @@ import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
 import { candidateRerankers } from '../src/engine/rerank/rerank-candidates.ts';
 import { buildSegmentOfTerms } from '../src/engine/words/build-segment.ts';
-import { corpusSegment, planQuery } from '../src/engine/words/corpus.ts';
+import { corpusSegment, eachAWord, planQuery } from '../src/engine/words/corpus.ts';
 import { createDeletions } from '../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../src/engine/words/search-segments.ts';
 import { labelSegment } from '../src/engine/words/segment.ts';
@@ -58,12 +58,13 @@ const random = randomStream(seed, 77, 0);
 const requests = Array.from({ length: 300 }, (_, number) => {
   const query = workload.query(number);
   const { words: forms, stems } = analyzer.terms(query.words.join(' '));
-  const sparse = searchSegments(corpus, planQuery(corpus, stems), 100, scratch);
+  const asked = eachAWord(stems);
+  const sparse = searchSegments(corpus, planQuery(corpus, asked), 100, scratch);
   const of = topics[query.topic];
   const labels = new Set(sparse.labels);
   for (let i = 0; i < 100 && of.length > 0; i++) labels.add(of[Math.floor(random() * of.length)]);
   return {
-    forms: stems.map((stem, i) => ({ stem, row: lookupTerm(vectors.vocabulary, forms[i]) })),
+    forms: asked.map((word, i) => ({ ...word, row: lookupTerm(vectors.vocabulary, forms[i]) })),
     candidates: {
       labels: Uint32Array.from(labels),
       cosine: Float32Array.from(labels, () => random()),

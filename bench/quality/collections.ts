@@ -8,13 +8,13 @@ import type { LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { lookupTerm } from '../../src/compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
-import { chunkText } from '../../src/compute/text/chunk-text.ts';
+import { preparePages } from '../../src/engine/prepare-page.ts';
 import type { ForwardPart } from '../../src/engine/rerank/word-numbers.ts';
 import { UNITS } from '../../src/engine/words/bm25f.ts';
-import { buildSegmentOfTerms } from '../../src/engine/words/build-segment.ts';
 import { type CorpusSegment, corpusSegment } from '../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../src/engine/words/deletions.ts';
-import type { ForwardDocument } from '../../src/engine/words/forward-index.ts';
+import { languagesOf } from '../../src/engine/words/languages.ts';
+import { openSegment } from '../../src/engine/words/segment.ts';
 
 /** The defaults of the settings `chunking.*`. */
 const CHUNKING = { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 };
@@ -31,6 +31,8 @@ export interface PreparedCollection {
   documents: number;
   chunks: number;
   queries: JudgedQuery[];
+  /** The languages of its passages, the commonest first. */
+  languages: string[];
   /** The document of each chunk; a chunk's label is its place. */
   documentOf: string[];
   corpus: CorpusSegment[];
@@ -53,65 +55,74 @@ export function collectionNames(root: string): string[] {
   return readdirSync(root).sort();
 }
 
-export function prepareCollection(
+/** Each of these collections by itself; `mixed`: the queries of each over the passages of all. Queries: the first `maxQueries` that have a judgement. */
+export function* prepareCollections(
   root: string,
-  name: string,
+  names: readonly string[],
   maxQueries: number,
-  { analyzer, embedder, wordVectors }: PreparationTools,
-): PreparedCollection {
-  const lines = (file: string) =>
-    readFileSync(join(root, name, file), 'utf8')
-      .trim()
-      .split('\n');
-  const documentOf: string[] = [];
-  const counted: ForwardDocument[] = [];
-  const rows: Float32Array[] = [];
-  analyzer.trim();
-  const { lexicon } = analyzer.analyze('');
-  for (const line of lines('corpus.jsonl')) {
-    const { _id, title, text } = JSON.parse(line);
-    const analyzed = analyzer.analyze(text);
-    const heading = analyzer.analyze(title ?? '').terms;
-    for (const { token_from, token_to } of chunkText(analyzed, [], CHUNKING)) {
-      const row = new Float32Array(embedder.dim);
-      embedder.embedTerms(lexicon, analyzed.terms, token_from, token_to, row, 0, heading);
-      documentOf.push(_id);
-      counted.push({ title: heading, body: analyzed.terms.slice(token_from, token_to) });
-      rows.push(row);
-    }
-  }
-  const segment = buildSegmentOfTerms(
-    lexicon,
-    counted.map(({ title, body }) => ({ title, section: new Uint32Array(0), body })),
-    { fingerprint: wordVectors.fingerprint, rowOf: (word) => lookupTerm(wordVectors.vocabulary, word) },
-  );
-  if (segment.forward === null) throw new Error('a segment without a forward index');
-  const vectors = new Float32Array(rows.length * embedder.dim);
-  rows.forEach((row, chunk) => {
-    vectors.set(row, chunk * embedder.dim);
-  });
-  return {
+  mixed: boolean,
+  tools: PreparationTools,
+): Generator<PreparedCollection> {
+  const queriesOf = (name: string) => ({
     name,
+    queries: judgedQueries(name, readLines(root, name, 'queries.jsonl'), readLines(root, name, 'qrels.tsv')).slice(
+      0,
+      maxQueries,
+    ),
+  });
+  const together = mixed ? preparePassages(root, names, tools) : null;
+  for (const name of names) yield { ...(together ?? preparePassages(root, [name], tools)), ...queriesOf(name) };
+}
+
+function readLines(root: string, name: string, file: string): string[] {
+  return readFileSync(join(root, name, file), 'utf8')
+    .trim()
+    .split('\n');
+}
+
+function preparePassages(
+  root: string,
+  names: readonly string[],
+  { analyzer, embedder, wordVectors }: PreparationTools,
+) {
+  const documents = names.flatMap((name) =>
+    readLines(root, name, 'corpus.jsonl').map((line) => {
+      const { _id, title, text }: { _id: string; title?: string; text: string } = JSON.parse(line);
+      return { id: `${name}/${_id}`, title: title ?? null, text, sections: [] };
+    }),
+  );
+  const vocabulary = {
+    fingerprint: wordVectors.fingerprint,
+    rowOf: (word: string) => lookupTerm(wordVectors.vocabulary, word),
+  };
+  const tools = { analyzer, embedder: () => embedder, vocabulary, chunking: CHUNKING };
+  const prepared = preparePages(tools, documents, [embedder.dim]);
+  const documentOf = prepared.chunks.flatMap((chunks, page) => chunks.map(() => documents[page].id));
+  const segment = openSegment(prepared.segment);
+  const vectors = prepared.vectors.get(embedder.dim);
+  if (segment.forward === null || vectors === undefined) throw new Error('a segment without a forward index');
+  const corpus = [corpusSegment(0, segment, createDeletions(segment.docs))];
+  return {
     documents: new Set(documentOf).size,
     chunks: documentOf.length,
-    queries: judgedQueries(lines('queries.jsonl'), lines('qrels.tsv')).slice(0, maxQueries),
     documentOf,
-    corpus: [corpusSegment(0, segment, createDeletions(segment.docs))],
+    languages: languagesOf(corpus),
+    corpus,
     forward: { index: segment.forward, terms: segment.terms },
     meanLength: segment.totalLength / UNITS / segment.docs,
-    meanTitleLength: segment.totalTitleLength / counted.length,
+    meanTitleLength: segment.totalTitleLength / segment.docs,
     vectors,
   };
 }
 
 /** The queries that have a relevant document, in their order. */
-function judgedQueries(queryLines: readonly string[], judgementLines: readonly string[]): JudgedQuery[] {
+function judgedQueries(name: string, queryLines: readonly string[], judgementLines: readonly string[]): JudgedQuery[] {
   const grades = new Map<string, Map<string, number>>();
   for (const line of judgementLines) {
     const [query, document, grade] = line.split('\t');
     if (!(Number(grade) > 0)) continue;
     const known = grades.get(query) ?? new Map<string, number>();
-    grades.set(query, known.set(document, Number(grade)));
+    grades.set(query, known.set(`${name}/${document}`, Number(grade)));
   }
   return queryLines.flatMap((line) => {
     const { _id, text } = JSON.parse(line);

@@ -4,16 +4,17 @@ import { localFloor } from '../../src/compute/embedding/calibrate-floor.ts';
 import { createLocalEmbedder, type LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
-import { contentTerms } from '../../src/compute/ranking/query-terms.ts';
+import { contentWords } from '../../src/compute/ranking/query-terms.ts';
 import { rollUpPages } from '../../src/compute/ranking/roll-up-pages.ts';
-import { lookupTerm } from '../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createQueryAnalyzer, type QueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { type CandidateGatherer, createCandidateGatherer } from '../../src/engine/rerank/gather-candidates.ts';
-import { type RerankWeights, rerank } from '../../src/engine/rerank/rerank.ts';
+import { type RerankWeights, rerank, rerankPostings } from '../../src/engine/rerank/rerank.ts';
+import { isOfPostings } from '../../src/engine/rerank/rerank-candidates.ts';
 import { createWordCosines } from '../../src/engine/rerank/word-cosines.ts';
 import { WordNumbers } from '../../src/engine/rerank/word-numbers.ts';
 import type { WordSimilarity } from '../../src/engine/rerank/word-similarity.ts';
-import { planQuery } from '../../src/engine/words/corpus.ts';
+import { eachAWord, planQuery } from '../../src/engine/words/corpus.ts';
 import {
   createScratch,
   type SearchScratch,
@@ -32,6 +33,7 @@ export type Arm = (typeof ARMS)[number];
 
 export interface QueryTools {
   analyzer: TextAnalyzer;
+  analyze: QueryAnalyzer;
   embedder: LocalEmbedder;
   wordVectors: WordVectors;
   similarity: WordSimilarity;
@@ -45,8 +47,10 @@ export interface QueryTools {
 /** What the service's threads have, over the given vectors. */
 export function createQueryTools(wordVectors: WordVectors, dim: number): QueryTools {
   const numbers = new WordNumbers();
+  const analyzer = createTextAnalyzer();
   return {
-    analyzer: createTextAnalyzer(),
+    analyzer,
+    analyze: createQueryAnalyzer(analyzer, wordVectors),
     embedder: createLocalEmbedder(wordVectors, dim),
     wordVectors,
     similarity: createWordCosines(wordVectors),
@@ -72,10 +76,12 @@ export interface QueryRun {
 const SHORT_TERMS = 3;
 
 /** A query cut to the words of its heaviest terms; the query itself where the collection holds none of its words. */
-export function shortened({ corpus }: PreparedCollection, text: string, { analyzer }: QueryTools): string {
-  const { words, stems } = contentTerms(analyzer.terms(text));
+export function shortened({ corpus, languages }: PreparedCollection, text: string, { analyzer }: QueryTools): string {
+  const { words: content } = contentWords(analyzer.terms(text), languages);
+  const words = content.map(({ word }) => word);
+  const stems = content.map(({ stems: [stem] }) => stem);
   const kept = new Set(
-    planQuery(corpus, stems)
+    planQuery(corpus, eachAWord(stems))
       .terms.map(({ term }) => term)
       .slice(0, SHORT_TERMS),
   );
@@ -91,15 +97,19 @@ export function runQuery(
 ): QueryRun {
   const { corpus, documentOf, forward } = collection;
   const started = performance.now();
-  const all = tools.analyzer.terms(text);
-  const content = contentTerms(all);
-  const { vector, known } = tools.embedder.embedQuery(all.words, all.stems);
+  const {
+    forms,
+    vector: made,
+    knownWords: known,
+    denseWeight,
+  } = tools.analyze(text, tools.embedder.dim, collection.languages);
+  const vector = made ?? new Float32Array(tools.embedder.dim);
   const analysed = performance.now();
-  const plan = planQuery(corpus, content.stems);
+  const plan = planQuery(corpus, forms);
   const sparse = searchSegments(corpus, plan, CANDIDATES, tools.scratch);
   const searched = performance.now();
   const dense = known + plan.known === 0 ? new Uint32Array(0) : nearest(collection, vector, tools.floor);
-  const fused = fuseRrf([sparse.labels, dense], RRF_K);
+  const fused = fuseRrf([sparse.labels, dense], RRF_K, [1, denseWeight]);
 
   const labels = Uint32Array.from(fused, ({ label }) => label);
   const gathered = fastest(() => ({
@@ -108,7 +118,8 @@ export function runQuery(
       [forward],
       labels,
       Array.from(labels, (chunk) => ({ part: 0, chunk })),
-      content.stems.map((stem, at) => ({ stem, row: lookupTerm(tools.wordVectors.vocabulary, content.words[at]) })),
+      forms,
+      plan,
     ),
   }));
   const { bm25f, query, words, stemNumbers } = gathered.value;
@@ -125,8 +136,10 @@ export function runQuery(
       return segment.starts[term + 1] - segment.starts[term];
     },
   };
-  const candidates = { ...words, bm25f, cosine, wordCosine, outsideModel: false };
-  const scored = fastest(() => rerank(query, candidates, statistics, tools.similarity));
+  const candidates = { ...words, bm25f, cosine, wordCosine, outsideModel: false, isForeign: denseWeight < 1 };
+  const scored = fastest(() =>
+    isOfPostings(forms) ? rerankPostings(candidates) : rerank(query, candidates, statistics, tools.similarity),
+  );
   const inOrderOf = (scores: Float64Array) =>
     Array.from(labels, (label, i) => ({ label, score: scores[i] })).sort(
       (a, b) => b.score - a.score || a.label - b.label,

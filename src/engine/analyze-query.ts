@@ -1,11 +1,10 @@
-/** What a searcher thread makes of a query: its search terms, and its vector by the embedded model. */
+/** What a searcher thread makes of a query: its search terms in the languages of the library, and its vector by the embedded model. */
 import { createEmbedderShelf } from '../compute/embedding/embed-local.ts';
 import type { WordVectors } from '../compute/embedding/word-vectors.ts';
-import { contentTerms } from '../compute/ranking/query-terms.ts';
+import { contentWords } from '../compute/ranking/query-terms.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
-import { isIdeograph } from '../compute/text/unspaced-scripts.ts';
-import type { QueryForm } from './rerank/gather-candidates.ts';
+import { isForwardStem, type QueryForm } from './rerank/gather-candidates.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {
@@ -14,7 +13,7 @@ export interface SearchThreadData {
 }
 
 export interface AnalyzedQuery {
-  /** The query's words without its function words, repeated ones repeated; their stems are what is searched for. */
+  /** The query's words without its stop words, repeated ones repeated, each with its stems in the languages of the library. */
   forms: QueryForm[];
   /** Unit length; null where the query has no term, or its model is not embedded here. */
   vector: Float32Array | null;
@@ -22,29 +21,43 @@ export interface AnalyzedQuery {
   wordPart: Float32Array | null;
   /** How many of the query's words the model knows. */
   knownWords: number;
+  /** What the hits of the vector weigh beside those of the words, 1 in the model's own language. */
+  denseWeight: number;
 }
 
-/** Analyses a query; `dim`: the embedded model that is to embed it, null for none. */
-export type QueryAnalyzer = (query: string, dim: number | null) => AnalyzedQuery;
+/** The language of the word vectors. */
+const MODEL_LANGUAGE = 'en';
+/**
+ * In other languages the model has stems alone, which BM25 knows to weigh: fused as equals both rank below BM25 (docs/ranking.md,
+ * "Languages"). So little that words decide, and what has none of them still comes.
+ */
+const FOREIGN_WEIGHT = 0.01;
+
+/** Analyses a query; `dim`: the embedded model that is to embed it, null for none; `languages`: the library's, the commonest first. */
+export type QueryAnalyzer = (query: string, dim: number | null, languages: readonly string[]) => AnalyzedQuery;
 
 /** Make the analyzer of queries, which analyses their texts by `analyzer`. */
 export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors | null): QueryAnalyzer {
   const embedders = vectors === null ? null : createEmbedderShelf(vectors);
   const rowOf = (word: string) => (vectors === null || word === '' ? -1 : lookupTerm(vectors.vocabulary, word));
-  return (query, dim) => {
-    const { words, stems } = analyzer.terms(query);
-    const content = contentTerms({ words, stems });
-    const forms = content.stems.map((stem, at) => ({ stem, row: rowOf(content.words[at]) }));
-    if (vectors === null || embedders === null || dim === null || stems.length === 0) {
-      return { forms, vector: null, wordPart: null, knownWords: 0 };
-    }
-    // Passages are embedded by pairs of ideographs: to a query of single ones their stems' part of the vectors would be chance.
-    const embedded = content.stems.every(isIdeograph) ? stems.map(() => '') : stems;
-    const { vector, known } = embedders(dim).embedQuery(words, embedded);
+  return (query, dim, languages) => {
+    const all = analyzer.terms(query);
+    const { language, words } = contentWords(all, languages);
+    const isForeign = language !== MODEL_LANGUAGE;
+    const forms = words.flatMap(({ word, stems, of }) =>
+      stems.map((stem) => ({ stem, of, row: isForeign ? -1 : rowOf(word) })),
+    );
+    const none = { forms, vector: null, wordPart: null, knownWords: 0, denseWeight: isForeign ? FOREIGN_WEIGHT : 1 };
+    if (vectors === null || embedders === null || dim === null || forms.length === 0) return none;
+    // Passages are embedded by their stems: what else a query has would be chance in a vector.
+    const { vector, known } = embedders(dim).embedQuery(
+      isForeign ? words.map(({ word }) => word) : all.words,
+      (isForeign ? words.map(({ stems: [stem] }) => stem) : all.stems).map((stem) => (isForwardStem(stem) ? stem : '')),
+    );
     // The model of word vectors alone knows nothing of a query without known words.
-    if (vector.every((component) => component === 0)) return { forms, vector: null, wordPart: null, knownWords: 0 };
+    if (vector.every((component) => component === 0)) return none;
     const hasWords = vector.subarray(0, vectors.dim).some((component) => component !== 0);
     const wordPart = hasWords ? vector.slice().fill(0, vectors.dim) : null;
-    return { forms, vector, wordPart, knownWords: known };
+    return { ...none, vector, wordPart, knownWords: known };
   };
 }

@@ -8,6 +8,7 @@
 import type { LocalEmbedder } from '../compute/embedding/embed-local.ts';
 import { firstAbove, firstAtLeast } from '../compute/structures/sorted-search.ts';
 import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts';
+import { languageOfPassage, languageOfText } from '../compute/text/chunk-languages.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import type { Lexicon } from '../compute/text/lexicon.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
@@ -19,6 +20,8 @@ export interface PageText {
   title: string | null;
   /** What else the page is found by (compute/text/facts-text.ts); '' for nothing. */
   facts?: string;
+  /** The language that the page says it is in; '' where it says none that is known. It counts where the text does not tell. */
+  lang?: string;
   text: string;
   sections: readonly Section[];
 }
@@ -46,6 +49,7 @@ export interface ChunkedText {
   title: string | null;
   /** As of a `PageText`; vectors are made without. */
   facts?: string;
+  lang?: string;
   text: string;
   chunks: readonly Chunk[];
 }
@@ -56,9 +60,9 @@ export function preparePages(
   dims: readonly number[],
 ): PreparedPages {
   analyzer.trim();
-  const analyzed = pages.map(({ title, facts = '', text, sections }) => {
+  const analyzed = pages.map(({ title, facts = '', lang = '', text, sections }) => {
     const analysis = analyzer.analyze(text);
-    const heading = { title: termsOf(analyzer, title), facts: distinct(termsOf(analyzer, facts)) };
+    const heading = headingOf(analyzer, { title, facts, lang });
     const chunks = chunkText(analysis, sections, chunking);
     const isBare = chunks.length === 0 && (hasTerm(heading.title) || hasTerm(heading.facts));
     return { analysis, heading, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
@@ -95,36 +99,65 @@ export function embedChunkedTexts(
   return rows;
 }
 
-function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): SparseTermDocument[] {
+interface LanguageDocument extends SparseTermDocument {
+  language: string;
+}
+
+function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): LanguageDocument[] {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
     section_title: chunk.section_title,
     token_from: firstAbove(analyzed.ends, chunk.char_start),
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
-  const heading = { title: termsOf(analyzer, page.title), facts: distinct(termsOf(analyzer, page.facts ?? '')) };
+  const heading = headingOf(analyzer, page);
   return documentsOf(analyzer, analyzed, chunks, heading);
+}
+
+/** What the passages of a page share. */
+interface Heading {
+  title: Uint32Array;
+  facts: Uint32Array;
+  /** The language of a page whose text does not tell. */
+  language: string;
+}
+
+function headingOf(
+  analyzer: TextAnalyzer,
+  { title, facts = '', lang = '' }: Pick<PageText, 'title' | 'facts' | 'lang'>,
+): Heading {
+  const analyzed = analyzer.analyze(title ?? '');
+  const language = lang === '' ? languageOfText(analyzed, '') : lang;
+  return { title: analyzed.terms, facts: distinct(termsOf(analyzer, facts)), language };
 }
 
 function documentsOf(
   analyzer: TextAnalyzer,
-  { terms }: AnalyzedText,
+  analyzed: AnalyzedText,
   chunks: readonly Pick<TextChunk, 'section_title' | 'token_from' | 'token_to'>[],
-  { title, facts }: { title: Uint32Array; facts: Uint32Array },
-): SparseTermDocument[] {
-  return chunks.map(({ section_title, token_from, token_to }, ordinal) => ({
-    title,
-    section: termsOf(analyzer, section_title),
-    body: terms.subarray(token_from, token_to),
-    facts: ordinal === 0 ? facts : noTerms,
-  }));
+  heading: Heading,
+): LanguageDocument[] {
+  const { lexicon } = analyzer;
+  const language = languageOfText(analyzed, heading.language);
+  const title = lexicon.inLanguage(heading.title, language);
+  const facts = lexicon.inLanguage(heading.facts, language);
+  return chunks.map(({ section_title, token_from, token_to }, ordinal) => {
+    const spoken = languageOfPassage(analyzed, token_from, token_to, language);
+    return {
+      language: spoken,
+      title,
+      section: lexicon.inLanguage(termsOf(analyzer, section_title), language),
+      body: lexicon.inLanguage(analyzed.terms.subarray(token_from, token_to), spoken),
+      facts: ordinal === 0 ? facts : noTerms,
+    };
+  });
 }
 
 function embedAll(
   embedder: PageTools['embedder'],
   dims: readonly number[],
   lexicon: Lexicon,
-  documents: readonly SparseTermDocument[],
+  documents: readonly LanguageDocument[],
 ): Map<number, Float32Array> {
   if (embedder === null) return new Map();
   return new Map(dims.map((dim) => [dim, embedDocuments(embedder(dim), lexicon, documents)]));
@@ -133,12 +166,14 @@ function embedAll(
 function embedDocuments(
   embedder: LocalEmbedder,
   lexicon: Lexicon,
-  documents: readonly SparseTermDocument[],
+  documents: readonly LanguageDocument[],
 ): Float32Array {
   const rows = new Float32Array(documents.length * embedder.dim);
-  documents.forEach(({ body, title }, row) => {
-    const text = body.length === 0 ? title : body;
-    embedder.embedTerms(lexicon, text, 0, text.length, rows, row * embedder.dim, title);
+  documents.forEach(({ body, title, language }, row) => {
+    const told = (terms: Uint32Array) =>
+      language === 'en' || language === '' ? terms : terms.filter((term) => !lexicon.isStop(term, language));
+    const text = told(body.length === 0 ? title : body);
+    embedder.embedTerms(lexicon, text, 0, text.length, rows, row * embedder.dim, told(title));
   });
   return rows;
 }

@@ -10,8 +10,8 @@ import type { Searchers } from './searchers.ts';
 const maxReranked = 400;
 
 export interface RerankRequest {
-  query: Pick<AnalyzedQuery, 'forms' | 'vector' | 'wordPart'>;
-  /** What each side found, best first. */
+  query: Pick<AnalyzedQuery, 'forms' | 'vector' | 'wordPart' | 'denseWeight'>;
+  /** What words found and, where it was asked, what the vector found, best first. */
   hits: readonly Uint32Array[];
   rrfK: number;
   /** The vectors are an outside model's. */
@@ -27,13 +27,19 @@ export interface RerankParts {
 /** The first candidates with their scores, aligned; null when there are none, or the reranker cannot say. Errors: those of the threads. */
 export async function rerankHits(
   { searchers, score }: RerankParts,
-  { query: { forms, vector, wordPart }, hits, rrfK, outsideModel }: RerankRequest,
+  { query: { forms, vector, wordPart, denseWeight }, hits, rrfK, outsideModel }: RerankRequest,
 ): Promise<{ labels: Uint32Array; scores: Float64Array } | null> {
-  const labels = Uint32Array.from(fuseRrf(hits, rrfK).slice(0, maxReranked), ({ label }) => label);
+  const labels = Uint32Array.from(fuseRrf(hits, rrfK, [1, denseWeight]).slice(0, maxReranked), ({ label }) => label);
   if (labels.length === 0) return null;
   const vectors = vector === null ? [] : wordPart === null ? [vector] : [vector, wordPart];
   const scored = vectors.length === 0 ? [] : await score(vectors, labels);
   const [cosine = null, wordCosine = null] = scored.map((each) => each.map((cosines) => cosines || 0));
-  const scores = await searchers.rerank(forms, { labels, cosine, wordCosine, outsideModel });
+  const scores = await searchers.rerank(forms, {
+    labels,
+    cosine,
+    wordCosine,
+    outsideModel,
+    isForeign: denseWeight < 1,
+  });
   return scores === null ? null : { labels, scores };
 }

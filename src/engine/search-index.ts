@@ -13,6 +13,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { LOCAL_MODEL_VERSION } from '../compute/embedding/embed-local.ts';
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { fuseRrf } from '../compute/ranking/fuse-rrf.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
@@ -73,6 +74,8 @@ const manifestSchema = z.strictObject({
   dim: z.int().min(1).nullable(),
   /** Which word vectors that model is made of; null where vectors are brought. */
   vocabulary: z.int().nullable(),
+  /** Version of that model. */
+  model: z.int().default(4),
   shards: z.int().min(1),
   /** Bitmaps, base64: the live labels, and those of them that have a vector (a text without words has none). */
   live: z.base64(),
@@ -215,7 +218,8 @@ export class SearchIndex {
       dim === null && query !== null
         ? await rerankHits({ searchers: this.#searchers, score }, { query: analyzed, hits, rrfK, outsideModel: false })
         : null;
-    const found = reranked === null ? fuseRrf(hits, rrfK) : byScore(reranked);
+    const found =
+      reranked === null ? fuseRrf(hits, rrfK, [1, vector === undefined ? analyzed.denseWeight : 1]) : byScore(reranked);
     // An add that failed, or is under way, may have come to one side alone.
     return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
   }
@@ -249,8 +253,9 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     const dims = (of: number | null) => (of === null ? 'the built-in model' : `${of} dimensions`);
     throw new RangeError(`${dir} is an index of ${dims(found.dim)}, not of ${dims(dim)}`);
   }
-  if (found !== null && found.vocabulary !== vocabulary) {
-    throw new Error(`${dir} was made with other word vectors than this version has: make the index anew`);
+  const isOther = found?.vocabulary !== vocabulary || (dim === null && found.model !== LOCAL_MODEL_VERSION);
+  if (found !== null && isOther) {
+    throw new Error(`${dir} was made with another built-in model than this version has: make the index anew`);
   }
   const cores = availableParallelism();
   const fresh = {
@@ -258,6 +263,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     id: randomUUID(),
     dim,
     vocabulary,
+    model: LOCAL_MODEL_VERSION,
     shards: wanted ?? cores,
     live: '',
     embedded: '',

@@ -37,15 +37,10 @@ export class Searchers {
     const early = new Promise<AnalyzedQuery>((resolve) => {
       told = resolve;
     });
-    const result = searcher.run('find', request, { told: (message) => told(message as AnalyzedQuery) });
+    const ask = () => searcher.run('find', request, { told: (message) => told(message as AnalyzedQuery) });
+    const result = ask().then((whole) => whole ?? this.#again(ask));
     const analyzed = Promise.race([early, result.then((whole) => whole.analyzed)]);
-    const again = ({ forms }: AnalyzedQuery) => {
-      const { namespace, k, allow } = request;
-      const terms = forms.map(({ stem }) => stem);
-      const query = { namespace, terms, k, ...(allow === undefined ? {} : { allow }) };
-      return this.#again(() => searcher.run('search', query));
-    };
-    const found = result.then(async (whole) => whole.found ?? again(whole.analyzed));
+    const found = result.then((whole) => whole.found);
     found.catch(() => {}); // told by the analysis, too, and who waits for that first hears it there
     return { analyzed, found };
   }

@@ -5,6 +5,7 @@
  * lacks it, and says so.
  */
 import pLimit from 'p-limit';
+import { languageOfTag } from '../compute/text/detect-language.ts';
 import { factsText } from '../compute/text/facts-text.ts';
 import type { Chunk } from '../domain/page.ts';
 import type { IndexLog } from '../engine/index-log.ts';
@@ -129,7 +130,8 @@ export function recoverText({ reader, catalog, model, addSegment }: SparseRecove
     if (page === undefined || !catalog.isFlushed({ first: page.first_label, count: page.chunk_count })) return;
     const chunks: Chunk[] = reader.pages.chunks(no);
     const text = reader.pages.body(no) ?? '';
-    const segment = await model({ title: page.title, facts: factsText(page), text, chunks });
+    const lang = languageOfTag(page.metadata?.lang);
+    const segment = await model({ title: page.title, facts: factsText(page), lang, text, chunks });
     // Indexed anew meanwhile, it has other labels and is in the index already.
     if (reader.pages.head(no)?.first_label === page.first_label)
       await addSegment(page.first_label, chunks.length, segment);

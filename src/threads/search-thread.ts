@@ -18,6 +18,7 @@ import {
   type CandidateScores,
   candidateRerankers,
 } from '../engine/rerank/rerank-candidates.ts';
+import { languagesOf } from '../engine/words/languages.ts';
 import { chunksWithTerms, phraseTerms } from '../engine/words/locate-phrase.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
 import {
@@ -71,18 +72,20 @@ export type TextQuery = { query: string; dim: number | null } & Omit<SparseQuery
 
 export interface TextResult {
   analyzed: AnalyzedQuery;
-  /** The best chunks by BM25F; null when this thread has no snapshot, as of `search`. */
-  found: SparseResult | null;
+  /** The best chunks by BM25F. */
+  found: SparseResult;
 }
 
-/** Analyse a query and search for its terms. The analysis is told at once: with it the dense side can be asked. */
-export function find(request: TextQuery & InNamespace & Telling): TextResult {
+/** Analyse a query and search for its terms. The analysis is told at once: with it the dense side can be asked. Null as of `search`. */
+export function find(request: TextQuery & InNamespace & Telling): TextResult | null {
   tools ??= openTools();
+  const { analyze } = tools;
   const { namespace, query, dim, k, allow } = request;
-  const analyzed = tools.analyze(query, dim);
-  tell(request, analyzed);
-  const terms = analyzed.forms.map(({ stem }) => stem);
-  return { analyzed, found: search({ namespace, terms, k, ...(allow === undefined ? {} : { allow }) }) };
+  return unlessNew(namespace, ({ sparse }) => {
+    const analyzed = analyze(query, dim, languagesOf(sparse.snapshot()));
+    tell(request, analyzed);
+    return { analyzed, found: sparse.search({ terms: analyzed.forms, k, ...(allow === undefined ? {} : { allow }) }) };
+  });
 }
 
 /**

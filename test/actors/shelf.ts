@@ -136,6 +136,7 @@ export class Shelf implements AsyncDisposable {
     return {
       sparse: side(sparse),
       dense: side(dense),
+      denseWeight: 1,
       reranked:
         request.rerank && reranked !== undefined
           ? {

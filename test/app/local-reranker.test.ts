@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { prepareCollection } from '../../bench/quality/collections.ts';
+import { prepareCollections } from '../../bench/quality/collections.ts';
 import { createQueryTools, runQuery } from '../../bench/quality/run-query.ts';
 import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { searchRequest } from '../../src/domain/search.ts';
@@ -39,8 +39,11 @@ function benchOver(t: TestContext, pages: Pages, queries: readonly string[]) {
     'qrels.tsv',
     queries.map((_, number) => `q${number}\t${Object.keys(pages)[0]}\t1`),
   );
-  const collection = prepareCollection(root, 'pages', queries.length, tools);
-  return (query: string) => runQuery(collection, query, tools).scores;
+  const [collection] = prepareCollections(root, ['pages'], queries.length, false, tools);
+  return (query: string) => {
+    const { scores } = runQuery(collection, query, tools);
+    return new Map([...scores].map(([id, score]) => [id.slice('pages/'.length), score]));
+  };
 }
 
 async function assertSameScores(

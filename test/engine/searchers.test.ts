@@ -25,7 +25,13 @@ function searcher(
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const never = () => Promise.reject(new Error('not lost'));
 const query = { query: 'ant', dim: null, k: 1 };
-const analyzed = { forms: [{ stem: 'ant', row: -1 }], vector: null, wordPart: null, knownWords: 0 };
+const analyzed = {
+  forms: [{ stem: 'ant', of: 0, row: -1 }],
+  vector: null,
+  wordPart: null,
+  knownWords: 0,
+  denseWeight: 1,
+};
 const found = { labels: Uint32Array.of(1), scores: new Float64Array(1), known: 1 };
 
 test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
@@ -66,15 +72,16 @@ test('what fails before the analysis is told fails both, and afterwards the sear
 
 test('a searcher without a snapshot is given it, and asked again', async () => {
   let held = false;
-  const renewed = searcher(0, { find: () => ({ analyzed, found: null }), search: () => (held ? found : null) });
+  const renewed = searcher(0, { find: () => (held ? { analyzed, found } : null) });
   const republish = async () => {
     held = true;
   };
   assert.equal(await new Searchers([renewed], 'one', republish, log).find(query).found, found);
-  assert.deepEqual(renewed.asked, ['find', 'search']);
-  const lost = searcher(0, { find: () => ({ analyzed, found: null }), search: () => null });
+  assert.deepEqual(renewed.asked, ['find', 'find']);
+  const lost = searcher(0, { find: () => null });
   const asking = new Searchers([lost], 'one', async () => undefined, log).find(query);
   await assert.rejects(asking.found, /did not take the segments/);
+  await assert.rejects(asking.analyzed, /did not take the segments/);
 });
 
 test('a searcher that has lost its segments is given them before it says where phrases may stand', async () => {

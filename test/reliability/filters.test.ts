@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addBit, type Bitmap, createBitmap, hasBit } from '../../src/compute/structures/bitmap.ts';
 import { Shard } from '../../src/engine/vectors/shard.ts';
-import { corpusSegment, planQuery } from '../../src/engine/words/corpus.ts';
+import { corpusSegment, eachAWord, planQuery } from '../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../../src/engine/words/search-segments.ts';
 import { ordinalOf } from '../../src/engine/words/segment.ts';
@@ -81,7 +81,7 @@ test('filtered searches by words, by vectors and by both are those that were fil
             if (ordinal >= 0) markDeleted(deletions, ordinal, segment.lengths[ordinal]);
           }
         }
-        const plan = planQuery(corpus, query);
+        const plan = planQuery(corpus, eachAWord(query));
         const vector = vectorOf(2000 + seed);
         const dense = { vector, minScore: -1 };
         const allSparse = searchSegments(corpus, plan, label, scratch);

@@ -12,6 +12,7 @@ import { commitPages } from '../../commands/commit-pages.ts';
 import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
 import type { Attempt } from '../../commands/settle-job.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
+import { languageOfTag } from '../../compute/text/detect-language.ts';
 import { factsText } from '../../compute/text/facts-text.ts';
 import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, localDim, takesPages } from '../../domain/model.ts';
@@ -74,6 +75,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
       pages.map(({ page }, place) => ({
         title: page.title,
         facts: factsText(page),
+        lang: languageOfTag(page.metadata?.lang),
         text: texts[place],
         sections: reader.pages.sections(page.no),
       })),

@@ -1,4 +1,5 @@
 /** The pages of a backfill in slices: small enough that each is read from the store, embedded and stored in some tens of ms. */
+import { languageOfTag } from '../../compute/text/detect-language.ts';
 import type { Chunk } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 
@@ -9,6 +10,8 @@ export interface PageToEmbed {
   /** Chunks of the page. */
   count: number;
   title: string | null;
+  /** As it says itself. */
+  lang: string;
   text: string;
   /** Those that lack their vectors: all, or the ones that were refused before. */
   ordinals: number[];
@@ -52,11 +55,11 @@ export function* slicesFrom(
 /** The first of these pages, as many as a slice takes. */
 export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<number>): PageSlice {
   const slice: PageSlice = { pages: [], found: 0, closed: [], upTo: 0 };
-  let chunks = 0;
+  let taken = 0;
   let length = 0;
   let looked = 0;
   for (const no of numbers) {
-    if (looked++ === maxPages || chunks >= maxChunks || length >= maxLength) break;
+    if (looked++ === maxPages || taken >= maxChunks || length >= maxLength) break;
     slice.upTo = no;
     const page = reader.pages.head(no);
     const ordinals = page === undefined ? [] : ordinalsLacking(reader, space, no);
@@ -69,8 +72,10 @@ export function sliceOf(reader: StoreReader, space: number, numbers: Iterable<nu
     const { title, first_label: first, chunk_count: count } = page;
     slice.found += count - ordinals.length;
     const all = reader.pages.chunks(no);
-    slice.pages.push({ page_no: no, first, count, title, text, ordinals, chunks: ordinals.map((at) => all[at]) });
-    chunks += ordinals.length;
+    const lang = languageOfTag(reader.pages.get(no)?.metadata?.lang);
+    const chunks = ordinals.map((at) => all[at]);
+    slice.pages.push({ page_no: no, first, count, title, lang, text, ordinals, chunks });
+    taken += ordinals.length;
     length += text.length;
   }
   return slice;

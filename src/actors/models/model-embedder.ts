@@ -34,7 +34,7 @@ export function modelEmbedder({ embedLocally, embedders, calibrateOutside }: Mod
     async embed(model, pages, { signal, tolerated }) {
       const dim = localDim(model);
       if (dim !== null) {
-        const texts = pages.map(({ title, text, chunks }) => ({ title, text, chunks }));
+        const texts = pages.map(({ title, lang = '', text, chunks }) => ({ title, lang, text, chunks }));
         return { rows: await embedLocally(texts, dim, signal), refused: new Map() };
       }
       const passages = pages.flatMap(({ title, text, chunks }) => embeddingTexts(title, text, chunks));

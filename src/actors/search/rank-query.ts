@@ -177,7 +177,9 @@ export function queryRanker(dependencies: RankDependencies) {
     ]);
     const began = monotonic();
     const nothing = !retrieved.known;
-    const fused = nothing ? [] : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k);
+    const fused = nothing
+      ? []
+      : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k, [1, retrieved.denseWeight]);
     const fusedAt = monotonic();
     const outside = wanted && fused.length > 0 ? outsideReranker : null;
     const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);

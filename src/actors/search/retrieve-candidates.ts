@@ -42,7 +42,7 @@ export type RetrieveCandidates = (
 ) => Promise<Retrieved>;
 
 /** A query as a searcher analysed it, with its vector from wherever the model is. */
-type EmbeddedQuery = Pick<AnalyzedQuery, 'forms' | 'vector' | 'wordPart' | 'knownWords'>;
+type EmbeddedQuery = Pick<AnalyzedQuery, 'forms' | 'vector' | 'wordPart' | 'knownWords' | 'denseWeight'>;
 
 const noLabels = new Uint32Array(0);
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
@@ -54,7 +54,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
   const embedOutside = async (model: EmbeddingModel, query: string, signal: AbortSignal | undefined) => {
     if (localDim(model) !== null) return null;
     const asked = await askQueryVector(model, query, signal);
-    return { ...asked, wordPart: null, knownWords: asked.vector === null ? 0 : 1 };
+    return { ...asked, wordPart: null, knownWords: asked.vector === null ? 0 : 1, denseWeight: 1 };
   };
 
   /** The dense side's hits; none where there is no vector to ask with. */
@@ -123,7 +123,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const query = host?.words ?? asGiven;
     const filtered = monotonic();
     if (allowed?.count === 0) {
-      const none = { sparse: nothing, dense: nothing, reranked: null, known: false };
+      const none = { sparse: nothing, dense: nothing, denseWeight: 1, reranked: null, known: false };
       return { ...none, ...pagesOf([], null), timing_ms: {} };
     }
     const allow = allowed === null ? {} : { allow: allowed.labels };
@@ -149,7 +149,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       return { near, embedded };
     };
     const searchSparse = async () => {
-      const terms = analyzed.forms.map(({ stem }) => stem);
+      const terms = analyzed.forms;
       const [anywhere, within] = await Promise.all([
         asking.found,
         host === null ? nothing : searchers.search({ terms, k, allow: host.allow }),
@@ -166,7 +166,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     if (wantsRerank) timing_ms.rerank = monotonic() - searched;
     // Asked before and after: what became whole while it was searched was not so for all of the search.
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
-    return { sparse, dense, reranked, known, timing_ms, ...pagesOf([sparse.labels, dense.labels], host) };
+    const { denseWeight } = embedded;
+    return { sparse, dense, denseWeight, reranked, known, timing_ms, ...pagesOf([sparse.labels, dense.labels], host) };
   };
 }
 

@@ -42,6 +42,8 @@ export interface CandidatePages {
 export interface Retrieved extends CandidatePages {
   sparse: RankedChunks;
   dense: RankedChunks;
+  /** What the dense side's hits weigh in fusion beside the sparse side's. */
+  denseWeight: number;
   /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
   reranked: RankedChunks | null;
   /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */

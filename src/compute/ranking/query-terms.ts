@@ -4,10 +4,14 @@
  * other terms remain; texts keep them. Pure; called by the searchers' query analysis and by the benches.
  */
 import type { TermSequence } from '../embedding/embed-local.ts';
+import { foldAccents } from '../text/fold-accents.ts';
+import { bareTerm, stemIn } from '../text/stemmers.ts';
+import { stopWordsOf } from '../text/stop-words.ts';
+import { isOfPairs } from '../text/unspaced-scripts.ts';
 
 /**
  * The closed classes of English: articles, pronouns, prepositions, conjunctions, auxiliaries, question words, and the clitics
- * that the analyzer cuts off, with the elided articles of French and Italian. Left out of the list, as they are names or subjects as often: `us`, `may`, `will`, `can`, `mine`.
+ * that the analyzer cuts off. Left out of the list, as they are names or subjects as often: `us`, `may`, `will`, `can`, `mine`.
  */
 const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   `a an the this that these those
@@ -21,16 +25,72 @@ const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   under upon within without toward towards among per via onto
   not no nor only own same too very just also such both each few more most other some any all every either neither
   there here again further once now ever
-  n't 's 're 've 'll 'd 'm nt ca wo
-  c' d' j' l' m' n' s' t' v' qu' jusqu' quoiqu' lorsqu' puisqu' un' all' dall' dell' nell' sull' coll' gl' agl' dagl' degl' negl' sugl'`.split(
-    /\s+/,
+  n't 's 're 've 'll 'd 'm nt ca wo`.split(/\s+/),
+);
+/** Articles and pronouns of French and Italian that lost their vowel. */
+const ELIDED: ReadonlySet<string> = new Set(
+  `c' d' j' l' m' n' s' t' v' qu' jusqu' quoiqu' lorsqu' puisqu' un' all' dall' dell' nell' sull' coll' gl' agl' dagl' degl' negl' sugl'`.split(
+    ' ',
   ),
 );
 
-/** The terms of a query without its function words; all of them where nothing else would remain. Aligned arrays. */
-export function contentTerms({ words, stems }: TermSequence): { words: string[]; stems: string[] } {
+/** A word of a query. */
+export interface ContentWord {
+  word: string;
+  /** Its distinct stems in the languages that are asked, that of the query's own language first. */
+  stems: string[];
+  /** Words of the same stems have the same number. */
+  of: number;
+}
+
+/**
+ * The words of a query that are searched for, repeated ones repeated, each with its stem in every language of the library: a text has that of its
+ * own. The stop words of the language that the query is in are left out while others remain.
+ * Shapes: `words` and `stems` aligned, the stems English; `languages` are the library's, the commonest first; without one the query is English.
+ */
+export function contentWords(
+  { words, stems }: TermSequence,
+  languages: readonly string[],
+): { language: string; words: ContentWord[] } {
   const places = stems.map((_, place) => place).filter((place) => stems[place] !== '');
-  const content = places.filter((place) => !FUNCTION_WORDS.has(words[place]));
-  const kept = content.length > 0 ? content : places;
-  return { words: kept.map((place) => words[place]), stems: kept.map((place) => stems[place]) };
+  const language = languageOfQuery(
+    places.map((place) => words[place]),
+    languages,
+  );
+  const content = places.filter((place) => !isFunctionWord(words[place], language));
+  const asked = [language, ...languages];
+  const isBare = words.every((word) => foldAccents(word) === word);
+  const stemOf = (place: number, each: string): string => {
+    if (each === 'en') return stems[place];
+    return (isBare ? bareTerm(each, words[place]) : null) ?? stemIn(each, words[place]) ?? stems[place];
+  };
+  const numbers = new Map<string, number>();
+  const found = (content.length > 0 ? content : places).map((place) => {
+    const word = words[place];
+    const distinct = [...new Set(asked.map((each) => stemOf(place, each)))];
+    const key = distinct.join(' ');
+    const of = numbers.get(key) ?? numbers.size;
+    numbers.set(key, of);
+    return { word, stems: distinct, of };
+  });
+  return { language, words: found };
+}
+
+/** The language most of whose function words a query has; one of them is enough for the commonest of the library. */
+function languageOfQuery(words: readonly string[], [commonest = 'en', ...others]: readonly string[]): string {
+  const countOf = (language: string) => words.filter((word) => isFunctionWord(word, language)).length;
+  let found = commonest;
+  let most = Math.max(1, countOf(commonest));
+  for (const language of others) {
+    const count = countOf(language);
+    if (count <= most) continue;
+    found = language;
+    most = count;
+  }
+  return found;
+}
+
+function isFunctionWord(word: string, language: string): boolean {
+  if (ELIDED.has(word)) return true;
+  return language === 'en' ? FUNCTION_WORDS.has(word) : stopWordsOf(language).has(word) && !isOfPairs(word);
 }

@@ -77,7 +77,7 @@ export function createTextAnalyzer(): TextAnalyzer {
 
   function addCharacters(buffer: TokenBuffer, text: string, start: number, end: number): void {
     eachCharacter(text, { start, end }, (character) => {
-      buffer.add(character.start, character.end, 1, lexicon.term(character.word, character.term));
+      buffer.add(character.start, character.end, character.cost, lexicon.term(character.word, character.term));
       if (character.endsSentence) buffer.endSentence();
     });
   }

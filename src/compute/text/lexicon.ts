@@ -4,6 +4,17 @@
  * their own lexicon only. It grows and never forgets; its owner starts a new one when it has grown too large.
  */
 import { longer } from '../structures/longer.ts';
+import { stemIn } from './stemmers.ts';
+import { stopWordsOf } from './stop-words.ts';
+import { isOfPairs } from './unspaced-scripts.ts';
+
+/** What a language makes of the terms; by term, 0 for what was not asked yet. */
+interface LanguageColumns {
+  /** The term of the same word with its stem in the language. */
+  terms: Uint32Array;
+  /** 2 for a stop word, 1 for any other. */
+  stops: Uint8Array;
+}
 
 export class Lexicon {
   /** By term. Term 0 has neither word nor stem: punctuation. */
@@ -14,6 +25,7 @@ export class Lexicon {
   /** The first term of each word; the others, of words with several stems, by word and stem. */
   readonly #firstTerms = new Map<string, number>();
   readonly #otherTerms = new Map<string, number>();
+  readonly #languages = new Map<string, LanguageColumns>();
   readonly #stemNumbers = new Map<string, number>([['', 0]]);
 
   /** Number of terms, term 0 included. */
@@ -49,6 +61,40 @@ export class Lexicon {
     if (term === this.#stemOf.length) this.#stemOf = longer(this.#stemOf, term * 2);
     this.#stemOf[term] = this.#stemNumber(stem);
     return term;
+  }
+
+  /** `terms` with the stems that their words have in a language; as they are in English, and where none is known. */
+  inLanguage(terms: Uint32Array, language: string): Uint32Array {
+    if (language === 'en' || language === '') return terms;
+    const columns = this.#columnsOf(language);
+    return terms.map((term) => {
+      if (term === 0) return 0;
+      if (columns.terms.length <= term) columns.terms = longer(columns.terms, this.#stemOf.length);
+      if (columns.terms[term] === 0) {
+        const stem = stemIn(language, this.words[term]);
+        columns.terms[term] = stem === null ? term : this.term(this.words[term], stem);
+      }
+      return columns.terms[term];
+    });
+  }
+
+  /** Whether a term's word is a stop word of a language; a pair of characters is none. */
+  isStop(term: number, language: string): boolean {
+    const columns = this.#columnsOf(language);
+    if (columns.stops.length <= term) columns.stops = longer(columns.stops, this.#stemOf.length);
+    if (columns.stops[term] === 0) {
+      const word = this.words[term];
+      columns.stops[term] = stopWordsOf(language).has(word) && !isOfPairs(word) ? 2 : 1;
+    }
+    return columns.stops[term] === 2;
+  }
+
+  #columnsOf(language: string): LanguageColumns {
+    const known = this.#languages.get(language);
+    if (known !== undefined) return known;
+    const columns = { terms: new Uint32Array(1024), stops: new Uint8Array(1024) };
+    this.#languages.set(language, columns);
+    return columns;
   }
 
   /** The stem that a word was first given with, or undefined for a word that is not here. */

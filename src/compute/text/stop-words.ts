@@ -3,6 +3,7 @@
  * names them by ISO 639-3.
  */
 import * as lists from 'stopword';
+import { foldAccents } from './fold-accents.ts';
 
 /** Languages that are detected under another code. */
 const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
@@ -15,6 +16,13 @@ export function stopWordsOf(language: string): ReadonlySet<string> {
   return byLanguage.get(language) ?? new Set();
 }
 
+/** As people write it who leave accents out; in Vietnamese that is another word. */
+function withoutAccents(language: string, word: string): string[] {
+  if (language === 'vi') return [];
+  const spelled = word.replace(/[äöü]/g, (letter) => `${foldAccents(letter)}e`);
+  return [foldAccents(word), ...(language === 'de' ? [spelled.replaceAll('ß', 'ss')] : [])];
+}
+
 /** `porBr` and `por` are one language here. */
 function readLists(): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
@@ -22,7 +30,8 @@ function readLists(): Map<string, Set<string>> {
     if (!Array.isArray(words) || !/^[a-z]{3}/.test(name)) continue;
     const [canonical] = Intl.getCanonicalLocales(name.slice(0, 3));
     const language = asDetected[canonical] ?? canonical;
-    found.set(language, new Set([...(found.get(language) ?? []), ...words]));
+    const written = words.flatMap((word) => [word, ...withoutAccents(language, word)]);
+    found.set(language, new Set([...(found.get(language) ?? []), ...written]));
   }
   return found;
 }

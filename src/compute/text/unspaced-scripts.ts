@@ -1,8 +1,8 @@
 /**
- * Scripts written without spaces between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar), and Hangul, whose
- * words change their endings: their unit is the character, their search terms are overlapping pairs of characters, so that
- * any part of a run is found by a query of two characters or more. An ideograph is often a word by itself (猫, 本): texts are
- * found by each of theirs, too, as a query of one has it (`ideographTerm`). Knows nothing of the tokenizer.
+ * Scripts written without spaces between words. Those of Thai, Lao, Khmer and Burmese are cut into words by the dictionaries of
+ * `Intl.Segmenter`. Of Han, Hiragana, Katakana, and of Hangul, whose words change their endings, the unit is the character, and
+ * search terms are overlapping pairs of characters, so that any part of a run is found by a query of two characters or more. An ideograph is
+ * often a word by itself (猫, 本): texts are found by each of theirs, too, as a query of one has it (`ideographTerm`). Knows nothing of the tokenizer.
  */
 import { normalizeText } from '../../domain/normalize-text.ts';
 
@@ -17,6 +17,12 @@ const unspacedRun =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}！-／：-＠［-｀｛-･]{1,4096}/gu;
 /** A character with its marks; marks are bounded, so that a pile of them is not one endless character. */
 const character = /[^\p{M}]\p{M}{0,8}|\p{M}/gu;
+/** Text to be cut by dictionary, bounded because the segmenter's time is quadratic; or a character. */
+const piece = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{1,256}|[^\p{M}]\p{M}{0,8}|\p{M}/gu;
+const ofDictionary = /^[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const ofPairs = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u;
+/** One for all of them: the dictionary goes by the script. */
+const segmenter = new Intl.Segmenter('th', { granularity: 'word' });
 const letterOrDigit = /[\p{L}\p{N}]/u;
 const sentenceEnd = /[。｡．！？]/;
 const ideograph = /^\p{Script=Han}\p{M}{0,8}$/u;
@@ -28,13 +34,20 @@ export interface CharacterRun {
   end: number;
 }
 
-/** One character of a run: `word` is the character, `term` its pair with the next one; both '' for punctuation. */
+/** One character of a run: `word` is the character, `term` its pair with the next one; or a word by dictionary. Both '' for punctuation. */
 export interface CharacterToken {
   start: number;
   end: number;
   word: string;
   term: string;
+  /** Characters. */
+  cost: number;
   endsSentence: boolean;
+}
+
+/** Whether a word is of a script whose terms are pairs of characters. */
+export function isOfPairs(word: string): boolean {
+  return mayBeUnspaced.test(word) && ofPairs.test(word);
 }
 
 /** Whether a word or term is a single ideograph. */
@@ -71,8 +84,14 @@ export function eachCharacter(text: string, run: CharacterRun, emit: (token: Cha
     if (previous !== undefined) emit(previous);
     previous = undefined;
   };
-  for (const match of text.slice(run.start, run.end).matchAll(character)) {
+  for (const match of text.slice(run.start, run.end).matchAll(piece)) {
     const surface = match[0];
+    if (ofDictionary.test(surface)) {
+      flush();
+      previousPaired = false;
+      eachDictionaryWord(surface, run.start + match.index, emit);
+      continue;
+    }
     const isLetter = letterOrDigit.test(surface);
     const word = isLetter ? normalizeText(surface, 'NFC').toLowerCase() : '';
     if (previous !== undefined && previous.word !== '' && isLetter) {
@@ -83,7 +102,16 @@ export function eachCharacter(text: string, run: CharacterRun, emit: (token: Cha
     if (surface.trim() === '') continue;
     const start = run.start + match.index;
     const term = isLetter && !previousPaired ? normalizeText(word, 'NFKC') : '';
-    previous = { start, end: start + surface.length, word, term, endsSentence: sentenceEnd.test(surface) };
+    previous = { start, end: start + surface.length, word, term, cost: 1, endsSentence: sentenceEnd.test(surface) };
   }
   flush();
+}
+
+function eachDictionaryWord(text: string, from: number, emit: (token: CharacterToken) => void): void {
+  for (const { segment, index } of segmenter.segment(text)) {
+    const start = from + index;
+    const word = letterOrDigit.test(segment) ? normalizeText(segment, 'NFC') : '';
+    const cost = segment.match(character)?.length ?? 1;
+    emit({ start, end: start + segment.length, word, term: normalizeText(word, 'NFKC'), cost, endsSentence: false });
+  }
 }

@@ -3,6 +3,9 @@
  * small and without gaps, so that the reranker works on plain arrays. Called by the searcher threads and by the bench.
  */
 import { longer } from '../../compute/structures/longer.ts';
+import { isBareTerm } from '../../compute/text/stemmers.ts';
+import { isIdeograph } from '../../compute/text/unspaced-scripts.ts';
+import type { QueryPlan, QueryStem } from '../words/corpus.ts';
 import type { Candidates, QueryWord } from './rerank-input.ts';
 import type { ForwardPart, WordNumbers } from './word-numbers.ts';
 
@@ -12,8 +15,7 @@ export interface CandidatePlace {
   readonly chunk: number;
 }
 
-export interface QueryForm {
-  readonly stem: string;
+export interface QueryForm extends QueryStem {
   /** Row of the word vectors, -1 for none. */
   readonly row: number;
 }
@@ -25,12 +27,18 @@ export interface Gathered {
   readonly stemNumbers: Uint32Array;
 }
 
+/** Whether a term of a query may be among the stems of forward indexes and vectors, or is in postings alone (words/build-segment.ts). */
+export function isForwardStem(stem: string): boolean {
+  return !isIdeograph(stem) && !isBareTerm(stem);
+}
+
 /** Gathers by one numbering. What it gives holds until it is called again: it keeps its arrays. */
 export type CandidateGatherer = (
   parts: readonly ForwardPart[],
   labels: Uint32Array,
   places: readonly CandidatePlace[],
   forms: readonly QueryForm[],
+  plan: QueryPlan,
 ) => Gathered;
 
 /** Shapes: `labels` and `places` aligned; `forms` the query's words, repeated ones repeated. */
@@ -39,7 +47,7 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
   const stemPlaces = new Renumbering();
   let room = makeRoom(1024);
 
-  const gather: CandidateGatherer = (parts, labels, places, forms) => {
+  const gather: CandidateGatherer = (parts, labels, places, forms, plan) => {
     const starts = new Uint32Array(labels.length + 1);
     places.forEach(({ part, chunk }, i) => {
       const { index } = parts[part];
@@ -70,13 +78,13 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
     numbers.lookUp(wordPlaces.numbers, stems, rows);
     stemPlaces.replaceAll(stems, numbers.stems.size);
     return {
-      query: queryWords(forms),
+      query: queryWords(formsInUse(forms, plan), plan),
       words: { labels, starts, words, bodyCounts, titleCounts, table: { stems, rows, stemCount: stemPlaces.count } },
       stemNumbers: stemPlaces.numbers.slice(0, stemPlaces.count),
     };
   };
 
-  const queryWords = (forms: readonly QueryForm[]): QueryWord[] => {
+  const queryWords = (forms: readonly QueryForm[], { frequencies }: QueryPlan): QueryWord[] => {
     const distinct = new Map<string, { form: QueryForm; count: number }>();
     for (const form of forms) {
       const key = `${form.row} ${form.stem}`;
@@ -86,15 +94,37 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
     }
     return [...distinct.values()].map(({ form: { stem: text, row }, count }) => {
       const stem = numbers.stems.find(text);
-      return { word: wordPlaces.find(numbers.find(stem, row)), stem: stemPlaces.find(stem), row, count };
+      return {
+        word: wordPlaces.find(numbers.find(stem, row)),
+        stem: stemPlaces.find(stem),
+        row,
+        count,
+        frequency: frequencies.get(text) ?? 0,
+      };
     });
   };
 
-  return (parts, labels, places, forms) => {
+  return (parts, labels, places, forms, plan) => {
     wordPlaces.clear();
     stemPlaces.clear();
-    return gather(parts, labels, places, forms);
+    return gather(parts, labels, places, forms, plan);
   };
+}
+
+/**
+ * Of the stems that a word has in several languages those that occur, or the first where none does; a word is compared by its vector
+ * once.
+ */
+function formsInUse(forms: readonly QueryForm[], { terms }: QueryPlan): QueryForm[] {
+  const held = new Set(terms.map(({ term }) => term));
+  const first = new Map<number, string>();
+  for (const { of, stem } of forms) {
+    const known = first.get(of);
+    if (known === undefined || (!held.has(known) && held.has(stem))) first.set(of, stem);
+  }
+  return forms
+    .filter(({ of, stem }) => held.has(stem) || first.get(of) === stem)
+    .map((form) => (first.get(form.of) === form.stem ? form : { ...form, row: -1 }));
 }
 
 function makeRoom(entries: number) {

@@ -6,14 +6,13 @@
 
 import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
 import { longer } from '../../compute/structures/longer.ts';
-import { isIdeograph } from '../../compute/text/unspaced-scripts.ts';
 import { type CorpusSegment, corpusTotals, documentFrequencyBy, planQuery } from '../words/corpus.ts';
 import { isDeleted } from '../words/deletions.ts';
 import type { ForwardIndex } from '../words/forward-index.ts';
 import { scoreLabels } from '../words/search-segments.ts';
 import { ordinalOf, type Segment } from '../words/segment.ts';
-import { type CandidatePlace, createCandidateGatherer, type QueryForm } from './gather-candidates.ts';
-import { rerank, rerankIdeographs, WEIGHTS } from './rerank.ts';
+import { type CandidatePlace, createCandidateGatherer, isForwardStem, type QueryForm } from './gather-candidates.ts';
+import { rerank, rerankPostings, WEIGHTS } from './rerank.ts';
 import { Scratch } from './scratch.ts';
 import { createWordCosines } from './word-cosines.ts';
 import { type ForwardPart, WordNumbers } from './word-numbers.ts';
@@ -33,6 +32,8 @@ export interface CandidateScores {
   readonly wordCosine: Float32Array | null;
   /** Whether the cosine is an outside model's. */
   readonly outsideModel: boolean;
+  /** Whether the query is in another language than the embedded model's. */
+  readonly isForeign?: boolean;
 }
 
 export interface CandidateReranker {
@@ -87,13 +88,10 @@ function createCandidateReranker(
     const places = found.map(({ part, chunk }) => ({ part: numbers.get(part) ?? 0, chunk }));
     if (numbering.numbers.size > MAX_NUMBERED_WORDS) numbering = startNumbering();
     const { gather, frequencies } = numbering;
-    const plan = planQuery(
-      corpus,
-      forms.map(({ stem }) => stem),
-    );
+    const plan = planQuery(corpus, forms);
     const bm25f = scoreLabels(corpus, plan, labels);
-    if (isOfIdeographs(forms)) return rerankIdeographs({ labels, ...scores, bm25f });
-    const { query, words, stemNumbers } = gather(used, labels, places, forms);
+    if (isOfPostings(forms)) return rerankPostings({ labels, ...scores, bm25f });
+    const { query, words, stemNumbers } = gather(used, labels, places, forms, plan);
     frequencies.of(corpus, totals.docs);
     const statistics = {
       docs: totals.docs,
@@ -128,8 +126,10 @@ function createCandidateReranker(
   return { score, learn };
 }
 
-function isOfIdeographs(forms: readonly QueryForm[]): boolean {
-  return forms.length > 0 && forms.every(({ stem }) => isIdeograph(stem));
+/** Whether most words of a query are none, in the query's own language, that forward indexes have a stem of. */
+export function isOfPostings(forms: readonly QueryForm[]): boolean {
+  const own = forms.filter(({ of }, at) => of !== forms[at - 1]?.of);
+  return own.filter(({ stem }) => isForwardStem(stem)).length < own.length / 2;
 }
 
 /** Where each label is, live ones first; null if one is nowhere. */

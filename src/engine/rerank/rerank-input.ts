@@ -13,6 +13,8 @@ export interface QueryWord {
   readonly row: number;
   /** How often it is in the query, at least 1. */
   readonly count: number;
+  /** Live chunks that hold it, by this stem or by one that it has in another language. */
+  readonly frequency: number;
 }
 
 /** Which stem and which word vector each word of the candidates has. */
@@ -42,6 +44,8 @@ export interface Candidates {
   readonly wordCosine: ArrayLike<number> | null;
   /** Whether the cosine is an outside model's. */
   readonly outsideModel: boolean;
+  /** Whether the query is in another language than the embedded model's. */
+  readonly isForeign?: boolean;
 }
 
 export interface CollectionStatistics {

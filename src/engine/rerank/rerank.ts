@@ -17,10 +17,10 @@ import { queryTerms, wordEvidence } from './word-evidence.ts';
 import type { WordSimilarity } from './word-similarity.ts';
 
 /**
- * Part of the first pass that is added to the score of feedback, whose maximum is 1, where the cosine in it is an outside
- * model's. Not measured: docs/ranking.md.
+ * Part of the first pass that is added to the score of feedback, whose maximum is 1, where the cosine in it is an outside model's, which
+ * is not measured, or the embedded model does not know the language: docs/ranking.md.
  */
-const OUTSIDE_FIRST_PASS = 0.5;
+const FIRST_PASS = 0.5;
 
 /** The numbers that were chosen by measuring. */
 export interface RerankWeights extends FeedbackWeights {
@@ -52,20 +52,21 @@ export function rerank(
   const bags = stemBags(candidates, scratch);
   const evidence = wordEvidence(query, terms, candidates, bags.lengths, statistics, similarity, scratch);
   const { surface, near, wide, title } = evidence;
-  const { bm25f, cosine, wordCosine, outsideModel } = candidates;
+  const { bm25f, cosine, wordCosine, outsideModel, isForeign = false } = candidates;
   const first = meanOfFeatures(candidates.labels.length, [bm25f, surface, near, wide, title, cosine, wordCosine]);
   const scores = byPeak(feedbackScores(terms, bags, first, statistics, scratch, weights));
-  const added = outsideModel ? first : byPeak(cosine ?? []);
-  const part = outsideModel ? OUTSIDE_FIRST_PASS : weights.cosine;
+  const keepsFirst = outsideModel || isForeign;
+  const added = keepsFirst ? first : byPeak(cosine ?? []);
+  const part = keepsFirst ? FIRST_PASS : weights.cosine;
   const fused = scores.map((score, i) => score + part * Math.max(0, added[i] ?? 0));
   return byPeak(smoothScores(bags, fused, weights.neighbours, scratch));
 }
 
 /**
- * Score the candidates of a query whose terms are all single ideographs. The words and vectors of passages have pairs in place of
- * these, so that of the features there are BM25F and an outside model's cosine alone. Otherwise as `rerank`.
+ * Score the candidates of a query whose terms are in postings alone: single ideographs, words without their accents. The words and vectors
+ * of passages have stems in place of these, so that of the features there are BM25F and an outside model's cosine alone. Otherwise as `rerank`.
  */
-export function rerankIdeographs({
+export function rerankPostings({
   labels,
   bm25f,
   cosine,

@@ -44,8 +44,8 @@ export function queryTerms(words: readonly QueryWord[], statistics: CollectionSt
     seen.add(stem);
     return isFirst;
   });
-  return firstForms.map(({ stem, row, count }) => {
-    const idf = termWeight(statistics.docs, stem < 0 ? 1 : statistics.documentFrequency(stem));
+  return firstForms.map(({ stem, row, count, frequency }) => {
+    const idf = termWeight(statistics.docs, stem < 0 ? 1 : Math.max(1, frequency));
     return { stem, row, idf, weight: queryTermWeight(counts.get(stem) ?? count) * idf };
   });
 }

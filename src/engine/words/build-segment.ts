@@ -8,9 +8,11 @@
 import createModeller, { type Modeller } from 'wink-bm25-text-search';
 import { buildTermTable, lookupTerm, type TermTable } from '../../compute/structures/term-table.ts';
 import type { Lexicon } from '../../compute/text/lexicon.ts';
+import { bareTerm } from '../../compute/text/stemmers.ts';
 import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
 import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
+import { languageTerm } from './languages.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -19,7 +21,13 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 /** The terms of a document by field, in the order of the text; '' (punctuation) is no term. */
 export type SparseDocument = Readonly<Record<Field, readonly string[]> & { facts?: readonly string[] }>;
 /** The same as terms of a lexicon. */
-export type SparseTermDocument = Readonly<Record<Field, Uint32Array> & { facts?: Uint32Array }>;
+export type SparseTermDocument = Readonly<
+  Record<Field, Uint32Array> & {
+    facts?: Uint32Array;
+    /** ISO 639-1 code of the language that it is in; '' where it is not known. */
+    language?: string;
+  }
+>;
 /** The words of the vectors that the reranker compares. */
 export interface ForwardVocabulary {
   /** Names the word vectors; never 0. */
@@ -34,7 +42,7 @@ interface ForwardMaker {
 }
 /** The same as numbers that count the batch's terms in the order of their first occurrence. */
 interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
-  /** Single ideographs among the text's terms that stand beside their pairs, weighted: found, but no part of the length. */
+  /** Those of the text's terms that stand beside others of the same words, weighted: found, but no part of the length. */
   readonly uncounted: number;
 }
 
@@ -82,43 +90,49 @@ export function buildSegmentOfTerms(
 }
 
 /**
- * Number the terms of documents: their stems and, beside its pairs, each ideograph, so that a query of a single one finds it. Only
- * postings have these, as pairs tell more: lengths, forward index and vectors go by pairs alone, and a query of pairs scores as
- * it would without.
+ * Number the terms of documents: their stems and, beside its pairs, each ideograph, so that a query of a single one finds it; and in
+ * languages whose accents tell words apart each word without, for those who type none. Only postings have these, as the stems tell
+ * more: lengths, forward index and vectors go by stems alone, and a query of stems scores as it would without.
  */
 function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly SparseTermDocument[]) {
   const terms: string[] = [];
   const numbers = new Int32Array(stems.length).fill(-1);
-  /** Those of single ideographs, which are stems, too, where they stand alone. */
-  const ideographs = new Map<string, number>();
-  const numberOfIdeograph = (term: string): number => {
-    const number = ideographs.get(term) ?? terms.push(term) - 1;
-    ideographs.set(term, number);
+  /** Those of single ideographs, which are stems, too, where they stand alone, of words without accents and of languages. */
+  const own = new Map<string, number>();
+  const numberOfOwn = (term: string): number => {
+    const number = own.get(term) ?? terms.push(term) - 1;
+    own.set(term, number);
     return number;
   };
   const numberOfStem = (stem: number): number => {
     if (numbers[stem] < 0) {
       const alone = ideographTerm(stems[stem]);
-      numbers[stem] = alone === '' ? terms.push(stems[stem]) - 1 : numberOfIdeograph(alone);
+      numbers[stem] = alone === '' ? terms.push(stems[stem]) - 1 : numberOfOwn(alone);
     }
     return numbers[stem];
   };
   const numberDocument = (document: SparseTermDocument): NumberedDocument => {
     let uncounted = 0;
+    const { language = '' } = document;
+    const beside = (term: number): string => {
+      const single = ideographTerm(words[term]);
+      return single === '' || single === stems[stemOf[term]] ? (bareTerm(language, words[term]) ?? '') : single;
+    };
     const numberAll = (terms: Uint32Array, weight: number): number[] => {
       const numbered: number[] = [];
       for (const term of terms) {
         const stem = stemOf[term];
         if (stem !== 0) numbered.push(numberOfStem(stem));
-        const single = ideographTerm(words[term]);
-        if (single === '' || single === stems[stem]) continue;
-        numbered.push(numberOfIdeograph(single));
+        const other = beside(term);
+        if (other === '') continue;
+        numbered.push(numberOfOwn(other));
         uncounted += weight;
       }
       return numbered;
     };
     const ofField = (field: Field) => numberAll(document[field], FIELD_WEIGHTS[field]);
     const facts = numberAll(document.facts ?? noFacts, 0);
+    if (language !== '') facts.push(numberOfOwn(languageTerm(language)));
     return { title: ofField('title'), section: ofField('section'), body: ofField('body'), facts, uncounted };
   };
   return { numbered: documents.map(numberDocument), terms };

@@ -22,6 +22,22 @@ export interface CorpusSegment {
   readonly frequencies: { deleted: number; readonly live: Map<number, number> };
 }
 
+/** A stem to search for. */
+export interface QueryStem {
+  readonly stem: string;
+  /**
+   * Which word of the query it is of: stems of one word, each in another language, are one term that occurs where any of them does,
+   * so that a stem is no rarer for being of a language that few texts are in.
+   */
+  readonly of: number;
+}
+
+/** Stems that are each a word of its own. */
+export function eachAWord(stems: readonly string[]): QueryStem[] {
+  const words = [...new Set(stems)];
+  return stems.map((stem) => ({ stem, of: words.indexOf(stem) }));
+}
+
 export interface PlannedTerm {
   readonly term: string;
   /** idf · (k1 + 1) over the whole corpus, times what the term's count in the query makes it weigh. */
@@ -32,6 +48,8 @@ export interface QueryPlan {
   /** Known terms, the heaviest first, in the query's order among equals. Scores are summed in this order. */
   readonly terms: readonly PlannedTerm[];
   readonly norm: LengthNorm;
+  /** Live documents that hold the word of a stem. */
+  readonly frequencies: ReadonlyMap<string, number>;
   /** Distinct query terms that occur in a live document. */
   readonly known: number;
 }
@@ -81,19 +99,32 @@ export function queryTermWeight(count: number): number {
   return (count * (K3 + 1)) / (count + K3);
 }
 
-/** Weigh the query's terms by the corpus' live statistics and by how often the query names them. */
-export function planQuery(corpus: readonly CorpusSegment[], queryTerms: readonly string[]): QueryPlan {
+/** Weigh the query's terms by the corpus' live statistics and by how often the query names them. Shapes: repeated stems repeated. */
+export function planQuery(corpus: readonly CorpusSegment[], query: readonly QueryStem[]): QueryPlan {
   const { docs, totalLength } = corpusTotals(corpus);
+  const stems = new Map<string, { of: number; count: number; df: number }>();
+  /** Of each word, of all its stems. */
+  const ofWord = new Map<number, number>();
+  for (const { stem, of } of query) {
+    const seen = stems.get(stem);
+    if (seen !== undefined) {
+      seen.count++;
+      continue;
+    }
+    const df = documentFrequency(corpus, stem);
+    stems.set(stem, { of, count: 1, df });
+    ofWord.set(of, (ofWord.get(of) ?? 0) + df);
+  }
   const terms: PlannedTerm[] = [];
-  const counts = new Map<string, number>();
-  for (const term of queryTerms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  for (const [term, count] of counts) {
-    const df = documentFrequency(corpus, term);
-    if (df > 0) terms.push({ term, weight: queryTermWeight(count) * termWeight(docs, df) });
+  const frequencies = new Map<string, number>();
+  for (const [term, { of, count, df }] of stems) {
+    const together = Math.min(docs, ofWord.get(of) ?? 0);
+    frequencies.set(term, together);
+    if (df > 0) terms.push({ term, weight: queryTermWeight(count) * termWeight(docs, together) });
   }
   const known = terms.length;
   terms.sort((a, b) => b.weight - a.weight);
-  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), known };
+  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), frequencies, known };
 }
 
 /** Number of live documents of a segment that hold a term (-1: an unknown one). Counted once per state of the deletions. */

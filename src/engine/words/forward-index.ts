@@ -28,22 +28,22 @@ export interface ForwardDocument {
 
 const noFacts = new Uint32Array(0);
 const MAX_COUNT = 255;
+/** More than there are word vectors: a stem and a row are one key together. */
+const rowsPerStem = 2 ** 24;
 
-/** The words of an index that is being made, numbered in the order they come: the same row is the same word, and without one the same stem. */
+/** The words of an index that is being made, numbered in the order they come. A word form has another stem in another language: it is another word. */
 export class ForwardWords {
   readonly stems: number[] = [];
   readonly rows: number[] = [];
-  readonly #byRow = new Map<number, number>();
-  readonly #byStem = new Map<number, number>();
+  readonly #numbers = new Map<number, number>();
 
   /** The number of a word, given now if it is new; `row` is -1 for none. */
   numberOf(stem: number, row: number): number {
-    const same = row < 0 ? this.#byStem.get(stem) : this.#byRow.get(row);
+    const same = this.#numbers.get(stem * rowsPerStem + row);
     if (same !== undefined) return same;
     const word = this.stems.push(stem) - 1;
     this.rows.push(row);
-    if (row < 0) this.#byStem.set(stem, word);
-    else this.#byRow.set(row, word);
+    this.#numbers.set(stem * rowsPerStem + row, word);
     return word;
   }
 }

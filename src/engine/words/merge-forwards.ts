@@ -1,7 +1,6 @@
 /**
  * Merge forward indexes as their segments are merged (bm25/merge-segments.ts): the chunks that stay, in their new order, their
- * words numbered anew. Words are united by their row of the word vectors, or by their stem where they have none. What comes out
- * is what counting the same chunks in that order would give. Pure.
+ * words numbered anew. What comes out is what counting the same chunks in that order would give. Pure.
  */
 import { type ForwardIndex, ForwardWords } from './forward-index.ts';
 
@@ -20,7 +19,7 @@ export interface ChunkSources {
 const UNSEEN = -1;
 const DROPPED = -2;
 
-/** A word whose stem has no number is left out (one word form with two stems, of which the segment keeps the first, can be that). */
+/** A word whose stem has no number is left out. */
 export function mergeForwards(
   inputs: readonly ForwardMergeInput[],
   { inputs: from, chunks }: ChunkSources,

@@ -30,7 +30,7 @@ import type { ForwardIndex } from './forward-index.ts';
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Raised with any change of the layout, of what a document holds, and of what the analyzer takes for a term. */
-const VERSION = 5;
+const VERSION = 6;
 const HEADER = {
   magic: 0,
   version: 1,

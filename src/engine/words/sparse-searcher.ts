@@ -5,7 +5,7 @@
  */
 
 import type { Bitmap } from '../../compute/structures/bitmap.ts';
-import { type CorpusSegment, corpusSegment, planQuery } from './corpus.ts';
+import { type CorpusSegment, corpusSegment, planQuery, type QueryStem } from './corpus.ts';
 import { openDeletions } from './deletions.ts';
 import { type SearchScratch, type SparseHits, searchSegments } from './search-segments.ts';
 import { openSegment } from './segment.ts';
@@ -24,8 +24,8 @@ export interface SnapshotUpdate {
 }
 
 export interface SparseQuery {
-  /** Stems; one named several times weighs more, with saturation (corpus.ts). '' is in no segment. */
-  readonly terms: readonly string[];
+  /** One named several times weighs more, with saturation (corpus.ts). '' is in no segment. */
+  readonly terms: readonly QueryStem[];
   readonly k: number;
   /** Only these labels may be found; without it, all. */
   readonly allow?: Bitmap;

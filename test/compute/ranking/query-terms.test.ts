@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentTerms } from '../../../src/compute/ranking/query-terms.ts';
+import { contentWords } from '../../../src/compute/ranking/query-terms.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { isBareTerm } from '../../../src/compute/text/stemmers.ts';
 
 const analyzer = createTextAnalyzer();
-const termsOf = (query: string) => contentTerms(analyzer.terms(query)).stems;
+const wordsOf = (query: string, ...languages: string[]) => contentWords(analyzer.terms(query), languages);
+const termsOf = (query: string, ...languages: string[]) =>
+  wordsOf(query, ...languages).words.flatMap(({ stems }) => stems);
 
 test('a question is searched for by what it is about', () => {
   assert.deepEqual(termsOf("What's the effect of heat on the wings, and why don't they break?"), [
@@ -29,6 +32,46 @@ test('words that are names as often stay, and repeated words stay repeated', () 
 });
 
 test('nothing comes of nothing', () => {
-  assert.deepEqual(contentTerms({ words: [], stems: [] }), { words: [], stems: [] });
-  assert.deepEqual(contentTerms({ words: [''], stems: [''] }), { words: [], stems: [] });
+  for (const text of ['', '.']) assert.deepEqual(wordsOf(text, 'de'), { language: 'de', words: [] });
+});
+
+test('a query is in the language of its function words, the commonest of the library where these say nothing', () => {
+  const languageOf = (query: string, ...languages: string[]) => wordsOf(query, ...languages).language;
+  assert.equal(languageOf('wer war der erste König von Preußen', 'en', 'de', 'es'), 'de');
+  assert.equal(languageOf('¿Cuándo fue la batalla de Puebla?', 'en', 'de', 'es'), 'es');
+  assert.equal(languageOf('who was the first king of Prussia', 'de', 'en'), 'en');
+  assert.equal(languageOf('Die Hard', 'en', 'de'), 'en');
+  assert.equal(languageOf('Preußen', 'de', 'en'), 'de');
+  assert.equal(languageOf('Preußen'), 'en');
+});
+
+test('a word has its stem in every language of the library, that of the query first', () => {
+  assert.deepEqual(
+    wordsOf('die Möglichkeiten der Häuser', 'en', 'de').words.map(({ stems }) => stems),
+    [
+      ['moglich', 'moglichkeiten'],
+      ['haus', 'hauser'],
+    ],
+  );
+  assert.deepEqual(termsOf('haeuser', 'de'), ['haus']);
+  assert.deepEqual(termsOf('informacion', 'es'), termsOf('información', 'es'));
+});
+
+test('words of the same stems are one word', () => {
+  assert.deepEqual(
+    wordsOf('Haus Häuser Dach', 'de').words.map(({ of }) => of),
+    [0, 0, 1],
+  );
+});
+
+test('Vietnamese is searched for as it is typed, and without any accents by the letters alone', () => {
+  const [marked] = termsOf('phở', 'vi');
+  const [bare] = termsOf('pho', 'vi');
+  assert.equal(marked, 'phở');
+  assert.ok(isBareTerm(bare), bare);
+  assert.deepEqual(termsOf('Việt Nam', 'vi'), ['việt', 'nam']);
+});
+
+test('English words within texts of other letters are stemmed as English ones', () => {
+  assert.deepEqual(termsOf('книги running', 'ru'), ['книг', 'run']);
 });

@@ -290,11 +290,31 @@ test('the parts of an address are terms', () => {
 });
 
 test('unspaced scripts give one token a character and overlapping pairs as terms', () => {
-  const analyzed = analyzer.analyze('東京タワー。日 한국어 ไทย');
-  assert.deepEqual(surfaces(analyzed), [...'東京タワー。日한국어ไทย']);
-  assert.deepEqual(analyzed.words, [...'東京タワー', '', ...'日한국어ไทย']);
-  assert.deepEqual(analyzed.stems, ['東京', '京タ', 'タワ', 'ワー', '', '', '日', '한국', '국어', '', 'ไท', 'ทย', '']);
-  assert.deepEqual([...analyzed.costs], Array(13).fill(1));
+  const analyzed = analyzer.analyze('東京タワー。日 한국어');
+  assert.deepEqual(surfaces(analyzed), [...'東京タワー。日한국어']);
+  assert.deepEqual(analyzed.words, [...'東京タワー', '', ...'日한국어']);
+  assert.deepEqual(analyzed.stems, ['東京', '京タ', 'タワ', 'ワー', '', '', '日', '한국', '국어', '']);
+  assert.deepEqual([...analyzed.costs], Array(10).fill(1));
+});
+
+test('Thai, Lao, Khmer and Burmese are cut into words, which cost their characters', () => {
+  const analyzed = analyzer.analyze('ประเทศไทยเป็นประเทศ และลาว ປະເທດລາວ');
+  assert.deepEqual(surfaces(analyzed), ['ประเทศไทย', 'เป็น', 'ประเทศ', 'และ', 'ลาว', 'ປະເທດ', 'ລາວ']);
+  assert.deepEqual(analyzed.stems, [...analyzed.words]);
+  assert.deepEqual([...analyzed.costs], [9, 3, 6, 3, 3, 5, 3]);
+  const pair = analyzer.analyze('日ไทย日');
+  assert.deepEqual(
+    [pair.stems, [...pair.starts]],
+    [
+      ['日', 'ไทย', '日'],
+      [0, 1, 4],
+    ],
+  );
+});
+
+test('a long text without spaces is cut in linear time', () => {
+  const words = (count: number) => analyzer.analyze('ประเทศไทย'.repeat(count)).terms.length;
+  assert.ok(words(20_000) >= 20_000);
 });
 
 test('a query of two characters or more of a run has only terms of that run', () => {

@@ -4,6 +4,7 @@ import { buildTermTable } from '../../../src/compute/structures/term-table.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { createCandidateGatherer } from '../../../src/engine/rerank/gather-candidates.ts';
 import { WordNumbers } from '../../../src/engine/rerank/word-numbers.ts';
+import type { QueryPlan } from '../../../src/engine/words/corpus.ts';
 import { buildForwardIndex, type ForwardDocument } from '../../../src/engine/words/forward-index.ts';
 
 const ROWS = new Map([
@@ -55,6 +56,19 @@ test('counts saturate instead of starting anew', () => {
   assert.deepEqual([...many.index.bodyCounts], [255]);
 });
 
+/** Of a query whose words the corpus holds. */
+const plan: QueryPlan = {
+  terms: ['wing', 'heat', 'x1'].map((term) => ({ term, weight: 1 })),
+  norm: { base: 1, slope: 0 },
+  frequencies: new Map([
+    ['wing', 2],
+    ['heat', 2],
+    ['x1', 1],
+    ['nowhere', 0],
+  ]),
+  known: 3,
+};
+
 test('words and stems of several parts are numbered as one, whatever was gathered before', () => {
   const numbers = new WordNumbers();
   const gather = createCandidateGatherer(numbers);
@@ -67,12 +81,13 @@ test('words and stems of several parts are numbered as one, whatever was gathere
         { part: 0, chunk: 0 },
       ],
       [
-        { stem: 'wing', row: 5 },
-        { stem: 'wing', row: 5 },
-        { stem: 'heat', row: 77 },
-        { stem: 'x1', row: -1 },
-        { stem: 'nowhere', row: -1 },
+        { stem: 'wing', of: 0, row: 5 },
+        { stem: 'wing', of: 0, row: 5 },
+        { stem: 'heat', of: 1, row: 77 },
+        { stem: 'x1', of: 2, row: -1 },
+        { stem: 'nowhere', of: 3, row: -1 },
       ],
+      plan,
     );
   const expected = {
     words: {
@@ -84,10 +99,10 @@ test('words and stems of several parts are numbered as one, whatever was gathere
       table: { stems: Uint32Array.of(0, 1, 0, 2), rows: Int32Array.of(5, -1, 3, 8), stemCount: 3 },
     },
     query: [
-      { word: 0, stem: 0, row: 5, count: 2 },
-      { word: -1, stem: 2, row: 77, count: 1 },
-      { word: 1, stem: 1, row: -1, count: 1 },
-      { word: -1, stem: -1, row: -1, count: 1 },
+      { word: 0, stem: 0, row: 5, count: 2, frequency: 2 },
+      { word: -1, stem: 2, row: 77, count: 1, frequency: 2 },
+      { word: 1, stem: 1, row: -1, count: 1, frequency: 1 },
+      { word: -1, stem: -1, row: -1, count: 1, frequency: 0 },
     ],
   };
   const withoutNumbers = ({ query, words }: ReturnType<typeof both>) => ({ query, words });
@@ -97,15 +112,21 @@ test('words and stems of several parts are numbered as one, whatever was gathere
     Array.from(stemNumbers, (stem) => numbers.stems.text(stem)),
     ['wing', 'x1', 'heat'],
   );
-  gather([first], Uint32Array.of(9), [{ part: 0, chunk: 1 }], [{ stem: 'heat', row: 8 }]);
+  gather([first], Uint32Array.of(9), [{ part: 0, chunk: 1 }], [{ stem: 'heat', of: 0, row: 8 }], plan);
   assert.deepEqual(withoutNumbers(both()), expected);
 });
 
 test('a word of the query that only other candidates hold is in none', () => {
   const gather = createCandidateGatherer(new WordNumbers());
-  gather([first], Uint32Array.of(1), [{ part: 0, chunk: 0 }], []);
-  const { query } = gather([first], Uint32Array.of(2), [{ part: 0, chunk: 1 }], [{ stem: 'wing', row: 3 }]);
-  assert.deepEqual(query, [{ word: -1, stem: -1, row: 3, count: 1 }]);
+  gather([first], Uint32Array.of(1), [{ part: 0, chunk: 0 }], [], plan);
+  const { query } = gather(
+    [first],
+    Uint32Array.of(2),
+    [{ part: 0, chunk: 1 }],
+    [{ stem: 'wing', of: 0, row: 3 }],
+    plan,
+  );
+  assert.deepEqual(query, [{ word: -1, stem: -1, row: 3, count: 1, frequency: 2 }]);
 });
 
 test('many words keep their numbers', () => {
@@ -125,6 +146,7 @@ test('many words keep their numbers', () => {
       Uint32Array.of(1),
       [{ part: 0, chunk: 0 }],
       [],
+      plan,
     );
     const texts = Array.from(words.words, (word) => numbers.stems.text(stemNumbers[words.table.stems[word]]));
     assert.deepEqual(texts, dictionary);
@@ -133,7 +155,27 @@ test('many words keep their numbers', () => {
 });
 
 test('no candidates and no words are an empty result', () => {
-  const { query, words } = createCandidateGatherer(new WordNumbers())([], new Uint32Array(0), [], []);
+  const { query, words } = createCandidateGatherer(new WordNumbers())([], new Uint32Array(0), [], [], plan);
   assert.deepEqual(query, []);
   assert.deepEqual([...words.starts], [0]);
+});
+
+test('of the stems that a word has in several languages those count that occur, and its vector once', () => {
+  const gather = createCandidateGatherer(new WordNumbers());
+  const forms = [
+    { stem: 'nowhere', of: 0, row: 5 },
+    { stem: 'wing', of: 0, row: 5 },
+    { stem: 'heat', of: 0, row: 5 },
+    { stem: 'lost', of: 1, row: 7 },
+    { stem: 'gone', of: 1, row: 7 },
+  ];
+  const { query } = gather([first], Uint32Array.of(1), [{ part: 0, chunk: 0 }], forms, plan);
+  assert.deepEqual(
+    query.map(({ row, frequency }) => [row, frequency]),
+    [
+      [5, 2],
+      [-1, 2],
+      [7, 0],
+    ],
+  );
 });

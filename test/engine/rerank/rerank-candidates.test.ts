@@ -5,7 +5,7 @@ import { lookupTerm, termOf } from '../../../src/compute/structures/term-table.t
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { candidateRerankers } from '../../../src/engine/rerank/rerank-candidates.ts';
 import { buildSegmentOfTerms, type SparseTermDocument } from '../../../src/engine/words/build-segment.ts';
-import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
+import { type CorpusSegment, corpusSegment, eachAWord } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { labelSegment, titleLengthOf } from '../../../src/engine/words/segment.ts';
@@ -31,7 +31,7 @@ const someDocument: fc.Arbitrary<SparseTermDocument> = fc.record({
   body: someTerms(1, 10),
   facts: someTerms(0, 3),
 });
-const formsOf = (...words: string[]) => words.map((stem) => ({ stem, row: vocabulary.rowOf(stem) }));
+const formsOf = (...words: string[]) => eachAWord(words).map((word) => ({ ...word, row: vocabulary.rowOf(word.stem) }));
 
 function segmentOf(id: number, documents: ReadonlyMap<number, SparseTermDocument>, of = vocabulary): CorpusSegment {
   const segment = buildSegmentOfTerms(lexicon, [...documents.values()], of);

@@ -36,13 +36,14 @@ function candidatesOf(bags: readonly Bag[], given: Partial<Candidates> = {}): Ca
   };
 }
 
+const FREQUENCIES = [10, 50, 1, 1];
 const statistics: CollectionStatistics = {
   docs: 100,
   meanLength: 4,
   meanTitleLength: 1,
-  documentFrequency: (stem) => [10, 50, 1, 1][stem],
+  documentFrequency: (stem) => FREQUENCIES[stem],
 };
-const query: QueryWord[] = [{ word: 0, stem: 0, row: -1, count: 1 }];
+const query: QueryWord[] = [{ word: 0, stem: 0, row: -1, count: 1, frequency: 10 }];
 /** idf · (k1 + 1) of a stem of 10 in 100 chunks. */
 const weight = 2.2 * Math.log(1 + 90.5 / 10.5);
 const near = (actual: number, expected: number) =>
@@ -168,7 +169,10 @@ function scoresOf(
       table: { stems: STEMS, rows: Int32Array.from(rows), stemCount: 4 },
     },
   );
-  const asked = words.map(({ word, count, row }) => ({ word, stem: word < 0 ? -1 : STEMS[word], count, row }));
+  const asked = words.map(({ word, count, row }) => {
+    const stem = word < 0 ? -1 : STEMS[word];
+    return { word, stem, count, row, frequency: FREQUENCIES[stem] ?? 0 };
+  });
   return [...rerank(asked, given, statistics, similarity, WEIGHTS, room)];
 }
 

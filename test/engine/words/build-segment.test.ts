@@ -7,7 +7,7 @@ import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { Lexicon } from '../../../src/compute/text/lexicon.ts';
 import { B, FACT_WEIGHT, FIELD_WEIGHTS, K1, LENGTH_WITHOUT_BODY, UNITS } from '../../../src/engine/words/bm25f.ts';
 import { buildSegment, buildSegmentOfTerms, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
+import { corpusSegment, eachAWord, planQuery } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { createScratch, searchSegments } from '../../../src/engine/words/search-segments.ts';
 
@@ -40,7 +40,7 @@ test('on one segment the scores are those of wink-bm25-text-search', () => {
       (documents, query) => {
         const segment = buildSegment(documents);
         const corpus = [corpusSegment(1, segment, createDeletions(segment.docs))];
-        const hits = searchSegments(corpus, planQuery(corpus, query), documents.length, scratch);
+        const hits = searchSegments(corpus, planQuery(corpus, eachAWord(query)), documents.length, scratch);
         const expected = winkScores(documents, query);
         assert.equal(hits.labels.length, expected.size);
         hits.labels.forEach((label, i) => {
@@ -144,7 +144,7 @@ test('a query of two characters or more ranks as over pairs alone; one ideograph
       const [both, pairs] = bothWays(passages);
       const { stems } = analyzer.terms(query);
       const search = (corpus: typeof both, terms: readonly string[]) =>
-        searchSegments(corpus, planQuery(corpus, terms), passages.length, scratch);
+        searchSegments(corpus, planQuery(corpus, eachAWord(terms)), passages.length, scratch);
       const asked = stems.filter((stem) => stem !== '');
       assert.deepEqual(search(both, asked), search(pairs, asked));
       for (const single of ['猫', '犬', '本']) {

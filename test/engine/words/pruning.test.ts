@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import { openWorkload, randomStream } from '../../../bench/workload.ts';
 import { addBit, createBitmap, hasBit } from '../../../src/compute/structures/bitmap.ts';
 import type { SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
+import { type CorpusSegment, corpusSegment, eachAWord, planQuery } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { createScratch, searchSegments } from '../../../src/engine/words/search-segments.ts';
@@ -45,7 +45,7 @@ for (const { name, words } of shapes) {
     for (let i = 0; i < 12; i++) {
       const all = referenceHits(documents, words(i));
       for (const k of [1, 10, 100]) {
-        assert.deepEqual(searchSegments(corpus, planQuery(corpus, words(i)), k, scratch), firstHits(all, k));
+        assert.deepEqual(searchSegments(corpus, planQuery(corpus, eachAWord(words(i))), k, scratch), firstHits(all, k));
       }
     }
   });
@@ -61,7 +61,7 @@ test('with a filter the hits are the first of those it allows', () => {
       const { labels, scores } = referenceHits(documents, words);
       const allowed = (_: number, at: number) => hasBit(allow, labels[at]);
       const expected = { labels: labels.filter(allowed), scores: scores.filter(allowed) };
-      const found = searchSegments(corpus, planQuery(corpus, words), 10, scratch, allow);
+      const found = searchSegments(corpus, planQuery(corpus, eachAWord(words)), 10, scratch, allow);
       assert.deepEqual(found, firstHits(expected, 10));
     }
   }
@@ -71,7 +71,7 @@ test('a query of more terms than are weighed keeps the rarest, and counts all th
   const words = [
     ...new Set([...workload.chunkWords(1), ...Array.from({ length: 12 }, (_, i) => workload.chunkWords(i)).flat()]),
   ];
-  const plan = planQuery(corpus, [...words, 'nobody', 'nothing']);
+  const plan = planQuery(corpus, eachAWord([...words, 'nobody', 'nothing']));
   assert.equal(plan.terms.length, 256);
   assert.ok(plan.known > 256 && plan.known <= words.length);
   const rarest = plan.terms.map(({ term }) => term);

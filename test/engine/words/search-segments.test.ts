@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SparseDocument } from '../../../src/engine/words/build-segment.ts';
-import { type CorpusSegment, corpusSegment, planQuery } from '../../../src/engine/words/corpus.ts';
+import { type CorpusSegment, corpusSegment, eachAWord, planQuery } from '../../../src/engine/words/corpus.ts';
 import { createDeletions, markDeleted } from '../../../src/engine/words/deletions.ts';
 import { mergeSegments } from '../../../src/engine/words/merge-segments.ts';
 import { createScratch, scoreLabels, searchSegments } from '../../../src/engine/words/search-segments.ts';
@@ -71,7 +71,7 @@ test('the hits are those of scoring every live document, after any adds, deletes
         const model = new Model();
         for (const action of actions) {
           act(model, action);
-          const plan = planQuery(model.corpus, query);
+          const plan = planQuery(model.corpus, eachAWord(query));
           const expected = referenceHits(model.live, query);
           assert.deepEqual(searchSegments(model.corpus, plan, k, scratch), firstHits(expected, k));
           assert.deepEqual(scoreLabels(model.corpus, plan, expected.labels), expected.scores);

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addBit, type Bitmap, createBitmap } from '../../../src/compute/structures/bitmap.ts';
 import { buildSegment, type SparseDocument } from '../../../src/engine/words/build-segment.ts';
+import { eachAWord } from '../../../src/engine/words/corpus.ts';
 import { type OpenedIndex, SparseIndex, type SparseIndexOptions } from '../../../src/engine/words/sparse-index.ts';
 import { openThreadPool, type ThreadPool } from '../../../src/threads/thread-pool.ts';
 import { firstHits, referenceHits } from './small-corpus.ts';
@@ -127,7 +128,7 @@ export class SparseHarness {
   async assertExact(words: readonly string[], k = 50): Promise<void> {
     for (const searcher of this.#threads.searchers) {
       for (const terms of [...words.map((word) => [word]), [...words]]) {
-        const found = await searcher.run('search', { namespace, terms, k });
+        const found = await searcher.run('search', { namespace, terms: eachAWord(terms), k });
         assert.deepEqual(
           { labels: found?.labels, scores: found?.scores },
           firstHits(referenceHits(this.documents, terms), k),

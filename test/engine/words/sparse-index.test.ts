@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomStream } from '../../../bench/workload.ts';
 import { buildSegment } from '../../../src/engine/words/build-segment.ts';
+import { eachAWord } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
 import { createScratch } from '../../../src/engine/words/search-segments.ts';
 import { IndexClosedError } from '../../../src/engine/words/sparse-index.ts';
@@ -172,12 +173,12 @@ test('a searcher that lost its segments gets them with the next publication, or 
 
 test('a searcher that nothing was published to refuses instead of finding nothing', () => {
   const searcher = createSparseSearcher(createScratch());
-  assert.throws(() => searcher.search({ terms: ['ant'], k: 1 }), NoSnapshotError);
+  assert.throws(() => searcher.search({ terms: eachAWord(['ant']), k: 1 }), NoSnapshotError);
   assert.throws(() => searcher.snapshot(), NoSnapshotError);
   assert.deepEqual(searcher.publish({ ids: [4], added: [] }), [4]);
-  assert.throws(() => searcher.search({ terms: ['ant'], k: 1 }), NoSnapshotError);
+  assert.throws(() => searcher.search({ terms: eachAWord(['ant']), k: 1 }), NoSnapshotError);
   assert.deepEqual(searcher.publish({ ids: [], added: [] }), []);
-  assert.equal(searcher.search({ terms: ['ant'], k: 1 }).known, 0);
+  assert.equal(searcher.search({ terms: eachAWord(['ant']), k: 1 }).known, 0);
 });
 
 test('a searcher knows how much memory publications have made it drop', () => {

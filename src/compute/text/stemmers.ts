@@ -1,0 +1,103 @@
+/**
+ * The stem of a word in its language: Snowball's algorithms, by the package `@orama/stemmers`, for 24 languages; a word of another language is
+ * its own stem. English has Porter's by wink, with which every text is analysed at first (analyze-text.ts). Indonesian and Malay are told as one.
+ */
+import { stemmer as arabic } from '@orama/stemmers/arabic';
+import { stemmer as armenian } from '@orama/stemmers/armenian';
+import { stemmer as bulgarian } from '@orama/stemmers/bulgarian';
+import { stemmer as danish } from '@orama/stemmers/danish';
+import { stemmer as dutch } from '@orama/stemmers/dutch';
+import { stemmer as finnish } from '@orama/stemmers/finnish';
+import { stemmer as french } from '@orama/stemmers/french';
+import { stemmer as german } from '@orama/stemmers/german';
+import { stemmer as greek } from '@orama/stemmers/greek';
+import { stemmer as hungarian } from '@orama/stemmers/hungarian';
+import { stemmer as hindi } from '@orama/stemmers/indian';
+import { stemmer as indonesian } from '@orama/stemmers/indonesian';
+import { stemmer as italian } from '@orama/stemmers/italian';
+import { stemmer as lithuanian } from '@orama/stemmers/lithuanian';
+import { stemmer as norwegian } from '@orama/stemmers/norwegian';
+import { stemmer as portuguese } from '@orama/stemmers/portuguese';
+import { stemmer as romanian } from '@orama/stemmers/romanian';
+import { stemmer as russian } from '@orama/stemmers/russian';
+import { stemmer as serbian } from '@orama/stemmers/serbian';
+import { stemmer as spanish } from '@orama/stemmers/spanish';
+import { stemmer as swedish } from '@orama/stemmers/swedish';
+import { stemmer as tamil } from '@orama/stemmers/tamil';
+import { stemmer as turkish } from '@orama/stemmers/turkish';
+import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
+import { foldAccents } from './fold-accents.ts';
+import { isOfPairs } from './unspaced-scripts.ts';
+
+const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
+  Object.entries({
+    ar: arabic,
+    hy: armenian,
+    bg: bulgarian,
+    da: danish,
+    nl: dutch,
+    fi: finnish,
+    fr: french,
+    de: german,
+    el: greek,
+    hu: hungarian,
+    hi: hindi,
+    ms: indonesian,
+    it: italian,
+    lt: lithuanian,
+    no: norwegian,
+    pt: portuguese,
+    ro: romanian,
+    ru: russian,
+    sr: serbian,
+    es: spanish,
+    sv: swedish,
+    ta: tamil,
+    tr: turkish,
+    uk: ukrainian,
+  }),
+);
+
+/** Languages whose accents tell words apart, as `ma`, `má` and `mà` in Vietnamese. */
+const accented: ReadonlySet<string> = new Set(['vi']);
+const bareMark = '\u0002';
+
+/** Languages of Latin letters; in the others' texts a word of these is foreign, and nearly always English. */
+const latin = new Set(
+  'az ca cs da de es et eu fi fr hr hu is it ku lt lv ms nl no pl pt ro sk sl sq sr sv tl tr vi yo'.split(' '),
+);
+const ascii = /^[a-z']+$/;
+
+/** Words and nothing else; what is longer is none in any language. */
+const word = /^[\p{L}\p{M}][\p{L}\p{M}']{0,63}$/u;
+
+/** How a language is written where its letters are missing; the stemmer knows the words with them. */
+const restored: ReadonlyMap<string, (word: string) => string> = new Map(
+  Object.entries({
+    // As in the algorithm german2 of Snowball.
+    de: (word: string) => word.replace(/ae|oe|(?<!q)ue/g, (pair) => umlauts[pair] ?? pair),
+    es: (word: string) => word.replace(/([cs])ion$/, '$1ión'),
+    pt: (word: string) => word.replace(/cao$/, 'ção'),
+  }),
+);
+const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };
+
+/** The stem of a small-lettered NFC word, accents folded; null where the language's rules say nothing of it: a number, a pair of characters, a name like `c++`. */
+export function stemIn(language: string, given: string): string | null {
+  if (!word.test(given) || isOfPairs(given) || (ascii.test(given) && !latin.has(language))) return null;
+  if (accented.has(language)) return given;
+  const written = restored.get(language)?.(given) ?? given;
+  return foldAccents(stemmers.get(language)?.(written) ?? written);
+}
+
+/**
+ * The term by which a word of a language whose accents tell words apart is found by those who write without any; null in other
+ * languages, whose stems have none. No word of a text is such a term: words hold no control characters.
+ */
+export function bareTerm(language: string, given: string): string | null {
+  return accented.has(language) && word.test(given) ? bareMark + foldAccents(given) : null;
+}
+
+export function isBareTerm(term: string): boolean {
+  return term.startsWith(bareMark);
+}

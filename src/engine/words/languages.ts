@@ -1,0 +1,42 @@
+/**
+ * The languages of passages, as the index knows them: each passage holds a term that names its own, among those of its facts, so that
+ * deletions, merges and filters need nothing of their own for them. No query has such a term: words hold no control characters.
+ */
+import { lookupTerm } from '../../compute/structures/term-table.ts';
+import { languages } from '../../compute/text/detect-language.ts';
+import type { CorpusSegment } from './corpus.ts';
+import type { Segment } from './segment.ts';
+
+const mark = '\u0001';
+
+/** The term of the passages in a language, ISO 639-1. */
+export function languageTerm(language: string): string {
+  return mark + language;
+}
+
+const counted = new WeakMap<Segment, ReadonlyMap<string, number>>();
+
+/** The languages of a corpus, the one of most passages first. Deleted passages count until they are merged away. */
+export function languagesOf(corpus: readonly CorpusSegment[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { segment } of corpus) {
+    for (const [language, count] of countsOf(segment)) counts.set(language, (counts.get(language) ?? 0) + count);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([language]) => language);
+}
+
+function countsOf(segment: Segment): ReadonlyMap<string, number> {
+  let counts = counted.get(segment);
+  if (counts === undefined) {
+    counts = new Map(
+      languages.map((language) => [language, passagesIn(segment, language)] as const).filter(([, n]) => n > 0),
+    );
+    counted.set(segment, counts);
+  }
+  return counts;
+}
+
+function passagesIn({ terms, starts }: Segment, language: string): number {
+  const term = lookupTerm(terms, languageTerm(language));
+  return term < 0 ? 0 : starts[term + 1] - starts[term];
+}
