@@ -32,6 +32,7 @@ const results: IngestBatchResult[] = Array.from({ length: pagesPerBatch }, (_eac
 }));
 const found = {
   query_id: 'q_00000001',
+  corrected: [],
   results: Array.from({ length: 10 }, (_each, i) => ({
     page_id: `pg_0000000${i}`,
     canonical_url: `https://a.example/${i}`,
@@ -40,8 +41,16 @@ const found = {
     first_seen_at: '2026-01-02T03:04:05.000Z',
     visit_count: 1,
     score: 0.5,
+    relevance: 0.5,
     cluster: null,
-    chunks: [0, 1].map((ordinal) => ({ chunk_id: `ck_${ordinal}`, ordinal, char_start: 0, text, score: 0.5 })),
+    chunks: [0, 1].map((ordinal) => ({
+      chunk_id: `ck_${ordinal}`,
+      ordinal,
+      char_start: 0,
+      text,
+      score: 0.5,
+      relevance: 0.5,
+    })),
     exact_match: false,
     why: { exact: null, keyword_rank: i + 1, vector_rank: null, reranked: true },
   })),

@@ -65,7 +65,7 @@ function measure(chunks: number): void {
       equal_to_scoring_each_label: pruned.results
         .slice(0, 50)
         .every(({ labels, scores }, i) =>
-          sameNumbers(scoreLabels(corpus, planQuery(corpus, eachAWord(queries[i])), labels), scores),
+          sameNumbers(scoreLabels(corpus, planQuery(corpus, eachAWord(queries[i])), labels).scores, scores),
         ),
     }),
   );

@@ -8,6 +8,7 @@ import { contentWords } from '../../src/compute/ranking/query-terms.ts';
 import { rollUpPages } from '../../src/compute/ranking/roll-up-pages.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createQueryAnalyzer, type QueryAnalyzer } from '../../src/engine/analyze-query.ts';
+import { type Evidence, evidenceOf } from '../../src/engine/relevance.ts';
 import { type CandidateGatherer, createCandidateGatherer } from '../../src/engine/rerank/gather-candidates.ts';
 import { type RerankWeights, rerank, rerankPostings } from '../../src/engine/rerank/rerank.ts';
 import { isOfPostings } from '../../src/engine/rerank/rerank-candidates.ts';
@@ -21,6 +22,7 @@ import {
   scoreLabels,
   searchSegments,
 } from '../../src/engine/words/search-segments.ts';
+import { noWords, wordsIn } from '../../src/engine/words/spelling.ts';
 import type { PreparedCollection } from './collections.ts';
 
 /** The contract's defaults: `candidates` of each side, `rrf_k`. */
@@ -68,6 +70,9 @@ export interface QueryRun {
   rankedBy: string[][];
   /** Score of each document that the default ranks, best first. */
   scores: Map<string, number>;
+  /** What is known of the best passage of each of these. */
+  evidence: Map<string, Evidence>;
+  isForeign: boolean;
   candidates: number;
   times_ms: { analyse: number; sparse: number; gather: number; rerank: number };
 }
@@ -94,6 +99,7 @@ export function runQuery(
   text: string,
   tools: QueryTools,
   settings: readonly RerankWeights[] = [],
+  spelling = true,
 ): QueryRun {
   const { corpus, documentOf, forward } = collection;
   const started = performance.now();
@@ -102,7 +108,11 @@ export function runQuery(
     vector: made,
     knownWords: known,
     denseWeight,
-  } = tools.analyze(text, tools.embedder.dim, collection.languages);
+  } = tools.analyze(
+    text,
+    tools.embedder.dim,
+    spelling ? wordsIn(corpus, tools.wordVectors) : { ...noWords, languages: collection.languages },
+  );
   const vector = made ?? new Float32Array(tools.embedder.dim);
   const analysed = performance.now();
   const plan = planQuery(corpus, forms);
@@ -113,7 +123,7 @@ export function runQuery(
 
   const labels = Uint32Array.from(fused, ({ label }) => label);
   const gathered = fastest(() => ({
-    bm25f: scoreLabels(corpus, plan, labels),
+    bm25f: scoreLabels(corpus, plan, labels).scores,
     ...tools.gather(
       [forward],
       labels,
@@ -140,6 +150,10 @@ export function runQuery(
   const scored = fastest(() =>
     isOfPostings(forms) ? rerankPostings(candidates) : rerank(query, candidates, statistics, tools.similarity),
   );
+  const isForeign = denseWeight < 1;
+  const found = { labels, cosine, floor: tools.floor, isForeign };
+  const evidence = evidenceOf(corpus, forms, found);
+  const places = new Map(Array.from(labels, (label, i) => [label, i]));
   const inOrderOf = (scores: Float64Array) =>
     Array.from(labels, (label, i) => ({ label, score: scores[i] })).sort(
       (a, b) => b.score - a.score || a.label - b.label,
@@ -169,6 +183,13 @@ export function runQuery(
     scores: new Map(
       rollUpPages(reranked, pageOf, ROLL_UP).map(({ score, hits: [{ label }] }) => [documentOf[label], score]),
     ),
+    evidence: new Map(
+      rollUpPages(reranked, pageOf, ROLL_UP).map(({ hits: [{ label }] }) => [
+        documentOf[label],
+        evidence[places.get(label) ?? 0],
+      ]),
+    ),
+    isForeign,
     candidates: labels.length,
     times_ms: {
       analyse: analysed - started,

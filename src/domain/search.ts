@@ -19,6 +19,8 @@ export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
 const queryText = z.string().min(1).max(4000);
 
+export const defaultMinRelevance = 0.005;
+
 export const searchRequest = z.strictObject({
   query: queryText,
   k: z.int().min(1).max(100).default(10),
@@ -32,11 +34,18 @@ export const searchRequest = z.strictObject({
   suggest: z.int().min(0).max(10).default(3),
   mediation: mediation.default('vector'),
   recency_half_life_days: z.number().positive().nullable().optional(),
+  /** Results less relevant are left out; by default next to nothing that was judged relevant (docs/ranking.md). */
+  min_relevance: z.number().min(0).max(1).default(defaultMinRelevance),
   filters: searchFiltersBody.nullable().optional(),
 });
 export type SearchRequest = z.infer<typeof searchRequest>;
 
 const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
+/**
+ * How probable it is that a passage is about the query, 0 to 1; of a page, that its most relevant one is, and 1 where the query is its URL, title or
+ * host. Null for passages shown without having been found, and where it could not be told.
+ */
+const relevance = z.number().min(0).max(1).nullable();
 const chunkResult = z.strictObject({
   chunk_id: z.string(),
   ordinal: z.int(),
@@ -44,6 +53,7 @@ const chunkResult = z.strictObject({
   char_start: z.int(),
   text: z.string(),
   score: z.number(),
+  relevance,
 });
 /** What of a page the query is, as it stands; `host`: the page's host, or one above it. */
 export const exactMatch = z.enum(['url', 'title', 'host']);
@@ -70,6 +80,7 @@ export const pageResult = z.strictObject({
   first_seen_at: datetime,
   visit_count: z.int(),
   score: z.number(),
+  relevance,
   cluster: clusterRef.nullable(),
   chunks: z.array(chunkResult),
   exact_match: z.boolean(),
@@ -80,9 +91,14 @@ export type PageResult = z.infer<typeof pageResult>;
 export const suggestion = z.strictObject({ page_id: z.string(), title: z.string().nullable(), reason: z.string() });
 export type Suggestion = z.infer<typeof suggestion>;
 
+/** A word of the query that no text has, and the words that were searched for in its place, the likeliest first. */
+const correction = z.strictObject({ word: z.string(), taken: z.array(z.string()) });
+export type Correction = z.infer<typeof correction>;
+
 export const searchResponse = z.strictObject({
   query_id: z.string(),
   results: z.array(pageResult),
+  corrected: z.array(correction),
   offset: z.int(),
   has_more: z.boolean(),
   suggestions: z.array(suggestion),

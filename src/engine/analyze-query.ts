@@ -4,7 +4,9 @@ import type { WordVectors } from '../compute/embedding/word-vectors.ts';
 import { contentWords } from '../compute/ranking/query-terms.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
+import type { Correction } from '../domain/search.ts';
 import { isForwardStem, type QueryForm } from './rerank/gather-candidates.ts';
+import { GUESSES, type KnownWords, type NearWord } from './words/spelling.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {
@@ -21,6 +23,8 @@ export interface AnalyzedQuery {
   wordPart: Float32Array | null;
   /** How many of the query's words the model knows. */
   knownWords: number;
+  /** Words that the corpus does not have, and what they were taken for. */
+  corrected: Correction[];
   /** What the hits of the vector weigh beside those of the words, 1 in the model's own language. */
   denseWeight: number;
 }
@@ -33,26 +37,38 @@ const MODEL_LANGUAGE = 'en';
  */
 const FOREIGN_WEIGHT = 0.01;
 
-/** Analyses a query; `dim`: the embedded model that is to embed it, null for none; `languages`: the library's, the commonest first. */
-export type QueryAnalyzer = (query: string, dim: number | null, languages: readonly string[]) => AnalyzedQuery;
+/** Analyses a query; `dim`: the embedded model that is to embed it, null for none. */
+export type QueryAnalyzer = (query: string, dim: number | null, known: KnownWords) => AnalyzedQuery;
 
 /** Make the analyzer of queries, which analyses their texts by `analyzer`. */
 export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors | null): QueryAnalyzer {
   const embedders = vectors === null ? null : createEmbedderShelf(vectors);
   const rowOf = (word: string) => (vectors === null || word === '' ? -1 : lookupTerm(vectors.vocabulary, word));
-  return (query, dim, languages) => {
+  return (query, dim, { languages, isKnown, nearest }) => {
     const all = analyzer.terms(query);
     const { language, words } = contentWords(all, languages);
     const isForeign = language !== MODEL_LANGUAGE;
-    const forms = words.flatMap(({ word, stems, of }) =>
-      stems.map((stem) => ({ stem, of, row: isForeign ? -1 : rowOf(word) })),
-    );
-    const none = { forms, vector: null, wordPart: null, knownWords: 0, denseWeight: isForeign ? FOREIGN_WEIGHT : 1 };
+    /** Those that the corpus does not have, and what they may be meant for. */
+    const meant = new Map<string, NearWord[]>();
+    const forms = words.flatMap(({ word, stems, of }): QueryForm[] => {
+      const own = stems.map((stem) => ({ stem, of, row: isForeign ? -1 : rowOf(word) }));
+      if (stems.some(isKnown)) return own;
+      const near = meant.get(word) ?? nearest(word);
+      if (near.length === 0) return own;
+      meant.set(word, near);
+      return near.map(({ stem, row }, at) => ({ stem, of, row: isForeign ? -1 : row, share: GUESSES[at] }));
+    });
+    const corrected = [...meant].map(([word, near]) => ({ word, taken: near.map((each) => each.word) }));
+    const denseWeight = isForeign ? FOREIGN_WEIGHT : 1;
+    const none = { forms, vector: null, wordPart: null, knownWords: 0, corrected, denseWeight };
     if (vectors === null || embedders === null || dim === null || forms.length === 0) return none;
+    const spoken = isForeign
+      ? words.map(({ word, stems: [stem] }) => ({ word, stem }))
+      : all.words.map((word, at) => ({ word, stem: all.stems[at] }));
     // Passages are embedded by their stems: what else a query has would be chance in a vector.
     const { vector, known } = embedders(dim).embedQuery(
-      isForeign ? words.map(({ word }) => word) : all.words,
-      (isForeign ? words.map(({ stems: [stem] }) => stem) : all.stems).map((stem) => (isForwardStem(stem) ? stem : '')),
+      spoken.map(({ word }) => meant.get(word)?.[0].word ?? word),
+      spoken.map(({ word, stem }) => meant.get(word)?.[0].stem ?? (isForwardStem(stem) ? stem : '')),
     );
     // The model of word vectors alone knows nothing of a query without known words.
     if (vector.every((component) => component === 0)) return none;

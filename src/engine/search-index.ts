@@ -23,8 +23,8 @@ import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
+import { judgeHits } from './judge-hits.ts';
 import { loadWordVectors } from './load-word-vectors.ts';
-import { rerankHits } from './rerank-hits.ts';
 import { Searchers } from './searchers.ts';
 import { VectorSpace } from './vectors/vector-space.ts';
 import { SparseIndex } from './words/sparse-index.ts';
@@ -214,12 +214,18 @@ export class SearchIndex {
     const isKnown = words.known > 0 || analyzed.knownWords > 0 || vector !== undefined;
     const hits = isKnown && nearest !== null ? [words.labels, nearest.labels] : [words.labels];
     const score = (vectors: readonly Float32Array[], labels: Uint32Array) => this.#vectors.score(vectors, labels);
-    const reranked =
-      dim === null && query !== null
-        ? await rerankHits({ searchers: this.#searchers, score }, { query: analyzed, hits, rrfK, outsideModel: false })
-        : null;
-    const found =
-      reranked === null ? fuseRrf(hits, rrfK, [1, vector === undefined ? analyzed.denseWeight : 1]) : byScore(reranked);
+    const order = dim === null && query !== null;
+    const request = {
+      query: analyzed,
+      hits,
+      rrfK,
+      outsideModel: false,
+      floor: null,
+      wants: { order, relevance: false },
+    };
+    const judged = await judgeHits({ searchers: this.#searchers, score }, request);
+    const weights = [1, vector === undefined ? analyzed.denseWeight : 1];
+    const found = judged?.scores == null ? fuseRrf(hits, rrfK, weights) : byScore(judged.labels, judged.scores);
     // An add that failed, or is under way, may have come to one side alone.
     return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
   }
@@ -336,8 +342,9 @@ function read(text: string): GrowingBitmap {
   return labels;
 }
 
-function byScore({ labels, scores }: { labels: Uint32Array; scores: Float64Array }): Hit[] {
-  return Array.from(labels, (label, at) => ({ label, score: scores[at] })).sort((a, b) => b.score - a.score);
+/** Those that have a score, best first. */
+function byScore(labels: Uint32Array, scores: Float64Array): Hit[] {
+  return Array.from(scores, (score, at) => ({ label: labels[at], score })).sort((a, b) => b.score - a.score);
 }
 
 /** The one chunk of a document. */

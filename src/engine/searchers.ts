@@ -3,11 +3,10 @@
  * replaced is given the segments again before it answers. Runs on the main thread; owned by the indexes.
  */
 
-import type { PhraseQuery, TextQuery } from '../threads/search-thread.ts';
+import type { Judged, JudgeTask, PhraseQuery, TextQuery } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { AnalyzedQuery } from './analyze-query.ts';
 import type { IndexLog } from './index-log.ts';
-import type { CandidateScores } from './rerank/rerank-candidates.ts';
 import type { SparseQuery, SparseResult } from './words/sparse-searcher.ts';
 
 export type SearcherPool = SharedPool<typeof import('../threads/search-thread.ts')>;
@@ -68,9 +67,15 @@ export class Searchers {
     return again;
   }
 
-  /** Scores of candidates by the local reranker, in their order; null when it cannot say. Errors: those of the threads. */
-  rerank(forms: AnalyzedQuery['forms'], candidates: CandidateScores): Promise<Float64Array | null> {
-    return this.#leastBusy().run('rerank', { namespace: this.#namespace, forms, ...candidates });
+  /** Candidates judged: as of the task. Errors: those of the threads. */
+  async judge(
+    forms: AnalyzedQuery['forms'],
+    candidates: JudgeTask['candidates'],
+    wants: JudgeTask['wants'],
+  ): Promise<Judged> {
+    const searcher = this.#leastBusy();
+    const ask = () => searcher.run('judge', { namespace: this.#namespace, forms, candidates, wants });
+    return (await ask()) ?? this.#again(ask);
   }
 
   #leastBusy(): SearcherPool {

@@ -23,11 +23,15 @@ const resultLine = (result: PageResult, query: string) =>
     ...pageLine(result),
     first_seen_at: result.first_seen_at.slice(0, 10),
     exact_match: result.exact_match || null,
+    relevance: result.relevance,
     passages: passagesOf(result.chunks, query),
   });
 
+/** Relevance from which a page is more probably about the query than not. */
+const likely = 0.5;
+
 export function searchAnswer(found: SearchResponse, { query }: { query: string }): Answer {
-  const { results, offset, suggestions, timing_ms } = found;
+  const { results, corrected, offset, suggestions, timing_ms } = found;
   const lines = fitting(linesOf(results, (result) => resultLine(result, query)));
   const end = offset + lines.length;
   const hasMore = found.has_more || lines.length < results.length;
@@ -41,14 +45,19 @@ export function searchAnswer(found: SearchResponse, { query }: { query: string }
     const nothing = offset === 0 ? 'Nothing in the reading history matches.' : `Nothing more from offset ${offset} on.`;
     return { said: `${nothing}${partial}` };
   }
+  const meant = corrected.map(({ word, taken }) => ({ in_no_text: cut(word, bytesOf.name), searched_for: taken }));
   const more = hasMore ? `; more with offset ${end}` : '';
+  const isWeak = results.every(
+    ({ relevance, exact_match }) => !exact_match && relevance !== null && relevance < likely,
+  );
+  const doubt = isWeak ? ' None of them is likely to be about this: say so rather than infer from them.' : '';
   const pages = lines.length === 1 ? `Page ${end}` : `Pages ${offset + 1} to ${end}`;
   const beside = suggestions.map(({ page_id, title, reason }) => ({
     suggested: page_id,
     title: cut(title, bytesOf.title),
     reason: cut(reason, bytesOf.reason),
   }));
-  return { said: `${pages}, best first${more}.${partial}`, lines: fitting([...lines, ...beside]) };
+  return { said: `${pages}, best first${more}.${doubt}${partial}`, lines: fitting([...meant, ...lines, ...beside]) };
 }
 
 /** Bytes of a part of a text; the rest of the answer is for the page's facts. */

@@ -55,7 +55,7 @@ const search = defineTool({
   name: 'search',
   method: 'POST',
   url: '/v1/search',
-  description: `Search what the user has read: pages, documents, transcripts. Gives the best pages, each with the parts that match and their offsets in the page's text; get_page reads on from there. ${grounded}`,
+  description: `Search what the user has read: pages, documents, transcripts. Gives the best pages, each with its relevance (the probability that it is about the query), the parts that match and their offsets in the page's text; get_page reads on from there. ${grounded}`,
   input: z.looseObject({
     query: searchRequest.shape.query.describe(
       'A question or some words, in the language of the pages. An exact phrase goes in double quotes.',

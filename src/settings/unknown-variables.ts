@@ -1,5 +1,5 @@
 /** Variables that look like settings and are none: ignored (contract "unknown settings are ignored"), but not in silence. */
-import { editDistance } from '../compute/entities/edit-distance.ts';
+import { editDistance } from '../compute/text/edit-distance.ts';
 import { variableName, variablesOf } from './environment.ts';
 
 export interface UnknownVariable {

@@ -4,21 +4,16 @@
  */
 
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
-import { createTextAnalyzer, type TextAnalyzer } from '../compute/text/analyze-text.ts';
+import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import type { LabelRange } from '../domain/page.ts';
-import {
-  type AnalyzedQuery,
-  createQueryAnalyzer,
-  type QueryAnalyzer,
-  type SearchThreadData,
-} from '../engine/analyze-query.ts';
+import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
+import { judgeRelevance } from '../engine/relevance.ts';
 import type { QueryForm } from '../engine/rerank/gather-candidates.ts';
 import {
   type CandidateReranker,
   type CandidateScores,
   candidateRerankers,
 } from '../engine/rerank/rerank-candidates.ts';
-import { languagesOf } from '../engine/words/languages.ts';
 import { chunksWithTerms, phraseTerms } from '../engine/words/locate-phrase.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
 import {
@@ -29,6 +24,7 @@ import {
   type SparseResult,
   type SparseSearcher,
 } from '../engine/words/sparse-searcher.ts';
+import { wordsIn } from '../engine/words/spelling.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
 import { type Telling, tell, threadData } from './thread-pool.ts';
 
@@ -62,7 +58,7 @@ const namespaces = new Map<string, Held>();
 const scratch = createScratch();
 /** Bytes of segments that were let go of since the last collection. */
 let droppedBytes = 0;
-let tools: { analyzer: TextAnalyzer; analyze: QueryAnalyzer; reranker: (() => CandidateReranker) | null } | undefined;
+let tools: ReturnType<typeof openTools> | undefined;
 /** Those whose new segments are to be learnt. */
 const toLearn = new Set<Held>();
 let learning: NodeJS.Timeout | undefined;
@@ -79,10 +75,10 @@ export interface TextResult {
 /** Analyse a query and search for its terms. The analysis is told at once: with it the dense side can be asked. Null as of `search`. */
 export function find(request: TextQuery & InNamespace & Telling): TextResult | null {
   tools ??= openTools();
-  const { analyze } = tools;
+  const { analyze, vectors } = tools;
   const { namespace, query, dim, k, allow } = request;
   return unlessNew(namespace, ({ sparse }) => {
-    const analyzed = analyze(query, dim, languagesOf(sparse.snapshot()));
+    const analyzed = analyze(query, dim, wordsIn(sparse.snapshot(), vectors));
     tell(request, analyzed);
     return { analyzed, found: sparse.search({ terms: analyzed.forms, k, ...(allow === undefined ? {} : { allow }) }) };
   });
@@ -96,19 +92,43 @@ export function search({ namespace, ...query }: SparseQuery & InNamespace): Spar
   return unlessNew(namespace, ({ sparse }) => sparse.search(query));
 }
 
-/**
- * Scores of a query's candidates by the local reranker. Null also where it has not what it needs: the word vectors, the
- * forward entry of every candidate.
- */
-export function rerank({
-  namespace,
-  forms,
-  ...candidates
-}: CandidateScores & InNamespace & { forms: QueryForm[] }): Float64Array | null {
+/** A query's candidates as they are fused, best first, and what is to be said of them. */
+export interface JudgeTask {
+  forms: QueryForm[];
+  /** `floor`: the cosine of what is unrelated, null where it is not known. */
+  candidates: CandidateScores & { floor: number | null };
+  /** `reranked`: so many are, at most. */
+  wants: { order: boolean; relevance: boolean; reranked: number };
+}
+
+export interface Judged {
+  relevance: Float64Array | null;
+  /**
+   * Of the first candidates by the local reranker. Null also where it has not what it needs: the word vectors, the forward entry of each of
+   * them.
+   */
+  scores: Float64Array | null;
+}
+
+/** How relevant candidates are, and the scores that order them. Null as of `search`. */
+export function judge({ namespace, forms, candidates, wants }: JudgeTask & InNamespace): Judged | null {
   return unlessNew(namespace, (held) => {
+    const corpus = held.sparse.snapshot();
+    const relevance = wants.relevance ? judgeRelevance(corpus, forms, candidates) : null;
+    if (!wants.order) return { relevance, scores: null };
     held.isWorthLearning = true;
-    return rerankerOf(held)?.score(held.sparse.snapshot(), forms, candidates) ?? null;
+    const first = firstOf(candidates, wants.reranked);
+    return { relevance, scores: rerankerOf(held)?.score(corpus, forms, first) ?? null };
   });
+}
+
+function firstOf({ labels, cosine, wordCosine, ...rest }: CandidateScores, count: number): CandidateScores {
+  return {
+    ...rest,
+    labels: labels.subarray(0, count),
+    cosine: cosine?.subarray(0, count) ?? null,
+    wordCosine: wordCosine?.subarray(0, count) ?? null,
+  };
 }
 
 /** Phrases, and the labels of the chunks of each page that may have them. */
@@ -204,9 +224,9 @@ function learnAfter(ms: number): void {
 function openTools() {
   const { wordVectors } = threadData<SearchThreadData>();
   const analyzer = createTextAnalyzer();
-  if (wordVectors === null) return { analyzer, analyze: createQueryAnalyzer(analyzer, null), reranker: null };
-  const vectors = openWordVectors(wordVectors);
-  return { analyzer, analyze: createQueryAnalyzer(analyzer, vectors), reranker: candidateRerankers(vectors) };
+  const vectors = wordVectors === null ? null : openWordVectors(wordVectors);
+  const reranker = vectors === null ? null : candidateRerankers(vectors);
+  return { analyzer, vectors, analyze: createQueryAnalyzer(analyzer, vectors), reranker };
 }
 
 /** Null where this thread has no snapshot of the namespace: errors lose their class on the way to the main thread. */

@@ -137,6 +137,8 @@ export class Shelf implements AsyncDisposable {
       sparse: side(sparse),
       dense: side(dense),
       denseWeight: 1,
+      corrected: [],
+      relevance: null,
       reranked:
         request.rerank && reranked !== undefined
           ? {

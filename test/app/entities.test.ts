@@ -21,7 +21,10 @@ const news = {
 };
 
 const ask = (system: WholeSystem, request: object) =>
-  system.ask('search.query', searchRequest.parse({ query: 'factory bread officials novels', k: 10, ...request }));
+  system.ask(
+    'search.query',
+    searchRequest.parse({ query: 'factory bread officials novels', min_relevance: 0, ...request }),
+  );
 
 async function readAll(system: WholeSystem): Promise<Record<string, string>> {
   const ids = await system.read(news);

@@ -36,16 +36,15 @@ const found = { labels: Uint32Array.of(1), scores: new Float64Array(1), known: 1
 
 test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
   const busy = searcher(1, {});
-  const idle = searcher(0, { find: () => ({ analyzed, found }), rerank: () => null });
+  const idle = searcher(0, { find: () => ({ analyzed, found }), judge: () => ({ relevance: null, scores: null }) });
   const searchers = new Searchers([busy, idle], 'one', never, log);
   const asking = searchers.find(query);
   assert.equal(await asking.analyzed, analyzed);
   assert.equal(await asking.found, found);
-  assert.equal(
-    await searchers.rerank([], { labels: found.labels, cosine: null, wordCosine: null, outsideModel: false }),
-    null,
-  );
-  assert.deepEqual([busy.asked, idle.asked], [[], ['find', 'rerank']]);
+  const candidates = { labels: found.labels, cosine: null, wordCosine: null, outsideModel: false, floor: null };
+  const judged = { relevance: null, scores: null };
+  assert.deepEqual(await searchers.judge([], candidates, { order: true, relevance: false, reranked: 1 }), judged);
+  assert.deepEqual([busy.asked, idle.asked], [[], ['find', 'judge']]);
 });
 
 test('the analysis is there before the chunks are', async () => {

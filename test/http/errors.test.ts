@@ -102,7 +102,15 @@ test('when the caller leaves, the work is told to stop, with a body and without'
 
 test('a finished request is not told to stop before its answer is out', async (t) => {
   let signal: AbortSignal | undefined;
-  const found = { query_id: 'q', results: [], offset: 0, has_more: false, suggestions: [], timing_ms: {} };
+  const found = {
+    query_id: 'q',
+    results: [],
+    corrected: [],
+    offset: 0,
+    has_more: false,
+    suggestions: [],
+    timing_ms: {},
+  };
   const { app } = testServer({
     'search.query': async (_request, given) => {
       signal = given;

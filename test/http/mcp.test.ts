@@ -180,6 +180,7 @@ test('a call asks the route behind the tool, path, query and body each in its pl
       'search.query': () => ({
         query_id: 'qr_1',
         results: [],
+        corrected: [],
         offset: 0,
         has_more: false,
         suggestions: [],
@@ -433,6 +434,7 @@ test('a default search over pages with long passages is answered in less than 12
     first_seen_at: '2026-01-31T12:00:00.000Z',
     visit_count: 1,
     score: 1,
+    relevance: 0.9,
     exact_match: false,
     why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
   };
@@ -448,12 +450,14 @@ test('a default search over pages with long passages is answered in less than 12
       char_start: ordinal * text.length,
       text,
       score: 1,
+      relevance: 0.9,
     })),
   }));
   const server = await connected(t, {
     'search.query': ({ k }) => ({
       query_id: 'qr_1',
       results: results.slice(0, k),
+      corrected: [],
       offset: 0,
       has_more: true,
       suggestions: [],

@@ -185,7 +185,15 @@ test('similar pages are asked for by page, with the defaults and bounds of the c
 });
 
 test('a search has the defaults of the contract', async (t) => {
-  const found = { query_id: 'q', results: [], offset: 0, has_more: false, suggestions: [], timing_ms: { total: 1 } };
+  const found = {
+    query_id: 'q',
+    results: [],
+    corrected: [],
+    offset: 0,
+    has_more: false,
+    suggestions: [],
+    timing_ms: { total: 1 },
+  };
   const { app, asked } = testServer({ 'search.query': () => found });
   t.after(() => app.close());
   const answer = await app.inject({ method: 'POST', url: '/v1/search', headers, payload: { query: 'x' } });
@@ -194,7 +202,15 @@ test('a search has the defaults of the contract', async (t) => {
 });
 
 test('the bounds of the contract are allowed, and one step beyond is 422 at that field', async (t) => {
-  const found = { query_id: 'q', results: [], offset: 0, has_more: false, suggestions: [], timing_ms: {} };
+  const found = {
+    query_id: 'q',
+    results: [],
+    corrected: [],
+    offset: 0,
+    has_more: false,
+    suggestions: [],
+    timing_ms: {},
+  };
   const { app } = testServer({
     'search.query': () => found,
     'search.batch': () => ({ results: [] }),

@@ -31,6 +31,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
   first_seen_at: at,
   visit_count: 1,
   score: 1,
+  relevance: 0.9,
   cluster: null,
   chunks: [0, 1].map((ordinal) => ({
     chunk_id: `ck_${ordinal}`,
@@ -38,6 +39,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
     char_start: ordinal * text.length,
     text,
     score: 1,
+    relevance: 0.9,
   })),
   exact_match: false,
   why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
@@ -47,6 +49,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
 const found = (results: PageResult[], changes: Partial<SearchResponse> = {}): SearchResponse => ({
   query_id: 'qr_1',
   results,
+  corrected: [],
   offset: 0,
   has_more: false,
   suggestions: [],
@@ -102,7 +105,7 @@ test('a search tells title, URL, day and the parts that match, with their places
   const answer = answerOf('search', { query: 'governor' }, found([result(1, text), result(2, 'A governor.')]));
   assert.equal(answer.said, 'Pages 1 to 2, best first.');
   const [first, second] = (answer.lines ?? []) as { passages: { offset: number; text: string }[] }[];
-  assert.deepEqual(Object.keys(first), ['page_id', 'title', 'canonical_url', 'first_seen_at', 'passages']);
+  assert.deepEqual(Object.keys(first), ['page_id', 'title', 'canonical_url', 'first_seen_at', 'relevance', 'passages']);
   assert.deepEqual(
     first.passages.map((passage) => [passage.offset, passage.text.slice(0, 14)]),
     [
@@ -114,6 +117,19 @@ test('a search tells title, URL, day and the parts that match, with their places
     { offset: 0, text: 'A governor.' },
     { offset: 11, text: 'A governor.' },
   ]);
+});
+
+test('an answer in which nothing is likely to be about the query says so', () => {
+  const said = (...relevances: (number | null)[]) =>
+    answerOf(
+      'search',
+      { query: 'governor' },
+      found(relevances.map((relevance, no) => result(no, prose, { relevance }))),
+    ).said;
+  assert.match(said(0.4, 0.1), /^Pages 1 to 2, best first\. None of them is likely to be about this/);
+  for (const relevances of [[0.4, 0.6], [0.4, null], [1]]) assert.doesNotMatch(said(...relevances), /likely/);
+  const exact = found([result(1, prose, { relevance: 0.1, exact_match: true })]);
+  assert.doesNotMatch(answerOf('search', { query: 'governor' }, exact).said, /likely/);
 });
 
 test('passages that overlap are told once', () => {

@@ -6,20 +6,22 @@ import type { PageResult } from '../../domain/search.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { ExplainPlace } from './explain-place.ts';
-import type { OrderedPage } from './rank-query.ts';
+import type { OrderedPage, Ranking } from './rank-query.ts';
 
 export interface Presentation {
   chunks_per_page: number;
   /** Pages that hold every phrase that the query quotes. */
   holding: ReadonlySet<number>;
   explain: ExplainPlace;
+  /** Of a passage by its label. */
+  relevanceOf: Ranking['relevanceOf'];
 }
 
 /** A result, or null for a page that has gone since it was ranked. */
 export function presentPage(
   reader: StoreReader,
   ordered: OrderedPage,
-  { chunks_per_page, holding, explain }: Presentation,
+  { chunks_per_page, holding, explain, relevanceOf }: Presentation,
 ): PageResult | null {
   const page = reader.pages.head(ordered.page_no);
   if (page === undefined) return null;
@@ -30,7 +32,8 @@ export function presentPage(
     // Indexed anew since the search; or there is no text, and no passage of it.
     if (chunk === undefined || isBare(chunk)) return [];
     const text = reader.pages.bodySlice(page.no, chunk.char_start, chunk.char_end);
-    return [{ chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score }];
+    const relevance = rounded(relevanceOf(label));
+    return [{ chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score, relevance }];
   });
   return {
     page_id: idOf('page', page.no),
@@ -40,11 +43,17 @@ export function presentPage(
     first_seen_at: isoOf(page.first_seen_at),
     visit_count: page.visit_count,
     score: ordered.score,
+    relevance: rounded(ordered.relevance),
     cluster: clusterRefOf(reader, page.no),
     chunks: hits,
     exact_match: ordered.exact === 'url' || ordered.exact === 'title' || holding.has(page.no),
     why: explain(ordered),
   };
+}
+
+/** To three digits: what is told of a probability that is known to a twentieth. */
+function rounded(relevance: number | null): number | null {
+  return relevance === null ? null : Math.round(relevance * 1000) / 1000;
 }
 
 function clusterRefOf({ clusters }: StoreReader, pageNo: number): PageResult['cluster'] {

@@ -47,9 +47,19 @@ export type RankRequest = Pick<
   'query' | 'candidates' | 'rerank' | 'rollup' | 'rollup_m' | 'rrf_k' | 'recency_half_life_days' | 'filters'
 >;
 
+export interface RankOptions {
+  /** An embedding model that is ready; null: the active one. */
+  model?: string | null;
+  /** Pages less relevant than this are left out; null: none is, and relevance is not asked for. */
+  minRelevance?: number | null;
+  signal?: AbortSignal | undefined;
+}
+
 export interface OrderedPage extends RankedPage {
   /** Which of the page the query is, if any. */
   exact: ExactMatch | null;
+  /** Of its most relevant passage; 1 where the query is the page's own, null where it is not known. */
+  relevance: number | null;
 }
 
 export interface Ranking {
@@ -60,6 +70,8 @@ export interface Ranking {
   retrieved: Retrieved;
   /** Every candidate chunk in the order before any reranking, best first. */
   fused: FusedHit[];
+  /** Of candidates, 0 to 1; null where it is not known. */
+  relevanceOf: (label: number) => number | null;
   /** Labels that a reranker scored. */
   scored: ReadonlySet<number>;
   /** Best first. */
@@ -81,7 +93,7 @@ const noLabels: ReadonlySet<number> = new Set();
 const maxExactPages = 100;
 
 /**
- * Make the ranking function. `model` names an embedding model that is ready; without it the active one is used.
+ * Make the ranking function.
  * Errors: DomainError `no_active_model`; `not_found` for an entity filter that names none; `invalid` for a filter that cannot be.
  */
 export function queryRanker(dependencies: RankDependencies) {
@@ -121,6 +133,7 @@ export function queryRanker(dependencies: RankDependencies) {
     retrieved: Retrieved,
     hits: FusedHit[],
     named: ReadonlyMap<number, NamedPage>,
+    relevanceOf: Ranking['relevanceOf'],
   ): OrderedPage[] => {
     const { pageOf, ofHost } = retrieved;
     const lastSeenAt = (no: number) => retrieved.lastSeenAt.get(no) ?? named.get(no)?.last_seen_at ?? 0;
@@ -131,11 +144,12 @@ export function queryRanker(dependencies: RankDependencies) {
       for (const page of ranked) page.score *= recencyFactor(lastSeenAt(page.page_no), at, halfLife);
     }
     const pages = ranked.map(({ page_no, score, hits }): OrderedPage => {
-      return { page_no, score, hits, exact: named.get(page_no)?.exact ?? (ofHost.has(page_no) ? 'host' : null) };
+      const exact = named.get(page_no)?.exact ?? (ofHost.has(page_no) ? 'host' : null);
+      return { page_no, score, hits, exact, relevance: exact === null ? highest(hits, relevanceOf) : 1 };
     });
     const pooled = new Set(ranked.map(({ page_no }) => page_no));
     for (const [page_no, { exact }] of named) {
-      if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact });
+      if (!pooled.has(page_no)) pages.push({ page_no, score: 0, hits: [], exact, relevance: 1 });
     }
     // Scores of pages many half-lives old are too small to tell apart, down to 0: of such pages the latest seen are first.
     const newest = (a: OrderedPage, b: OrderedPage): number =>
@@ -165,14 +179,14 @@ export function queryRanker(dependencies: RankDependencies) {
 
   return async (
     request: RankRequest,
-    { model = null, signal }: { model?: string | null; signal?: AbortSignal | undefined } = {},
+    { model = null, minRelevance = null, signal }: RankOptions = {},
   ): Promise<Ranking> => {
     const filters = pageFiltersOf(request.filters, reader);
     const { query, candidates, rrf_k } = request;
     const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
     const [{ used, retrieved }, named] = await Promise.all([
-      retrieve({ query, candidates, filters, rerank, rrf_k }, model, signal),
+      retrieve({ query, candidates, filters, rerank, relevance: minRelevance !== null, rrf_k }, model, signal),
       onceAsked(() => namedPages(query, filters)),
     ]);
     const began = monotonic();
@@ -185,7 +199,9 @@ export function queryRanker(dependencies: RankDependencies) {
     const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
     const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
     const rerankedAt = monotonic();
-    const pages = order(request, retrieved, reranked?.hits ?? fused, named);
+    const relevanceOf = relevanceIn(retrieved);
+    const ordered = order(request, retrieved, reranked?.hits ?? fused, named, relevanceOf);
+    const pages = ordered.filter(({ relevance }) => (relevance ?? 1) >= (minRelevance ?? 0));
     const scored = reranked?.scored ?? noLabels;
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,
@@ -197,8 +213,22 @@ export function queryRanker(dependencies: RankDependencies) {
       dependencies.onRerankDegraded();
     }
     const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
-    return { model: used, reranker, retrieved, fused, scored, pages, timing_ms };
+    return { model: used, reranker, retrieved, fused, relevanceOf, scored, pages, timing_ms };
   };
+}
+
+function relevanceIn({ relevance }: Retrieved): Ranking['relevanceOf'] {
+  if (relevance === null) return () => null;
+  const { labels, scores } = relevance;
+  const known = new Map(Array.from(labels, (label, at) => [label, scores[at]]));
+  return (label) => known.get(label) ?? null;
+}
+
+function highest(hits: readonly FusedHit[], relevanceOf: Ranking['relevanceOf']): number | null {
+  return hits.reduce((most: number | null, { label }) => {
+    const relevance = relevanceOf(label);
+    return relevance === null || (most !== null && most >= relevance) ? most : relevance;
+  }, null);
 }
 
 /** What a query names goes before what is found by its words: pages themselves, then pages of a host. */

@@ -15,7 +15,7 @@ import { domainMatches } from '../../compute/web/domain-match.ts';
 import { type EmbeddingModel, localDim } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { AnalyzedQuery } from '../../engine/analyze-query.ts';
-import { rerankHits } from '../../engine/rerank-hits.ts';
+import { judgeHits } from '../../engine/judge-hits.ts';
 import type { Searchers } from '../../engine/searchers.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
@@ -45,6 +45,7 @@ export type RetrieveCandidates = (
 type EmbeddedQuery = Pick<AnalyzedQuery, 'forms' | 'vector' | 'wordPart' | 'knownWords' | 'denseWeight'>;
 
 const noLabels = new Uint32Array(0);
+const unjudged = { reranked: null, relevance: null };
 const nothing: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
 
 export function retrieveCandidates(dependencies: RetrievalDependencies): RetrieveCandidates {
@@ -69,21 +70,30 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     return spaces.use(model, ({ chunks }) => chunks.search(vector, k, limits));
   };
 
-  /** The first candidates by the local reranker; null when there are none, or it cannot say: a search does not fail of it. */
-  const rerank = async (
+  /** How relevant the candidates are, and the first by the local reranker; null for what it cannot say: a search does not fail of it. */
+  const judge = async (
     model: EmbeddingModel,
     query: EmbeddedQuery,
     hits: readonly Uint32Array[],
-    rrfK: number,
-  ): Promise<RankedChunks | null> => {
+    { rerank: order, relevance, rrf_k: rrfK }: RetrieveRequest,
+  ): Promise<Pick<Retrieved, 'reranked' | 'relevance'>> => {
     const score = (vectors: readonly Float32Array[], labels: Uint32Array) =>
       spaces.use(model, ({ chunks }) => chunks.score(vectors, labels));
     try {
       const outsideModel = localDim(model) === null;
-      return await rerankHits({ searchers, score }, { query, hits, rrfK, outsideModel });
+      const { floor } = model;
+      const wants = { order, relevance };
+      const judged = await judgeHits({ searchers, score }, { query, hits, rrfK, outsideModel, floor, wants });
+      if (judged === null) return unjudged;
+      const { labels } = judged;
+      return {
+        reranked:
+          judged.scores === null ? null : { labels: labels.subarray(0, judged.scores.length), scores: judged.scores },
+        relevance: judged.relevance === null ? null : { labels, scores: judged.relevance },
+      };
     } catch (error) {
       log.error({ err: error }, 'the local reranker failed: the fused order is answered');
-      return null;
+      return unjudged;
     }
   };
 
@@ -115,7 +125,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     return { pageOf, lastSeenAt, ofHost };
   };
 
-  return async ({ query: asGiven, candidates: k, filters, rerank: wantsRerank, rrf_k }, model, signal) => {
+  return async (request, model, signal) => {
+    const { query: asGiven, candidates: k, filters } = request;
     const began = monotonic();
     const wasWhole = isWhole(model);
     const allowed = catalog.allowed(filters);
@@ -123,7 +134,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const query = host?.words ?? asGiven;
     const filtered = monotonic();
     if (allowed?.count === 0) {
-      const none = { sparse: nothing, dense: nothing, denseWeight: 1, reranked: null, known: false };
+      const none = { sparse: nothing, dense: nothing, denseWeight: 1, ...unjudged, corrected: [], known: false };
       return { ...none, ...pagesOf([], null), timing_ms: {} };
     }
     const allow = allowed === null ? {} : { allow: allowed.labels };
@@ -162,12 +173,22 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const dense = known ? near : nothing;
 
     const searched = monotonic();
-    const reranked = wantsRerank ? await rerank(model, embedded, [sparse.labels, dense.labels], rrf_k) : null;
-    if (wantsRerank) timing_ms.rerank = monotonic() - searched;
+    const judged = await judge(model, embedded, [sparse.labels, dense.labels], request);
+    if (request.rerank || request.relevance)
+      timing_ms[request.rerank ? 'rerank' : 'relevance'] = monotonic() - searched;
     // Asked before and after: what became whole while it was searched was not so for all of the search.
     if (!wasWhole || !isWhole(model)) timing_ms.rebuilding = 1;
     const { denseWeight } = embedded;
-    return { sparse, dense, denseWeight, reranked, known, timing_ms, ...pagesOf([sparse.labels, dense.labels], host) };
+    return {
+      sparse,
+      dense,
+      denseWeight,
+      ...judged,
+      corrected: analyzed.corrected,
+      known,
+      timing_ms,
+      ...pagesOf([sparse.labels, dense.labels], host),
+    };
   };
 }
 

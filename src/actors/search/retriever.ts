@@ -35,7 +35,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
-    const ranking = await rank(request, { signal });
+    const ranking = await rank(request, { minRelevance: request.min_relevance, signal });
     const ranked = monotonic();
     const end = request.offset + request.k;
     const pages = ranking.pages.slice(request.offset, end);
@@ -44,7 +44,8 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     const present = (holding: ReadonlySet<number>) => {
       presenting = monotonic();
       const explain = placeExplainer(ranking);
-      const presentation = { chunks_per_page: request.chunks_per_page, holding, explain };
+      const { relevanceOf } = ranking;
+      const presentation = { chunks_per_page: request.chunks_per_page, holding, explain, relevanceOf };
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
@@ -71,6 +72,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     return {
       query_id,
       results,
+      corrected: retrieved.corrected,
       offset: request.offset,
       has_more: ranking.pages.length > end,
       suggestions,

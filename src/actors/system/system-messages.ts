@@ -6,7 +6,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
-import type { SearchRequest } from '../../domain/search.ts';
+import type { Correction, SearchRequest } from '../../domain/search.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { NearPage } from '../../index/page-space.ts';
 import { maxBatch } from '../../machines/writer.ts';
@@ -20,6 +20,8 @@ export interface RetrieveRequest {
   model: string;
   /** Whether the local reranker is to score the candidates: the first ones as they are fused with `rrf_k`. */
   rerank: boolean;
+  /** Whether all of them are to be judged for relevance. */
+  relevance: boolean;
   rrf_k: number;
 }
 
@@ -46,6 +48,10 @@ export interface Retrieved extends CandidatePages {
   denseWeight: number;
   /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
   reranked: RankedChunks | null;
+  /** How relevant each candidate is, 0 to 1; null where that was not asked for or could not be told. */
+  relevance: RankedChunks | null;
+  /** Words of the query that no text has, and what they were taken for. */
+  corrected: Correction[];
   /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
   known: boolean;
   timing_ms: Record<string, number>;

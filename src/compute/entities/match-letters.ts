@@ -1,5 +1,5 @@
 /** Names that are the same but for their spelling: the edit distance, with what cannot be a matter of spelling left out. */
-import { editDistance } from './edit-distance.ts';
+import { editDistance } from '../text/edit-distance.ts';
 import { type Alike, isNumeral, NameBlocks, type PlainName, sortByRarity } from './name-blocks.ts';
 import type { WordKinds } from './word-kinds.ts';
 

@@ -92,13 +92,14 @@ export function createCandidateGatherer(numbers: WordNumbers): CandidateGatherer
       if (seen === undefined) distinct.set(key, { form, count: 1 });
       else seen.count++;
     }
-    return [...distinct.values()].map(({ form: { stem: text, row }, count }) => {
+    return [...distinct.values()].map(({ form: { stem: text, row, share = 1 }, count }) => {
       const stem = numbers.stems.find(text);
       return {
         word: wordPlaces.find(numbers.find(stem, row)),
         stem: stemPlaces.find(stem),
         row,
         count,
+        share,
         frequency: frequencies.get(text) ?? 0,
       };
     });
@@ -124,7 +125,7 @@ function formsInUse(forms: readonly QueryForm[], { terms }: QueryPlan): QueryFor
   }
   return forms
     .filter(({ of, stem }) => held.has(stem) || first.get(of) === stem)
-    .map((form) => (first.get(form.of) === form.stem ? form : { ...form, row: -1 }));
+    .map((form) => (first.get(form.of) === form.stem || form.share !== undefined ? form : { ...form, row: -1 }));
 }
 
 function makeRoom(entries: number) {

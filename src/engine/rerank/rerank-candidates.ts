@@ -89,7 +89,7 @@ function createCandidateReranker(
     if (numbering.numbers.size > MAX_NUMBERED_WORDS) numbering = startNumbering();
     const { gather, frequencies } = numbering;
     const plan = planQuery(corpus, forms);
-    const bm25f = scoreLabels(corpus, plan, labels);
+    const { scores: bm25f } = scoreLabels(corpus, plan, labels);
     if (isOfPostings(forms)) return rerankPostings({ labels, ...scores, bm25f });
     const { query, words, stemNumbers } = gather(used, labels, places, forms, plan);
     frequencies.of(corpus, totals.docs);

@@ -13,6 +13,8 @@ export interface QueryWord {
   readonly row: number;
   /** How often it is in the query, at least 1. */
   readonly count: number;
+  /** Below 1: a guess at what was meant, which weighs so much. */
+  readonly share?: number;
   /** Live chunks that hold it, by this stem or by one that it has in another language. */
   readonly frequency: number;
 }

@@ -44,9 +44,9 @@ export function queryTerms(words: readonly QueryWord[], statistics: CollectionSt
     seen.add(stem);
     return isFirst;
   });
-  return firstForms.map(({ stem, row, count, frequency }) => {
+  return firstForms.map(({ stem, row, count, frequency, share = 1 }) => {
     const idf = termWeight(statistics.docs, stem < 0 ? 1 : Math.max(1, frequency));
-    return { stem, row, idf, weight: queryTermWeight(counts.get(stem) ?? count) * idf };
+    return { stem, row, idf, weight: share * queryTermWeight(counts.get(stem) ?? count) * idf };
   });
 }
 

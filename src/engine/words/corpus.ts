@@ -30,6 +30,8 @@ export interface QueryStem {
    * so that a stem is no rarer for being of a language that few texts are in.
    */
   readonly of: number;
+  /** Below 1: a guess at what was meant, which weighs so much and is as rare as it is by itself. */
+  readonly share?: number;
 }
 
 /** Stems that are each a word of its own. */
@@ -40,6 +42,8 @@ export function eachAWord(stems: readonly string[]): QueryStem[] {
 
 export interface PlannedTerm {
   readonly term: string;
+  /** As of a QueryStem. */
+  readonly of: number;
   /** idf · (k1 + 1) over the whole corpus, times what the term's count in the query makes it weigh. */
   readonly weight: number;
 }
@@ -50,6 +54,8 @@ export interface QueryPlan {
   readonly norm: LengthNorm;
   /** Live documents that hold the word of a stem. */
   readonly frequencies: ReadonlyMap<string, number>;
+  /** What each word of the query weighs, also one that no live document holds; of what is a guess as if it were none. */
+  readonly words: ReadonlyMap<number, number>;
   /** Distinct query terms that occur in a live document. */
   readonly known: number;
 }
@@ -83,7 +89,7 @@ export function corpusTotals(corpus: readonly CorpusSegment[]): CorpusTotals {
 }
 
 /** Live documents with a term. */
-function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
+export function documentFrequency(corpus: readonly CorpusSegment[], term: string): number {
   return documentFrequencyBy(corpus, termLookup(term));
 }
 
@@ -102,29 +108,32 @@ export function queryTermWeight(count: number): number {
 /** Weigh the query's terms by the corpus' live statistics and by how often the query names them. Shapes: repeated stems repeated. */
 export function planQuery(corpus: readonly CorpusSegment[], query: readonly QueryStem[]): QueryPlan {
   const { docs, totalLength } = corpusTotals(corpus);
-  const stems = new Map<string, { of: number; count: number; df: number }>();
+  const stems = new Map<string, { of: number; share: number; count: number; df: number }>();
   /** Of each word, of all its stems. */
   const ofWord = new Map<number, number>();
-  for (const { stem, of } of query) {
+  for (const { stem, of, share = 1 } of query) {
     const seen = stems.get(stem);
     if (seen !== undefined) {
       seen.count++;
       continue;
     }
     const df = documentFrequency(corpus, stem);
-    stems.set(stem, { of, count: 1, df });
-    ofWord.set(of, (ofWord.get(of) ?? 0) + df);
+    stems.set(stem, { of, share, count: 1, df });
+    if (share === 1) ofWord.set(of, (ofWord.get(of) ?? 0) + df);
   }
   const terms: PlannedTerm[] = [];
   const frequencies = new Map<string, number>();
-  for (const [term, { of, count, df }] of stems) {
-    const together = Math.min(docs, ofWord.get(of) ?? 0);
+  const words = new Map<number, number>();
+  for (const [term, { of, share, count, df }] of stems) {
+    const together = share === 1 ? Math.min(docs, ofWord.get(of) ?? 0) : df;
     frequencies.set(term, together);
-    if (df > 0) terms.push({ term, weight: queryTermWeight(count) * termWeight(docs, together) });
+    const weight = docs === 0 ? 0 : queryTermWeight(count) * termWeight(docs, Math.max(1, together));
+    words.set(of, Math.max(weight, words.get(of) ?? 0));
+    if (df > 0) terms.push({ term, of, weight: share * weight });
   }
   const known = terms.length;
   terms.sort((a, b) => b.weight - a.weight);
-  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), frequencies, known };
+  return { terms: terms.slice(0, MAX_QUERY_TERMS), norm: lengthNorm({ docs, totalLength }), frequencies, words, known };
 }
 
 /** Number of live documents of a segment that hold a term (-1: an unknown one). Counted once per state of the deletions. */

@@ -53,6 +53,8 @@ export function createScratch(): SearchScratch {
 
 /** A term's postings in one segment, and the most that it can add to a score there. */
 interface TermList {
+  /** Which of the query's words it is of. */
+  readonly of: number;
   readonly start: number;
   readonly end: number;
   readonly weight: number;
@@ -76,20 +78,31 @@ export function searchSegments(
   return top.take();
 }
 
+export interface LabelScores {
+  readonly scores: Float64Array;
+  /** What the words of the query that a label holds weigh, each once, of the weight of all; 0 to 1. A guess counts for less than a word. */
+  readonly covered: Float64Array;
+}
+
 /** The BM25F of given labels, in their order; 0 for one that is not live or holds no query term. */
-export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): Float64Array {
+export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, labels: Uint32Array): LabelScores {
   const scores = new Float64Array(labels.length);
+  const covered = new Float64Array(labels.length);
+  const places = new Map([...plan.words.keys()].map((word, place) => [word, place]));
+  const met = new Uint8Array(labels.length * places.size);
+  let weight = 0;
+  for (const each of plan.words.values()) weight += each;
   const ascending = Array.from(labels.keys()).sort((a, b) => labels[a] - labels[b]);
   for (const { segment, deletions } of corpus) {
-    const places: number[] = [];
+    const labelPlaces: number[] = [];
     const ordinals: number[] = [];
     for (const place of ascending) {
       const ordinal = ordinalOf(segment, labels[place]);
       if (ordinal < 0 || isDeleted(deletions, ordinal)) continue;
-      places.push(place);
+      labelPlaces.push(place);
       ordinals.push(ordinal);
     }
-    if (places.length === 0) continue;
+    if (labelPlaces.length === 0) continue;
     for (const list of listsOf(segment, plan)) {
       let at = list.start;
       for (let i = 0; i < ordinals.length && at < list.end; i++) {
@@ -98,11 +111,14 @@ export function scoreLabels(corpus: readonly CorpusSegment[], plan: QueryPlan, l
         if (at === list.end || segment.postings[at] >>> 16 !== ordinal) continue;
         const frequency = segment.postings[at] & 0xffff;
         const { base, slope } = plan.norm;
-        scores[places[i]] += contribution(list.weight, frequency, segment.lengths[ordinal], base, slope);
+        scores[labelPlaces[i]] += contribution(list.weight, frequency, segment.lengths[ordinal], base, slope);
+        const word = labelPlaces[i] * places.size + (places.get(list.of) ?? 0);
+        if (met[word] === 0 && weight > 0) covered[labelPlaces[i]] += list.weight / weight;
+        met[word] = 1;
       }
     }
   }
-  return scores;
+  return { scores, covered };
 }
 
 function searchSegment(
@@ -146,12 +162,12 @@ function searchSegment(
 /** The plan's terms that this segment holds, in the plan's order. */
 function listsOf(segment: Segment, plan: QueryPlan): TermList[] {
   const lists: TermList[] = [];
-  for (const { term, weight } of plan.terms) {
+  for (const { term, of, weight } of plan.terms) {
     const id = lookupTerm(segment.terms, term);
     if (id < 0) continue;
     const peak = segment.peaks[id];
     const bound = contribution(weight, peak >>> 16, peak & 0xffff, plan.norm.base, plan.norm.slope);
-    lists.push({ start: segment.starts[id], end: segment.starts[id + 1], weight, bound });
+    lists.push({ of, start: segment.starts[id], end: segment.starts[id + 1], weight, bound });
   }
   return lists;
 }

@@ -62,7 +62,15 @@ async function stop(hosted: Hosted): Promise<void> {
 const filters = { domain: null, after: null, before: null, pages: null };
 
 function retrieve(hosted: Hosted, query: string, model: string) {
-  return hosted.ask('index.retrieve', { query, candidates: 10_000, filters, model, rerank: false, rrf_k: 60 });
+  return hosted.ask('index.retrieve', {
+    query,
+    candidates: 10_000,
+    filters,
+    model,
+    rerank: false,
+    relevance: false,
+    rrf_k: 60,
+  });
 }
 
 async function find(hosted: Hosted, query: string) {

@@ -48,7 +48,7 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
   const find = phraseFinder({ ask, reader: shelf.reader });
   const page_nos = ranking.pages.map(({ page_no }) => page_no);
   const holding = await find(quotedPhrases(request.query), page_nos, undefined);
-  const presentation = { chunks_per_page: 2, holding, explain };
+  const presentation = { chunks_per_page: 2, holding, explain, relevanceOf: ranking.relevanceOf };
   return ranking.pages.map((each) => {
     const result = presentPage(shelf.reader, each, presentation);
     assert.ok(result !== null);
@@ -253,6 +253,7 @@ test('the filters reach the index as instants and as a plain domain', async () =
       candidates: 7,
       model: 'm1',
       rerank: true,
+      relevance: false,
       rrf_k: 60,
       filters: { domain: 'example.com', after: Date.parse('2025-12-31T23:00:00Z'), before: null, pages: null },
     },

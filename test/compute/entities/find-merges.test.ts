@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { editDistance } from '../../../src/compute/entities/edit-distance.ts';
 import { findMerges } from '../../../src/compute/entities/find-merges.ts';
 import { packNames, unpackNames } from '../../../src/compute/entities/packed-names.ts';
 import { createWordKinds } from '../../../src/compute/entities/word-kinds.ts';
+import { editDistance } from '../../../src/compute/text/edit-distance.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
 const thresholds = { cosine: 0.85, editDistance: 0.15 };

@@ -58,7 +58,7 @@ test('counts saturate instead of starting anew', () => {
 
 /** Of a query whose words the corpus holds. */
 const plan: QueryPlan = {
-  terms: ['wing', 'heat', 'x1'].map((term) => ({ term, weight: 1 })),
+  terms: ['wing', 'heat', 'x1'].map((term) => ({ term, of: 0, weight: 1 })),
   norm: { base: 1, slope: 0 },
   frequencies: new Map([
     ['wing', 2],
@@ -66,6 +66,7 @@ const plan: QueryPlan = {
     ['x1', 1],
     ['nowhere', 0],
   ]),
+  words: new Map([[0, 1]]),
   known: 3,
 };
 
@@ -99,10 +100,10 @@ test('words and stems of several parts are numbered as one, whatever was gathere
       table: { stems: Uint32Array.of(0, 1, 0, 2), rows: Int32Array.of(5, -1, 3, 8), stemCount: 3 },
     },
     query: [
-      { word: 0, stem: 0, row: 5, count: 2, frequency: 2 },
-      { word: -1, stem: 2, row: 77, count: 1, frequency: 2 },
-      { word: 1, stem: 1, row: -1, count: 1, frequency: 1 },
-      { word: -1, stem: -1, row: -1, count: 1, frequency: 0 },
+      { word: 0, stem: 0, row: 5, count: 2, share: 1, frequency: 2 },
+      { word: -1, stem: 2, row: 77, count: 1, share: 1, frequency: 2 },
+      { word: 1, stem: 1, row: -1, count: 1, share: 1, frequency: 1 },
+      { word: -1, stem: -1, row: -1, count: 1, share: 1, frequency: 0 },
     ],
   };
   const withoutNumbers = ({ query, words }: ReturnType<typeof both>) => ({ query, words });
@@ -126,7 +127,7 @@ test('a word of the query that only other candidates hold is in none', () => {
     [{ stem: 'wing', of: 0, row: 3 }],
     plan,
   );
-  assert.deepEqual(query, [{ word: -1, stem: -1, row: 3, count: 1, frequency: 2 }]);
+  assert.deepEqual(query, [{ word: -1, stem: -1, row: 3, count: 1, share: 1, frequency: 2 }]);
 });
 
 test('many words keep their numbers', () => {

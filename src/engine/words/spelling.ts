@@ -1,0 +1,167 @@
+/**
+ * Words of a corpus that are nearest to one that it does not have: misspelt, or not finished. Surface forms are compared, not stems: those of
+ * the word vectors that the segments' forward indexes name, and the stem of any other word, which mostly is the word.
+ *
+ * A segment's words are looked through by what takes a few instructions each, their length and the set of their letters; of some hundreds
+ * that may be near the edits are counted. Both are made when a segment is first asked and live as long as it does.
+ */
+import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
+import { firstOf } from '../../compute/structures/first-of.ts';
+import { type TermTable, termOf } from '../../compute/structures/term-table.ts';
+import { editDistance } from '../../compute/text/edit-distance.ts';
+import { type CorpusSegment, documentFrequency } from './corpus.ts';
+import { languagesOf } from './languages.ts';
+import type { Segment } from './segment.ts';
+
+export interface NearWord {
+  word: string;
+  stem: string;
+  /** Row of the word vectors, -1 for none. */
+  row: number;
+  /** Edits between the two; of an unfinished word those to what is written of it. */
+  edits: number;
+}
+
+/** What a corpus knows of the words of queries. */
+export interface KnownWords {
+  /** The library's languages, the commonest first. */
+  languages: readonly string[];
+  isKnown: (stem: string) => boolean;
+  /** As of `nearestWords`, as many as there are guesses. */
+  nearest: (word: string) => NearWord[];
+}
+
+/** Where nothing is known of the texts. */
+export const noWords: KnownWords = { languages: [], isKnown: () => true, nearest: () => [] };
+
+/** What each of the words weighs that a word may be meant for, the nearest first (bench/misspelt.ts). */
+export const GUESSES = [0.9, 0.5, 0.3];
+
+/** A word of fewer letters may be anything; one of so many and more may have two edits. */
+const leastLetters = 4;
+const twoEditsFrom = 7;
+const mostLetters = 40;
+/** Only words of letters are misspelt: numbers and what holds marks are other things. */
+const letters = /^[\p{L}\p{M}]+$/u;
+
+/** Of each word of a segment, in the order of its forward index. */
+interface WordShapes {
+  /** Bytes. */
+  lengths: Uint8Array;
+  /** A bit for each byte value there is, by its last five bits: that of a letter. */
+  sets: Uint32Array;
+}
+
+const shapes = new WeakMap<Segment, WordShapes>();
+const encoder = new TextEncoder();
+
+/**
+ * The words of a corpus next to `word`, which it does not have, the nearest first; those that begin as it does before others. At most
+ * `most`. With `unfinished` words that begin with it are as near as can be, otherwise an edit away.
+ */
+export function nearestWords(
+  corpus: readonly CorpusSegment[],
+  vectors: WordVectors | null,
+  word: string,
+  { most, unfinished = false }: { most: number; unfinished?: boolean },
+): NearWord[] {
+  if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return [];
+  const mostEdits = word.length < twoEditsFrom ? 1 : 2;
+  const found = new Map<string, NearWord>();
+  for (const { segment } of corpus) {
+    for (const id of similarIds(segment, vectors, word, mostEdits)) {
+      const near = wordOf(segment, vectors, id);
+      if (near === null || found.has(near.word)) continue;
+      const begins = near.word.startsWith(word);
+      const edits = begins ? Number(!unfinished) : editDistance(word, near.word, mostEdits);
+      if (edits <= mostEdits) found.set(near.word, { ...near, edits });
+    }
+  }
+  const all = [...found.values()];
+  const rank = ({ word: other, edits }: NearWord) =>
+    edits + (other[0] === word[0] ? 0 : 0.5) + Math.abs(other.length - word.length) / 100;
+  const ranks = all.map(rank);
+  const nearer = (a: number, b: number) => ranks[a] < ranks[b] || (ranks[a] === ranks[b] && all[a].word < all[b].word);
+  return firstOf([...all.keys()], most, nearer).map((at) => all[at]);
+}
+
+/** Words of a segment that may be so near, or begin with the word. */
+function similarIds(segment: Segment, vectors: WordVectors | null, word: string, edits: number): number[] {
+  const { lengths, sets } = shapesOf(segment, vectors);
+  const bytes = encoder.encode(word);
+  const set = setOf(bytes, 0, bytes.length);
+  // An edit changes a letter of one byte, or of up to three.
+  const perEdit = bytes.length === word.length ? 1 : 3;
+  const [farthest, differing] = [edits * perEdit, 2 * edits * perEdit];
+  const ids: number[] = [];
+  for (let id = 0; id < lengths.length; id++) {
+    const longer = lengths[id] - bytes.length;
+    if (longer > farthest) {
+      if ((set & ~sets[id]) === 0) ids.push(id);
+    } else if (longer >= -farthest && bitCount(sets[id] ^ set) <= differing) ids.push(id);
+  }
+  return ids;
+}
+
+function shapesOf(segment: Segment, vectors: WordVectors | null): WordShapes {
+  let known = shapes.get(segment);
+  if (known === undefined) {
+    known = makeShapes(segment, vectors);
+    shapes.set(segment, known);
+  }
+  return known;
+}
+
+function makeShapes(segment: Segment, vectors: WordVectors | null): WordShapes {
+  const count = segment.forward === null ? segment.starts.length - 1 : segment.forward.wordStems.length;
+  const made = { lengths: new Uint8Array(count), sets: new Uint32Array(count) };
+  for (let id = 0; id < count; id++) {
+    const { table, at } = placeOf(segment, vectors, id);
+    const [from, to] = [table.offsets[at], table.offsets[at + 1]];
+    made.lengths[id] = Math.min(255, to - from);
+    made.sets[id] = setOf(table.bytes, from, to);
+  }
+  return made;
+}
+
+/** Where the letters of a word are. */
+function placeOf(
+  { forward, terms }: Segment,
+  vectors: WordVectors | null,
+  id: number,
+): { table: TermTable; at: number } {
+  if (forward === null) return { table: terms, at: id };
+  const row = forward.wordRows[id];
+  return row >= 0 && vectors !== null
+    ? { table: vectors.vocabulary, at: row }
+    : { table: terms, at: forward.wordStems[id] };
+}
+
+function wordOf(segment: Segment, vectors: WordVectors | null, id: number): Omit<NearWord, 'edits'> | null {
+  const { table, at } = placeOf(segment, vectors, id);
+  const word = termOf(table, at);
+  if (!letters.test(word)) return null;
+  const { forward, terms } = segment;
+  if (forward === null) return { word, stem: word, row: -1 };
+  return { word, stem: termOf(terms, forward.wordStems[id]), row: forward.wordRows[id] };
+}
+
+function setOf(bytes: Uint8Array, from: number, to: number): number {
+  let set = 0;
+  for (let i = from; i < to; i++) set |= 1 << (bytes[i] & 31);
+  return set >>> 0;
+}
+
+function bitCount(bits: number): number {
+  let left = bits - ((bits >>> 1) & 0x55555555);
+  left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
+  return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+export function wordsIn(corpus: readonly CorpusSegment[], vectors: WordVectors | null): KnownWords {
+  return {
+    languages: languagesOf(corpus),
+    isKnown: (stem) => documentFrequency(corpus, stem) > 0,
+    nearest: (word) => nearestWords(corpus, vectors, word, { most: GUESSES.length }),
+  };
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { searchRequest } from '../../src/domain/search.ts';
+import { library, WholeSystem } from './whole-system.ts';
+
+test('each result and passage says how relevant it is; filler is left out unless it is asked for', async (t) => {
+  const system = await WholeSystem.start(t);
+  await system.read({
+    ...library,
+    oil: {
+      title: 'Oil prices',
+      text: 'Oil prices fell on Monday as traders weighed the demand for fuel against a stronger dollar.',
+    },
+  });
+  const search = (query: string, rest = {}) =>
+    system.ask('search.query', searchRequest.parse({ query, suggest: 0, ...rest }));
+  for (const rerank of [true, false]) {
+    const { results } = await search('oil prices fell as traders weighed demand', { rerank });
+    assert.equal(results[0].title, 'Oil prices');
+    assert.ok((results[0].relevance ?? 0) > 0.9, String(results[0].relevance));
+    assert.equal(results[0].chunks[0].relevance, results[0].relevance);
+    assert.ok(results.slice(1).every(({ relevance }) => (relevance ?? 1) < 0.5));
+
+    const { results: nothing } = await search('quantum chromodynamics lattice gauge', { rerank });
+    assert.deepEqual(nothing, []);
+    const all = await search('quantum chromodynamics lattice prices', { rerank, min_relevance: 0 });
+    assert.ok(all.results.length > 0 && all.results.every(({ relevance }) => (relevance ?? 1) < 0.5));
+    const likely = await search('oil bread king', { rerank, min_relevance: 0.99 });
+    assert.ok(likely.results.every(({ relevance }) => (relevance ?? 0) >= 0.99));
+  }
+  const { results: titled } = await search('Oil prices', { min_relevance: 1 });
+  assert.deepEqual(
+    titled.map(({ title, relevance }) => [title, relevance]),
+    [['Oil prices', 1]],
+  );
+});
+
+test('misspelt words find what they mean, and the answer says so', async (t) => {
+  const system = await WholeSystem.start(t);
+  await system.read({
+    ...library,
+    fish: { title: 'Supper', text: 'Halibut from the market in Seattle, baked with lemon and served with potatoes.' },
+    club: {
+      title: 'Sacked',
+      text: 'Mourinho took over at Tottenham after Pochettino had been dismissed in the autumn.',
+    },
+  });
+  const search = async (query: string) => {
+    const { results, corrected } = await system.ask('search.query', searchRequest.parse({ query, suggest: 0 }));
+    return { first: results[0]?.title, corrected: corrected.map(({ word, taken }) => [word, taken[0]]) };
+  };
+  assert.deepEqual(await search('halibutt seatle'), {
+    first: 'Supper',
+    corrected: [
+      ['halibutt', 'halibut'],
+      ['seatle', 'seattle'],
+    ],
+  });
+  assert.deepEqual(await search('Mourinyo totenham'), {
+    first: 'Sacked',
+    corrected: [
+      ['mourinyo', 'mourinho'],
+      ['totenham', 'tottenham'],
+    ],
+  });
+  assert.deepEqual(await search('Pochett'), { first: 'Sacked', corrected: [['pochett', 'pochettino']] });
+  assert.deepEqual(await search('halibut lemon'), { first: 'Supper', corrected: [] });
+});
