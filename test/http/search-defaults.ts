@@ -10,4 +10,5 @@ export const searchDefaults = {
   rrf_k: 60,
   suggest: 3,
   mediation: 'vector',
+  min_relevance: 0.005,
 };

@@ -80,6 +80,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
       filters: { domain: null, after: null, before: null, pages: null },
       model: 'm1',
       rerank: true,
+      relevance: true,
       rrf_k: 60,
     },
   ]);
