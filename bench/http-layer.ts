@@ -50,6 +50,8 @@ const found = {
       text,
       score: 0.5,
       relevance: 0.5,
+      highlights: [],
+      snippet: { start: 0, end: 4, text: text.slice(0, 4) },
     })),
     exact_match: false,
     why: { exact: null, keyword_rank: i + 1, vector_rank: null, reranked: true },

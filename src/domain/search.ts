@@ -46,6 +46,7 @@ const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable()
  * host. Null for passages shown without having been found, and where it could not be told.
  */
 const relevance = z.number().min(0).max(1).nullable();
+const span = z.strictObject({ start: z.int(), end: z.int() });
 const chunkResult = z.strictObject({
   chunk_id: z.string(),
   ordinal: z.int(),
@@ -54,6 +55,10 @@ const chunkResult = z.strictObject({
   text: z.string(),
   score: z.number(),
   relevance,
+  /** Where it has words of the query, in whatever form: UTF-16 offsets into `text`, in order, not overlapping. */
+  highlights: z.array(span),
+  /** The part to show first: a sentence or more, at most 300 UTF-16 code units of `text`. */
+  snippet: span.extend({ text: z.string() }),
 });
 /** What of a page the query is, as it stands; `host`: the page's host, or one above it. */
 export const exactMatch = z.enum(['url', 'title', 'host']);

@@ -3,9 +3,10 @@
  * replaced is given the segments again before it answers. Runs on the main thread; owned by the indexes.
  */
 
-import type { Judged, JudgeTask, PhraseQuery, TextQuery } from '../threads/search-thread.ts';
+import type { Judged, JudgeTask, MarkTask, PhraseQuery, TextQuery } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { AnalyzedQuery } from './analyze-query.ts';
+import type { Marked } from './highlight.ts';
 import type { IndexLog } from './index-log.ts';
 import type { SparseQuery, SparseResult } from './words/sparse-searcher.ts';
 
@@ -55,6 +56,13 @@ export class Searchers {
   async locate(request: PhraseQuery): Promise<number[][][]> {
     const searcher = this.#leastBusy();
     const ask = () => searcher.run('locate', { namespace: this.#namespace, ...request });
+    return (await ask()) ?? this.#again(ask);
+  }
+
+  /** Where passages have the words of a query: as of `index.markPassages`. Errors: those of the threads. */
+  async mark(task: MarkTask): Promise<Marked[]> {
+    const searcher = this.#leastBusy();
+    const ask = () => searcher.run('mark', { namespace: this.#namespace, ...task });
     return (await ask()) ?? this.#again(ask);
   }
 

@@ -5,8 +5,10 @@
 
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
+import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
 import type { LabelRange } from '../domain/page.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
+import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
 import { judgeRelevance } from '../engine/relevance.ts';
 import type { QueryForm } from '../engine/rerank/gather-candidates.ts';
 import {
@@ -14,6 +16,7 @@ import {
   type CandidateScores,
   candidateRerankers,
 } from '../engine/rerank/rerank-candidates.ts';
+import { languagesOf } from '../engine/words/languages.ts';
 import { chunksWithTerms, phraseTerms } from '../engine/words/locate-phrase.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
 import {
@@ -59,6 +62,7 @@ const scratch = createScratch();
 /** Bytes of segments that were let go of since the last collection. */
 let droppedBytes = 0;
 let tools: ReturnType<typeof openTools> | undefined;
+let highlighter: Highlighter | undefined;
 /** Those whose new segments are to be learnt. */
 const toLearn = new Set<Held>();
 let learning: NodeJS.Timeout | undefined;
@@ -129,6 +133,20 @@ function firstOf({ labels, cosine, wordCosine, ...rest }: CandidateScores, count
     cosine: cosine?.subarray(0, count) ?? null,
     wordCosine: wordCosine?.subarray(0, count) ?? null,
   };
+}
+
+/** Passages, and the stems of the query that found them. */
+export interface MarkTask {
+  texts: readonly string[];
+  stems: readonly string[];
+}
+
+/** Where each passage has the query's words, and its snippet. Null as of `search`. */
+export function mark({ namespace, texts, stems }: MarkTask & InNamespace): Marked[] | null {
+  return unlessNew(namespace, ({ sparse }) => {
+    highlighter ??= createHighlighter(winkStemmer());
+    return highlighter.mark(texts, stems, languagesOf(sparse.snapshot()));
+  });
 }
 
 /** Phrases, and the labels of the chunks of each page that may have them. */

@@ -106,6 +106,7 @@ export class Shelf implements AsyncDisposable {
       return this.temporary.commit((request as { command: Command<unknown> }).command) as never;
     }
     if (name === 'index.nearPages') return [] as never;
+    if (name === 'index.markPassages') return unmarked(request as never) as never;
     if (name === 'index.locatePhrases') return everyChunk(request as never) as never;
     assert.equal(name, 'index.retrieve');
     return this.#retrieve(request as RetrieveRequest) as never;
@@ -138,6 +139,7 @@ export class Shelf implements AsyncDisposable {
       dense: side(dense),
       denseWeight: 1,
       corrected: [],
+      stems: [],
       relevance: null,
       reranked:
         request.rerank && reranked !== undefined
@@ -158,4 +160,9 @@ export class Shelf implements AsyncDisposable {
 /** Where phrases may stand for an index that knows nothing: everywhere. */
 function everyChunk({ phrases, pages }: SystemRequestOf<'index.locatePhrases'>) {
   return pages.map(({ count }) => phrases.map(() => Array.from({ length: count }, (_, ordinal) => ordinal)));
+}
+
+/** Nothing is highlighted, and the whole is the snippet. */
+function unmarked({ texts }: { texts: readonly string[] }) {
+  return texts.map((text) => ({ highlights: [], snippet: { start: 0, end: text.length } }));
 }

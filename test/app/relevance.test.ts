@@ -66,3 +66,20 @@ test('misspelt words find what they mean, and the answer says so', async (t) => 
   assert.deepEqual(await search('Pochett'), { first: 'Sacked', corrected: [['pochett', 'pochettino']] });
   assert.deepEqual(await search('halibut lemon'), { first: 'Supper', corrected: [] });
 });
+
+test('passages tell where they have the words of the query, and what to show first', async (t) => {
+  const system = await WholeSystem.start(t);
+  const filler = 'Nothing of note happened in the harbour on the days before that. '.repeat(12);
+  const text = `${filler}In the end two Häfen were closed, and the governors met in Seattle. ${filler}`;
+  await system.read({ news: { title: 'News', text } });
+  for (const query of ['governor in seatle', '"the governors met"']) {
+    const { results } = await system.ask('search.query', searchRequest.parse({ query }));
+    const [{ text: passage, highlights, snippet }] = results[0].chunks;
+    const marked = highlights.map(({ start, end }) => passage.slice(start, end));
+    assert.ok(marked.includes('governors'), String(marked));
+    assert.equal(marked.includes('Seattle'), query.includes('seatle'));
+    assert.equal(snippet.text, passage.slice(snippet.start, snippet.end));
+    assert.match(snippet.text, /governors met in Seattle/);
+    assert.ok(snippet.text.length <= 300);
+  }
+});

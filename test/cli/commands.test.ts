@@ -156,7 +156,13 @@ test('a search of an index that is built again says so, and its passages fit the
     title: 'Herons',
     first_seen_at: '2026-01-02',
   };
-  const answer = { results: [{ ...page, chunks: [{ text }] }], has_more: false, timing_ms: { rebuilding: 1 } };
+  const chunk = { text, highlights: [{ start: 4, end: 9 }], snippet: { start: 0, end: text.length, text } };
+  const answer = {
+    results: [{ ...page, chunks: [chunk] }],
+    corrected: [{ word: 'herron', taken: ['heron'] }],
+    has_more: false,
+    timing_ms: { rebuilding: 1 },
+  };
   const server = createServer((request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
@@ -167,7 +173,10 @@ test('a search of an index that is built again says so, and its passages fit the
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '60' });
   const { stdout, stderr } = await cli.run(['--url', url, 'search', 'heron']);
-  assert.equal(stderr, 'the index is built again: not everything is found yet\n');
+  assert.equal(
+    stderr,
+    'the index is built again: not everything is found yet\nno text has “herron”: searched for heron\n',
+  );
   const lines = stdout.trimEnd().split('\n');
   assert.ok(lines.length > 5 && lines.every((line) => line.length <= 60), stdout);
   assert.equal(

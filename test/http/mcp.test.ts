@@ -451,6 +451,8 @@ test('a default search over pages with long passages is answered in less than 12
       text,
       score: 1,
       relevance: 0.9,
+      highlights: [],
+      snippet: { start: 0, end: 0, text: '' },
     })),
   }));
   const server = await connected(t, {

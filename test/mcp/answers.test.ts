@@ -40,6 +40,8 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
     text,
     score: 1,
     relevance: 0.9,
+    highlights: [],
+    snippet: { start: 0, end: 0, text: '' },
   })),
   exact_match: false,
   why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },

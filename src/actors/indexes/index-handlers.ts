@@ -40,6 +40,7 @@ type ContentMessages =
 type QuestionMessages =
   | 'index.retrieve'
   | 'index.locatePhrases'
+  | 'index.markPassages'
   | 'index.nearPages'
   | 'index.pagesUnder'
   | 'index.pagesWithoutChunks'
@@ -148,6 +149,7 @@ function questionHandlers({
       return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
     },
     'index.locatePhrases': (request) => orOverloaded(() => searchers.locate(request)),
+    'index.markPassages': (request) => orOverloaded(() => searchers.mark(request)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
     'index.state': () => completeness.state(),
     'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),

@@ -3,6 +3,7 @@ import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { idOf, isoOf } from '../../domain/ids.ts';
 import { isBare } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
+import type { Marked } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { ExplainPlace } from './explain-place.ts';
@@ -33,7 +34,8 @@ export function presentPage(
     if (chunk === undefined || isBare(chunk)) return [];
     const text = reader.pages.bodySlice(page.no, chunk.char_start, chunk.char_end);
     const relevance = rounded(relevanceOf(label));
-    return [{ chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score, relevance }];
+    const passage = { chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score, relevance };
+    return [{ ...passage, ...markedBy(text, { highlights: [], snippet: { start: 0, end: 0 } }) }];
   });
   return {
     page_id: idOf('page', page.no),
@@ -49,6 +51,11 @@ export function presentPage(
     exact_match: ordered.exact === 'url' || ordered.exact === 'title' || holding.has(page.no),
     why: explain(ordered),
   };
+}
+
+/** A passage's fields that say where the query's words are in it. */
+export function markedBy(text: string, { highlights, snippet }: Marked) {
+  return { highlights, snippet: { ...snippet, text: text.slice(snippet.start, snippet.end) } };
 }
 
 /** To three digits: what is told of a probability that is known to a twentieth. */

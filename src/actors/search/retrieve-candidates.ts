@@ -134,7 +134,15 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const query = host?.words ?? asGiven;
     const filtered = monotonic();
     if (allowed?.count === 0) {
-      const none = { sparse: nothing, dense: nothing, denseWeight: 1, ...unjudged, corrected: [], known: false };
+      const none = {
+        sparse: nothing,
+        dense: nothing,
+        denseWeight: 1,
+        ...unjudged,
+        corrected: [],
+        stems: [],
+        known: false,
+      };
       return { ...none, ...pagesOf([], null), timing_ms: {} };
     }
     const allow = allowed === null ? {} : { allow: allowed.labels };
@@ -185,11 +193,16 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       denseWeight,
       ...judged,
       corrected: analyzed.corrected,
+      stems: stemsOf(analyzed),
       known,
       timing_ms,
       ...pagesOf([sparse.labels, dense.labels], host),
     };
   };
+}
+
+function stemsOf({ forms }: Pick<AnalyzedQuery, 'forms'>): string[] {
+  return [...new Set(forms.map(({ stem }) => stem))];
 }
 
 /** The filters narrowed to a host and those below it; null where they are about another. */

@@ -4,7 +4,13 @@
  */
 import { quotedPhrases } from '../../compute/ranking/exact-query.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
-import type { SearchBatchItem, SearchBatchRequest, SearchRequest, SearchResponse } from '../../domain/search.ts';
+import type {
+  PageResult,
+  SearchBatchItem,
+  SearchBatchRequest,
+  SearchRequest,
+  SearchResponse,
+} from '../../domain/search.ts';
 import type { QueryLogQueue } from '../journal/query-log-queue.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
@@ -13,7 +19,7 @@ import { placeExplainer } from './explain-place.ts';
 import { phraseFinder } from './find-phrases.ts';
 import { mediation } from './mediation.ts';
 import { onceAsked } from './once-asked.ts';
-import { presentPage } from './present-page.ts';
+import { markedBy, presentPage } from './present-page.ts';
 import { queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
@@ -28,7 +34,7 @@ const retryAfterMs = 30_000;
 type RetrieverMessages = 'search.query' | 'search.batch' | 'search.similar' | 'search.compare' | 'search.rank';
 
 export function retrieverService(dependencies: RetrieverDependencies): StartService<RetrieverMessages> {
-  const { reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
+  const { ask, reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
   const { suggest, similar } = mediation(dependencies);
   const findPhrases = phraseFinder(dependencies);
@@ -54,7 +60,9 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
     const phrases = quotedPhrases(request.query);
     const page_nos = pages.map(({ page_no }) => page_no);
-    const found = findPhrases(phrases, page_nos, signal).then((holding) => onceAsked(() => present(holding)));
+    const found = findPhrases(phrases, page_nos, signal)
+      .then((holding) => onceAsked(() => present(holding)))
+      .then((filled) => markPassages(filled, ranking.retrieved.stems, signal));
     const [suggestions, results] = await Promise.all([suggesting, found]);
     const done = monotonic();
     const timing_ms = rounded({
@@ -78,6 +86,22 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       suggestions,
       timing_ms,
     };
+  };
+
+  /** The results with what of their passages the query is about. */
+  const markPassages = async (
+    results: PageResult[],
+    stems: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<PageResult[]> => {
+    const texts = results.flatMap(({ chunks }) => chunks.map(({ text }) => text));
+    if (texts.length === 0) return results;
+    const marks = (await ask('index.markPassages', { texts, stems }, { signal })).values();
+    const marked = (chunk: PageResult['chunks'][number]) => {
+      const { value } = marks.next();
+      return value === undefined ? chunk : { ...chunk, ...markedBy(chunk.text, value) };
+    };
+    return results.map((result) => ({ ...result, chunks: result.chunks.map(marked) }));
   };
 
   /** One after the other on purpose: contract "Batch search". */

@@ -92,6 +92,7 @@ export const answeredBy = {
   'index.nearPages': 'indexes',
   'index.settled': 'indexes',
   'index.locatePhrases': 'indexes',
+  'index.markPassages': 'indexes',
   'index.pagesUnder': 'indexes',
   'index.pagesWithoutChunks': 'indexes',
   'index.state': 'indexes',

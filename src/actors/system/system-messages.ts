@@ -7,6 +7,7 @@ import type { IndexState, MessageName, Messages } from '../../domain/messages.ts
 import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import type { Correction, SearchRequest } from '../../domain/search.ts';
+import type { Marked } from '../../engine/highlight.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
 import type { NearPage } from '../../index/page-space.ts';
 import { maxBatch } from '../../machines/writer.ts';
@@ -50,6 +51,8 @@ export interface Retrieved extends CandidatePages {
   reranked: RankedChunks | null;
   /** How relevant each candidate is, 0 to 1; null where that was not asked for or could not be told. */
   relevance: RankedChunks | null;
+  /** What was searched for. */
+  stems: string[];
   /** Words of the query that no text has, and what they were taken for. */
   corrected: Correction[];
   /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
@@ -132,6 +135,8 @@ export interface InternalMessages {
     request: { phrases: readonly string[]; pages: readonly LabelRange[] };
     reply: readonly (readonly (readonly number[])[])[];
   };
+  /** Where passages have the words of a query, whose stems these are, and what of each is worth showing first. */
+  'index.markPassages': { request: { texts: readonly string[]; stems: readonly string[] }; reply: readonly Marked[] };
   /** Answered when nothing that was lost is still being brought back. */
   'index.settled': { request: Record<string, never>; reply: undefined };
 }

@@ -2,7 +2,7 @@
 import type { SearchResponse } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
-import { plain } from '../terminal.ts';
+import { plain, type Terminal } from '../terminal.ts';
 import { wrapped } from '../text-width.ts';
 
 export interface SearchArguments {
@@ -13,8 +13,29 @@ export interface SearchArguments {
   rerank: boolean;
 }
 
-/** Passage shown on the terminal, in characters; `--json` has it whole. */
-const passageLength = 320;
+/** Around what is highlighted; of no width, and in no text of a page that was made plain. */
+const [opening, closing] = ['\u2061', '\u2062'];
+
+/** The snippet of a passage, with marks around the words of the query. `--json` has the passage whole. */
+function marked({ text, highlights, snippet }: SearchResponse['results'][number]['chunks'][number]): string {
+  let at = snippet.start;
+  let line = '';
+  for (const { start, end } of highlights) {
+    if (start < at || end > snippet.end) continue;
+    line += text.slice(at, start) + opening + text.slice(start, end) + closing;
+    at = end;
+  }
+  const before = snippet.start > 0 ? '…' : '';
+  const behind = snippet.end < text.length ? '…' : '';
+  return `${before}${plain(line + text.slice(at, snippet.end))}${behind}`;
+}
+
+/** A line with what is marked in bold. */
+function shown(line: string, terminal: Terminal): string {
+  return line
+    .replace(/\u2061([^\u2061\u2062]*)\u2062/g, (_, word: string) => terminal.style('bold', word))
+    .replaceAll(/[\u2061\u2062]/g, '');
+}
 
 export async function searchCommand(
   context: Context,
@@ -34,6 +55,9 @@ export async function searchCommand(
     return exitCodes.done;
   }
   if (found.timing_ms.rebuilding !== undefined) terminal.note('the index is built again: not everything is found yet');
+  for (const { word, taken } of found.corrected) {
+    terminal.note(`no text has “${plain(word, 80)}”: searched for ${plain(taken.join(', '), 160)}`);
+  }
   if (found.results.length === 0) terminal.say('nothing that was read matches');
   for (const [at, page] of found.results.entries()) {
     terminal.say(
@@ -42,8 +66,8 @@ export async function searchCommand(
     terminal.say(
       `    ${terminal.style('dim', `${plain(page.canonical_url, 200)} · ${page.first_seen_at.slice(0, 10)} · ${page.page_id}`)}`,
     );
-    for (const { text } of page.chunks) {
-      for (const line of wrapped(plain(text, passageLength), terminal.columns, '    ')) terminal.say(line);
+    for (const chunk of page.chunks) {
+      for (const line of wrapped(marked(chunk), terminal.columns, '    ')) terminal.say(shown(line, terminal));
     }
   }
   if (found.has_more) terminal.note(`there are more: -k ${args.k * 2}`);

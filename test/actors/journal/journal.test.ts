@@ -58,6 +58,7 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
       sparse: { labels: Uint32Array.of(1, 3), scores: Float64Array.of(7, 6) },
       denseWeight: 1,
       corrected: [],
+      stems: [],
       relevance: null,
       dense: { labels: Uint32Array.of(3), scores: Float32Array.of(0.5) },
       reranked: null,

@@ -10,6 +10,9 @@ import { BreakerOpenError, ProviderError } from '../../../src/providers/provider
 import { keptLog } from '../quiet-log.ts';
 import { Shelf } from '../shelf.ts';
 
+/** Nothing is highlighted, and the whole is the snippet. */
+const whole = (text: string) => ({ highlights: [], snippet: { start: 0, end: text.length, text } });
+
 const day = 86_400_000;
 const now = 1000 * day;
 
@@ -54,8 +57,24 @@ test('hits of both sides become pages with their best passages, in the shape of 
       score: 1 / 61 + 1 / 62,
       relevance: null,
       chunks: [
-        { chunk_id: 'ck_00000001', ordinal: 0, char_start: 0, text: 'oak', score: 1 / 61 + 1 / 62, relevance: null },
-        { chunk_id: 'ck_00000003', ordinal: 2, char_start: 8, text: 'ash', score: 1 / 62, relevance: null },
+        {
+          chunk_id: 'ck_00000001',
+          ordinal: 0,
+          char_start: 0,
+          text: 'oak',
+          score: 1 / 61 + 1 / 62,
+          relevance: null,
+          ...whole('oak'),
+        },
+        {
+          chunk_id: 'ck_00000003',
+          ordinal: 2,
+          char_start: 8,
+          text: 'ash',
+          score: 1 / 62,
+          relevance: null,
+          ...whole('ash'),
+        },
       ],
       exact_match: false,
       why: { exact: null, keyword_rank: 2, vector_rank: 1, reranked: false },
@@ -67,7 +86,17 @@ test('hits of both sides become pages with their best passages, in the shape of 
       title: 'Boats',
       score: 1 / 61,
       relevance: null,
-      chunks: [{ chunk_id: 'ck_00000004', ordinal: 0, char_start: 0, text: 'oak', score: 1 / 61, relevance: null }],
+      chunks: [
+        {
+          chunk_id: 'ck_00000004',
+          ordinal: 0,
+          char_start: 0,
+          text: 'oak',
+          score: 1 / 61,
+          relevance: null,
+          ...whole('oak'),
+        },
+      ],
       exact_match: false,
       why: { exact: null, keyword_rank: 1, vector_rank: null, reranked: false },
     },

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { winkStemmer } from '../../src/compute/text/wink-tokenizer.ts';
+import { createHighlighter, maxSnippet } from '../../src/engine/highlight.ts';
+
+const highlighter = createHighlighter(winkStemmer());
+const analyzer = createTextAnalyzer();
+
+function highlighted(text: string, stems: readonly string[], ...languages: string[]): string[] {
+  const [{ highlights }] = highlighter.mark([text], stems, languages);
+  return highlights.map(({ start, end }) => text.slice(start, end));
+}
+
+test('words are highlighted in whatever form they stand, in every language of the library', () => {
+  assert.deepEqual(highlighted("The governor's engines were governed by engineers.", ['governor', 'engin']), [
+    'governor',
+    'engines',
+    'engineers',
+  ]);
+  assert.deepEqual(highlighted('Die Häuser am Haus, ein Hausboot', ['haus'], 'de'), ['Häuser', 'Haus']);
+  assert.deepEqual(highlighted('Ölpreise fallen', ['olpreis'], 'de'), ['Ölpreise']);
+  assert.deepEqual(highlighted('книги и книгу', ['книг'], 'ru'), ['книги', 'книгу']);
+  assert.deepEqual(highlighted('Learn C++ and C#, not C', ['c++', 'c#']), ['C++', 'C#']);
+  assert.deepEqual(highlighted('nothing of it', ['haus'], 'de', 'ru', 'vi'), []);
+});
+
+test('pairs of characters are highlighted as one, dictionary words whole', () => {
+  const { stems } = analyzer.terms('東京タワー');
+  assert.deepEqual(highlighted('昨日、東京タワーに行った。', stems), ['東京タワー']);
+  assert.deepEqual(highlighted('แม่น้ำเจ้าพระยา', ['แม่น้ำ'], 'th'), ['แม่น้ำ']);
+});
+
+test('the snippet is the sentences that hold most of what is highlighted, and begins with one', () => {
+  const filler = 'Nothing of note was said about it on that long day. '.repeat(20);
+  const told = 'Halibut is baked with lemon. Serve the halibut with potatoes.';
+  const text = `${filler}${told} ${filler}`;
+  const [{ snippet }] = highlighter.mark([text], ['halibut', 'lemon', 'potato'], []);
+  const shown = text.slice(snippet.start, snippet.end);
+  assert.ok(shown.includes(told), shown);
+  assert.match(text.slice(0, snippet.start), /\. $/);
+  assert.ok(shown.length <= maxSnippet);
+});
+
+test('in a sentence without an end it is what is around the first word found', () => {
+  const text = `${'word '.repeat(200)}halibut ${'word '.repeat(200)}`;
+  const [{ snippet }] = highlighter.mark([text], ['halibut'], []);
+  assert.match(text.slice(snippet.start, snippet.end), /^word .* halibut .* word$/);
+});
+
+test('offsets are in order, inside the passage, and never cut a character, whatever the text is', () => {
+  const piece = fc.constantFrom(
+    'halibut',
+    'Halibuts',
+    ' ',
+    '. ',
+    '\n',
+    '😀',
+    'é',
+    'e\u0301',
+    '東京',
+    '。',
+    "'s",
+    '\ud83d',
+    'x'.repeat(90),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 120 }), (pieces) => {
+      const text = pieces.join('');
+      const [{ highlights, snippet }] = highlighter.mark([text], ['halibut', '東京'], ['en', 'ja']);
+      let end = 0;
+      for (const span of highlights) {
+        assert.ok(span.start >= end && span.end > span.start && span.end <= text.length);
+        end = span.end;
+      }
+      assert.ok(snippet.start >= 0 && snippet.end >= snippet.start && snippet.end <= text.length);
+      assert.ok(snippet.end - snippet.start <= maxSnippet);
+      const shown = text.slice(snippet.start, snippet.end);
+      if (text.isWellFormed()) assert.ok(shown.isWellFormed());
+    }),
+  );
+});
+
+test('piles of marks and runs of stops cost no more than their length', () => {
+  const pile = `halibut ${'a\u0301\u0316'.repeat(1)}${'\u0301\u0316'.repeat(200_000)} ${'.'.repeat(200_000)}`;
+  assert.deepEqual(highlighted(pile, ['halibut']), ['halibut']);
+});
