@@ -131,6 +131,7 @@ function collection(parts: ServiceParts) {
       writeTrouble: () => ask('store.trouble', {}),
       indexState: () => ask('index.state', {}),
       held: () => heldByNetwork(outside.networkBreaker),
+      canonicalize: settings.canonicalize,
       keepDays: settings.jobs.keep_days,
       log,
       now,

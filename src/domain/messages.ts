@@ -44,6 +44,8 @@ import type {
   ingestRevisitResponse,
   PageChunksResponse,
   PageFacts,
+  PageListQuery,
+  PageListResponse,
   PageQuery,
   PageStatusBatchResponse,
   PageStatusResponse,
@@ -100,6 +102,8 @@ export interface Messages {
   'page.ingest': { request: IngestPageRequest; reply: IngestOutcome };
   /** Items as they came: each is validated by itself. */
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
+  /** Newest first. */
+  'page.list': { request: PageListQuery; reply: PageListResponse };
   'page.get': { request: { page_id: string }; reply: PageFacts };
   /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
   'page.text': { request: { page_id: string } & PageQuery; reply: PageText };

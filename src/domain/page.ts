@@ -3,9 +3,17 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { type JobStatus, jobStatuses } from './job.ts';
 import { type PageMetadata, pageMetadata } from './metadata.ts';
-import { optionalQueryInteger } from './query-values.ts';
+import { optionalQueryInteger, queryInteger } from './query-values.ts';
 import type { TextInParts } from './rows.ts';
-import { bodyText, idText, maxSourceLength, maxTitleLength, maxUrlLength, storedText } from './texts.ts';
+import {
+  bodyText,
+  idText,
+  maxDomainLength,
+  maxSourceLength,
+  maxTitleLength,
+  maxUrlLength,
+  storedText,
+} from './texts.ts';
 
 export const pageStatuses = ['queued', 'indexing', 'indexed', 'failed', 'dead'] as const;
 const pageStatus = z.enum(pageStatuses);
@@ -88,6 +96,37 @@ export interface LabelRange {
   first: number;
   count: number;
 }
+
+/** Which pages are wanted; all of it is optional. With `url` there is one or none. */
+export const pageListQuery = z.object({
+  url: storedText(maxUrlLength).optional(),
+  /** This domain and those below it. */
+  domain: z.string().max(maxDomainLength).optional(),
+  /** Seen at this time or later; first seen before this time. */
+  after: datetime.optional(),
+  before: datetime.optional(),
+  status: pageStatus.optional(),
+  limit: queryInteger({ min: 1, max: 500, byDefault: 50 }),
+  /** The `next_cursor` of the answer before. */
+  cursor: idText.optional(),
+});
+export type PageListQuery = z.infer<typeof pageListQuery>;
+
+const pageSummary = z.strictObject({
+  page_id: z.string(),
+  canonical_url: z.string(),
+  title: z.string().nullable(),
+  domain: z.string(),
+  source: z.string().nullable(),
+  first_seen_at: datetime,
+  last_seen_at: datetime,
+  visit_count: z.int(),
+  indexed_at: datetime.nullable(),
+  status: pageStatus,
+});
+export type PageSummary = z.infer<typeof pageSummary>;
+export const pageListResponse = z.strictObject({ pages: z.array(pageSummary), next_cursor: z.string().nullable() });
+export type PageListResponse = z.infer<typeof pageListResponse>;
 
 /** Beyond any text: a body of a request has 16 MB. */
 const maxOffset = 2 ** 31 - 1;

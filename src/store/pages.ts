@@ -71,6 +71,13 @@ export class PageReader {
     return [...this.rows.getKeys({ start: after + 1, limit })];
   }
 
+  /** Up to `limit` pages of numbers below `before`, newest first, without their metadata parsed. */
+  headsBelow(before: number, limit: number): PageHead[] {
+    const start = Math.min(before, 2 ** 32) - 1;
+    if (start < 1) return [];
+    return [...this.rows.getRange({ start, reverse: true, limit })].map(({ value }) => value);
+  }
+
   count(): number {
     return entriesOf(this.rows);
   }

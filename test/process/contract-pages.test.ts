@@ -6,12 +6,13 @@ import type { JobListResponse } from '../../src/domain/job.ts';
 import type {
   IngestBatchResult,
   PageChunksResponse,
+  PageListResponse,
   PageResponse,
   PageStatusBatchResponse,
   PageStatusResponse,
 } from '../../src/domain/page.ts';
 import { until } from './service.ts';
-import { type Accepted, sharedService } from './shared-service.ts';
+import { type Accepted, readToken, sharedService } from './shared-service.ts';
 
 /** One attempt, so that a page which cannot be fetched is dead at once. */
 const shared = sharedService({ SERVICE_JOBS__MAX_ATTEMPTS: '1' });
@@ -327,4 +328,76 @@ test('a forget answers with its rule, which is listed, refuses its target, and c
   assert.equal((await take()).status, 404);
   assert.equal((await shared.get(`/v1/pages/${id}`)).status, 404);
   assert.equal((await shared.post('/v1/pages', { url, body_extracted: 'Read again.' })).status, 202);
+});
+
+test('pages are listed newest first, part by part, and found by their address', async () => {
+  const read = (n: number) => ({
+    url: `https://list.example/${n}`,
+    title: `Page ${n}`,
+    body_extracted: `Number ${n}.`,
+  });
+  const ids = await shared.add([1, 2, 3, 4, 5].map(read));
+  const list = async (query: string) => {
+    const { status, body } = await shared.get<PageListResponse>(`/v1/pages?${query}`);
+    assert.equal(status, 200, query);
+    return body;
+  };
+  const listed: string[] = [];
+  let cursor: string | null = null;
+  for (let parts = 0; parts < 3; parts++) {
+    const part: PageListResponse = await list(
+      `domain=list.example&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+    );
+    listed.push(...part.pages.map(({ page_id }) => page_id));
+    cursor = part.next_cursor;
+  }
+  assert.deepEqual([listed, cursor], [[...ids].reverse(), null]);
+  const [first] = (await list('domain=list.example&limit=1&status=indexed')).pages;
+  const {
+    original_url: _url,
+    metadata: _metadata,
+    body_text: _text,
+    ...facts
+  } = (await shared.get<PageResponse>(`/v1/pages/${first.page_id}`)).body;
+  assert.deepEqual(first, facts);
+  for (const none of ['status=dead', 'after=2999-01-01T00:00:00Z', 'before=1999-01-01T00:00:00Z']) {
+    assert.deepEqual(await list(`domain=list.example&${none}`), { pages: [], next_cursor: null }, none);
+  }
+
+  const at = async (url: string) => (await list(`url=${encodeURIComponent(url)}`)).pages.map(({ page_id }) => page_id);
+  for (const url of [
+    'https://list.example/3',
+    'HTTPS://LIST.example/3?utm_source=x#top',
+    'http://www.list.example/3/',
+  ]) {
+    assert.deepEqual(await at(url), [ids[2]], url);
+  }
+  assert.deepEqual(await at('https://list.example/never'), []);
+  for (const wrong of [
+    'url=nothing',
+    'url=',
+    'limit=0',
+    'limit=501',
+    'cursor=x',
+    'status=gone',
+    'after=2026',
+    'domain=',
+  ]) {
+    assert.equal((await shared.get(`/v1/pages?${wrong}`)).status, 422, wrong);
+  }
+});
+
+test('a page is forgotten by its id, with a rule for its address and none for its site', async () => {
+  const url = 'https://forget-one.example/a';
+  const [id, other] = await shared.add(
+    [url, `${url}/b`].map((each) => ({ url: each, body_extracted: `This is ${each}.` })),
+  );
+  const forget = () => shared.call<ForgetResponse>('DELETE', `/v1/pages/${id}`);
+  assert.equal((await shared.call('DELETE', `/v1/pages/${id}`, undefined, { token: readToken })).status, 403);
+  const { status, body } = await forget();
+  assert.deepEqual([status, body.kind, body.pattern, body.pages_purged], [200, 'url', url, 1]);
+  assert.equal((await shared.get(`/v1/pages/${id}`)).status, 404);
+  assert.equal((await forget()).status, 404);
+  assert.equal((await shared.get(`/v1/pages/${other}`)).status, 200);
+  assert.deepEqual((await shared.get<PageListResponse>(`/v1/pages?url=${encodeURIComponent(url)}`)).body.pages, []);
 });

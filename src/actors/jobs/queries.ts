@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { removeOldJobs } from '../../commands/remove-old-jobs.ts';
 import { type RetryOutcome, retryDeadJobs, retryJob, retryJobs } from '../../commands/retry-jobs.ts';
 import { ownCopy } from '../../compute/text/own-copy.ts';
+import type { CanonicalizeSettings } from '../../compute/web/canonical-url.ts';
 import { dayMs } from '../../domain/durations.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
@@ -27,6 +28,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { Background, type Every } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
+import { pageLister } from './list-pages.ts';
 import type { HeldLane } from './scheduler.ts';
 
 export interface QueriesDependencies {
@@ -37,6 +39,7 @@ export interface QueriesDependencies {
   indexState: () => Promise<IndexState>;
   /** What pages that are to be fetched wait for while there is no network; null where there is one. */
   held?: () => HeldLane | null;
+  canonicalize: CanonicalizeSettings;
   /** How long done jobs are kept. */
   keepDays: number;
   log: Logger;
@@ -55,6 +58,7 @@ const oldJobsStay = 'old jobs could not be deleted';
 
 type QueriesMessages =
   | Extract<MessageName, `job.${string}`>
+  | 'page.list'
   | 'page.get'
   | 'page.text'
   | 'page.chunks'
@@ -64,6 +68,7 @@ type QueriesMessages =
 
 export function queriesService(dependencies: QueriesDependencies): StartService<QueriesMessages> {
   const { reader, commit, writeTrouble, indexState, held = () => null, keepDays, log, now, every } = dependencies;
+  const listPages = pageLister(reader, dependencies.canonicalize);
   const findPage = (page_id: string): PageHead | undefined => {
     const no = numberOf('page', page_id);
     return no === null ? undefined : reader.pages.head(no);
@@ -88,6 +93,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
   };
 
   const handlers: Handlers<QueriesMessages> = {
+    'page.list': (query, signal) => listPages(query, signal),
     'page.get': ({ page_id }) => {
       const page = reader.pages.get(requirePage(page_id).no);
       if (page === undefined) throw unknownId('page', page_id);

@@ -33,6 +33,7 @@ export type ServiceName = (typeof startOrder)[number][number];
 export const answeredBy = {
   'page.ingest': 'intake',
   'page.ingestBatch': 'intake',
+  'page.list': 'queries',
   'page.get': 'queries',
   'page.text': 'queries',
   'page.chunks': 'queries',

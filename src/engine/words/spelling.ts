@@ -7,7 +7,7 @@
  */
 import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
 import { firstOf } from '../../compute/structures/first-of.ts';
-import { type TermTable, termOf } from '../../compute/structures/term-table.ts';
+import { lookupTerm, type TermTable, termOf } from '../../compute/structures/term-table.ts';
 import { editDistance } from '../../compute/text/edit-distance.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
 import { languagesOf } from './languages.ts';
@@ -41,6 +41,8 @@ export const GUESSES = [0.9, 0.5, 0.3];
 const leastLetters = 4;
 const twoEditsFrom = 7;
 const mostLetters = 40;
+/** The word vectors' commonest words, which are no mistakes: further down are names, and misspelt ones. */
+const commonWords = 50_000;
 /** Only words of letters are misspelt: numbers and what holds marks are other things. */
 const letters = /^[\p{L}\p{M}]+$/u;
 
@@ -66,6 +68,7 @@ export function nearestWords(
   { most, unfinished = false }: { most: number; unfinished?: boolean },
 ): NearWord[] {
   if (!letters.test(word) || word.length < leastLetters || word.length > mostLetters) return [];
+  if (vectors !== null && isCommon(vectors, word)) return [];
   const mostEdits = word.length < twoEditsFrom ? 1 : 2;
   const found = new Map<string, NearWord>();
   for (const { segment } of corpus) {
@@ -83,6 +86,12 @@ export function nearestWords(
   const ranks = all.map(rank);
   const nearer = (a: number, b: number) => ranks[a] < ranks[b] || (ranks[a] === ranks[b] && all[a].word < all[b].word);
   return firstOf([...all.keys()], most, nearer).map((at) => all[at]);
+}
+
+/** Whether a word is one of English, as it is: that no text has it does not make it another. */
+function isCommon({ vocabulary }: WordVectors, word: string): boolean {
+  const rank = lookupTerm(vocabulary, word);
+  return rank >= 0 && rank < commonWords;
 }
 
 /** Words of a segment that may be so near, or begin with the word. */

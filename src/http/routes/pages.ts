@@ -1,5 +1,6 @@
 /** Pages: ingest, reading and status. Contract "Pages". */
 import { z } from 'zod';
+import { forgetResponse } from '../../domain/blacklist.ts';
 import * as page from '../../domain/page.ts';
 import { pathText } from '../../domain/texts.ts';
 import { errorResponse } from '../errors.ts';
@@ -56,6 +57,23 @@ function ingestRoutes(app: HttpApp, { asking }: RouteContext): void {
 const ingestStatus = { accepted: 202, revisit: 200, blacklisted: 403 } as const;
 
 function readRoutes(app: HttpApp, { asking }: RouteContext): void {
+  app.get(
+    '/v1/pages',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_pages',
+        summary: 'Pages, newest first, or the one of an address',
+        description:
+          'Go on with `cursor`, the `next_cursor` of the answer before, until that is null. With `url` the list has the page of that address, however it is written, or nothing: whether it was read.',
+        tags: ['pages'],
+        querystring: page.pageListQuery,
+        response: { 200: page.pageListResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ query }, reply) => asking(reply)('page.list', query),
+  );
+
   app.get(
     '/v1/pages/:page_id',
     {
@@ -129,7 +147,31 @@ function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
   );
 }
 
+function forgetRoutes(app: HttpApp, { asking }: RouteContext): void {
+  app.delete(
+    '/v1/pages/:page_id',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'forget_page',
+        summary: 'Forget this page',
+        description:
+          'As `POST /v1/forget` with its address: the page is erased and not taken in again. No rule is made for its site.',
+        tags: ['forget'],
+        params: pageParams,
+        response: { 200: forgetResponse, ...errorAnswers(404) },
+      },
+    },
+    async ({ params }, reply) => {
+      const ask = asking(reply);
+      const { canonical_url: url } = await ask('page.get', params);
+      return ask('page.forget', { url });
+    },
+  );
+}
+
 export const pageRoutes: RouteGroup = (app, context) => {
+  forgetRoutes(app, context);
   ingestRoutes(app, context);
   statusRoutes(app, context);
   readRoutes(app, context);

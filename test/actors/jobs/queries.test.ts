@@ -64,7 +64,17 @@ async function startRecords() {
   };
   const now = () => clock.now;
   const hosted = new Hosted(
-    queriesService({ reader, commit, writeTrouble, indexState: () => index.state(), keepDays: 90, log, now, every }),
+    queriesService({
+      reader,
+      commit,
+      writeTrouble,
+      indexState: () => index.state(),
+      canonicalize: { tracking_params: [], keep_params: {} },
+      keepDays: 90,
+      log,
+      now,
+      every,
+    }),
   );
   return { temporary, hosted, lines, disk, index, clock, days, writes };
 }
