@@ -3,7 +3,7 @@
  * planted errors, and for these without correction. Errors go into one or two of a query's words of five letters and more that the
  * collection has, as people make them: a letter left out, doubled, replaced or added, two swapped, or one spelling of a sound for
  * another (`f` for `ph`, `k` for `c`); what comes out is no word of the collection. Queries without such a word are left out.
- * Usage: node --import ./scripts/tsx-in-threads.mjs bench/misspelt.ts [collection …]
+ * Usage: npm run bench:misspelt [-- collection …]
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -34,7 +34,7 @@ export interface KnownWords {
 /** Where nothing is known of the texts. */
 export const noWords: KnownWords = { languages: [], isKnown: () => true, nearest: () => [] };
 
-/** What each of the words weighs that a word may be meant for, the nearest first (bench/misspelt.ts). */
+/** What each of the words weighs that a word may be meant for, the nearest first (npm run bench:misspelt). */
 export const GUESSES = [0.9, 0.5, 0.3];
 
 /** A word of fewer letters may be anything; one of so many and more may have two edits. */
