@@ -124,7 +124,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   const asking = new Searchers(searchers, 'bench', () => index.republish(), log);
   const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
   const find = (query: BenchQuery, k: number, allow?: Bitmap) =>
-    asking.find({ query: query.text, dim: null, k, ...limits(allow) });
+    asking.find({ query: query.text, dim: null, spelling: false, k, ...limits(allow) });
   const text = async (query: BenchQuery, k: number, allow?: Bitmap) => (await find(query, k, allow).found).labels;
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: Bitmap) =>
     (await space.search(Float32Array.from(vector), k, limits(allow))).labels;

@@ -29,6 +29,11 @@ export interface AnalyzedQuery {
   denseWeight: number;
 }
 
+/** Unknown words that are corrected, at most: a text with more is in a language, or on a subject, that the library does not have. */
+const mostCorrected = 8;
+/** Of so many words all may be misspelt, of more half of them. */
+const fewWords = 4;
+
 /** The language of the word vectors. */
 const MODEL_LANGUAGE = 'en';
 /**
@@ -44,21 +49,25 @@ export type QueryAnalyzer = (query: string, dim: number | null, known: KnownWord
 export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors | null): QueryAnalyzer {
   const embedders = vectors === null ? null : createEmbedderShelf(vectors);
   const rowOf = (word: string) => (vectors === null || word === '' ? -1 : lookupTerm(vectors.vocabulary, word));
-  return (query, dim, { languages, isKnown, nearest }) => {
+  return (query, dim, { languages, spoken: spokenHere, isKnown, nearest }) => {
     const all = analyzer.terms(query);
-    const { language, words } = contentWords(all, languages);
+    const { language, words } = contentWords(all, languages, spokenHere);
     const isForeign = language !== MODEL_LANGUAGE;
     /** Those that the corpus does not have, and what they may be meant for. */
     const meant = new Map<string, NearWord[]>();
+    const unknown = new Set(words.filter(({ stems }) => !stems.some(isKnown)).map(({ word }) => word));
+    const mayBeMisspelt =
+      unknown.size <= mostCorrected && (words.length <= fewWords || 2 * unknown.size <= words.length);
+    if (mayBeMisspelt) for (const word of unknown) meant.set(word, nearest(word));
     const forms = words.flatMap(({ word, stems, of }): QueryForm[] => {
       const own = stems.map((stem) => ({ stem, of, row: isForeign ? -1 : rowOf(word) }));
-      if (stems.some(isKnown)) return own;
-      const near = meant.get(word) ?? nearest(word);
+      const near = meant.get(word) ?? [];
       if (near.length === 0) return own;
-      meant.set(word, near);
       return near.map(({ stem, row }, at) => ({ stem, of, row: isForeign ? -1 : row, share: GUESSES[at] }));
     });
-    const corrected = [...meant].map(([word, near]) => ({ word, taken: near.map((each) => each.word) }));
+    const corrected = [...meant]
+      .filter(([, near]) => near.length > 0)
+      .map(([word, near]) => ({ word, taken: near.map((each) => each.word) }));
     const denseWeight = isForeign ? FOREIGN_WEIGHT : 1;
     const none = { forms, vector: null, wordPart: null, knownWords: 0, corrected, denseWeight };
     if (vectors === null || embedders === null || dim === null || forms.length === 0) return none;
@@ -67,8 +76,8 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
       : all.words.map((word, at) => ({ word, stem: all.stems[at] }));
     // Passages are embedded by their stems: what else a query has would be chance in a vector.
     const { vector, known } = embedders(dim).embedQuery(
-      spoken.map(({ word }) => meant.get(word)?.[0].word ?? word),
-      spoken.map(({ word, stem }) => meant.get(word)?.[0].stem ?? (isForwardStem(stem) ? stem : '')),
+      spoken.map(({ word }) => meant.get(word)?.[0]?.word ?? word),
+      spoken.map(({ word, stem }) => meant.get(word)?.[0]?.stem ?? (isForwardStem(stem) ? stem : '')),
     );
     // The model of word vectors alone knows nothing of a query without known words.
     if (vector.every((component) => component === 0)) return none;

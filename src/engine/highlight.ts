@@ -3,7 +3,8 @@
  * languages of the library, as passages are found, corrections included. Pure; called by the searchers.
  */
 import { foldAccents } from '../compute/text/fold-accents.ts';
-import { stemIn } from '../compute/text/stemmers.ts';
+import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
+import { blank } from '../compute/text/tokenizer-view.ts';
 import { eachCharacter, findUnspacedRuns, isOfPairs } from '../compute/text/unspaced-scripts.ts';
 import { normalizeText } from '../domain/normalize-text.ts';
 
@@ -24,6 +25,7 @@ export const maxSnippet = 300;
 /** Behind these a snippet may begin and end. */
 const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Join_C}'’]*(?:\+\+|#)?/gu;
+const elision = /^\p{L}{1,6}['’](?=\p{L}{2})/u;
 const clitic = /['’](?:s|re|ve|ll|d|m|t)$/;
 /** UTF-16 code units; what is longer is no word. */
 const longestWord = 64;
@@ -56,10 +58,13 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
       const wanted = new Set(stems.filter((each) => each !== ''));
       const letters = new Set([...wanted].map((each) => each[0]));
       const asked = ['en', ...languages.filter((language) => language !== 'en')];
+      const bare = stems.some(isBareTerm);
+      const cutsPrefixes = languages.includes('ar') || languages.includes('ms');
       const isWanted = (form: string): boolean => {
         if (wanted.has(form)) return true;
-        // Stems begin as their words do, but for an accent.
-        if (!letters.has(foldAccents(form[0])[0]) && !letters.has(form[0])) return false;
+        if (bare && wanted.has(bareTerm('vi', form) ?? '')) return true;
+        // Stems begin as their words do, but for an accent, and where prefixes are cut off.
+        if (!cutsPrefixes && !letters.has(foldAccents(form[0])[0]) && !letters.has(form[0])) return false;
         return asked.some((language) => wanted.has(stemOf(language, form)));
       };
       return texts.map((text) => {
@@ -82,13 +87,17 @@ function spansOf(text: string, wanted: ReadonlySet<string>, isWanted: (form: str
         spans.push({ start: pairStart, end: token.end });
         pairEnd = -1;
       }
-      if (!wanted.has(token.term) && !wanted.has(token.word)) return;
+      if (wanted.has(token.word)) spans.push({ start: token.start, end: token.end });
+      if (!wanted.has(token.term)) return;
       if (isOfPairs(token.word) && token.term !== token.word) [pairStart, pairEnd] = [token.start, token.end];
       else spans.push({ start: token.start, end: token.end });
     });
   }
-  for (const { 0: surface, index: start } of text.matchAll(word)) {
-    if (runs.some((run) => run.start <= start && start < run.end)) continue;
+  // Words end where such a run begins.
+  for (const { 0: written, index } of blank(text, runs).matchAll(word)) {
+    // The article that lost its vowel is another word: `l'eau`.
+    const elided = elision.exec(written)?.[0].length ?? 0;
+    const [surface, start] = [written.slice(elided), index + elided];
     if (surface.length > longestWord) continue;
     const form = normalizeText(surface, 'NFC').toLowerCase().replace(clitic, '');
     if (form === '' || !isWanted(form)) continue;

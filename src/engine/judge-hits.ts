@@ -51,7 +51,7 @@ export async function judgeHits(
   if (labels.length === 0) return null;
   const vectors = vector === null ? [] : wordPart === null || !wants.order ? [vector] : [vector, wordPart];
   const scored = vectors.length === 0 ? [] : await score(vectors, labels);
-  const [cosine = null, wordCosine = null] = scored.map((each) => each.map((cosines) => cosines || 0));
+  const [cosine = null, wordCosine = null] = scored;
   const isForeign = denseWeight < 1;
   const candidates = { labels, cosine, wordCosine, outsideModel, isForeign, floor };
   return { labels, ...(await searchers.judge(forms, candidates, { ...wants, reranked: maxReranked })) };

@@ -24,12 +24,23 @@ export interface RelevanceWeights {
   covered: number;
   strength: number;
   nearness: number;
-  /** Of the natural logarithm of their number. */
+  /** Of the natural logarithm of their number, up to `mostWords`: longer queries were not fitted on. */
   words: number;
+  mostWords: number;
 }
 
+/** The least that was fitted on: below a model's high floor there is much more room. */
+const LEAST_NEARNESS = -0.2;
+
 /** In the language of the embedded model, and for outside models. */
-export const RELEVANCE: RelevanceWeights = { bias: -9, covered: 5.8, strength: 8.65, nearness: 10.57, words: 1.33 };
+export const RELEVANCE: RelevanceWeights = {
+  bias: -9,
+  covered: 5.8,
+  strength: 8.65,
+  nearness: 10.57,
+  words: 1.33,
+  mostWords: 20,
+};
 /** In other languages, of whose words the embedded model knows the stems alone. */
 export const FOREIGN_RELEVANCE: RelevanceWeights = {
   bias: -3.1,
@@ -37,6 +48,7 @@ export const FOREIGN_RELEVANCE: RelevanceWeights = {
   strength: 8.65,
   nearness: 9.7,
   words: -1.46,
+  mostWords: 12,
 };
 
 /** 0 to 1. */
@@ -46,14 +58,14 @@ export function relevance({ covered, strength, nearness, words }: Evidence, weig
     weights.covered * covered +
     weights.strength * strength +
     weights.nearness * nearness +
-    weights.words * Math.log(Math.max(1, words));
+    weights.words * Math.log(Math.min(weights.mostWords, Math.max(1, words)));
   return 1 / (1 + Math.exp(-logit));
 }
 
 /** Passages that a query found. Aligned arrays. */
 export interface FoundPassages {
   labels: Uint32Array;
-  /** Cosines with the query; null without its vector. */
+  /** Cosines with the query, NaN for a passage without a vector; null without the query's. */
   cosine: Float32Array | null;
   /** The cosine of what is unrelated, by the model; null where it is not known. */
   floor: number | null;
@@ -76,7 +88,10 @@ export function evidenceOf(
   return Array.from(labels, (_, i) => ({
     covered: covered[i],
     strength: most === 0 ? 0 : scores[i] / most,
-    nearness: cosine === null ? 0 : (cosine[i] - unrelated) / (1 - unrelated),
+    nearness:
+      cosine === null || Number.isNaN(cosine[i])
+        ? 0
+        : Math.max(LEAST_NEARNESS, (cosine[i] - unrelated) / (1 - unrelated)),
     words,
   }));
 }

@@ -206,7 +206,13 @@ export class SearchIndex {
     const { dim } = this.#manifest;
     const limits = allow === undefined ? {} : { allow: bitmapOf(allow, this.#live.set.length * 32) };
     const wanted = Math.max(k, candidates);
-    const asking = this.#searchers.find({ query: text, dim: dim === null ? builtInDim : null, k: wanted, ...limits });
+    const asking = this.#searchers.find({
+      query: text,
+      dim: dim === null ? builtInDim : null,
+      k: wanted,
+      spelling: true,
+      ...limits,
+    });
     const analyzed = await asking.analyzed;
     const query = vector ?? analyzed.vector;
     const near = query === null ? null : this.#vectors.search(query, wanted, limits);

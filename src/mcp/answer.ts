@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** Bytes of an answer's lines: some 12,000 tokens of English, and below what clients cut off. */
-const answerBytes = 48_000;
+export const answerBytes = 48_000;
 
 /** Bytes of one text, where an answer may have many; and of the members of free JSON together. */
 export const bytesOf = {

@@ -2,7 +2,7 @@
 import { bestPart } from '../compute/text/best-part.ts';
 import type { PageResponse } from '../domain/page.ts';
 import type { PageResult, SearchResponse } from '../domain/search.ts';
-import { type Answer, bytesOf, cut, fitting, linesOf, pageLine, someOf, told } from './answer.ts';
+import { type Answer, answerBytes, bytesOf, cut, fitting, linesOf, pageLine, someOf, told } from './answer.ts';
 import { endWithin } from './cut-text.ts';
 
 /** The best part of each passage, and where it begins in the page's text; what two passages share is told once. */
@@ -27,12 +27,24 @@ const resultLine = (result: PageResult, query: string) =>
     passages: passagesOf(result.chunks, query),
   });
 
+/** Of corrected words in an answer. */
+const correctionBytes = 2000;
 /** Relevance from which a page is more probably about the query than not. */
 const likely = 0.5;
 
 export function searchAnswer(found: SearchResponse, { query }: { query: string }): Answer {
   const { results, corrected, offset, suggestions, timing_ms } = found;
-  const lines = fitting(linesOf(results, (result) => resultLine(result, query)));
+  const meant = fitting(
+    corrected.map(({ word, taken }) => ({
+      in_no_text: cut(word, bytesOf.name),
+      searched_for: taken.map((each) => cut(each, bytesOf.name)),
+    })),
+    correctionBytes,
+  );
+  const lines = fitting(
+    linesOf(results, (result) => resultLine(result, query)),
+    answerBytes - correctionBytes,
+  );
   const end = offset + lines.length;
   const hasMore = found.has_more || lines.length < results.length;
   const partial = [
@@ -43,9 +55,8 @@ export function searchAnswer(found: SearchResponse, { query }: { query: string }
   ].join('');
   if (results.length === 0) {
     const nothing = offset === 0 ? 'Nothing in the reading history matches.' : `Nothing more from offset ${offset} on.`;
-    return { said: `${nothing}${partial}` };
+    return { said: `${nothing}${partial}`, ...(meant.length > 0 && { lines: meant }) };
   }
-  const meant = corrected.map(({ word, taken }) => ({ in_no_text: cut(word, bytesOf.name), searched_for: taken }));
   const more = hasMore ? `; more with offset ${end}` : '';
   const isWeak = results.every(
     ({ relevance, exact_match }) => !exact_match && relevance !== null && relevance < likely,

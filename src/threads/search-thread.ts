@@ -68,7 +68,12 @@ const toLearn = new Set<Held>();
 let learning: NodeJS.Timeout | undefined;
 
 /** A query's text, the embedded model that is to embed it (null for none), and what `SparseQuery` has beside its terms. */
-export type TextQuery = { query: string; dim: number | null } & Omit<SparseQuery, 'terms'>;
+export type TextQuery = {
+  query: string;
+  dim: number | null;
+  /** Whether words that no text has are taken for others: not as long as texts are missing. */
+  spelling: boolean;
+} & Omit<SparseQuery, 'terms'>;
 
 export interface TextResult {
   analyzed: AnalyzedQuery;
@@ -80,9 +85,10 @@ export interface TextResult {
 export function find(request: TextQuery & InNamespace & Telling): TextResult | null {
   tools ??= openTools();
   const { analyze, vectors } = tools;
-  const { namespace, query, dim, k, allow } = request;
+  const { namespace, query, dim, k, spelling, allow } = request;
   return unlessNew(namespace, ({ sparse }) => {
-    const analyzed = analyze(query, dim, wordsIn(sparse.snapshot(), vectors));
+    const known = wordsIn(sparse.snapshot(), vectors);
+    const analyzed = analyze(query, dim, spelling ? known : { ...known, nearest: () => [] });
     tell(request, analyzed);
     return { analyzed, found: sparse.search({ terms: analyzed.forms, k, ...(allow === undefined ? {} : { allow }) }) };
   });
@@ -126,12 +132,15 @@ export function judge({ namespace, forms, candidates, wants }: JudgeTask & InNam
   });
 }
 
+/** Of a passage without a vector. */
+const orZero = (cosine: number) => cosine || 0;
+
 function firstOf({ labels, cosine, wordCosine, ...rest }: CandidateScores, count: number): CandidateScores {
   return {
     ...rest,
     labels: labels.subarray(0, count),
-    cosine: cosine?.subarray(0, count) ?? null,
-    wordCosine: wordCosine?.subarray(0, count) ?? null,
+    cosine: cosine?.subarray(0, count).map(orZero) ?? null,
+    wordCosine: wordCosine?.subarray(0, count).map(orZero) ?? null,
   };
 }
 
@@ -160,9 +169,10 @@ export function locate({ namespace, phrases, pages }: PhraseQuery & InNamespace)
   tools ??= openTools();
   const { analyzer } = tools;
   analyzer.trim();
-  const terms = phrases.map((phrase) => phraseTerms(analyzer.analyze(phrase)));
   return unlessNew(namespace, ({ sparse }) => {
     const corpus = sparse.snapshot();
+    const languages = languagesOf(corpus);
+    const terms = phrases.map((phrase) => phraseTerms(analyzer.analyze(phrase), languages));
     return pages.map((page) => terms.map((each) => chunksWithTerms(corpus, page, each).slice(0, MAX_PLACES)));
   });
 }

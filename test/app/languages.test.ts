@@ -51,6 +51,15 @@ test('pages in any language are found by other forms of their words, beside Engl
       assert.equal(await first('Kirschbaum', rerank), 'both');
       assert.equal(await first('wooden museums', rerank), 'museum');
     }
+    for (const phrase of [
+      'Die Häuser der Altstadt',
+      'aquellos años hablaban',
+      'реках, которые',
+      'ตั้งอยู่ริมแม่น้ำเจ้าพระยา',
+    ]) {
+      const { results } = await system.ask('search.query', searchRequest.parse({ query: `"${phrase}"` }));
+      assert.equal(results[0]?.exact_match, true, phrase);
+    }
   };
   await assertFound();
   await system.stop();

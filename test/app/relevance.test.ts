@@ -67,6 +67,19 @@ test('misspelt words find what they mean, and the answer says so', async (t) => 
   assert.deepEqual(await search('halibut lemon'), { first: 'Supper', corrected: [] });
 });
 
+test('a word of a page that is forgotten is no correction', async (t) => {
+  const system = await WholeSystem.start(t);
+  const { secret } = await system.read({
+    ...library,
+    secret: { title: 'Visit', text: 'We met Kowalczyk at the river.' },
+  });
+  const ask = () => system.ask('search.query', searchRequest.parse({ query: 'kowalczik' }));
+  assert.deepEqual((await ask()).corrected, [{ word: 'kowalczik', taken: ['kowalczyk'] }]);
+  const { canonical_url: url } = await system.ask('page.get', { page_id: secret });
+  await system.ask('page.forget', { url });
+  assert.deepEqual((await ask()).corrected, []);
+});
+
 test('passages tell where they have the words of the query, and what to show first', async (t) => {
   const system = await WholeSystem.start(t);
   const filler = 'Nothing of note happened in the harbour on the days before that. '.repeat(12);

@@ -23,6 +23,9 @@ test('words are highlighted in whatever form they stand, in every language of th
   assert.deepEqual(highlighted('Ölpreise fallen', ['olpreis'], 'de'), ['Ölpreise']);
   assert.deepEqual(highlighted('книги и книгу', ['книг'], 'ru'), ['книги', 'книгу']);
   assert.deepEqual(highlighted('Learn C++ and C#, not C', ['c++', 'c#']), ['C++', 'C#']);
+  assert.deepEqual(highlighted("l'eau de l’eau", ['eau'], 'fr'), ['eau', 'eau']);
+  assert.deepEqual(highlighted('Pythonは人気です。入門Python', ['python'], 'ja'), ['Python', 'Python']);
+  assert.deepEqual(highlighted('犬と猫が好き', ['猫'], 'ja'), ['猫']);
   assert.deepEqual(highlighted('nothing of it', ['haus'], 'de', 'ru', 'vi'), []);
 });
 

@@ -51,6 +51,22 @@ test('the more of the query a passage has, the more probable it is; every value 
   }
 });
 
+test('a passage without a vector, or far below a high floor, is judged by its words', () => {
+  const query = eachAWord(['heron', 'fish']);
+  const judged = (cosine: number[]) => [
+    ...judgeRelevance(corpus, query, { labels, cosine: Float32Array.from(cosine), floor: 0.75 }),
+  ];
+  const [without, below] = [judged([Number.NaN, 0.8, 0.8]), judged([0.4, 0.8, 0.8])];
+  assert.ok(without[0] > 0.3 && below[0] > 0.1, `${without} ${below}`);
+});
+
+test('a long query is judged as one of the longest that were fitted on', () => {
+  const evidence = { covered: 0.1, strength: 0.03, nearness: 0.1 };
+  for (const weights of [RELEVANCE, FOREIGN_RELEVANCE]) {
+    assert.equal(relevance({ ...evidence, words: 300 }, weights), relevance({ ...evidence, words: 20 }, weights));
+  }
+});
+
 test('an empty index and no passages have none', () => {
   assert.deepEqual([...judgeRelevance([], eachAWord(['heron']), { ...found, labels: new Uint32Array(0) })], []);
   assert.equal(evidenceOf([], eachAWord(['heron']), found)[0].covered, 0);

@@ -24,7 +24,7 @@ function searcher(
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const never = () => Promise.reject(new Error('not lost'));
-const query = { query: 'ant', dim: null, k: 1 };
+const query = { query: 'ant', dim: null, spelling: true, k: 1 };
 const analyzed = {
   forms: [{ stem: 'ant', of: 0, row: -1 }],
   vector: null,

@@ -3,7 +3,7 @@ import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
 import { idOf, isoOf } from '../../domain/ids.ts';
 import { isBare } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
-import type { Marked } from '../../engine/highlight.ts';
+import { type Marked, maxSnippet } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { ExplainPlace } from './explain-place.ts';
@@ -35,7 +35,12 @@ export function presentPage(
     const text = reader.pages.bodySlice(page.no, chunk.char_start, chunk.char_end);
     const relevance = rounded(relevanceOf(label));
     const passage = { chunk_id: idOf('chunk', label), ordinal, char_start: chunk.char_start, text, score, relevance };
-    return [{ ...passage, ...markedBy(text, { highlights: [], snippet: { start: 0, end: 0 } }) }];
+    return [
+      {
+        ...passage,
+        ...markedBy(text, { highlights: [], snippet: { start: 0, end: Math.min(text.length, maxSnippet) } }),
+      },
+    ];
   });
   return {
     page_id: idOf('page', page.no),

@@ -92,7 +92,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
         relevance: judged.relevance === null ? null : { labels, scores: judged.relevance },
       };
     } catch (error) {
-      log.error({ err: error }, 'the local reranker failed: the fused order is answered');
+      log.error({ err: error }, 'the candidates could not be judged: the fused order is answered');
       return unjudged;
     }
   };
@@ -148,7 +148,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const allow = allowed === null ? {} : { allow: allowed.labels };
     const embedding = embedOutside(model, query, signal);
     embedding.catch(() => {}); // waited for below, unless the searcher fails first
-    const asking = searchers.find({ query, dim: localDim(model), k, ...allow });
+    const asking = searchers.find({ query, dim: localDim(model), k, spelling: wasWhole, ...allow });
     const analyzed = await asking.analyzed;
     const asked = monotonic();
     const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };

@@ -96,7 +96,12 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
   ): Promise<PageResult[]> => {
     const texts = results.flatMap(({ chunks }) => chunks.map(({ text }) => text));
     if (texts.length === 0) return results;
-    const marks = (await ask('index.markPassages', { texts, stems }, { signal })).values();
+    // The results stand by themselves: without marks they begin with their passages.
+    const answer = await ask('index.markPassages', { texts, stems }, { signal }).catch(() => {
+      signal?.throwIfAborted();
+      return [];
+    });
+    const marks = answer.values();
     const marked = (chunk: PageResult['chunks'][number]) => {
       const { value } = marks.next();
       return value === undefined ? chunk : { ...chunk, ...markedBy(chunk.text, value) };

@@ -13,7 +13,7 @@ export interface SearchArguments {
   rerank: boolean;
 }
 
-/** Around what is highlighted; of no width, and in no text of a page that was made plain. */
+/** Around what is highlighted; of no width. Those of a page's own are taken out. */
 const [opening, closing] = ['\u2061', '\u2062'];
 
 /** The snippet of a passage, with marks around the words of the query. `--json` has the passage whole. */
@@ -22,13 +22,15 @@ function marked({ text, highlights, snippet }: SearchResponse['results'][number]
   let line = '';
   for (const { start, end } of highlights) {
     if (start < at || end > snippet.end) continue;
-    line += text.slice(at, start) + opening + text.slice(start, end) + closing;
+    line += unmarked(text.slice(at, start)) + opening + unmarked(text.slice(start, end)) + closing;
     at = end;
   }
   const before = snippet.start > 0 ? '…' : '';
   const behind = snippet.end < text.length ? '…' : '';
-  return `${before}${plain(line + text.slice(at, snippet.end))}${behind}`;
+  return `${before}${plain(line + unmarked(text.slice(at, snippet.end)))}${behind}`;
 }
+
+const unmarked = (text: string) => text.replaceAll(/[\u2061\u2062]/g, '');
 
 /** A line with what is marked in bold. */
 function shown(line: string, terminal: Terminal): string {

@@ -39,38 +39,40 @@ export interface ContentWord {
   word: string;
   /** Its distinct stems in the languages that are asked, that of the query's own language first. */
   stems: string[];
-  /** Words of the same stems have the same number. */
+  /** Words that share a stem have the same number. */
   of: number;
 }
 
 /**
  * The words of a query that are searched for, repeated ones repeated, each with its stem in every language of the library: a text has that of its
  * own. The stop words of the language that the query is in are left out while others remain.
- * Shapes: `words` and `stems` aligned, the stems English; `languages` are the library's, the commonest first; without one the query is English.
+ * Shapes: `words` and `stems` aligned, the stems English; `languages` are the library's, `spoken` those that the query may be in, the commonest first; without one it is English.
  */
 export function contentWords(
   { words, stems }: TermSequence,
   languages: readonly string[],
+  spoken: readonly string[] = languages,
 ): { language: string; words: ContentWord[] } {
   const places = stems.map((_, place) => place).filter((place) => stems[place] !== '');
   const language = languageOfQuery(
     places.map((place) => words[place]),
-    languages,
+    spoken,
   );
   const content = places.filter((place) => !isFunctionWord(words[place], language));
-  const asked = [language, ...languages];
+  // Passages whose language is not known have English stems, which fold accents: in Vietnamese those are other words.
+  const asked = [language, ...languages, ...(language === 'vi' ? [] : ['en'])];
   const isBare = words.every((word) => foldAccents(word) === word);
   const stemOf = (place: number, each: string): string => {
     if (each === 'en') return stems[place];
     return (isBare ? bareTerm(each, words[place]) : null) ?? stemIn(each, words[place]) ?? stems[place];
   };
   const numbers = new Map<string, number>();
+  let next = 0;
   const found = (content.length > 0 ? content : places).map((place) => {
     const word = words[place];
     const distinct = [...new Set(asked.map((each) => stemOf(place, each)))];
-    const key = distinct.join(' ');
-    const of = numbers.get(key) ?? numbers.size;
-    numbers.set(key, of);
+    const of = distinct.map((stem) => numbers.get(stem)).find((number) => number !== undefined) ?? next++;
+    for (const stem of distinct) if (!numbers.has(stem)) numbers.set(stem, of);
     return { word, stems: distinct, of };
   });
   return { language, words: found };
@@ -78,12 +80,13 @@ export function contentWords(
 
 /** The language most of whose function words a query has; one of them is enough for the commonest of the library. */
 function languageOfQuery(words: readonly string[], [commonest = 'en', ...others]: readonly string[]): string {
-  const countOf = (language: string) => words.filter((word) => isFunctionWord(word, language)).length;
+  const distinct = [...new Set(words)];
+  const countOf = (language: string) => distinct.filter((word) => isFunctionWord(word, language)).length;
   let found = commonest;
   let most = Math.max(1, countOf(commonest));
   for (const language of others) {
     const count = countOf(language);
-    if (count <= most) continue;
+    if (count <= most || 3 * count < distinct.length) continue;
     found = language;
     most = count;
   }

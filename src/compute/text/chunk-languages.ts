@@ -12,6 +12,9 @@ const surelyEnglish = 0.28;
 const maybeForeign = 0.12;
 /** Their stop words are not told apart from other characters. */
 const ofCharacters = new Set(['zh', 'ja', 'ko', 'lo', 'km', 'my']);
+/** Fewer words in Latin letters tell nothing. */
+const leastWords = 8;
+const latinOnly = /^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]*$/u;
 /** Passages of fewer words are of their page's language. */
 const fewWords = 24;
 
@@ -22,10 +25,13 @@ interface AnalyzedPart {
   terms: Uint32Array;
 }
 
-/** The language of a text as ISO 639-1 code; `declared` where it does not tell, '' for neither. */
+/** The language of a text as ISO 639-1 code; `declared` where it is short or does not tell, '' for neither. */
 export function languageOfText({ text, terms, lexicon }: AnalyzedPart, declared: string): string {
   const { share, words } = stopShare(lexicon, terms, 0, terms.length, 'en');
   if (words >= fewWords && share >= surelyEnglish) return 'en';
+  // Of a title's few words in Latin letters nothing is sure: `Halibut` might be Turkish.
+  if (words < leastWords && latinOnly.test(text)) return declared;
+  if (words < fewWords && declared !== '') return declared;
   return detectLanguage(text) || declared;
 }
 

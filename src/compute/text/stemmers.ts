@@ -74,10 +74,10 @@ const word = /^[\p{L}\p{M}][\p{L}\p{M}']{0,63}$/u;
 /** How a language is written where its letters are missing; the stemmer knows the words with them. */
 const restored: ReadonlyMap<string, (word: string) => string> = new Map(
   Object.entries({
-    // As in the algorithm german2 of Snowball.
-    de: (word: string) => word.replace(/ae|oe|(?<!q)ue/g, (pair) => umlauts[pair] ?? pair),
+    // As in the algorithm german2 of Snowball, but for `ue` behind a vowel: `Frauen`, `neue` and `bauen` have no umlaut.
+    de: (word: string) => word.replace(/ae|oe|(?<![aeq])ue/g, (pair) => umlauts[pair] ?? pair),
     es: (word: string) => word.replace(/([cs])ion$/, '$1ión'),
-    pt: (word: string) => word.replace(/cao$/, 'ção'),
+    pt: (word: string) => word.replace(/cao$/, 'ção').replace(/coes$/, 'ções'),
   }),
 );
 const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü' };

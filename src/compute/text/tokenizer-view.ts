@@ -78,7 +78,8 @@ function standIn(character: string): string {
 /** At most one entry for each letter of Unicode that is written with spaces. */
 const standIns = new Map<string, string>();
 
-function blank(text: string, runs: readonly CharacterRun[]): string {
+/** The text with spaces in place of runs. */
+export function blank(text: string, runs: readonly CharacterRun[]): string {
   if (runs.length === 0) return text;
   const pieces: string[] = [];
   let at = 0;

@@ -17,6 +17,7 @@ const unspacedRun =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}！-／：-＠［-｀｛-･]{1,4096}/gu;
 /** A character with its marks; marks are bounded, so that a pile of them is not one endless character. */
 const character = /[^\p{M}]\p{M}{0,8}|\p{M}/gu;
+const longestPiece = 256;
 /** Text to be cut by dictionary, bounded because the segmenter's time is quadratic; or a character. */
 const piece = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]{1,256}|[^\p{M}]\p{M}{0,8}|\p{M}/gu;
 const ofDictionary = /^[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -43,6 +44,11 @@ export interface CharacterToken {
   /** Characters. */
   cost: number;
   endsSentence: boolean;
+}
+
+/** Whether a word is of a script that a dictionary cuts into words. */
+export function isOfDictionary(word: string): boolean {
+  return ofDictionary.test(word);
 }
 
 /** Whether a word is of a script whose terms are pairs of characters. */
@@ -84,12 +90,14 @@ export function eachCharacter(text: string, run: CharacterRun, emit: (token: Cha
     if (previous !== undefined) emit(previous);
     previous = undefined;
   };
-  for (const match of text.slice(run.start, run.end).matchAll(piece)) {
+  const within = text.slice(run.start, run.end);
+  const pieces = new RegExp(piece);
+  for (let match = pieces.exec(within); match !== null; match = pieces.exec(within)) {
     const surface = match[0];
     if (ofDictionary.test(surface)) {
       flush();
       previousPaired = false;
-      eachDictionaryWord(surface, run.start + match.index, emit);
+      pieces.lastIndex = match.index + eachDictionaryWord(surface, run.start + match.index, emit);
       continue;
     }
     const isLetter = letterOrDigit.test(surface);
@@ -107,11 +115,17 @@ export function eachCharacter(text: string, run: CharacterRun, emit: (token: Cha
   flush();
 }
 
-function eachDictionaryWord(text: string, from: number, emit: (token: CharacterToken) => void): void {
-  for (const { segment, index } of segmenter.segment(text)) {
+/** Tell the words of a piece; gives how far they go: the last word of a piece that was cut is left to the next. */
+function eachDictionaryWord(text: string, from: number, emit: (token: CharacterToken) => void): number {
+  const words = [...segmenter.segment(text)];
+  if (text.length === longestPiece && words.length > 1) words.pop();
+  let read = 0;
+  for (const { segment, index } of words) {
+    read = index + segment.length;
     const start = from + index;
     const word = letterOrDigit.test(segment) ? normalizeText(segment, 'NFC') : '';
     const cost = segment.match(character)?.length ?? 1;
     emit({ start, end: start + segment.length, word, term: normalizeText(word, 'NFKC'), cost, endsSentence: false });
   }
+  return read;
 }

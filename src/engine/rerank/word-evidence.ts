@@ -170,7 +170,7 @@ function relate(
 ): Relations {
   const soft = new Set(
     firstOf(
-      terms.map((_, term) => term),
+      [...terms.keys()].filter((term) => terms[term].row >= 0),
       MAX_SOFT_TERMS,
       (a, b) => terms[a].weight > terms[b].weight || (terms[a].weight === terms[b].weight && a < b),
     ),

@@ -113,7 +113,7 @@ export function planQuery(corpus: readonly CorpusSegment[], query: readonly Quer
   const ofWord = new Map<number, number>();
   for (const { stem, of, share = 1 } of query) {
     const seen = stems.get(stem);
-    if (seen !== undefined) {
+    if (seen !== undefined && (seen.share === 1 || share < 1)) {
       seen.count++;
       continue;
     }

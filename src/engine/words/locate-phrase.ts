@@ -6,6 +6,8 @@
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import type { AnalyzedText } from '../../compute/text/analyze-text.ts';
+import { stemIn } from '../../compute/text/stemmers.ts';
+import { isOfDictionary } from '../../compute/text/unspaced-scripts.ts';
 import type { LabelRange } from '../../domain/page.ts';
 import type { CorpusSegment } from './corpus.ts';
 import { type Segment, seekPosting } from './segment.ts';
@@ -15,10 +17,13 @@ const maxTerms = 32;
 const oneWord = /^[\p{L}\p{M}\p{N}]+$/u;
 
 /**
- * The terms that a text has wherever it has the phrase. Those of words with a mark or a clitic in them (`node.js`, `it's`) may be others
+ * The terms that a text has wherever it has the phrase: of each word its stems, one of which a text in one of the languages has. Those of words with a mark or a clitic in them (`node.js`, `it's`) may be others
  * in the text around them: they count only where the phrase has nothing else.
  */
-export function phraseTerms({ text, starts, ends, stems }: AnalyzedText): string[] {
+export function phraseTerms(
+  { text, starts, ends, words, stems }: AnalyzedText,
+  languages: readonly string[],
+): string[][] {
   const isBeside = (token: number, other: number) =>
     stems[other] !== undefined &&
     stems[other] !== '' &&
@@ -26,12 +31,19 @@ export function phraseTerms({ text, starts, ends, stems }: AnalyzedText): string
   const tokens = stems.map((_, token) => token).filter((token) => stems[token] !== '');
   const sure = tokens.filter((token) => {
     const surface = text.slice(starts[token], ends[token]);
+    // A dictionary cuts a text where it stands alone in another way than within a longer one.
+    if (isOfDictionary(surface)) return token !== tokens[0] && token !== tokens[tokens.length - 1];
     // A pair of characters is the term of the first of them, whatever stands beside both.
     if (stems[token].length > surface.length) return true;
     return oneWord.test(surface) && !isBeside(token, token - 1) && !isBeside(token, token + 1);
   });
-  const terms = (sure.length > 0 ? sure : tokens).map((token) => stems[token]);
-  return [...new Set(terms)].slice(0, maxTerms);
+  const found = new Map<string, string[]>();
+  for (const token of sure.length > 0 ? sure : tokens) {
+    const inLanguages = languages.flatMap((language) => stemIn(language, words[token]) ?? []);
+    const terms = [...new Set([stems[token], ...inLanguages])];
+    found.set(terms.join(' '), terms);
+  }
+  return [...found.values()].slice(0, maxTerms);
 }
 
 /**
@@ -42,7 +54,7 @@ export function phraseTerms({ text, starts, ends, stems }: AnalyzedText): string
 export function chunksWithTerms(
   corpus: readonly CorpusSegment[],
   { first, count }: LabelRange,
-  terms: readonly string[],
+  terms: readonly (readonly string[])[],
 ): number[] {
   const held = new Uint32Array(count);
   const numbers = new Uint32Array(terms.length);
@@ -50,12 +62,14 @@ export function chunksWithTerms(
     const from = firstAtLeast(segment.labels, first);
     const to = firstAtLeast(segment.labels, first + count);
     if (from === to) continue;
-    terms.forEach((term, bit) => {
-      const id = lookupTerm(segment.terms, term);
-      if (id < 0) return;
-      for (const chunk of chunksHolding(segment, id, from, to)) {
-        held[segment.labels[chunk] - first] |= 1 << bit;
-        numbers[bit]++;
+    terms.forEach((stems, bit) => {
+      for (const stem of stems) {
+        const id = lookupTerm(segment.terms, stem);
+        if (id < 0) continue;
+        for (const chunk of chunksHolding(segment, id, from, to)) {
+          held[segment.labels[chunk] - first] |= 1 << bit;
+          numbers[bit]++;
+        }
       }
     });
   }

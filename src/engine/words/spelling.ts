@@ -6,11 +6,10 @@
  * that may be near the edits are counted. Both are made when a segment is first asked and live as long as it does.
  */
 import type { WordVectors } from '../../compute/embedding/word-vectors.ts';
-import { firstOf } from '../../compute/structures/first-of.ts';
 import { lookupTerm, type TermTable, termOf } from '../../compute/structures/term-table.ts';
 import { editDistance } from '../../compute/text/edit-distance.ts';
 import { type CorpusSegment, documentFrequency } from './corpus.ts';
-import { languagesOf } from './languages.ts';
+import { languagesOf, spokenLanguages } from './languages.ts';
 import type { Segment } from './segment.ts';
 
 export interface NearWord {
@@ -24,15 +23,16 @@ export interface NearWord {
 
 /** What a corpus knows of the words of queries. */
 export interface KnownWords {
-  /** The library's languages, the commonest first. */
+  /** The library's languages, the commonest first; and those of them that queries may be in. */
   languages: readonly string[];
+  spoken: readonly string[];
   isKnown: (stem: string) => boolean;
   /** As of `nearestWords`, as many as there are guesses. */
   nearest: (word: string) => NearWord[];
 }
 
 /** Where nothing is known of the texts. */
-export const noWords: KnownWords = { languages: [], isKnown: () => true, nearest: () => [] };
+export const noWords: KnownWords = { languages: [], spoken: [], isKnown: () => true, nearest: () => [] };
 
 /** What each of the words weighs that a word may be meant for, the nearest first (npm run bench:misspelt). */
 export const GUESSES = [0.9, 0.5, 0.3];
@@ -84,8 +84,13 @@ export function nearestWords(
   const rank = ({ word: other, edits }: NearWord) =>
     edits + (other[0] === word[0] ? 0 : 0.5) + Math.abs(other.length - word.length) / 100;
   const ranks = all.map(rank);
-  const nearer = (a: number, b: number) => ranks[a] < ranks[b] || (ranks[a] === ranks[b] && all[a].word < all[b].word);
-  return firstOf([...all.keys()], most, nearer).map((at) => all[at]);
+  const nearer = (a: number, b: number) => ranks[a] - ranks[b] || (all[a].word < all[b].word ? -1 : 1);
+  const live: NearWord[] = [];
+  // Dictionaries keep the words of what was forgotten until segments are merged.
+  for (const at of [...all.keys()].sort(nearer)) {
+    if (live.length < most && documentFrequency(corpus, all[at].stem) > 0) live.push(all[at]);
+  }
+  return live;
 }
 
 /** Whether a word is one of English, as it is: that no text has it does not make it another. */
@@ -170,6 +175,7 @@ function bitCount(bits: number): number {
 export function wordsIn(corpus: readonly CorpusSegment[], vectors: WordVectors | null): KnownWords {
   return {
     languages: languagesOf(corpus),
+    spoken: spokenLanguages(corpus),
     isKnown: (stem) => documentFrequency(corpus, stem) > 0,
     nearest: (word) => nearestWords(corpus, vectors, word, { most: GUESSES.length }),
   };

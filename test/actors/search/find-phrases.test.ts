@@ -81,7 +81,7 @@ class Pages implements AsyncDisposable {
   async holding(phrases: readonly string[], pageNos: readonly number[]): Promise<number[]> {
     const ask = async (name: string, request: SystemRequestOf<'index.locatePhrases'>) => {
       assert.equal(name, 'index.locatePhrases');
-      const terms = request.phrases.map((phrase) => phraseTerms(tools.analyzer.analyze(phrase)));
+      const terms = request.phrases.map((phrase) => phraseTerms(tools.analyzer.analyze(phrase), []));
       const places = request.pages.map((page) => terms.map((each) => chunksWithTerms(this.#corpus, page, each)));
       this.named = places.flat(2).length;
       return places;

@@ -27,7 +27,8 @@ test('a text is in the language of its words, whatever it is', () => {
 });
 
 test('where the text does not tell, what is declared counts', () => {
-  for (const text of ['', '12 34', '☺']) assert.equal(languageOfText(analyzer.analyze(text), 'fr'), 'fr', text);
+  for (const text of ['', '12 34', '☺', 'Halibut', 'Hacker News'])
+    assert.equal(languageOfText(analyzer.analyze(text), 'fr'), 'fr', text);
 });
 
 test('a passage in another language than its page is told by its own words, a short one is not', () => {
@@ -44,6 +45,7 @@ test('words have the stems of their language, accents folded', () => {
   const stems = (language: string, ...words: string[]) => words.map((word) => stemIn(language, word));
   assert.deepEqual(stems('de', 'häuser', 'haeuser', 'haus', 'hausern'), ['haus', 'haus', 'haus', 'haus']);
   assert.deepEqual(stems('de', 'straße', 'strasse', 'quelle'), ['strass', 'strass', 'quell']);
+  assert.deepEqual(stems('de', 'frauen', 'neue', 'bauen'), ['frau', 'neu', 'bau']);
   assert.deepEqual(stems('es', 'información', 'informacion', 'informaciones'), ['inform', 'inform', 'inform']);
   assert.deepEqual(stems('pt', 'informação', 'informacao'), ['inform', 'inform']);
   assert.deepEqual(stems('ru', 'книги', 'книгу', 'ёлка', 'елка'), ['книг', 'книг', 'елк', 'елк']);
