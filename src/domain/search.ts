@@ -19,7 +19,8 @@ export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
 const queryText = z.string().min(1).max(4000);
 
-export const defaultMinRelevance = 0.005;
+/** With the embedded models. */
+export const defaultMinRelevance = 0.001;
 
 export const searchRequest = z.strictObject({
   query: queryText,
@@ -34,8 +35,11 @@ export const searchRequest = z.strictObject({
   suggest: z.int().min(0).max(10).default(3),
   mediation: mediation.default('vector'),
   recency_half_life_days: z.number().positive().nullable().optional(),
-  /** Results less relevant are left out; by default next to nothing that was judged relevant (docs/ranking.md). */
-  min_relevance: z.number().min(0).max(1).default(defaultMinRelevance),
+  /**
+   * Results less relevant are left out. Unless given .001 with the embedded models, below which next to nothing was judged relevant, and 0 with
+   * outside models, which were not measured (docs/ranking.md).
+   */
+  min_relevance: z.number().min(0).max(1).optional(),
   filters: searchFiltersBody.nullable().optional(),
 });
 export type SearchRequest = z.infer<typeof searchRequest>;

@@ -84,16 +84,18 @@ export function evidenceOf(
   const words = plan.words.size;
   let most = 0;
   for (const weight of plan.words.values()) most += weight;
-  const unrelated = floor ?? 0;
   return Array.from(labels, (_, i) => ({
     covered: covered[i],
     strength: most === 0 ? 0 : scores[i] / most,
-    nearness:
-      cosine === null || Number.isNaN(cosine[i])
-        ? 0
-        : Math.max(LEAST_NEARNESS, (cosine[i] - unrelated) / (1 - unrelated)),
+    nearness: nearnessOf(cosine?.[i] ?? Number.NaN, floor ?? 0),
     words,
   }));
+}
+
+/** 0 where there is no vector, or where all that are found are the same (a floor of 1, as vectors of one number have). */
+function nearnessOf(cosine: number, unrelated: number): number {
+  if (Number.isNaN(cosine) || unrelated >= 1) return 0;
+  return Math.max(LEAST_NEARNESS, (cosine - unrelated) / (1 - unrelated));
 }
 
 /** The relevance of each passage to a query: shape of `labels`, 0 to 1. */

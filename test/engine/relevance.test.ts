@@ -58,6 +58,11 @@ test('a passage without a vector, or far below a high floor, is judged by its wo
   ];
   const [without, below] = [judged([Number.NaN, 0.8, 0.8]), judged([0.4, 0.8, 0.8])];
   assert.ok(without[0] > 0.3 && below[0] > 0.1, `${without} ${below}`);
+  const one = judgeRelevance(corpus, query, { labels, cosine: Float32Array.of(1, 1, 1), floor: 1 });
+  assert.ok(
+    one.every((each) => each > 0 && each < 1),
+    String(one),
+  );
 });
 
 test('a long query is judged as one of the longest that were fitted on', () => {

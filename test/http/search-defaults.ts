@@ -10,5 +10,4 @@ export const searchDefaults = {
   rrf_k: 60,
   suggest: 3,
   mediation: 'vector',
-  min_relevance: 0.005,
 };

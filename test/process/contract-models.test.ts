@@ -314,7 +314,7 @@ test('vectors of one number and of 8,192 are searched as others are', async (t) 
     const { status, embedded_chunks, last_error } = await ended(body.id, own);
     assert.deepEqual([status, embedded_chunks, last_error], ['complete', 3, null]);
     assert.equal((await own.call('POST', pathOf(body.id, '/activate'))).status, 200);
-    const found = await own.call<SearchResponse>('POST', '/v1/search', { query: 'herons hunt fish' });
+    const found = await own.call<SearchResponse>('POST', '/v1/search', { query: 'herons hunt fish', min_relevance: 0 });
     assert.deepEqual(
       [found.status, found.body.results.length, found.body.timing_ms.degraded_dense],
       [200, 3, undefined],
@@ -451,7 +451,10 @@ test('a service that began without a model gets one later, with vectors of what 
     body.models.map(({ id, is_active, status }) => [id, is_active, status]),
     [[localId, true, 'ready']],
   );
-  const near = await own.call<SearchResponse>('POST', '/v1/search', { query: 'birds that catch food in a stream' });
+  const near = await own.call<SearchResponse>('POST', '/v1/search', {
+    query: 'birds that catch food in a stream',
+    min_relevance: 0,
+  });
   assert.equal(near.body.results.length, 4, 'found by meaning: they share no word with the query');
   await own.stop();
   const report = await checkFolder(own.dataDir);

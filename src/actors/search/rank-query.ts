@@ -16,8 +16,9 @@ import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { foldTitle } from '../../domain/fold-title.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
+import { isOutside } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
-import type { ExactMatch, SearchFilters, SearchRequest } from '../../domain/search.ts';
+import { defaultMinRelevance, type ExactMatch, type SearchFilters, type SearchRequest } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
@@ -50,8 +51,8 @@ export type RankRequest = Pick<
 export interface RankOptions {
   /** An embedding model that is ready; null: the active one. */
   model?: string | null;
-  /** Pages less relevant than this are left out; null: none is, and relevance is not asked for. */
-  minRelevance?: number | null;
+  /** Whether relevance is asked for, and pages of less than so much left out; undefined: of less than is usual with the model. */
+  relevance?: { least: number | undefined } | null;
   signal?: AbortSignal | undefined;
 }
 
@@ -128,6 +129,12 @@ export function queryRanker(dependencies: RankDependencies) {
     return named;
   };
 
+  /** What an outside model's cosines say was not measured: nothing is left out by them. */
+  const usualLeast = (model: string): number => {
+    const found = reader.models.get(model);
+    return found === undefined || isOutside(found) ? 0 : defaultMinRelevance;
+  };
+
   const order = (
     request: RankRequest,
     retrieved: Retrieved,
@@ -179,14 +186,14 @@ export function queryRanker(dependencies: RankDependencies) {
 
   return async (
     request: RankRequest,
-    { model = null, minRelevance = null, signal }: RankOptions = {},
+    { model = null, relevance = null, signal }: RankOptions = {},
   ): Promise<Ranking> => {
     const filters = pageFiltersOf(request.filters, reader);
     const { query, candidates, rrf_k } = request;
     const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
     const [{ used, retrieved }, named] = await Promise.all([
-      retrieve({ query, candidates, filters, rerank, relevance: minRelevance !== null, rrf_k }, model, signal),
+      retrieve({ query, candidates, filters, rerank, relevance: relevance !== null, rrf_k }, model, signal),
       onceAsked(() => namedPages(query, filters)),
     ]);
     const began = monotonic();
@@ -201,7 +208,8 @@ export function queryRanker(dependencies: RankDependencies) {
     const rerankedAt = monotonic();
     const relevanceOf = relevanceIn(retrieved);
     const ordered = order(request, retrieved, reranked?.hits ?? fused, named, relevanceOf);
-    const pages = ordered.filter(({ relevance }) => (relevance ?? 1) >= (minRelevance ?? 0));
+    const least = relevance === null ? 0 : (relevance.least ?? usualLeast(used));
+    const pages = ordered.filter((page) => (page.relevance ?? 1) >= least);
     const scored = reranked?.scored ?? noLabels;
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,

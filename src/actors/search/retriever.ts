@@ -41,7 +41,7 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
-    const ranking = await rank(request, { minRelevance: request.min_relevance, signal });
+    const ranking = await rank(request, { relevance: { least: request.min_relevance }, signal });
     const ranked = monotonic();
     const end = request.offset + request.k;
     const pages = ranking.pages.slice(request.offset, end);
