@@ -13,7 +13,7 @@
  * breaking  a service cannot go on: all are stopped
  * failed    nothing of it runs; it is opened again after a wait that doubles with each failure in a row, up to `maxBackoffMs`
  * over      this process does not open it again: that would not help (another process has the folder, the store is damaged, too many of its
- *           files were left open), or what broke could not be closed within `closeWithinMs`
+ *           files were left open, it could not be written for two minutes), or what broke could not be closed within `closeWithinMs`
  *
  * A stop while it opens or breaks is remembered: the library is closed when that has ended.
  */
@@ -50,10 +50,14 @@ interface Context {
 
 type Event = { type: 'open' } | { type: 'stop' };
 
+/** Openings of a sound store that cannot be written, some two minutes: it may be this process that cannot, and a new one that can. */
+const mostUnwritable = 8;
+
 /** Whether somebody has to mend what waiting does not. */
-function isFinal(error: unknown, { waitsForFolder }: ReopenPolicy): boolean {
+function isFinal(error: unknown, { policy: { waitsForFolder }, failures }: Context): boolean {
   if (error instanceof FatalError) return error.isFinal;
   if (!(error instanceof OperatorError)) return false;
+  if (error.code === 'store_unwritable') return failures >= mostUnwritable;
   return ['store_damaged', 'store_format'].includes(error.code) || (error.code === 'data_folder' && !waitsForFolder);
 }
 
@@ -77,7 +81,7 @@ export const libraryMachine = setup({
   },
   guards: {
     isStopAsked: ({ context }) => context.isStopAsked,
-    isFinal: ({ context }, { error }: { error: unknown }) => isFinal(error, context.policy),
+    isFinal: ({ context }, { error }: { error: unknown }) => isFinal(error, context),
   },
   actions: {
     noteReason: assign({ reason: (_, { error }: { error: unknown }) => error }),

@@ -193,3 +193,16 @@ test('where opening it again does not help it is over', async () => {
   await waiting.cannotOpen(new OperatorError('disk_full', 'no room'));
   assert.equal(waiting.state, 'failed');
 });
+
+test('a sound store that this process cannot write for long is over: another process may be able to', async () => {
+  const life = new Life();
+  const unwritable = new OperatorError('store_unwritable', 'no transaction to renew');
+  for (let opening = 0; opening < 8; opening++) {
+    await life.cannotOpen(unwritable);
+    assert.equal(life.state, 'failed', `${opening}`);
+    life.clock.increment(policy.maxBackoffMs);
+    assert.equal(life.state, 'opening');
+  }
+  await life.cannotOpen(unwritable);
+  assert.equal(life.state, 'over');
+});
