@@ -6,6 +6,7 @@ import { foldAccents } from '../compute/text/fold-accents.ts';
 import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
 import { blank } from '../compute/text/tokenizer-view.ts';
 import { eachCharacter, findUnspacedRuns, isOfPairs } from '../compute/text/unspaced-scripts.ts';
+import { curlyApostrophes, elision } from '../compute/text/word-terms.ts';
 import { normalizeText } from '../domain/normalize-text.ts';
 
 /** UTF-16 offsets into the passage. */
@@ -25,7 +26,6 @@ export const maxSnippet = 300;
 /** Behind these a snippet may begin and end. */
 const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Join_C}'’]*(?:\+\+|#)?/gu;
-const elision = /^\p{L}{1,6}['’](?=\p{L}{2})/u;
 const clitic = /['’](?:s|re|ve|ll|d|m|t)$/;
 /** UTF-16 code units; what is longer is no word. */
 const longestWord = 64;
@@ -96,7 +96,7 @@ function spansOf(text: string, wanted: ReadonlySet<string>, isWanted: (form: str
   // Words end where such a run begins.
   for (const { 0: written, index } of blank(text, runs).matchAll(word)) {
     // The article that lost its vowel is another word: `l'eau`.
-    const elided = elision.exec(written)?.[0].length ?? 0;
+    const elided = elision.exec(written.replace(curlyApostrophes, "'"))?.[0].length ?? 0;
     const [surface, start] = [written.slice(elided), index + elided];
     if (surface.length > longestWord) continue;
     const form = normalizeText(surface, 'NFC').toLowerCase().replace(clitic, '');

@@ -3,8 +3,7 @@
  * things that the search knows; its numbers are fitted by `npm run bench:relevance` (docs/ranking.md, "Relevance"). Pure; called by the searchers.
  */
 
-import type { QueryStem } from './words/corpus.ts';
-import { type CorpusSegment, planQuery } from './words/corpus.ts';
+import { type CorpusSegment, planQuery, type QueryStem } from './words/corpus.ts';
 import { scoreLabels } from './words/search-segments.ts';
 
 /** What is known of a passage and a query. */

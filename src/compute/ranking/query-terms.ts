@@ -4,7 +4,7 @@
  * other terms remain; texts keep them. Pure; called by the searchers' query analysis and by the benches.
  */
 import type { TermSequence } from '../embedding/embed-local.ts';
-import { foldAccents } from '../text/fold-accents.ts';
+import { accentsTellWords, foldAccents } from '../text/fold-accents.ts';
 import { bareTerm, stemIn } from '../text/stemmers.ts';
 import { stopWordsOf } from '../text/stop-words.ts';
 import { isOfPairs } from '../text/unspaced-scripts.ts';
@@ -59,8 +59,8 @@ export function contentWords(
     spoken,
   );
   const content = places.filter((place) => !isFunctionWord(words[place], language));
-  // Passages whose language is not known have English stems, which fold accents: in Vietnamese those are other words.
-  const asked = [language, ...languages, ...(language === 'vi' ? [] : ['en'])];
+  // Passages whose language is not known have English stems, which fold accents.
+  const asked = [language, ...languages, ...(accentsTellWords(language) ? [] : ['en'])];
   const isBare = words.every((word) => foldAccents(word) === word);
   const stemOf = (place: number, each: string): string => {
     if (each === 'en') return stems[place];

@@ -4,6 +4,7 @@
  */
 import { detectLanguage } from './detect-language.ts';
 import type { Lexicon } from './lexicon.ts';
+import { stopWordsOf } from './stop-words.ts';
 
 /** Tokens that are looked at. */
 const readTokens = 128;
@@ -11,7 +12,7 @@ const readTokens = 128;
 const surelyEnglish = 0.28;
 const maybeForeign = 0.12;
 /** Their stop words are not told apart from other characters. */
-const ofCharacters = new Set(['zh', 'ja', 'ko', 'lo', 'km', 'my']);
+const ofCharacters = new Set(['zh', 'ja', 'ko']);
 /** Fewer words in Latin letters tell nothing. */
 const leastWords = 8;
 const latinOnly = /^[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]*$/u;
@@ -42,7 +43,7 @@ export function languageOfPassage(
   to: number,
   language: string,
 ): string {
-  if (language === '' || ofCharacters.has(language)) return language;
+  if (language === '' || ofCharacters.has(language) || stopWordsOf(language).size === 0) return language;
   const { share, words } = stopShare(lexicon, terms, from, to, language);
   if (words < fewWords || share >= maybeForeign) return language;
   return detectLanguage(text.slice(starts[from], starts[to - 1])) || language;

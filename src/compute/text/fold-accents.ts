@@ -20,6 +20,14 @@ const spelledOut: ReadonlyMap<string, string> = new Map([
   ['ŧ', 't'],
   ['ŋ', 'n'],
 ]);
+/** Languages whose accents tell words apart, as `ma`, `má` and `mà` in Vietnamese. */
+const accented: ReadonlySet<string> = new Set(['vi']);
+
+/** Whether a word of a language is another word without its accents. */
+export function accentsTellWords(language: string): boolean {
+  return accented.has(language);
+}
+
 const spelledOutLetters = /[ßæœøłđðþħıŧŋ]/g;
 /** Combining diacritics; Hebrew points; Arabic harakat, superscript alef and tatweel. */
 const droppedMarks =

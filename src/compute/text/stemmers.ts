@@ -26,7 +26,7 @@ import { stemmer as swedish } from '@orama/stemmers/swedish';
 import { stemmer as tamil } from '@orama/stemmers/tamil';
 import { stemmer as turkish } from '@orama/stemmers/turkish';
 import { stemmer as ukrainian } from '@orama/stemmers/ukrainian';
-import { foldAccents } from './fold-accents.ts';
+import { accentsTellWords, foldAccents } from './fold-accents.ts';
 import { isOfPairs } from './unspaced-scripts.ts';
 
 const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
@@ -58,8 +58,6 @@ const stemmers: ReadonlyMap<string, (word: string) => string> = new Map(
   }),
 );
 
-/** Languages whose accents tell words apart, as `ma`, `má` and `mà` in Vietnamese. */
-const accented: ReadonlySet<string> = new Set(['vi']);
 const bareMark = '\u0002';
 
 /** Languages of Latin letters; in the others' texts a word of these is foreign, and nearly always English. */
@@ -85,7 +83,7 @@ const umlauts: Readonly<Record<string, string>> = { ae: 'ä', oe: 'ö', ue: 'ü'
 /** The stem of a small-lettered NFC word, accents folded; null where the language's rules say nothing of it: a number, a pair of characters, a name like `c++`. */
 export function stemIn(language: string, given: string): string | null {
   if (!word.test(given) || isOfPairs(given) || (ascii.test(given) && !latin.has(language))) return null;
-  if (accented.has(language)) return given;
+  if (accentsTellWords(language)) return given;
   const written = restored.get(language)?.(given) ?? given;
   return foldAccents(stemmers.get(language)?.(written) ?? written);
 }
@@ -95,7 +93,7 @@ export function stemIn(language: string, given: string): string | null {
  * languages, whose stems have none. No word of a text is such a term: words hold no control characters.
  */
 export function bareTerm(language: string, given: string): string | null {
-  return accented.has(language) && word.test(given) ? bareMark + foldAccents(given) : null;
+  return accentsTellWords(language) && word.test(given) ? bareMark + foldAccents(given) : null;
 }
 
 export function isBareTerm(term: string): boolean {

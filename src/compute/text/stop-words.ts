@@ -3,7 +3,7 @@
  * names them by ISO 639-3.
  */
 import * as lists from 'stopword';
-import { foldAccents } from './fold-accents.ts';
+import { accentsTellWords, foldAccents } from './fold-accents.ts';
 
 /** Languages that are detected under another code. */
 const asDetected: Readonly<Record<string, string>> = { nb: 'no', fil: 'tl' };
@@ -16,9 +16,9 @@ export function stopWordsOf(language: string): ReadonlySet<string> {
   return byLanguage.get(language) ?? new Set();
 }
 
-/** As people write it who leave accents out; in Vietnamese that is another word. */
+/** As people write it who leave accents out; where accents tell words apart that is another word. */
 function withoutAccents(language: string, word: string): string[] {
-  if (language === 'vi') return [];
+  if (accentsTellWords(language)) return [];
   const spelled = word.replace(/[äöü]/g, (letter) => `${foldAccents(letter)}e`);
   return [foldAccents(word), ...(language === 'de' ? [spelled.replaceAll('ß', 'ss')] : [])];
 }

@@ -22,7 +22,7 @@ const wholeForms = [oneWord, acronym, shortened, number, clitic];
 /** The tokenizer cuts these off a word only until it has seen the whole word in lower case; here they are always cut off. */
 const cliticEnd = /^(.+?)(?:n't|'(?:s|re|ve|ll|d|m))$/i;
 /** Articles, pronouns and conjunctions of French and Italian that lost their vowel before a word: `l'eau`, `dell'arte`, `qu'il`. */
-const elision =
+export const elision =
   /^(?:[cdjlmnstv]|qu|jusqu|quoiqu|lorsqu|puisqu|un|all|dall|dell|nell|sull|coll|gl|agl|dagl|degl|negl|sugl)'(?=[aeiouhy\u00e0-\u00ff\u0153]\p{M}*\p{L})/iu;
 /** Thousands set apart by commas: `1,299.99` and `1299.99` are one term. */
 const grouped = /^\p{N}{1,3}(?:,\p{N}{3})+(?:\.\p{N}+)?$/u;
