@@ -15,7 +15,7 @@ const uncounted = 8 * 1024;
 /** What a piece takes beside its bytes, about. */
 const pieceBytes = 256;
 /** So many pieces may be as small as they like; of more, the mean is at least `leastMeanBytes`. */
-const mostSmallPieces = 4 * 1024;
+const mostSmallPieces = 1024;
 const leastMeanBytes = 64;
 
 /** Whether a body comes in pieces as no client sends them. */

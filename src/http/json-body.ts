@@ -2,10 +2,10 @@
  * Reading bodies: JSON in UTF-8 and nothing else. Refused with 422 are other types and encodings, broken JSON, invalid UTF-8, and
  * the key `__proto__`, with 413 what holds too many values. An empty body stands for `{}`.
  */
-import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { holdsMoreThan } from '../domain/json-values.ts';
 import { prototypeKeyPath } from '../domain/prototype-key.ts';
+import { readBodyText } from './body-text.ts';
 import type { LoopShare } from './loop-share.ts';
 import { bodyInvalid, encodingInvalid, keyInvalid } from './request-invalid.ts';
 
@@ -59,28 +59,29 @@ function parseJson(text: string, { bodyLimit, config }: FastifyRequest['routeOpt
   else done(keyInvalid(path));
 }
 
-/** Bytes of a body that is parsed as the turn comes: some tenths of a millisecond, with its checks some more. */
+/** Length of a text that is parsed as the turn comes: some tenths of a millisecond, with its checks some more. */
 const parsedAtOnce = 64 * 1024;
 
 /** Have bodies parsed, large ones as their share of the event loop allows. */
 export function acceptJsonOnly(app: FastifyInstance, share: LoopShare): void {
   app.removeAllContentTypeParsers();
-  const parser = (request: FastifyRequest, body: Buffer, done: Done): void => {
+  const parse = (request: FastifyRequest, text: string | null, done: Done): void => {
     const { 'content-encoding': encoding = 'identity' } = request.headers;
-    if (body.length === 0) done(null, undefined);
+    if (text === '') done(null, undefined);
     else if (encoding.toLowerCase() !== 'identity') done(encodingInvalid(encoding));
-    else if (!isUtf8(body)) done(bodyInvalid('The body is not UTF-8', 'encoding_invalid'));
-    else {
-      const parse = () => parseJson(body.toString('utf8'), request.routeOptions, done);
-      const turn = body.length <= parsedAtOnce ? null : share.turn();
-      if (turn === null) parse();
-      else void turn.then(parse);
-    }
+    else if (text === null) done(bodyInvalid('The body is not UTF-8', 'encoding_invalid'));
+    else if (text.length <= parsedAtOnce) parseJson(text, request.routeOptions, done);
+    else void share.nextTurn().then(() => parseJson(text, request.routeOptions, done));
   };
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parser);
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (request.headers['content-type'] === undefined || body.length === 0) parser(request, body, done);
-    else done(bodyInvalid('The content type must be application/json', 'content_type_invalid'));
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    readBodyText(request, payload, (error, text) => (error === null ? parse(request, text, done) : done(error)));
+  });
+  app.addContentTypeParser('*', (request, payload, done) => {
+    readBodyText(request, payload, (error, text) => {
+      const isUntyped = request.headers['content-type'] === undefined;
+      if (error === null && (isUntyped || text === '')) parse(request, text, done);
+      else done(error ?? bodyInvalid('The content type must be application/json', 'content_type_invalid'));
+    });
   });
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined) request.body = {};

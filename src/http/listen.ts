@@ -12,13 +12,16 @@ const reasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'this name cannot be looked up now: try again later, or set SERVICE_BIND_HOST to an address',
 };
 
+/** Connections that wait to be taken, up to the system's own bound. Where there is no place, a client tries again only after a second. */
+const backlog = 4096;
+
 /**
  * Listen on the address. Port 0 takes a free one; the reply has the real one.
  * Errors: OperatorError `listen` with one line that names address, reason and setting.
  */
 export async function listen(app: HttpApp, at: { host: string; port: number }): Promise<AddressInfo> {
   try {
-    await app.listen(at);
+    await app.listen({ ...at, backlog });
   } catch (error) {
     const code = String(errorCode(error));
     if (reasons[code] === undefined) throw error;

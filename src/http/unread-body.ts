@@ -32,7 +32,8 @@ function answerAndDrain(answer: string, body: IncomingMessage, limits: DrainLimi
   const count = (bytes: Buffer) => {
     pieces++;
     taken += bytes.length;
-    if (taken > limits.bytes || isCrumbs(pieces, taken)) finish();
+    if (isCrumbs(pieces, taken)) body.destroy();
+    else if (taken > limits.bytes) finish();
   };
   const timer = setTimeout(finish, limits.ms);
   const stream = new Readable({

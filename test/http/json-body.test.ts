@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -18,7 +19,7 @@ function ingestServer() {
     'page.ingestBatch': () => [],
     'job.retryBatch': () => ({ requested: 0, retried: 0, results: [] }),
   });
-  const post = (payload: string | Buffer, headers: Record<string, string> = {}, url = '/v1/pages') =>
+  const post = (payload: string | Buffer | Readable, headers: Record<string, string> = {}, url = '/v1/pages') =>
     server.app.inject({
       method: 'POST',
       url,
@@ -268,4 +269,21 @@ test('headers over 16 KB are 431 and what is not HTTP is 400, in the shape of ot
   assert.deepEqual([large.status, JSON.parse(large.body)], [431, { detail: 'the headers are larger than 16 KB' }]);
   const noise = await sendRaw(app, 'hello\r\n\r\n');
   assert.deepEqual([noise.status, JSON.parse(noise.body)], [400, { detail: 'not a valid HTTP request' }]);
+});
+
+test('a body that is cut anywhere, within a character too, arrives as it was sent; half a character at its end is refused', async (t) => {
+  const { app, got, post } = ingestServer();
+  t.after(() => app.close());
+  const sent = Buffer.from(JSON.stringify({ url: 'http://a/', title: 'é猫😀 ×€' }));
+  for (let size = 1; size < sent.length; size++) {
+    const pieces = Array.from({ length: Math.ceil(sent.length / size) }, (_, no) =>
+      sent.subarray(no * size, (no + 1) * size),
+    );
+    assert.equal((await post(Readable.from(pieces))).statusCode, 202, `pieces of ${size}`);
+    assert.equal(JSON.stringify(got.pop()), sent.toString('utf8'));
+  }
+  for (const half of [[0xc3], [0xe7, 0x8c], [0xf0, 0x9f, 0x98]]) {
+    const answer = await post(Readable.from([sent, Buffer.from(half)]));
+    assert.deepEqual([answer.statusCode, answer.json().detail[0].type], [422, 'encoding_invalid']);
+  }
 });
