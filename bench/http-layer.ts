@@ -6,7 +6,8 @@
 import { fork } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import type { AuthToken } from '../src/domain/access.ts';
+import { Access } from '../src/access/access.ts';
+import { type AuthToken, defaultLibrary } from '../src/domain/access.ts';
 import type { Ask } from '../src/domain/messages.ts';
 import { type IngestBatchResult, ingestBatchResponse } from '../src/domain/page.ts';
 import { searchResponse } from '../src/domain/search.ts';
@@ -99,12 +100,19 @@ const searchBody = JSON.stringify({ query: 'what was it' });
 
 async function measureServer(): Promise<object> {
   const ask = (async (name: string) => (name === 'page.ingestBatch' ? results : found)) as unknown as Ask;
-  const tokens: AuthToken[] = [{ name: 'bench', library: 'default', token, scopes: ['write'] }];
+  const tokens: AuthToken[] = [{ name: 'bench', library: defaultLibrary, token, scopes: ['write'] }];
+  const log = createLog({ json_logs: true, log_level: 'info' });
   const app = buildServer({
     askOf: () => ask,
     readiness: (signal) => ask('system.readiness', {}, { signal }),
-    tokens: () => tokens,
-    log: createLog({ json_logs: true, log_level: 'info' }),
+    access: new Access({
+      operatorTokens: () => tokens,
+      libraries: new Set([defaultLibrary]),
+      file: { records: null, save: async () => {} },
+      log,
+    }),
+    consoleDir: '/nowhere',
+    log,
     metrics: createMetrics(),
     version: '0.0.0',
     bind_host: '127.0.0.1',

@@ -1,4 +1,5 @@
 // docs/api.md from the OpenAPI document of the server. A test compares the file with what this returns.
+import { Access } from '../src/access/access.ts';
 import { batchBodyLimit, bodyLimit, valueLimit } from '../src/http/json-body.ts';
 import { buildServer } from '../src/http/server.ts';
 import { createLog } from '../src/telemetry/log.ts';
@@ -24,11 +25,18 @@ export interface Document {
 /** The document of a server that answers nothing. */
 async function openApiDocument(): Promise<Document> {
   const refuse = () => Promise.reject(new Error('this server only describes itself'));
+  const log = createLog({ json_logs: true, log_level: 'silent' });
   const app = buildServer({
     askOf: () => refuse,
     readiness: refuse,
-    tokens: () => [],
-    log: createLog({ json_logs: true, log_level: 'silent' }),
+    access: new Access({
+      operatorTokens: () => [],
+      libraries: new Set(),
+      file: { records: null, save: async () => {} },
+      log,
+    }),
+    consoleDir: '/nowhere',
+    log,
     metrics: createMetrics(),
     version: '0.0.0',
     bind_host: '127.0.0.1',

@@ -4,17 +4,22 @@
  * signal, or a stop that took too long.
  */
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Access } from './access/access.ts';
+import { openAccessFile } from './access/access-file.ts';
 import { startApp } from './app.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
 import { isOperatorError, OperatorError } from './domain/errors.ts';
+import { programDir } from './files/program-files.ts';
 import { listen } from './http/listen.ts';
 import { buildServer } from './http/server.ts';
 import { stopListening } from './http/stop-listening.ts';
 import { accessTokens } from './settings/access-tokens.ts';
 import { isGiven } from './settings/environment.ts';
+import { libraryFolders } from './settings/library-folders.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
 import { secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
@@ -76,6 +81,15 @@ function settingsOrLeave(demo: boolean) {
   }
 }
 
+/** A line with a link for whoever has just started the service. Listening on every address includes the loopback one. */
+function consoleLink(access: Access, token: string, baseUrl: string): string {
+  const holder = access.holderOfToken(token);
+  if (holder === null) return '';
+  const { code } = access.issueCode(holder, 'session');
+  const address = baseUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  return `\nOpen ${address}/#code=${code} within a minute; after that, \`readback open\` gives another link.\n`;
+}
+
 const exitCodeFor = (reason: unknown): number => (isOperatorError(reason, 'store_damaged') ? damagedExitCode : 1);
 
 async function main(): Promise<void> {
@@ -108,11 +122,18 @@ async function main(): Promise<void> {
       newToken: () => randomBytes(32).toString('base64url'),
       monotonic: () => performance.now(),
     });
+    const access = new Access({
+      operatorTokens: tokens,
+      libraries: new Set(libraryFolders(settings).keys()),
+      file: openAccessFile(settings.data_dir, log),
+      log,
+    });
     const server = buildServer({
       ...settings,
       askOf: app.askOf,
       readiness: app.readiness,
-      tokens,
+      access,
+      consoleDir: join(programDir, 'dist', 'console'),
       log,
       metrics,
       version,
@@ -134,6 +155,7 @@ async function main(): Promise<void> {
       stopping = true;
       setTimeout(() => drop('stopping took too long'), stopTimeoutMs).unref();
       await stopListening(server, answerWithinMs);
+      await access.close();
       await app.close();
       await tracing?.close();
       log.info({}, 'stopped');
@@ -153,6 +175,10 @@ async function main(): Promise<void> {
       ...(settings.libraries.dir !== null && { libraries: settings.libraries.dir }),
     };
     log.info({ url: baseUrl, ...kept, version }, 'readback is ready');
+    // Whoever has never opened the console is shown where it is; later on `readback open` does so.
+    const [operator] = tokens();
+    if (process.stdout.isTTY && access.isUnused && settings.libraries.dir === null)
+      process.stdout.write(`${consoleLink(access, operator.token, baseUrl)}\n`);
     void app.over.then((reason) => {
       log.fatal({ err: reason }, 'no library can be opened again: the process ends');
       void stop(exitCodeFor(reason));

@@ -19,6 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
   domain: [],
   compute: ['domain'],
   settings: foundations,
+  access: [...foundations, 'files'],
   telemetry: foundations,
   machines: foundations,
   store: [...foundations, 'files'],
@@ -42,7 +43,7 @@ const mayImport: Record<string, readonly string[]> = {
     'index',
   ],
   mcp: foundations,
-  http: [...foundations, 'telemetry', 'actors', 'settings', 'mcp'],
+  http: [...foundations, 'access', 'telemetry', 'actors', 'settings', 'mcp'],
 };
 
 /** Programs of their own over the whole: they may import everything, and only files beside the folders import them. */
@@ -55,6 +56,8 @@ const placeOf: Record<string, string> = {
   'wink-bm25-text-search': 'engine/words/',
   piscina: 'threads/thread-pool.ts',
   fastify: 'http/',
+  '@fastify/send': 'http/routes/console.ts',
+  cookie: 'http/credentials.ts',
   commander: 'cli/',
   eld: 'compute/text/detect-language.ts',
   stopword: 'compute/text/stop-words.ts',

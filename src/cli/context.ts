@@ -23,7 +23,7 @@ export interface Context {
   /** Where imports over HTTP keep how far they are. */
   stateDir: string;
   stdin: AsyncIterable<Buffer> & { isTTY?: boolean };
-  stdout: NodeJS.WritableStream;
+  stdout: NodeJS.WritableStream & { isTTY?: boolean };
   now: () => number;
   monotonic: () => number;
   newId: () => string;

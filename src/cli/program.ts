@@ -8,6 +8,7 @@ import type { AddArguments } from './commands/add.ts';
 import type { ExportArguments } from './commands/export.ts';
 import type { ImportArguments } from './commands/import.ts';
 import type { JobsArguments, RetryArguments } from './commands/jobs.ts';
+import type { OpenArguments } from './commands/open.ts';
 import type { SearchArguments } from './commands/search.ts';
 import type { TokenArguments } from './commands/token.ts';
 
@@ -20,6 +21,7 @@ export interface GlobalOptions {
 
 export interface Actions {
   serve(options: { demo: boolean }): Promise<void>;
+  open(args: OpenArguments): Promise<ExitCode>;
   add(urls: string[], args: AddArguments): Promise<ExitCode>;
   search(words: string[], args: SearchArguments): Promise<ExitCode>;
   status(): Promise<ExitCode>;
@@ -66,6 +68,10 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
   command('serve', 'run the service in the foreground, as `npm start` does')
     .option('--demo', 'in a data folder of its own, with sample pages and a search')
     .action(({ demo = false }) => actions.serve({ demo }));
+
+  command('open', 'the console in a browser, by a link that works once, for a minute')
+    .option('--print', 'show the link, start no browser')
+    .action(({ print = false }) => run(actions.open({ print })));
 
   command('add', 'hand pages in; the service fetches those that come without text')
     .argument('<url...>', 'addresses; - reads them from standard input, one a line')

@@ -11,11 +11,12 @@ export type ErrorCode =
   | 'extraction_unavailable'
   | 'overloaded'
   | 'over_quota'
+  | 'rate_limited'
   | 'shutting_down';
 
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** For `overloaded` and `store_unavailable`: when to try again, seconds. */
+  /** For `overloaded`, `rate_limited` and `store_unavailable`: when to try again, seconds. */
   readonly retryAfterS: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: { retryAfterS?: number; cause?: unknown } = {}) {

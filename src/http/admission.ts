@@ -1,10 +1,10 @@
 /**
- * What happens to every request before any work: where it comes from (403), who sends it (401), what that token may do (403), and
+ * What happens to every request before any work: where it comes from (403), who sends it (401), what that one may do (403), and
  * whether there is such a route (404, told only to those who may ask). It also makes sure that every route says who may call it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuthToken } from '../domain/access.ts';
-import { bearerToken, mayCall, tokenVerifier } from './bearer-auth.ts';
+import type { Access } from '../access/access.ts';
+import { presentedBy } from './credentials.ts';
 import { unauthenticated } from './errors.ts';
 import { type GuardSettings, hostGuard } from './host-guard.ts';
 import type { RouteEntry } from './http-app.ts';
@@ -22,27 +22,26 @@ function refuse(request: FastifyRequest, reply: FastifyReply, status: number, bo
 /** The check of one request: null lets it pass, else it has been answered. */
 export type Admit = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 
-function admission(settings: GuardSettings, tokens: () => readonly AuthToken[]): Admit {
+function admission(settings: GuardSettings, access: Access): Admit {
   const foreign = hostGuard(settings);
-  const holderOf = tokenVerifier(tokens);
   return (request, reply) => {
     const objection = foreign(request.raw);
     if (objection !== null) return refuse(request, reply, 403, { detail: objection });
     const { scope } = request.routeOptions.config;
     if (scope === 'public') return null;
-    const token = bearerToken(request.raw);
-    const holder = token === null ? null : holderOf(token);
+    const holder = presentedBy(request.raw, access);
     if (holder === null) return refuse(request, reply, 401, unauthenticated);
     if (scope === undefined) return refuse(request, reply, 404, { detail: 'no such route' });
-    if (!mayCall(holder, scope)) return refuse(request, reply, 403, { detail: `token lacks required scope: ${scope}` });
+    if (!holder.scopes.includes(scope))
+      return refuse(request, reply, 403, { detail: `token lacks required scope: ${scope}` });
     request.holder = holder;
     return null;
   };
 }
 
 /** Install the checks, before any route is registered. Returns the check for requests that never reach the router. */
-export function admitOnly(app: FastifyInstance, settings: GuardSettings, tokens: () => readonly AuthToken[]): Admit {
-  const admit = admission(settings, tokens);
+export function admitOnly(app: FastifyInstance, settings: GuardSettings, access: Access): Admit {
+  const admit = admission(settings, access);
   const table: RouteEntry[] = [];
   app.decorate('routeTable', table);
   app.decorateRequest('holder', null);

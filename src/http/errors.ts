@@ -23,11 +23,16 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
   extraction_unavailable: 501,
   overloaded: 503,
   over_quota: 507,
+  rate_limited: 429,
   shutting_down: 503,
 };
 
 /** Seconds to wait where the error does not say. */
-const defaultRetryAfterS: Partial<Record<ErrorCode, number>> = { store_unavailable: 5, overloaded: 1 };
+const defaultRetryAfterS: Partial<Record<ErrorCode, number>> = {
+  store_unavailable: 5,
+  overloaded: 1,
+  rate_limited: 60,
+};
 
 /** Nobody reads it: the caller had gone. It is for logs and metrics (as several proxies use it). */
 const clientGone = 499;

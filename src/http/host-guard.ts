@@ -1,10 +1,11 @@
 /**
  * Who is being addressed and from which page: the guard against DNS rebinding and foreign web pages (design "Host / Origin").
  * While the service listens on loopback only, Host must name loopback or be allowed by the operator. Origin, where a browser
- * sends it, must be loopback, a browser extension or allowed, whatever the service listens on. No CORS headers are ever sent.
+ * sends it, must be loopback, a browser extension, allowed, or the page of an allowed host itself, whatever the service listens on.
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { headerValues, isOriginOf } from './credentials.ts';
 
 export interface GuardSettings {
   bind_host: string;
@@ -28,15 +29,6 @@ export function isLoopback(host: string): boolean {
 /** An address as the Host header has it. */
 const hostOf = (address: string): string => (isIP(address) === 6 ? `[${address}]` : address);
 
-function headerValues(request: IncomingMessage, name: string): string[] {
-  const { rawHeaders } = request;
-  const values: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i].length === name.length && rawHeaders[i].toLowerCase() === name) values.push(rawHeaders[i + 1]);
-  }
-  return values;
-}
-
 /** A function from a request to what is wrong with where it comes from, or null where nothing is. */
 export function hostGuard(settings: GuardSettings): (request: IncomingMessage) => string | null {
   const checksHost = isLoopback(settings.bind_host);
@@ -47,13 +39,17 @@ export function hostGuard(settings: GuardSettings): (request: IncomingMessage) =
     loopbackHost.test(host) || hosts.has(host.toLowerCase()) || hosts.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));
   const originAllowed = (origin: string): boolean =>
     loopbackOrigin.test(origin) || extensionOrigin.test(origin) || origins.has(origin.toLowerCase());
+  // The console's page on a host that the operator named: a name that was made to point here is none of those.
+  const isOwnPage = (origin: string, [host = '']: string[], request: IncomingMessage): boolean =>
+    hostAllowed(host) && isOriginOf(origin, request);
   return (request) => {
     // A full URL as request target would carry a host of its own.
     if (checksHost && request.url?.startsWith('/') === false && request.url !== '*') return 'host not allowed';
     const host = headerValues(request, 'host');
     if (checksHost && (host.length !== 1 || !hostAllowed(host[0]))) return 'host not allowed';
     const origin = headerValues(request, 'origin');
-    if (origin.length > 1 || (origin.length === 1 && !originAllowed(origin[0]))) return 'origin not allowed';
+    const isForeign = ([sent]: string[]) => !originAllowed(sent) && !isOwnPage(sent, host, request);
+    if (origin.length > 1 || (origin.length === 1 && isForeign(origin))) return 'origin not allowed';
     return null;
   };
 }

@@ -2,12 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Access, Holder } from '../access/access.ts';
 import type { RouteScope } from '../domain/access.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { Ask, Readiness } from '../domain/messages.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { TokenHolder } from './bearer-auth.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -19,8 +19,8 @@ declare module 'fastify' {
     namesCauseInWords?: boolean;
   }
   interface FastifyRequest {
-    /** Set once the token is known; null on public routes. */
-    holder: TokenHolder | null;
+    /** Set once token or session is known; null on public routes. */
+    holder: Holder | null;
   }
   interface FastifyInstance {
     /** Every route there is, as it was registered. */
@@ -49,6 +49,9 @@ export interface RouteContext {
   asking(reply: FastifyReply): Ask;
   /** Of the libraries together. */
   readiness(signal: AbortSignal): Promise<Readiness>;
+  access: Access;
+  /** Folder of the console's files. */
+  consoleDir: string;
   metrics: Metrics;
   /** Between two keep-alive comments of the event stream, ms. */
   heartbeatMs: number;
@@ -63,7 +66,7 @@ export interface RouteContext {
 }
 
 /** Who asks, on a route that has a scope. */
-export function holderOf({ holder }: FastifyRequest): TokenHolder {
+export function holderOf({ holder }: FastifyRequest): Holder {
   if (holder === null) throw new TypeError('a route with a scope was called without a token');
   return holder;
 }

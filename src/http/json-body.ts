@@ -11,6 +11,8 @@ import { bodyInvalid, encodingInvalid, keyInvalid } from './request-invalid.ts';
 
 /** Bytes of a body, everywhere but the batch: design "body limits". */
 export const bodyLimit = 16 * 1024 * 1024;
+/** Of who is not known yet: a code, or a token as long as a header may be. */
+export const strangersBodyLimit = 32 * 1024;
 /** Bytes of a batch of pages. */
 export const batchBodyLimit = 64 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ import swagger from '@fastify/swagger';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RouteScope } from '../domain/access.ts';
-import { whoAmIResponse } from '../domain/access.ts';
+import * as access from '../domain/access.ts';
 import * as blacklist from '../domain/blacklist.ts';
 import * as cluster from '../domain/cluster.ts';
 import * as compare from '../domain/compare.ts';
@@ -19,6 +19,7 @@ import * as page from '../domain/page.ts';
 import * as queryLog from '../domain/query-log.ts';
 import * as search from '../domain/search.ts';
 import * as watch from '../domain/watch.ts';
+import { cookieName } from './credentials.ts';
 import { errorResponse } from './errors.ts';
 import type { HttpApp } from './http-app.ts';
 import { httpValidationError } from './request-invalid.ts';
@@ -37,9 +38,14 @@ const components: Readonly<Record<string, z.ZodType>> = {
   ClusterRunResponse: cluster.clusterRunResponse,
   ClusterRunsResponse: cluster.clusterRunsResponse,
   ClusterSummary: cluster.clusterSummary,
+  CodeResponse: access.codeResponse,
   CompareRequest: compare.compareRequest,
   CompareResponse: compare.compareResponse,
   ErrorResponse: errorResponse,
+  CreateCodeRequest: access.createCodeRequest,
+  CreateSessionRequest: access.createSessionRequest,
+  CreatedTokenResponse: access.createdTokenResponse,
+  CreateTokenRequest: access.createTokenRequest,
   CreateWatchRequest: watch.createWatchRequest,
   EntityDetailResponse: entity.entityDetailResponse,
   EntitySummary: entity.entitySummary,
@@ -72,6 +78,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   PageStatusBatchRequest: page.pageStatusBatchRequest,
   PageStatusBatchResponse: page.pageStatusBatchResponse,
   PageStatusResponse: page.pageStatusResponse,
+  PairRequest: access.pairRequest,
+  PairResponse: access.pairResponse,
   QueryLogListResponse: queryLog.queryLogListResponse,
   QueryLogRunResponse: queryLog.queryLogRunResponse,
   RecomputeResponse: cluster.recomputeResponse,
@@ -82,14 +90,17 @@ const components: Readonly<Record<string, z.ZodType>> = {
   SearchFiltersBody: search.searchFiltersBody,
   SearchRequest: search.searchRequest,
   SearchResponse: search.searchResponse,
+  SessionListResponse: access.sessionListResponse,
+  SessionResponse: access.sessionResponse,
   SimilarResponse: search.similarResponse,
   Suggestion: search.suggestion,
+  TokenListResponse: access.tokenListResponse,
   UndoMergeResponse: entity.undoMergeResponse,
   UpdateWatchRequest: watch.updateWatchRequest,
   WatchListResponse: watch.watchListResponse,
   WatchResponse: watch.watchResponse,
   WatchRunAcceptedResponse: watch.watchRunAcceptedResponse,
-  WhoAmIResponse: whoAmIResponse,
+  WhoAmIResponse: access.whoAmIResponse,
 };
 
 const reference = /"#\/components\/schemas\/(\w+)"/g;
@@ -137,8 +148,13 @@ export function describeRoutes(app: HttpApp, version: string): void {
           'A self-hosted index of everything you have read. Results are passages of pages that were handed in.',
         version,
       },
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
-      security: [{ bearer: [] }],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          session: { type: 'apiKey', in: 'cookie', name: cookieName },
+        },
+      },
+      security: [{ bearer: [] }, { session: [] }],
     },
     transform: (given) => {
       const { schema, route } = given;
@@ -159,6 +175,7 @@ const meanings = {
   409: 'not in this state',
   413: 'the body is too large, or holds too many values',
   422: 'the request is invalid',
+  429: 'too many wrong attempts: try again later',
   501: 'no way to extract text from HTML',
   503: 'try again later, or nothing can answer this now',
   507: 'the storage quota is used up',

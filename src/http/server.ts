@@ -5,8 +5,8 @@
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import type { Access } from '../access/access.ts';
 import type { BodyRoom } from '../compute/structures/body-room.ts';
-import type { AuthToken } from '../domain/access.ts';
 import type { Ask } from '../domain/messages.ts';
 import { maxPathTextLength } from '../domain/texts.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -29,6 +29,7 @@ import { boundAhead } from './requests-ahead.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { blacklistRoutes } from './routes/blacklist.ts';
 import { clusterRoutes } from './routes/clusters.ts';
+import { consoleRoutes } from './routes/console.ts';
 import { entityRoutes } from './routes/entities.ts';
 import { evaluationRoutes } from './routes/evaluation.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -41,6 +42,8 @@ import { openapiRoutes } from './routes/openapi.ts';
 import { pageRoutes } from './routes/pages.ts';
 import { queryLogRoutes } from './routes/query-log.ts';
 import { searchRoutes } from './routes/search.ts';
+import { sessionRoutes } from './routes/sessions.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { watchRoutes } from './routes/watches.ts';
 import { whoAmIRoutes } from './routes/whoami.ts';
 import { type DrainLimits, takeUnreadBodies } from './unread-body.ts';
@@ -50,7 +53,9 @@ export interface ServerOptions extends GuardSettings {
   /** A library by its name. */
   askOf: (name: string) => Ask;
   readiness: RouteContext['readiness'];
-  tokens: () => readonly AuthToken[];
+  access: Access;
+  /** Folder of the console's files; there need be none. */
+  consoleDir: string;
   log: FastifyBaseLogger;
   metrics: Metrics;
   events: Pick<Settings['events'], 'heartbeat_s'>;
@@ -68,6 +73,8 @@ const routeGroups: readonly RouteGroup[] = [
   healthRoutes,
   metricsRoutes,
   whoAmIRoutes,
+  sessionRoutes,
+  tokenRoutes,
   pageRoutes,
   blacklistRoutes,
   jobRoutes,
@@ -81,6 +88,7 @@ const routeGroups: readonly RouteGroup[] = [
   adminRoutes,
   entityRoutes,
   openapiRoutes,
+  consoleRoutes,
 ];
 
 function measure(app: HttpApp, { httpDuration }: Metrics): void {
@@ -134,7 +142,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   app.setErrorHandler(answerError);
 
   traceRequests(app);
-  admit = admitOnly(app, options, options.tokens);
+  admit = admitOnly(app, options, options.access);
   const share = new LoopShare();
   shareLoop(app, share);
   boundBodies(app, options.bounds?.bodies);
@@ -156,6 +164,8 @@ export function buildServer(options: ServerOptions): HttpApp {
       return (name, request) => library(name, request, { signal });
     },
     readiness: options.readiness,
+    access: options.access,
+    consoleDir: options.consoleDir,
     metrics: options.metrics,
     heartbeatMs: options.events.heartbeat_s * 1000,
     version: options.version,

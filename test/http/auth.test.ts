@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { Access } from '../../src/access/access.ts';
 import type { AuthToken } from '../../src/domain/access.ts';
-import { tokenVerifier } from '../../src/http/bearer-auth.ts';
 import type { RouteEntry } from '../../src/http/http-app.ts';
 import { reader, sendRaw, testServer, writer } from './test-server.ts';
 
 const unauthenticated = { detail: 'missing or invalid bearer token' };
 const concrete = ({ url }: RouteEntry): string => url.replace(/:\w+/g, 'unknown');
 
-test('every route there is has a scope, and only health and readiness are public', async () => {
+test('every route there is has a scope, and only health, readiness, signing in and the console’s files are public', async () => {
   const { app } = testServer();
   await app.ready();
   const printed = app.printRoutes({ commonPrefix: false }).match(/\((?:GET|POST|PUT|PATCH|DELETE)[^)]*\)/g) ?? [];
@@ -17,7 +17,20 @@ test('every route there is has a scope, and only health and readiness are public
   assert.equal(app.routeTable.length, inRouter.length);
   assert.deepEqual(
     app.routeTable.filter(({ scope }) => scope === 'public').map(({ method, url }) => `${method} ${url}`),
-    ['GET /healthz', 'HEAD /healthz', 'GET /readyz', 'HEAD /readyz'],
+    [
+      'GET /healthz',
+      'HEAD /healthz',
+      'GET /readyz',
+      'HEAD /readyz',
+      'POST /v1/sessions',
+      'POST /v1/pair',
+      'GET /',
+      'HEAD /',
+      'GET /favicon.svg',
+      'HEAD /favicon.svg',
+      'GET /assets/*',
+      'HEAD /assets/*',
+    ],
   );
 });
 
@@ -97,7 +110,7 @@ test('authentication comes before the body is read or checked, and before a rout
     headers: { 'content-type': 'application/json' },
   } as const;
   assert.equal((await app.inject(broken)).statusCode, 401);
-  for (const url of ['/v1/nothing', '/', '/v1/pages/%zz', `/v1/pages/${'x'.repeat(3000)}`]) {
+  for (const url of ['/v1/nothing', '/nothing', '/v1/pages/%zz', `/v1/pages/${'x'.repeat(3000)}`]) {
     const unknown = await app.inject({ url });
     assert.deepEqual([url, unknown.statusCode, unknown.json()], [url, 401, unauthenticated]);
     const known = await app.inject({ url, headers: { authorization: `Bearer ${reader}` } });
@@ -114,16 +127,21 @@ test('whoami tells name and effective scopes', async (t) => {
   assert.deepEqual(await ask(reader), { name: 'phone', scopes: ['read'] });
 });
 
-test('a verifier finds exactly the holders of its tokens', () => {
+test('exactly the holders of the tokens are found', () => {
   const tokens = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(tokens, fc.string(), (known, other) => {
       const list = known.map(
         (token, at): AuthToken => ({ name: `${at}`, library: 'default', token, scopes: ['read'] }),
       );
-      const verify = tokenVerifier(() => list);
-      for (const [at, token] of known.entries()) assert.equal(verify(token)?.name, `${at}`);
-      assert.equal(verify(other) !== null, known.includes(other));
+      const access = new Access({
+        operatorTokens: () => list,
+        libraries: new Set(['default']),
+        file: { records: null, save: async () => {} },
+        log: { warn: () => {} },
+      });
+      for (const [at, token] of known.entries()) assert.equal(access.holderOfToken(token)?.name, `${at}`);
+      assert.equal(access.holderOfToken(other) !== null, known.includes(other));
     }),
   );
 });

@@ -25,6 +25,7 @@ test('every code of a domain error has its status and the body {detail}', async 
     extraction_unavailable: [501, undefined],
     overloaded: [503, '1'],
     over_quota: [507, undefined],
+    rate_limited: [429, '60'],
     shutting_down: [503, undefined],
   };
   for (const code of Object.keys(statusOf) as ErrorCode[]) {

@@ -353,6 +353,10 @@ test('an unknown field is 422 in every body there is, and not repeated beyond it
     '/v1/compare': { query: 'x', models: ['a', 'b'] },
     '/v1/admin/eval/score': {},
     '/v1/admin/eval/replay': {},
+    '/v1/codes': { purpose: 'pair' },
+    '/v1/sessions': { token: 'x' },
+    '/v1/tokens': { name: 'x' },
+    '/v1/pair': { code: 'x', name: 'x' },
     '/v1/feedback': { query_id: 'qr_1', page_id: 'pg_1', relevant: true },
   };
   /** What takes no body, and what speaks a protocol of its own. */

@@ -1,6 +1,7 @@
 /** A server over a system that answers from a table: enough to see how routes ask and how replies and errors are mapped. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import { Access } from '../../src/access/access.ts';
 import { type AuthToken, defaultLibrary } from '../../src/domain/access.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Ask, MessageName, ReplyOf, RequestOf } from '../../src/domain/messages.ts';
@@ -43,12 +44,19 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     { name: 'home', library: defaultLibrary, token: writer, scopes: ['write'] },
     { name: 'phone', library: defaultLibrary, token: reader, scopes: ['read'] },
   ];
+  const access = new Access({
+    operatorTokens: () => tokens,
+    libraries: new Set([defaultLibrary]),
+    file: { records: null, save: async () => {} },
+    log,
+  });
   const metrics = createMetrics();
   metrics.ofLibrary();
   const app = buildServer({
     askOf: () => ask,
     readiness: (signal) => ask('system.readiness', {}, { signal }),
-    tokens: () => tokens,
+    access,
+    consoleDir: '/nowhere',
     log,
     metrics,
     version: '0.0.0',

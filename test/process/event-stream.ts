@@ -19,11 +19,11 @@ export class EventStream {
     this.#connection = connection;
   }
 
-  /** Errors: the status, where the stream is refused. */
-  static async open(url: string, token: string): Promise<EventStream> {
+  /** With a token, or with these headers. Errors: the status, where the stream is refused. */
+  static async open(url: string, sent: string | Record<string, string>): Promise<EventStream> {
     const connection = new AbortController();
     const response = await fetch(`${url}/v1/events`, {
-      headers: { authorization: `Bearer ${token}` },
+      headers: typeof sent === 'string' ? { authorization: `Bearer ${sent}` } : sent,
       signal: connection.signal,
     });
     assert.equal(response.status, 200);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { Access } from '../../src/access/access.ts';
 import type { AuthToken } from '../../src/domain/access.ts';
-import { tokenVerifier } from '../../src/http/bearer-auth.ts';
 import { note } from './rare-states.ts';
 import { mean, percentile, round } from './samples.ts';
 
@@ -12,7 +12,13 @@ const calls = 200_000;
 const bound = 4.5;
 const right = randomBytes(32).toString('base64url');
 const tokens: AuthToken[] = [{ name: 'one', library: 'default', token: right, scopes: ['read', 'write'] }];
-const verify = tokenVerifier(() => tokens);
+const access = new Access({
+  operatorTokens: () => tokens,
+  libraries: new Set(['default']),
+  file: { records: null, save: async () => {} },
+  log: { warn: () => {} },
+});
+const verify = (token: string) => access.holderOfToken(token);
 
 const other = (character: string) => (character === 'x' ? 'y' : 'x');
 const kinds = {

@@ -7,10 +7,11 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { Holder } from '../../access/access.ts';
 import { streamEvent } from '../../actors/system/events.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { EventSubscription } from '../../domain/events.ts';
-import type { RouteGroup } from '../http-app.ts';
+import { holderOf, type RouteGroup } from '../http-app.ts';
 import { LostPeers } from '../lost-peers.ts';
 
 const heartbeat = ':\n\n';
@@ -26,19 +27,25 @@ async function* streamOf(subscription: EventSubscription, heartbeatMs: number): 
   }
 }
 
-export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
-  const open = new Map<EventSubscription, Socket>();
+export const eventRoutes: RouteGroup = (app, { ask, access, heartbeatMs }) => {
+  const open = new Map<EventSubscription, { socket: Socket; holder: Holder }>();
   let closing = false;
 
   const lostPeers = new LostPeers<Socket>();
   const cutLost = async () => {
-    for (const socket of await lostPeers.look([...open.values()])) {
+    for (const socket of await lostPeers.look([...open.values()].map(({ socket }) => socket))) {
       app.log.info('a subscriber of the event stream does not answer any more');
       socket.destroy();
     }
   };
+  // Revoked, or over its time: the latter is only seen when it is looked at.
+  const endUnheld = () => {
+    for (const [subscription, { holder }] of open) if (!access.holds(holder)) subscription.leave();
+  };
+  const stopHearing = access.onRevoked(endUnheld);
   const looking = setInterval(
     () => {
+      endUnheld();
       cutLost().catch((error) => app.log.warn({ err: error }, 'lost subscribers could not be looked for'));
     },
     Math.min(Math.max(heartbeatMs, lookEveryMs.min), lookEveryMs.max),
@@ -48,6 +55,7 @@ export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
   app.addHook('preClose', async () => {
     closing = true;
     clearInterval(looking);
+    stopHearing();
     for (const subscription of open.keys()) subscription.leave();
   });
 
@@ -74,7 +82,8 @@ export const eventRoutes: RouteGroup = (app, { ask, heartbeatMs }) => {
         subscription.leave();
         return reply.hijack();
       }
-      open.set(subscription, request.raw.socket);
+      open.set(subscription, { socket: request.raw.socket, holder: holderOf(request) });
+      endUnheld();
       reply.raw.once('close', () => subscription.leave());
       void subscription.ended.then((reason) => {
         open.delete(subscription);

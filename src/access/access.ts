@@ -1,0 +1,370 @@
+/**
+ * Who may call: tokens of the operator and those made at runtime, sessions, one-time codes. The one place that knows which of them hold now;
+ * what they may do with a route is decided by src/http/admission.ts. States and invariants: docs/access.md.
+ *
+ * A **holder** is who presented a credential that holds. It is made for each request, and `holds` tells later whether it still would be.
+ * Memory is the truth of this process and goes before the file: what is revoked is refused at once, however slow the disk.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { AuthToken, CodePurpose, Scope, SessionResponse, TokenResponse } from '../domain/access.ts';
+import { errorMessage } from '../domain/error-message.ts';
+import { DomainError, unknownId } from '../domain/errors.ts';
+import { isoOf } from '../domain/ids.ts';
+import type { AccessFile, KeptSession, KeptToken } from './access-file.ts';
+import { type Grant, OneTimeCodes } from './one-time-codes.ts';
+
+export interface Holder {
+  /** Of the token, or of the session. */
+  id: string;
+  kind: 'token' | 'session';
+  /** Of the token; a session has that of the token it came from. */
+  name: string;
+  /** Whose pages it may see. */
+  library: string;
+  /** Effective ones: write implies read. */
+  scopes: Scope[];
+  /** Digest of what was presented. */
+  credential: string;
+  /** Digest of the token: the same, or that which the session came from. */
+  issuer: string;
+}
+
+export interface AccessOptions {
+  /** The configured ones, or the generated one; asked each time, as the latter may be replaced. */
+  operatorTokens: () => readonly AuthToken[];
+  /** Those that are served; what is kept for others does not hold. */
+  libraries: ReadonlySet<string>;
+  file: AccessFile;
+  log: { warn(fields: object, message: string): void };
+  /** Ms since the epoch. */
+  now?: () => number;
+}
+
+/** A session ends so long after its last use, ms. */
+export const sessionIdleMs = 30 * 24 * 3600 * 1000;
+/** Of a library: more is refused, and of sessions the one that was not used for longest ends. */
+const mostTokens = 100;
+const mostSessions = 100;
+/** When credentials were last used is written so often at most, ms. */
+const useSavedEveryMs = 10 * 60 * 1000;
+const maxUserAgentLength = 200;
+
+/** A token that holds: of the settings, or kept. */
+interface KnownToken {
+  digest: Buffer;
+  holder: Holder;
+  kept: KeptToken | null;
+}
+
+const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+const hexOf = (secret: string): string => digestOf(secret).toString('hex');
+const newSecret = (): string => randomBytes(32).toString('base64url');
+const newId = (prefix: string): string => `${prefix}_${randomBytes(8).toString('hex')}`;
+
+/** Effective scopes: write implies read. */
+const effective = (scopes: readonly Scope[]): Scope[] => (scopes.includes('write') ? ['read', 'write'] : ['read']);
+/** What somebody asks for, of what the asker has; all of it where nothing is asked for. */
+const granted = (wanted: readonly Scope[] | undefined, own: readonly Scope[]): Scope[] =>
+  effective(wanted ?? own).filter((each) => own.includes(each));
+
+export class Access {
+  readonly #options: AccessOptions;
+  readonly #now: () => number;
+  readonly #codes: OneTimeCodes;
+  #tokens: KeptToken[];
+  #sessions: KeptSession[];
+  /** As of the lists that they were made of. */
+  #known: KnownToken[] = [];
+  #knownOf: { operator: readonly AuthToken[] | null; kept: KeptToken[] | null } = { operator: null, kept: null };
+  /** When operator's tokens were last used, by their digest, ms. */
+  readonly #operatorUse = new Map<string, number>();
+  readonly #revoked = new Set<() => void>();
+  #saving: Promise<void> = Promise.resolve();
+  #useSavedAt: number;
+  #hasUnsavedUse = false;
+
+  constructor(options: AccessOptions) {
+    const { records } = options.file;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#codes = new OneTimeCodes({ now: this.#now, randomBytes });
+    this.#tokens = records?.tokens ?? [];
+    this.#sessions = records?.sessions ?? [];
+    this.#useSavedAt = this.#now();
+  }
+
+  /** Nobody has ever had a session, nor a token made at runtime. */
+  get isUnused(): boolean {
+    return this.#options.file.records === null && this.#tokens.length === 0 && this.#sessions.length === 0;
+  }
+
+  /** Who has this token; null for nobody. All are compared, in constant time. */
+  holderOfToken(secret: string): Holder | null {
+    const presented = digestOf(secret);
+    let found: KnownToken | null = null;
+    for (const each of this.#knownTokens()) {
+      if (timingSafeEqual(presented, each.digest) && found === null) found = each;
+    }
+    if (found === null) return null;
+    const { holder, kept } = found;
+    if (kept === null) this.#operatorUse.set(holder.credential, this.#now());
+    else this.#used(kept);
+    return holder;
+  }
+
+  /** Who has this session; null for nobody. */
+  holderOfSession(secret: string): Holder | null {
+    const session = this.#liveSession(hexOf(secret));
+    if (session === null) return null;
+    this.#used(session);
+    const { id, name, library, scopes, digest, issuer } = session;
+    return { id, kind: 'session', name, library, scopes: [...scopes], credential: digest, issuer };
+  }
+
+  /** Whether what a holder presented would still be taken. */
+  holds({ kind, credential }: Holder): boolean {
+    return kind === 'token' ? this.#isToken(credential) : this.#liveSession(credential) !== null;
+  }
+
+  /** Call this whenever something was revoked; gives what ends it. */
+  onRevoked(listener: () => void): () => void {
+    this.#revoked.add(listener);
+    return () => this.#revoked.delete(listener);
+  }
+
+  /** Errors: DomainError `overloaded`. */
+  issueCode(by: Holder, purpose: CodePurpose, wanted?: readonly Scope[]): { code: string; expires_at: string } {
+    const { library, name, issuer } = by;
+    const grant: Grant = { library, name, issuer, scopes: granted(wanted, by.scopes) };
+    const { code, expiresAt } = this.#codes.issue(purpose, grant);
+    return { code, expires_at: isoOf(expiresAt) };
+  }
+
+  /** What a code grants, which is used up; null for a wrong one, or where the token that it came from is no more. Errors: DomainError `rate_limited`. */
+  redeemCode(purpose: CodePurpose, code: string): Grant | null {
+    const grant = this.#codes.take(purpose, code);
+    return grant !== null && this.#isToken(grant.issuer) ? grant : null;
+  }
+
+  /** Make a session, in the place of the one that the browser had. Errors: DomainError `store_unavailable`. */
+  async openSession(
+    { library, name, issuer, scopes }: Grant,
+    { userAgent, replaces }: { userAgent: string | undefined; replaces: Holder | null },
+  ): Promise<{ secret: string; session: SessionResponse }> {
+    const secret = newSecret();
+    const now = this.#now();
+    const session: KeptSession = {
+      id: newId('ss'),
+      library,
+      name,
+      digest: hexOf(secret),
+      issuer,
+      scopes,
+      created_at: now,
+      last_used_at: now,
+      user_agent: userAgent?.slice(0, maxUserAgentLength) ?? null,
+    };
+    const others = this.#liveSessionsOf(library).filter(({ id }) => id !== replaces?.id);
+    const byUse = others.sort((a, b) => b.last_used_at - a.last_used_at);
+    const ended = new Set([...byUse.slice(mostSessions - 1).map(({ id }) => id), replaces?.id]);
+    this.#sessions = [...this.#sessions.filter(({ id }) => !ended.has(id)), session];
+    this.#tellRevoked();
+    await this.#saveOrUndo(() => {
+      this.#sessions = this.#sessions.filter((each) => each !== session);
+    });
+    return { secret, session: this.#shownSession(session, session.id) };
+  }
+
+  /** Newest first. */
+  sessionsFor({ library, id }: Holder): SessionResponse[] {
+    return this.#liveSessionsOf(library)
+      .sort((a, b) => b.created_at - a.created_at)
+      .map((session) => this.#shownSession(session, id));
+  }
+
+  /** Errors: DomainError `not_found`; `store_unavailable` where it ended, but the disk does not know. */
+  async endSession({ library }: Holder, sessionId: string): Promise<void> {
+    const session = this.#liveSessionsOf(library).find(({ id }) => id === sessionId);
+    if (session === undefined) throw unknownId('session', sessionId);
+    this.#sessions = this.#sessions.filter((each) => each !== session);
+    this.#tellRevoked();
+    await this.#save();
+  }
+
+  /** Those of the settings first, then oldest first. */
+  tokensFor(holder: Holder): TokenResponse[] {
+    return this.#knownTokens()
+      .filter((each) => each.holder.library === holder.library)
+      .map((each) => this.#shownToken(each, holder));
+  }
+
+  /** Errors: DomainError `conflict` when the library has as many as it may have, `store_unavailable`. */
+  async createToken(
+    { library, scopes: own }: Pick<Holder, 'library' | 'scopes'>,
+    made: { name: string; scopes: readonly Scope[] | undefined; source: 'created' | 'paired'; origin: string | null },
+  ): Promise<TokenResponse & { token: string }> {
+    if (this.#tokens.filter((each) => each.library === library).length >= mostTokens)
+      throw new DomainError('conflict', `there are ${mostTokens} tokens: revoke one that is not used any more`);
+    const secret = newSecret();
+    const token: KeptToken = {
+      id: newId('tk'),
+      library,
+      name: made.name,
+      digest: hexOf(secret),
+      scopes: granted(made.scopes, own),
+      source: made.source,
+      origin: made.origin,
+      created_at: this.#now(),
+      last_used_at: null,
+    };
+    this.#tokens = [...this.#tokens, token];
+    await this.#saveOrUndo(() => {
+      this.#tokens = this.#tokens.filter((each) => each !== token);
+    });
+    return { ...this.#shownToken(knownOf(token), null), token: secret };
+  }
+
+  /** Ends the sessions that came from it, too. Errors: DomainError `not_found`, `conflict` for one of the settings, `store_unavailable`. */
+  async revokeToken({ library }: Holder, tokenId: string): Promise<void> {
+    const found = this.#knownTokens().find(({ holder }) => holder.library === library && holder.id === tokenId);
+    if (found === undefined) throw unknownId('token', tokenId);
+    const { kept } = found;
+    if (kept === null) throw new DomainError('conflict', 'this token is of the settings: take it out there');
+    this.#tokens = this.#tokens.filter((each) => each !== kept);
+    this.#sessions = this.#sessions.filter(({ issuer }) => issuer !== kept.digest);
+    this.#tellRevoked();
+    await this.#save();
+  }
+
+  /** Whether a token of this origin's extension holds. */
+  isPairedOrigin(origin: string): boolean {
+    return this.#knownTokens().some(({ kept }) => kept?.source === 'paired' && kept.origin === origin);
+  }
+
+  /** Write what is not written yet. */
+  async close(): Promise<void> {
+    if (this.#hasUnsavedUse) await this.#saveUse();
+    await this.#saving.catch(() => {}); // told to who asked for it
+  }
+
+  #knownTokens(): readonly KnownToken[] {
+    const operator = this.#options.operatorTokens();
+    if (operator !== this.#knownOf.operator || this.#tokens !== this.#knownOf.kept) {
+      const kept = this.#tokens.filter(({ library }) => this.#options.libraries.has(library));
+      this.#known = [...operator.map(operatorToken), ...kept.map(knownOf)];
+      this.#knownOf = { operator, kept: this.#tokens };
+    }
+    return this.#known;
+  }
+
+  #isToken(credential: string): boolean {
+    return this.#knownTokens().some(({ holder }) => holder.credential === credential);
+  }
+
+  #liveSession(digest: string): KeptSession | null {
+    const session = this.#sessions.find((each) => each.digest === digest);
+    return session !== undefined && this.#isLive(session) ? session : null;
+  }
+
+  #liveSessionsOf(library: string): KeptSession[] {
+    return this.#sessions.filter((each) => each.library === library && this.#isLive(each));
+  }
+
+  #isLive({ last_used_at, issuer }: KeptSession): boolean {
+    return this.#now() - last_used_at < sessionIdleMs && this.#isToken(issuer);
+  }
+
+  #shownSession(session: KeptSession, currentId: string): SessionResponse {
+    const { id, name, scopes, created_at, last_used_at, user_agent } = session;
+    return {
+      id,
+      name,
+      scopes: [...scopes],
+      created_at: isoOf(created_at),
+      last_used_at: isoOf(last_used_at),
+      expires_at: isoOf(last_used_at + sessionIdleMs),
+      user_agent,
+      current: id === currentId,
+    };
+  }
+
+  #shownToken({ holder, kept }: KnownToken, by: Holder | null): TokenResponse {
+    const usedAt = kept === null ? (this.#operatorUse.get(holder.credential) ?? null) : kept.last_used_at;
+    return {
+      id: holder.id,
+      name: holder.name,
+      scopes: [...holder.scopes],
+      source: kept?.source ?? 'settings',
+      origin: kept?.origin ?? null,
+      created_at: kept === null ? null : isoOf(kept.created_at),
+      last_used_at: usedAt === null ? null : isoOf(usedAt),
+      current: by?.credential === holder.credential,
+    };
+  }
+
+  #used(record: KeptToken | KeptSession): void {
+    record.last_used_at = this.#now();
+    this.#hasUnsavedUse = true;
+    if (this.#now() - this.#useSavedAt >= useSavedEveryMs) void this.#saveUse();
+  }
+
+  /** Losing when something was last used is no reason to refuse anybody. */
+  async #saveUse(): Promise<void> {
+    this.#useSavedAt = this.#now();
+    this.#hasUnsavedUse = false;
+    await this.#save().catch((error) => {
+      this.#hasUnsavedUse = true;
+      this.#options.log.warn({ err: error }, 'when sessions and tokens were last used could not be written');
+    });
+  }
+
+  async #saveOrUndo(undo: () => void): Promise<void> {
+    await this.#save().catch((error) => {
+      undo();
+      throw error;
+    });
+  }
+
+  /** One after the other, each with all that is there when its turn comes. Errors: DomainError `store_unavailable`. */
+  #save(): Promise<void> {
+    const save = () => {
+      // Of a library or a token that is not there now it may be again, so only time ends what is kept.
+      const now = this.#now();
+      this.#sessions = this.#sessions.filter(({ last_used_at }) => now - last_used_at < sessionIdleMs);
+      return this.#options.file.save({ format: 1, tokens: this.#tokens, sessions: this.#sessions });
+    };
+    this.#saving = this.#saving.then(save, save);
+    return this.#saving.catch((cause) => {
+      throw new DomainError('store_unavailable', `access.json cannot be written: ${errorMessage(cause)}`, { cause });
+    });
+  }
+
+  #tellRevoked(): void {
+    for (const listener of this.#revoked) listener();
+  }
+}
+
+function operatorToken({ name, library, token, scopes }: AuthToken): KnownToken {
+  const digest = digestOf(token);
+  const credential = digest.toString('hex');
+  const id = `settings:${name}`;
+  const holder: Holder = {
+    id,
+    kind: 'token',
+    name,
+    library,
+    scopes: effective(scopes),
+    credential,
+    issuer: credential,
+  };
+  return { digest, holder, kept: null };
+}
+
+function knownOf(kept: KeptToken): KnownToken {
+  const { id, name, library, scopes, digest } = kept;
+  return {
+    digest: Buffer.from(digest, 'hex'),
+    holder: { id, kind: 'token', name, library, scopes: [...scopes], credential: digest, issuer: digest },
+    kept,
+  };
+}

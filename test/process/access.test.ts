@@ -1,0 +1,95 @@
+/** Sessions, tokens and one-time codes of a running service: `readback open`, restarts, what is revoked, several libraries. */
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Cli } from '../cli/run-cli.ts';
+import { EventStream } from './event-stream.ts';
+import { RunningService, token, until } from './service.ts';
+
+const ownPage = { 'sec-fetch-site': 'same-origin' };
+
+/** The cookie of a session that a code or a token makes. */
+async function signIn(service: RunningService, body: object): Promise<string> {
+  const { status, headers } = await service.call('POST', '/v1/sessions', body, { token: null, headers: ownPage });
+  assert.equal(status, 201);
+  return String(headers.get('set-cookie')).split(';')[0];
+}
+
+const asPage = (cookie: string) => ({ token: null, headers: { ...ownPage, cookie } });
+
+test('`readback open` prints a link that signs one browser in; the session outlives kill -9, and is not in the log', async (t) => {
+  const service = await RunningService.start(t);
+  const cli = new Cli(service.home, { SERVICE_AUTH_TOKEN: token });
+  const { url } = await cli.json<{ url: string }>(['--url', service.url, 'open']);
+  assert.ok(url.startsWith(`${service.url}/#code=`));
+  const printed = await cli.run(['--url', service.url, 'open', '--print']);
+  assert.deepEqual([printed.code, printed.stderr], [0, 'it signs one browser in, within a minute\n']);
+  assert.match(printed.stdout, /^http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{43}\n$/);
+  const code = new URL(url).hash.slice('#code='.length);
+  const cookie = await signIn(service, { code });
+  const again = await service.call('POST', '/v1/sessions', { code }, { token: null });
+  assert.deepEqual([again.status, again.body], [401, { detail: 'missing or invalid bearer token' }]);
+  await service.kill();
+  const path = join(service.dataDir, 'access.json');
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const secret = cookie.split('=')[1];
+  assert.ok(!readFileSync(path, 'utf8').includes(secret));
+  // The cookie's name has the port, which is another one now.
+  await service.start();
+  const renamed = `readback_session_${new URL(service.url).port}=${secret}`;
+  assert.equal((await service.call('GET', '/v1/jobs', undefined, asPage(renamed))).status, 200);
+  await service.stop();
+  for (const each of [secret, code]) assert.ok(!service.output.includes(each));
+});
+
+test('an event stream ends when what opened it is revoked, and the others go on', async (t) => {
+  const service = await RunningService.start(t, { SERVICE_EVENTS__HEARTBEAT_S: '3600' });
+  const made = await service.call<{ id: string; token: string }>('POST', '/v1/tokens', { name: 'phone' });
+  assert.equal(made.status, 201);
+  const cookie = await signIn(service, { token });
+  const streams = [made.body.token, asPage(cookie).headers, token].map((sent) => EventStream.open(service.url, sent));
+  const [ofToken, ofSession, other] = await Promise.all(streams);
+  for (const stream of [ofToken, ofSession, other]) assert.equal((await stream.next())?.name, 'snapshot');
+  assert.equal((await service.call('DELETE', `/v1/tokens/${made.body.id}`)).status, 204);
+  assert.equal(await ofToken.next(), null);
+  const refused = await service.call('GET', '/v1/whoami', undefined, { token: made.body.token });
+  assert.equal(refused.status, 401);
+  assert.equal((await service.call('DELETE', '/v1/sessions/current', undefined, asPage(cookie))).status, 204);
+  assert.equal(await ofSession.next(), null);
+  assert.equal((await service.call('GET', '/v1/whoami', undefined, asPage(cookie))).status, 401);
+  await service.call('POST', '/v1/pages', { url: 'https://a.example/', body_extracted: 'A page.' });
+  assert.equal((await other.next())?.name, 'job');
+  other.close();
+});
+
+test('a session belongs to the library of its token', async (t) => {
+  const ben = 'token-of-ben-4711';
+  const tokens = [
+    { name: 'laptop', token, library: 'anna' },
+    { name: 'laptop', token: ben, library: 'ben' },
+  ];
+  const service = RunningService.prepare(t, {
+    SERVICE_AUTH_TOKEN: '',
+    SERVICE_AUTH_TOKENS: JSON.stringify(tokens),
+  });
+  await service.start({ SERVICE_LIBRARIES__DIR: join(service.home, 'libraries') });
+  const cookie = await signIn(service, { token: ben });
+  const added = async () => {
+    const body = { url: 'https://ben.example/', title: 'Of Ben', body_extracted: 'Herons wade in shallow water.' };
+    return (await service.call('POST', '/v1/pages', body, asPage(cookie))).status < 300;
+  };
+  await until(added, 'the library is open');
+  const pages = async (options: { token?: string | null }) =>
+    (await service.call<{ pages: unknown[] }>('GET', '/v1/pages', undefined, options)).body.pages.length;
+  assert.deepEqual([await pages(asPage(cookie)), await pages({ token: ben })], [1, 1]);
+  assert.equal(await pages({}), 0);
+  const { id } = (await service.call<{ id: string }>('POST', '/v1/tokens', { name: 'tablet' }, { token: ben })).body;
+  const seen = await service.call<{ tokens: { id: string }[] }>('GET', '/v1/tokens');
+  assert.deepEqual(
+    seen.body.tokens.map((each) => each.id),
+    ['settings:laptop'],
+  );
+  assert.deepEqual((await service.call('GET', '/v1/sessions')).body, { sessions: [] });
+  assert.equal((await service.call('DELETE', `/v1/tokens/${id}`)).status, 404);
+});
