@@ -74,6 +74,7 @@ const program = createProgram({
     },
     // A command loads what it needs when it runs: everything takes a second.
     open: async (args) => (await import('./commands/open.ts')).openCommand(context(), args),
+    pair: async () => (await import('./commands/pair.ts')).pairCommand(context()),
     add: async (...given) => (await import('./commands/add.ts')).addCommand(context(), ...given),
     search: async (...given) => (await import('./commands/search.ts')).searchCommand(context(), ...given),
     status: async () => (await import('./commands/status.ts')).statusCommand(context()),

@@ -22,6 +22,7 @@ export interface GlobalOptions {
 export interface Actions {
   serve(options: { demo: boolean }): Promise<void>;
   open(args: OpenArguments): Promise<ExitCode>;
+  pair(): Promise<ExitCode>;
   add(urls: string[], args: AddArguments): Promise<ExitCode>;
   search(words: string[], args: SearchArguments): Promise<ExitCode>;
   status(): Promise<ExitCode>;
@@ -72,6 +73,8 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
   command('open', 'the console in a browser, by a link that works once, for a minute')
     .option('--print', 'show the link, start no browser')
     .action(({ print = false }) => run(actions.open({ print })));
+
+  command('pair', 'a code for the browser extension, which works once, for a minute').action(() => run(actions.pair()));
 
   command('add', 'hand pages in; the service fetches those that come without text')
     .argument('<url...>', 'addresses; - reads them from standard input, one a line')

@@ -1,9 +1,11 @@
 /**
- * What happens to every request before any work: where it comes from (403), who sends it (401), what that one may do (403), and
- * whether there is such a route (404, told only to those who may ask). It also makes sure that every route says who may call it.
+ * What happens to every request before any work: where it comes from (403), which origins may read the answer, who sends it (401), what
+ * that one may do (403), and whether there is such a route (404, told only to those who may ask). It also makes sure that every route says
+ * who may call it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
+import { allowOrigin } from './cors.ts';
 import { presentedBy } from './credentials.ts';
 import { unauthenticated } from './errors.ts';
 import { type GuardSettings, hostGuard } from './host-guard.ts';
@@ -27,6 +29,7 @@ function admission(settings: GuardSettings, access: Access): Admit {
   return (request, reply) => {
     const objection = foreign(request.raw);
     if (objection !== null) return refuse(request, reply, 403, { detail: objection });
+    if (allowOrigin(request, reply, access)) return reply;
     const { scope } = request.routeOptions.config;
     if (scope === 'public') return null;
     const holder = presentedBy(request.raw, access);

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { isExtension } from './cors.ts';
 import { headerValues, isOriginOf } from './credentials.ts';
 
 export interface GuardSettings {
@@ -15,7 +16,6 @@ export interface GuardSettings {
 
 const loopbackHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 const loopbackOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
-const extensionOrigin = /^(?:chrome|moz|safari-web|ms-browser|edge)-extension:\/\/[^/\s]+$/i;
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -38,7 +38,7 @@ export function hostGuard(settings: GuardSettings): (request: IncomingMessage) =
   const hostAllowed = (host: string): boolean =>
     loopbackHost.test(host) || hosts.has(host.toLowerCase()) || hosts.has(host.toLowerCase().replace(/:\d{1,5}$/, ''));
   const originAllowed = (origin: string): boolean =>
-    loopbackOrigin.test(origin) || extensionOrigin.test(origin) || origins.has(origin.toLowerCase());
+    loopbackOrigin.test(origin) || isExtension(origin) || origins.has(origin.toLowerCase());
   // The console's page on a host that the operator named: a name that was made to point here is none of those.
   const isOwnPage = (origin: string, [host = '']: string[], request: IncomingMessage): boolean =>
     hostAllowed(host) && isOriginOf(origin, request);

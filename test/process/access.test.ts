@@ -43,6 +43,24 @@ test('`readback open` prints a link that signs one browser in; the session outli
   for (const each of [secret, code]) assert.ok(!service.output.includes(each));
 });
 
+test('`readback pair` prints a code that an extension exchanges for a token', async (t) => {
+  const service = await RunningService.start(t);
+  const cli = new Cli(service.home, { SERVICE_AUTH_TOKEN: token });
+  const printed = await cli.run(['--url', service.url, 'pair']);
+  assert.equal(printed.code, 0);
+  const [, code, address] = /^code {5}(\S{9})\naddress {2}(\S+)\n$/.exec(printed.stdout) ?? [];
+  assert.equal(address, service.url);
+  const origin = 'moz-extension://3c1f2aab-0000-4000-8000-000000000000';
+  const request = { token: null, headers: { origin } };
+  const paired = await service.call<{ token: string }>('POST', '/v1/pair', { code, name: 'Firefox' }, request);
+  assert.deepEqual([paired.status, paired.headers.get('access-control-allow-origin')], [201, origin]);
+  await service.kill();
+  await service.start();
+  const asked = await service.call('GET', '/v1/whoami', undefined, { token: paired.body.token, headers: { origin } });
+  assert.deepEqual([asked.status, asked.body], [200, { name: 'Firefox', scopes: ['read', 'write'] }]);
+  assert.equal(asked.headers.get('access-control-allow-origin'), origin);
+});
+
 test('an event stream ends when what opened it is revoked, and the others go on', async (t) => {
   const service = await RunningService.start(t, { SERVICE_EVENTS__HEARTBEAT_S: '3600' });
   const made = await service.call<{ id: string; token: string }>('POST', '/v1/tokens', { name: 'phone' });
