@@ -24,7 +24,7 @@ const mayImport: Record<string, readonly string[]> = {
   machines: foundations,
   store: [...foundations, 'files'],
   // The pool is below the engine, the entries are above it; no file imports itself by way of others.
-  threads: [...foundations, 'engine'],
+  threads: [...foundations, 'engine', 'importers'],
   engine: [...foundations, 'files', 'threads'],
   providers: [...foundations, 'files'],
   importers: foundations,
@@ -40,6 +40,7 @@ const mayImport: Record<string, readonly string[]> = {
     'engine',
     'providers',
     'telemetry',
+    'importers',
     'index',
   ],
   mcp: foundations,

@@ -5,6 +5,7 @@ import { clustersService } from '../actors/clusters/clusters.ts';
 import { entitiesService } from '../actors/entities/entities.ts';
 import { forgettingService } from '../actors/forgetting/forgetting.ts';
 import { indexesService } from '../actors/indexes/indexes.ts';
+import { importsService } from '../actors/ingest/imports.ts';
 import { type PageIndexer, pageIndexer } from '../actors/ingest/index-page.ts';
 import { intakeService } from '../actors/ingest/intake.ts';
 import { queriesService } from '../actors/jobs/queries.ts';
@@ -26,6 +27,7 @@ import { watchesService } from '../actors/watches/watches.ts';
 import { isKnownProvider } from '../providers/provider-settings.ts';
 import { jobHandlersOf } from './job-handlers.ts';
 import { capacityOf, heldByNetwork, limitsOf } from './job-limits.ts';
+import { temporaryFolder } from './open-outside.ts';
 import type { Parts } from './parts.ts';
 
 /** What services are made of beside the parts. */
@@ -106,7 +108,7 @@ function foundation({
 
 /** What brings pages in, knows of them, orders them and lets them go. */
 function collection(parts: ServiceParts) {
-  const { settings, log, metrics, store, feed, threads, outside, ask, commit, index, now, monotonic } = parts;
+  const { settings, log, metrics, path, store, feed, threads, outside, ask, commit, index, now, monotonic } = parts;
   const { reader } = store;
   const maxAttempts = settings.jobs.max_attempts;
   return {
@@ -123,6 +125,19 @@ function collection(parts: ServiceParts) {
       quotaBytes: settings.storage.max_bytes,
       usedBytes: () => store.usedBytes(),
       metrics,
+      now,
+    }),
+    imports: importsService({
+      reader,
+      commit,
+      dir: join(temporaryFolder(path), 'imports'),
+      extract: threads.extractor.extract,
+      canonicalize: settings.canonicalize,
+      maxAttempts,
+      quotaBytes: settings.storage.max_bytes,
+      usedBytes: () => store.usedBytes(),
+      metrics,
+      log,
       now,
     }),
     queries: queriesService({

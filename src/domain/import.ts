@@ -1,5 +1,8 @@
-/** Imports: one item of a source, and how far an import is. Times are ms since the epoch. */
+/** Imports: one item of a source, and how far an import is. Times are ms since the epoch; in answers datetimes. */
+import { z } from 'zod';
+import { datetime } from './ids.ts';
 import type { PageMetadata } from './metadata.ts';
+import { storedText } from './texts.ts';
 
 /** Where a source can come from, as `--format` names it. */
 export const importFormats = [
@@ -83,3 +86,30 @@ export interface FailedItem {
 export function noCounts(): ImportCounts {
   return { accepted: 0, to_fetch: 0, revisit: 0, blacklisted: 0, failed: 0, skipped: {} };
 }
+
+/** A file that is sent to be imported: what it is called, and what it is. */
+export const importQuery = z.object({
+  name: storedText(255).min(1),
+  format: z.enum(['auto', ...importFormats]).default('auto'),
+});
+export type ImportQuery = z.infer<typeof importQuery>;
+
+const importStatuses = ['running', 'done', 'failed', 'stopped'] as const;
+
+export const importResponse = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  format: z.enum(importFormats),
+  status: z.enum(importStatuses),
+  bytes: z.int(),
+  items: z.int().describe('read so far'),
+  created: z.int(),
+  revisits: z.int(),
+  skipped: z.array(z.strictObject({ reason: z.string(), count: z.int() })),
+  error: z.string().nullable(),
+  started_at: datetime,
+  ended_at: datetime.nullable(),
+});
+export type ImportResponse = z.infer<typeof importResponse>;
+export const importListResponse = z.strictObject({ imports: z.array(importResponse) });
+export type ImportListResponse = z.infer<typeof importListResponse>;

@@ -27,6 +27,7 @@ import type {
   ScoreReport,
 } from './evaluation.ts';
 import type { EventSubscription } from './events.ts';
+import type { ImportListResponse, ImportQuery, ImportResponse } from './import.ts';
 import type { JobListQuery, JobListResponse, JobResponse, JobRetryBatchRequest, JobRetryBatchResponse } from './job.ts';
 import type { MetricsSummaryResponse, MetricsTimeseriesResponse, SummaryQuery, TimeseriesQuery } from './metrics.ts';
 import type {
@@ -102,6 +103,16 @@ export interface Messages {
   'page.ingest': { request: IngestPageRequest; reply: IngestOutcome };
   /** Items as they came: each is validated by itself. */
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
+  /**
+   * Take a file in; answered when it is here and understood, and goes on from then. `bytes`: the file in pieces.
+   * Errors: `invalid` for what cannot be imported, `overloaded`, `over_quota`, `store_unavailable` where there is no room; those of the bytes.
+   */
+  'import.begin': { request: ImportQuery & { bytes: AsyncIterable<Buffer> }; reply: ImportResponse };
+  /** Of this process, newest first. */
+  'import.list': { request: Record<string, never>; reply: ImportListResponse };
+  'import.get': { request: { import_id: string }; reply: ImportResponse };
+  /** Answered when it has stopped; one that is over stays as it is. */
+  'import.stop': { request: { import_id: string }; reply: undefined };
   /** Newest first. */
   'page.list': { request: PageListQuery; reply: PageListResponse };
   'page.get': { request: { page_id: string }; reply: PageFacts };

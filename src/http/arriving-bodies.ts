@@ -1,7 +1,8 @@
 /**
  * The memory of bodies that arrive, over all connections. A body takes room as it comes, until its request is answered; where there is none its
  * connection is not read, and the time limit of the request ends who waits for too long. Small bodies do not wait. A piece of a body costs
- * more than its bytes: 16 MB in pieces of a byte took 6 GB. Its room is counted, and who sends nothing but crumbs is cut off.
+ * more than its bytes: 16 MB in pieces of a byte took 6 GB. Its room is counted, and who sends nothing but crumbs is cut off. Files that are
+ * handed on as they come take none.
  */
 import type { FastifyInstance } from 'fastify';
 import { BodyRoom } from '../compute/structures/body-room.ts';
@@ -23,9 +24,9 @@ export const isCrumbs = (pieces: number, bytes: number) => pieces > mostSmallPie
 
 /** Have bodies take room. Register before anything that reads them. */
 export function boundBodies(app: FastifyInstance, room = new BodyRoom(bodyRoom)): void {
-  app.addHook('preParsing', ({ raw, headers }, reply, payload, done) => {
+  app.addHook('preParsing', ({ raw, headers, routeOptions }, reply, payload, done) => {
     const isSmall = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= uncounted;
-    if (!isSmall) {
+    if (!isSmall && routeOptions.config.takesFile !== true) {
       const share = room.enter();
       const gone = new AbortController();
       let pieces = 0;

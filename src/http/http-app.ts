@@ -17,6 +17,8 @@ declare module 'fastify' {
     itemsField?: string;
     /** Contract "Errors": the rules of ingest name their cause in `detail` as a string, not in a list of faults. */
     namesCauseInWords?: boolean;
+    /** The body is a file, which is handed on as it comes and never held. */
+    takesFile?: boolean;
   }
   interface FastifyRequest {
     /** Set once token or session is known; null on public routes. */

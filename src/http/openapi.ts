@@ -12,6 +12,7 @@ import * as cluster from '../domain/cluster.ts';
 import * as compare from '../domain/compare.ts';
 import * as entity from '../domain/entity.ts';
 import * as evaluation from '../domain/evaluation.ts';
+import * as importing from '../domain/import.ts';
 import * as job from '../domain/job.ts';
 import * as metrics from '../domain/metrics.ts';
 import * as model from '../domain/model.ts';
@@ -57,6 +58,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   ForgetRequest: blacklist.forgetRequest,
   ForgetResponse: blacklist.forgetResponse,
   HTTPValidationError: httpValidationError,
+  ImportListResponse: importing.importListResponse,
+  ImportResponse: importing.importResponse,
   IngestAcceptedResponse: page.ingestAcceptedResponse,
   IngestBatchRequest: page.ingestBatchRequest,
   IngestBatchResponse: page.ingestBatchResponse,

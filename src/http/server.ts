@@ -34,6 +34,7 @@ import { entityRoutes } from './routes/entities.ts';
 import { evaluationRoutes } from './routes/evaluation.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
+import { importRoutes } from './routes/imports.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { metricsRoutes } from './routes/metrics.ts';
@@ -76,6 +77,7 @@ const routeGroups: readonly RouteGroup[] = [
   sessionRoutes,
   tokenRoutes,
   pageRoutes,
+  importRoutes,
   blacklistRoutes,
   jobRoutes,
   modelRoutes,

@@ -14,6 +14,7 @@ export const startOrder = [
   ['indexes'],
   [
     'intake',
+    'imports',
     'models',
     'queries',
     'retriever',
@@ -33,6 +34,10 @@ export type ServiceName = (typeof startOrder)[number][number];
 export const answeredBy = {
   'page.ingest': 'intake',
   'page.ingestBatch': 'intake',
+  'import.begin': 'imports',
+  'import.list': 'imports',
+  'import.get': 'imports',
+  'import.stop': 'imports',
   'page.list': 'queries',
   'page.get': 'queries',
   'page.text': 'queries',

@@ -1,0 +1,55 @@
+/** A file to import, read on a thread of its own: hostile or huge, it costs that thread's memory and nobody's time. */
+import type { ImportFormat } from '../../domain/import.ts';
+import { programFile } from '../../files/program-files.ts';
+import { ImportError } from '../../importers/import-error.ts';
+import type { ImportSource } from '../../importers/open-source.ts';
+import { openThreadPool } from '../../threads/thread-pool.ts';
+import { ranOutOfMemory } from '../system/thread-faults.ts';
+
+export interface ImportReader {
+  source: ImportSource;
+  /** Ends the thread. */
+  close(): Promise<void>;
+}
+
+/** A file of 64 MB of JSON that is held whole takes some 600 MB. */
+const maxHeapMb = 1024;
+
+/**
+ * Open a file; its items come once. `signal` ends whatever is being read.
+ * Errors: ImportError for what cannot be read, cannot be told or takes too much memory, also of the items; the signal's reason.
+ */
+export async function openImportReader(
+  file: { path: string; name: string; format: ImportFormat | null },
+  signal: AbortSignal,
+): Promise<ImportReader> {
+  const pool = openThreadPool<typeof import('../../threads/import-thread.ts')>({
+    entry: programFile('threads/import-thread'),
+    name: 'import',
+    threads: 1,
+    maxQueue: 1,
+    maxHeapMb,
+    nice: 10,
+  });
+  const asFault = (error: unknown): never => {
+    signal.throwIfAborted();
+    throw ranOutOfMemory(error) ? new ImportError(`${file.name} takes too much memory to read`) : error;
+  };
+  async function* items() {
+    for (;;) {
+      const piece = await pool.run('nextItems', undefined, { signal }).catch(asFault);
+      yield* piece.items;
+      if (piece.fault !== null) throw new ImportError(piece.fault);
+      if (piece.isLast) return;
+    }
+  }
+  try {
+    const opened = await pool.run('openFile', file, { signal }).catch(asFault);
+    if ('refused' in opened) throw new ImportError(opened.refused);
+    const { leftOut, ...source } = opened;
+    return { source: { ...source, items, leftOut: async () => leftOut }, close: () => pool.close() };
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Files that were sent to be imported: each is kept in a temporary folder, read on a thread of its own, and taken in batch by batch. What is
+ * known of an import is in memory only, the newest fifty; how far it is is in the store, so that the same file sent again goes on where it was.
+ *
+ * States: running → done (the file has no more), failed (the file, the disk or the quota; what came before is in), stopped (by somebody, or with
+ * the service). The file is deleted when it leaves `running`. Two take items in at a time, the others wait.
+ */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { errorCode } from '../../domain/error-code.ts';
+import { errorMessage } from '../../domain/error-message.ts';
+import { DomainError, unknownId } from '../../domain/errors.ts';
+import { isoOf } from '../../domain/ids.ts';
+import type { FailedItem, ImportCheckpoint, ImportQuery, ImportResponse } from '../../domain/import.ts';
+import { ImportError } from '../../importers/import-error.ts';
+import type { ImportSource } from '../../importers/open-source.ts';
+import { type ImportTarget, runImport } from '../../importers/run-import.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { LibraryMetrics } from '../../telemetry/metrics.ts';
+import { Semaphore } from '../../threads/semaphore.ts';
+import type { Handlers, ServiceHooks, StartService } from '../system/service.ts';
+import type { CommitCommand } from '../system/system-messages.ts';
+import { openImportReader } from './import-reader.ts';
+import { importTarget } from './import-target.ts';
+import { overQuota } from './intake.ts';
+import { type PreparerDependencies, submissionPreparer } from './prepare-submission.ts';
+
+export interface ImportsDependencies extends PreparerDependencies {
+  commit: CommitCommand;
+  reader: Pick<StoreReader, 'imports'>;
+  /** Where files are kept meanwhile; it is the service's own, and emptied when it starts. */
+  dir: string;
+  quotaBytes: number | null;
+  usedBytes: () => number;
+  metrics: Pick<LibraryMetrics, 'ingestPages'>;
+  log: Logger;
+  /** Imports that are known; another bound than that of a service, for tests. */
+  mostKept?: number;
+}
+
+type ImportMessages = 'import.begin' | 'import.list' | 'import.get' | 'import.stop';
+
+interface Import {
+  shown: ImportResponse;
+  stop: AbortController;
+  /** Resolves when it has left `running`. */
+  over: Promise<void>;
+}
+
+type Outcome = Pick<ImportResponse, 'status' | 'error'>;
+
+/** Files on the disk at a time, those that are arriving included. */
+const mostRunning = 5;
+const takenInAtOnce = 2;
+/** Imports that are known. */
+const usualMostKept = 50;
+const itemsPerBatch = 100;
+/** Reasons that are told of items that failed; the rest is one more. Failures beyond are not looked at. */
+const mostReasons = 20;
+const mostFailuresRead = 10_000;
+/** A queue that is full, or a disk that is, is waited for so often, the longest wait being ten seconds. */
+const maxTries = 8;
+const maxWaitMs = 10_000;
+
+export function importsService(dependencies: ImportsDependencies): StartService<ImportMessages> {
+  const { commit, reader, dir, quotaBytes, usedBytes, metrics, log, now, canonicalize } = dependencies;
+  const { mostKept = usualMostKept } = dependencies;
+  const { prepareItem } = submissionPreparer(dependencies);
+  const refuseOverQuota = () => {
+    const reason = overQuota(quotaBytes, usedBytes);
+    if (reason !== null) throw new DomainError('over_quota', reason);
+  };
+
+  const targetOf = (label: string, signal: AbortSignal): ImportTarget => {
+    const target = importTarget({
+      label,
+      maxItems: itemsPerBatch,
+      commit,
+      imports: reader.imports,
+      canonicalize,
+      prepareItem,
+      refuseOverQuota,
+      now,
+    });
+    const take: ImportTarget['take'] = async (before, batch) => {
+      const after = await untilTaken(() => target.take(before, batch), signal);
+      const grown = (of: 'accepted' | 'revisit' | 'blacklisted') => after.counts[of] - before.counts[of];
+      metrics.ingestPages.inc({ outcome: 'queued' }, grown('accepted'));
+      metrics.ingestPages.inc({ outcome: 'revisit' }, grown('revisit'));
+      metrics.ingestPages.inc({ outcome: 'blacklisted' }, grown('blacklisted'));
+      return after;
+    };
+    return { ...target, take };
+  };
+
+  const start = async ({ ending }: ServiceHooks) => {
+    await rm(dir, { recursive: true, force: true });
+    /** Newest last. */
+    const imports = new Map<string, Import>();
+    const turns = new Semaphore(takenInAtOnce, mostRunning);
+    let onDisk = 0;
+
+    const found = (id: string): Import => {
+      const one = imports.get(id);
+      if (one === undefined) throw unknownId('import', id);
+      return one;
+    };
+
+    /** Take in what the file has; `shown` tells how far it is. Gives what became of it. */
+    const takeIn = async (shown: ImportResponse, source: ImportSource, signal: AbortSignal): Promise<Outcome> => {
+      const known = reader.imports.get(source.id);
+      const tell = (checkpoint: ImportCheckpoint) => {
+        Object.assign(shown, known?.finished === true ? knownBefore(checkpoint) : countsOf(checkpoint));
+      };
+      if (known !== undefined) tell(known);
+      const outcome: Outcome = { status: 'done', error: null };
+      try {
+        await turns.acquire(signal, '');
+        try {
+          const target = targetOf(`import:${source.format}`, signal);
+          tell(await runImport({ source, target, options, mode: 'resume', now, signal, onProgress: tell }));
+        } finally {
+          turns.release();
+        }
+      } catch (error) {
+        outcome.status = signal.aborted ? 'stopped' : 'failed';
+        if (!signal.aborted) outcome.error = reasonOf(error);
+        if (outcome.error === unexpected) log.error({ err: error, import: shown.id }, 'an import failed unexpectedly');
+      }
+      if (known?.finished === true) return outcome;
+      const leftOut = Object.entries(await source.leftOut());
+      shown.skipped = [
+        ...shown.skipped.filter(({ reason }) => reason !== failed),
+        ...reasonsOf(reader.imports.failures(source.id, -1, mostFailuresRead)),
+        ...leftOut.map(([reason, count]) => ({ reason: `visits left out: ${reason}`, count })),
+      ];
+      return outcome;
+    };
+
+    const begin = async (
+      { name, format, bytes }: ImportQuery & { bytes: AsyncIterable<Buffer> },
+      asked: AbortSignal | undefined,
+    ): Promise<ImportResponse> => {
+      refuseOverQuota();
+      if (onDisk >= mostRunning) {
+        throw new DomainError('overloaded', `${mostRunning} imports run already`, { retryAfterS: 30 });
+      }
+      onDisk++;
+      const id = `im_${randomBytes(8).toString('hex')}`;
+      const path = join(dir, id);
+      const leave = async () => {
+        onDisk--;
+        // SQLite leaves files beside a database that it reads.
+        for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(path + suffix, { force: true });
+      };
+      const stop = new AbortController();
+      const signal = AbortSignal.any([stop.signal, ending]);
+      try {
+        await spool(path, bytes, asked === undefined ? signal : AbortSignal.any([signal, asked]));
+        const { size } = await stat(path);
+        const file = { path, name, format: format === 'auto' ? null : format };
+        const opened = await openImportReader(file, signal).catch(refuse);
+        const shown: ImportResponse = {
+          id,
+          name,
+          format: opened.source.format,
+          status: 'running',
+          bytes: size,
+          items: 0,
+          created: 0,
+          revisits: 0,
+          skipped: [],
+          error: null,
+          started_at: isoOf(now()),
+          ended_at: null,
+        };
+        const run = async () => {
+          let outcome: Outcome = { status: 'failed', error: unexpected };
+          try {
+            outcome = await takeIn(shown, opened.source, signal);
+            await opened.close();
+            await leave();
+          } finally {
+            Object.assign(shown, outcome, { ended_at: isoOf(now()) });
+          }
+        };
+        const over = run().catch((error) => log.error({ err: error, import: id }, 'an import did not end in order'));
+        imports.set(id, { shown, stop, over });
+        const [oldest] = [...imports].filter(
+          ([
+            ,
+            {
+              shown: { status },
+            },
+          ]) => status !== 'running',
+        );
+        if (imports.size > mostKept && oldest !== undefined) imports.delete(oldest[0]);
+        return structuredClone(shown);
+      } catch (error) {
+        await leave();
+        throw error;
+      }
+    };
+
+    const handlers: Handlers<ImportMessages> = {
+      'import.begin': begin,
+      'import.list': () => ({ imports: [...imports.values()].map(({ shown }) => structuredClone(shown)).reverse() }),
+      'import.get': ({ import_id }) => structuredClone(found(import_id).shown),
+      'import.stop': async ({ import_id }) => {
+        const { stop, over } = found(import_id);
+        stop.abort();
+        await over;
+        return undefined;
+      },
+    };
+    return {
+      handlers,
+      // `ending` was aborted before.
+      stop: async () => {
+        await Promise.all([...imports.values()].map(({ over }) => over));
+      },
+    };
+  };
+
+  /** The file as it arrives. Errors: DomainError `store_unavailable`; those of the bytes; the signal's reason. */
+  const spool = async (path: string, bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> => {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+    let ofFile: Error | null = null;
+    file.once('error', (error) => {
+      ofFile = error;
+    });
+    const written = pipeline(bytes, file, { signal }).catch((cause) => {
+      if (cause !== ofFile || errorCode(cause) === undefined) throw cause;
+      throw new DomainError('store_unavailable', `the file cannot be kept: ${errorMessage(cause)}`, { cause });
+    });
+    // A sender that stands still keeps the pipeline from its end, also when it is to end.
+    await Promise.race([written, once(signal, 'abort').then(() => signal.throwIfAborted())]);
+  };
+  return start;
+}
+
+/** What is wrong with a file is told to who sent it. */
+function refuse(error: unknown): never {
+  if (error instanceof ImportError) throw new DomainError('invalid', error.message, { cause: error });
+  throw error;
+}
+
+const options = { since: null, min_visits: 1 } as const;
+const failed = 'could not be taken in';
+const unexpected = 'internal error';
+
+type Counts = Pick<ImportResponse, 'items' | 'created' | 'revisits' | 'skipped'>;
+
+/** Of all runs of this file. */
+function countsOf({ next, counts }: ImportCheckpoint): Counts {
+  const { accepted, revisit, blacklisted } = counts;
+  const skipped = Object.entries(counts.skipped).map(([reason, count]) => ({ reason, count }));
+  if (blacklisted > 0) skipped.push({ reason: 'forgotten, and blocked by its rule', count: blacklisted });
+  if (counts.failed > 0) skipped.push({ reason: failed, count: counts.failed });
+  return { items: next, created: accepted, revisits: revisit, skipped };
+}
+
+/** Of a file that was imported before nothing is done. */
+function knownBefore({ next }: ImportCheckpoint): Counts {
+  return { items: next, created: 0, revisits: 0, skipped: [{ reason: 'imported before', count: next }] };
+}
+
+/** Items that failed, by reason; the most frequent ones first. */
+function reasonsOf(failures: readonly FailedItem[]): ImportResponse['skipped'] {
+  const counts = new Map<string, number>();
+  for (const { reason } of failures) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const all = [...counts].map(([reason, count]) => ({ reason, count })).sort((a, b) => b.count - a.count);
+  const others = all.slice(mostReasons).reduce((sum, { count }) => sum + count, 0);
+  return [...all.slice(0, mostReasons), ...(others === 0 ? [] : [{ reason: failed, count: others }])];
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof ImportError || error instanceof DomainError ? error.message : unexpected;
+}
+
+/** A queue that is full, or a disk that does not write now, is waited for. Errors: the last one; the signal's reason. */
+async function untilTaken<Result>(take: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await take();
+    } catch (error) {
+      const passes =
+        error instanceof DomainError && (error.code === 'overloaded' || error.code === 'store_unavailable');
+      if (!passes || tries >= maxTries) throw error;
+      const backoffMs = Math.max(250 * 2 ** (tries - 1), (error.retryAfterS ?? 0) * 1000);
+      await delay(Math.min(maxWaitMs, backoffMs), undefined, { signal });
+    }
+  }
+}

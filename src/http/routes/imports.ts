@@ -1,0 +1,118 @@
+/** Files of other programs, sent to be imported: as `readback import` does, by the same importers. */
+import { Readable } from 'node:stream';
+import { errorCodes } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { importListResponse, importQuery, importResponse } from '../../domain/import.ts';
+import { pathText } from '../../domain/texts.ts';
+import { errorResponse } from '../errors.ts';
+import type { RouteGroup } from '../http-app.ts';
+import { described, errorAnswers } from '../openapi.ts';
+import { bodyInvalid, httpValidationError } from '../request-invalid.ts';
+
+/** Bytes. A browser's history of ten years takes a tenth of it. */
+const fileLimit = 1024 ** 3;
+const fileType = 'application/octet-stream';
+
+/** Errors: Fastify's for a body that is too large. */
+async function* bounded(body: Readable): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > fileLimit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+    yield piece;
+  }
+}
+
+export const importRoutes: RouteGroup = (app, { asking }) => {
+  // Here bodies are files, and nothing else.
+  app.register(async (files) => {
+    files.removeAllContentTypeParsers();
+    files.addContentTypeParser(fileType, (_request, body, done) => done(null, body));
+    files.withTypeProvider<ZodTypeProvider>().post(
+      '/v1/imports',
+      {
+        bodyLimit: fileLimit,
+        config: { scope: 'write', takesFile: true, namesCauseInWords: true },
+        schema: {
+          operationId: 'create_import',
+          summary: 'Bring in bookmarks, histories or read-it-later lists from a file',
+          description:
+            'The body is the file, as `application/octet-stream`, of 1 GB at most. Its format is told by its content. The answer comes when the file is here and understood; the same file sent again goes on where it was.',
+          tags: ['imports'],
+          querystring: importQuery,
+          consumes: [fileType],
+          body: z.unknown(),
+          response: {
+            202: importResponse,
+            422: described(422, z.union([httpValidationError, errorResponse])),
+            ...errorAnswers(413, 507),
+          },
+        },
+      },
+      async (request, reply) => {
+        try {
+          const { body } = request;
+          if (Number(request.headers['content-length'] ?? 0) > fileLimit) {
+            throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+          }
+          if (!(body instanceof Readable)) throw bodyInvalid(`The body must be a file, as ${fileType}`, 'missing');
+          return await reply
+            .code(202)
+            .send(await asking(reply)('import.begin', { ...request.query, bytes: bounded(body) }));
+        } catch (error) {
+          // What has not come of the file is not waited for.
+          if (!request.raw.readableEnded) reply.header('connection', 'close');
+          throw error;
+        }
+      },
+    );
+  });
+
+  app.get(
+    '/v1/imports',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_imports',
+        summary: 'Imports since the start of the service, newest first, at most 50',
+        tags: ['imports'],
+        response: { 200: importListResponse },
+      },
+    },
+    async (_request, reply) => asking(reply)('import.list', {}),
+  );
+
+  app.get(
+    '/v1/imports/:import_id',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_import',
+        summary: 'How far an import is, and what was left out',
+        tags: ['imports'],
+        params: z.object({ import_id: pathText }),
+        response: { 200: importResponse, ...errorAnswers(404) },
+      },
+    },
+    async ({ params }, reply) => asking(reply)('import.get', params),
+  );
+
+  app.delete(
+    '/v1/imports/:import_id',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'stop_import',
+        summary: 'Stop an import; what it took in stays',
+        tags: ['imports'],
+        params: z.object({ import_id: pathText }),
+        response: { 204: z.null(), ...errorAnswers(404) },
+      },
+    },
+    async ({ params }, reply) => {
+      await asking(reply)('import.stop', params);
+      return reply.code(204).send(null);
+    },
+  );
+};

@@ -1,0 +1,60 @@
+/**
+ * Thread tasks: reading one file that was sent to be imported, in a pool of its own for each file, whose one thread keeps the place in it.
+ * What is wrong with the file is told as a value: errors lose their kind on the way from a thread.
+ */
+import type { ImportFormat, ImportItem } from '../domain/import.ts';
+import { ImportError } from '../importers/import-error.ts';
+import { type ImportSource, openSource } from '../importers/open-source.ts';
+
+export type Refused = { refused: string };
+
+export interface OpenedSource extends Pick<ImportSource, 'format' | 'id' | 'isHistory'> {
+  /** Visits of a history that are no items, by reason. */
+  leftOut: Record<string, number>;
+}
+
+/** Items go over in pieces that end at either, so that neither side holds much more. */
+const pieceItems = 200;
+const pieceChars = 4 * 2 ** 20;
+
+let opened: ImportSource | null = null;
+let items: AsyncGenerator<ImportItem> | null = null;
+
+/** `name` is how messages call the file. */
+export async function openFile(file: {
+  path: string;
+  name: string;
+  format: ImportFormat | null;
+}): Promise<OpenedSource | Refused> {
+  return refusing(async () => {
+    opened = await openSource(file.path, file.format, file.name);
+    items = opened.items();
+    return { format: opened.format, id: opened.id, isHistory: opened.isHistory, leftOut: await opened.leftOut() };
+  });
+}
+
+/** The next items, and whether there are more; `fault`: why there are not, where the file is damaged. */
+export async function nextItems(): Promise<{ items: ImportItem[]; isLast: boolean; fault: string | null }> {
+  if (items === null) throw new TypeError('no file was opened');
+  const piece: ImportItem[] = [];
+  let chars = 0;
+  while (piece.length < pieceItems && chars < pieceChars) {
+    const next = await refusing(async () => items?.next());
+    // What came before the fault goes in.
+    if (next !== undefined && 'refused' in next) return { items: piece, isLast: true, fault: next.refused };
+    if (next === undefined || next.done) return { items: piece, isLast: true, fault: null };
+    const { body_html, body_text } = next.value;
+    chars += (body_html?.length ?? 0) + (body_text?.length ?? 0);
+    piece.push(next.value);
+  }
+  return { items: piece, isLast: false, fault: null };
+}
+
+async function refusing<Result>(read: () => Promise<Result>): Promise<Result | Refused> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ImportError) return { refused: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,202 @@
+/** Files sent to a running service to be imported: what comes in, what is left out and why, stopping, going on, refusals. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { ImportResponse } from '../../src/domain/import.ts';
+import { writeHistory } from '../importers/history-file.ts';
+import { RunningService, token, until, withoutEntities } from './service.ts';
+
+/** Nothing is fetched: pages without a text only wait. */
+const settings = { ...withoutEntities, SERVICE_FETCH__ALLOW_PRIVATE_HOSTS: '[]' };
+
+interface Answer<Body> {
+  status: number;
+  body: Body;
+  headers: Headers;
+}
+
+async function send<Body = ImportResponse>(
+  service: RunningService,
+  name: string,
+  file: string | Buffer,
+  { format = '', headers = {} }: { format?: string; headers?: Record<string, string> } = {},
+): Promise<Answer<Body>> {
+  const query = new URLSearchParams({ name, ...(format === '' ? {} : { format }) });
+  const response = await fetch(`${service.url}/v1/imports?${query}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream', ...headers },
+    body: file,
+  });
+  return { status: response.status, body: (await response.json()) as Body, headers: response.headers };
+}
+
+const get = async (service: RunningService, id: string) =>
+  (await service.call<ImportResponse>('GET', `/v1/imports/${id}`)).body;
+
+async function ended(service: RunningService, id: string): Promise<ImportResponse> {
+  await until(async () => (await get(service, id)).status !== 'running', 'the import has ended');
+  return get(service, id);
+}
+
+async function imported(service: RunningService, name: string, file: string | Buffer): Promise<ImportResponse> {
+  const { status, body } = await send(service, name, file);
+  assert.equal(status, 202, JSON.stringify(body));
+  assert.equal(body.status, 'running');
+  return ended(service, body.id);
+}
+
+const spoolDir = (service: RunningService) => join(service.dataDir, 'tmp', 'imports');
+const spooled = (service: RunningService) => (existsSync(spoolDir(service)) ? readdirSync(spoolDir(service)) : []);
+
+const netscape = (links: readonly string[]) =>
+  `<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<DL><p>\n${links
+    .map((url, i) => `<DT><A HREF="${url}" ADD_DATE="1700000000">Page ${i}</A>`)
+    .join('\n')}\n</DL><p>`;
+
+async function started(t: TestContext, env: Record<string, string> = {}): Promise<RunningService> {
+  return RunningService.start(t, { ...settings, ...env });
+}
+
+test('a bookmark file comes in once, and what is left out is told with its reason', async (t) => {
+  const service = await started(t);
+  await service.call('POST', '/v1/forget', { domain: 'gone.example' });
+  const name = '<img src=x onerror=alert(1)>\u202e"bookmarks".html';
+  const file = netscape([
+    'https://a.example/1',
+    'https://a.example/2',
+    'https://a.example/2#part',
+    'https://www.gone.example/x',
+    'javascript:alert(1)',
+    'place:sort=8',
+    'https://exa mple/',
+  ]);
+  const result = await imported(service, name, file);
+  const { id, started_at, ended_at, ...rest } = result;
+  assert.match(id, /^im_[0-9a-f]{16}$/);
+  assert.ok(ended_at !== null && Date.parse(started_at) <= Date.parse(ended_at));
+  assert.deepEqual(rest, {
+    name,
+    format: 'bookmarks',
+    status: 'done',
+    bytes: Buffer.byteLength(file),
+    items: 7,
+    created: 2,
+    revisits: 1,
+    skipped: [
+      { reason: 'not a web address', count: 2 },
+      { reason: 'forgotten, and blocked by its rule', count: 1 },
+      { reason: 'url must have a valid host', count: 1 },
+    ],
+    error: null,
+  });
+  const { body } = await service.call<{ pages: { canonical_url: string }[] }>('GET', '/v1/pages');
+  assert.deepEqual(body.pages.map(({ canonical_url }) => canonical_url).sort(), [
+    'https://a.example/1',
+    'https://a.example/2',
+  ]);
+  const again = await imported(service, 'a copy of it', file);
+  assert.deepEqual(
+    [again.status, again.items, again.created, again.revisits, again.skipped],
+    ['done', 7, 0, 0, [{ reason: 'imported before', count: 7 }]],
+  );
+  const list = await service.call<{ imports: ImportResponse[] }>('GET', '/v1/imports');
+  assert.deepEqual(list.body.imports, [again, result]);
+  assert.deepEqual(spooled(service), []);
+});
+
+test('a history of a browser comes in with its visits, and links in frames are counted as left out', async (t) => {
+  const service = await started(t);
+  const path = join(service.home, 'History');
+  writeHistory(path, [
+    { url: 'https://a.example/1', title: 'One', visits: [{ at: 1_700_000_000_000 }, { at: 1_700_000_100_000 }] },
+    { url: 'https://a.example/2', title: 'Two', visits: [{ at: 1_700_000_200_000 }] },
+    { url: 'https://a.example/frame', visits: [{ at: 1_700_000_300_000, transition: 3 }] },
+  ]);
+  const { status, format, items, created, revisits, skipped } = await imported(service, 'History', readFileSync(path));
+  assert.deepEqual([status, format, items, created, revisits], ['done', 'chromium', 3, 2, 1]);
+  assert.deepEqual(
+    skipped.map(({ reason, count }) => [reason.startsWith('visits left out: '), count]),
+    [[true, 1]],
+  );
+  assert.deepEqual(spooled(service), []);
+});
+
+test('what is no file, or none that is understood, is refused with a reason, and leaves nothing', async (t) => {
+  const service = await started(t);
+  type Refusal = { detail: unknown };
+  const refused = async (file: string, options = {}, name = 'x') => {
+    const { status, body } = await send<Refusal>(service, name, file, options);
+    return [status, body.detail];
+  };
+  assert.deepEqual(await refused('hello there'), [
+    422,
+    'the format of x is not recognised: `readback import --help` lists those that are',
+  ]);
+  assert.deepEqual(await refused(''), [422, 'x is empty']);
+  assert.deepEqual(await refused(netscape(['https://a.example/']), { format: 'urls' }), [
+    422,
+    'x is bookmarks by its content, not urls: leave --format out',
+  ]);
+  assert.equal((await refused('https://a.example/', { format: 'magic' }))[0], 422);
+  assert.equal((await refused('https://a.example/', {}, ''))[0], 422);
+  assert.equal((await refused('https://a.example/', {}, 'n'.repeat(256)))[0], 422);
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x'])
+    assert.equal((await refused('{"a":1}', { headers: { 'content-type': type } }))[0], 422, type);
+  const bare = await service.call<Refusal>('POST', '/v1/imports?name=x');
+  assert.equal(bare.status, 422);
+  for (const method of ['GET', 'DELETE']) assert.equal((await service.call(method, '/v1/imports/im_x')).status, 404);
+  assert.deepEqual((await service.call('GET', '/v1/imports')).body, { imports: [] });
+  assert.deepEqual(spooled(service), []);
+});
+
+test('a file of more than a gigabyte is refused before it is sent', async (t) => {
+  const service = await started(t);
+  const answer = await new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+    const sent = request(`${service.url}/v1/imports?name=x`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/octet-stream',
+        'content-length': String(1024 ** 3 + 1),
+      },
+    });
+    sent.on('response', (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text) => {
+        body += text;
+      });
+      response.on('end', () => resolve({ status: response.statusCode, body }));
+    });
+    sent.on('error', reject);
+    sent.write('x');
+  });
+  assert.deepEqual(answer, { status: 413, body: '{"detail":"the body is larger than 1073741824 bytes"}' });
+});
+
+test('only who may write imports, also by a session; what was imported is known after kill -9', async (t) => {
+  const reader = 'process-test-import-reader';
+  const service = await started(t, {
+    SERVICE_AUTH_TOKENS: JSON.stringify([{ name: 'phone', token: reader, scopes: ['read'] }]),
+  });
+  const file = 'https://a.example/1\nhttps://a.example/2\n';
+  const forbidden = await send(service, 'x', file, { headers: { authorization: `Bearer ${reader}` } });
+  assert.equal(forbidden.status, 403);
+  assert.equal((await send(service, 'x', file, { headers: { authorization: 'Bearer wrong' } })).status, 401);
+  const page = { 'sec-fetch-site': 'same-origin' };
+  const signedIn = await service.call('POST', '/v1/sessions', { token }, { token: null, headers: page });
+  const cookie = String(signedIn.headers.get('set-cookie')).split(';')[0];
+  const response = await fetch(`${service.url}/v1/imports?name=x`, {
+    method: 'POST',
+    headers: { ...page, cookie, 'content-type': 'application/octet-stream' },
+    body: file,
+  });
+  assert.equal(response.status, 202);
+  const { id } = (await response.json()) as ImportResponse;
+  assert.equal((await ended(service, id)).created, 2);
+  await service.kill();
+  await service.start();
+  assert.deepEqual((await service.call('GET', '/v1/imports')).body, { imports: [] });
+  assert.deepEqual((await imported(service, 'x', file)).skipped, [{ reason: 'imported before', count: 2 }]);
+});
