@@ -109,8 +109,7 @@ export function runQuery(
     knownWords: known,
     denseWeight,
   } = tools.analyze(
-    text,
-    tools.embedder.dim,
+    { query: text, dim: tools.embedder.dim, prefix: false },
     spelling ? wordsIn(corpus, tools.wordVectors) : { ...noWords, languages: collection.languages },
   );
   const vector = made ?? new Float32Array(tools.embedder.dim);

@@ -14,6 +14,12 @@ export const searchFiltersBody = z.strictObject({
   before: datetime.nullable().optional(),
   cluster_id: idText.nullable().optional(),
   entity: pathText.nullable().optional(),
+  /** Passages in this language, ISO 639-1. */
+  lang: z
+    .string()
+    .regex(/^[a-z]{2}$/)
+    .nullable()
+    .optional(),
 });
 export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
@@ -24,6 +30,13 @@ export const defaultMinRelevance = 0.001;
 
 export const searchRequest = z.strictObject({
   query: queryText,
+  /**
+   * Whether `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:` and `lang:` in the query say which pages are wanted
+   * (docs/ranking.md, "Operators"). Without it they are text, and pages that have a quoted phrase come first.
+   */
+  operators: z.boolean().default(false),
+  /** Whether the last word of the query may be unfinished, as it is while somebody types. */
+  prefix: z.boolean().default(false),
   k: z.int().min(1).max(100).default(10),
   offset: z.int().min(0).default(0),
   candidates: z.int().min(1).max(1000).default(100),
@@ -47,7 +60,7 @@ export type SearchRequest = z.infer<typeof searchRequest>;
 const clusterRef = z.strictObject({ id: z.string(), label: z.string().nullable() });
 /**
  * How probable it is that a passage is about the query, 0 to 1; of a page, that its most relevant one is, and 1 where the query is its URL, title or
- * host. Null for passages shown without having been found, and where it could not be told.
+ * host, or quotes it. Null for passages shown without having been found, and where it could not be told.
  */
 const relevance = z.number().min(0).max(1).nullable();
 const span = z.strictObject({ start: z.int(), end: z.int() });
@@ -64,12 +77,12 @@ const chunkResult = z.strictObject({
   /** The part to show first: a sentence or more, at most 300 UTF-16 code units of `text`. */
   snippet: span.extend({ text: z.string() }),
 });
-/** What of a page the query is, as it stands; `host`: the page's host, or one above it. */
-export const exactMatch = z.enum(['url', 'title', 'host']);
+/** What of a page the query is, as it stands; `host`: the page's host, or one above it; `phrase`: it quotes the page. */
+export const exactMatch = z.enum(['url', 'title', 'host', 'phrase']);
 export type ExactMatch = z.infer<typeof exactMatch>;
 
 /**
- * Why a result stands where it does. Those whose `exact` is `url` or `title` come first, then those where it is `host`, then the others,
+ * Why a result stands where it does. Those whose `exact` is `url` or `title` come first, then those where it is `host`, then `phrase`, then the others,
  * each by `score`, to which it adds nothing.
  */
 const placeReason = z.strictObject({

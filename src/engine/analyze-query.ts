@@ -1,12 +1,13 @@
 /** What a searcher thread makes of a query: its search terms in the languages of the library, and its vector by the embedded model. */
 import { createEmbedderShelf } from '../compute/embedding/embed-local.ts';
 import type { WordVectors } from '../compute/embedding/word-vectors.ts';
-import { contentWords } from '../compute/ranking/query-terms.ts';
+import { type ContentWord, contentWords } from '../compute/ranking/query-terms.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../compute/text/analyze-text.ts';
+import { foldAccents } from '../compute/text/fold-accents.ts';
 import type { Correction } from '../domain/search.ts';
 import { isForwardStem, type QueryForm } from './rerank/gather-candidates.ts';
-import { GUESSES, type KnownWords, type NearWord } from './words/spelling.ts';
+import { COMPLETIONS, GUESSES, type KnownWords, type NearWord } from './words/spelling.ts';
 
 /** What every searcher thread is given when it starts. */
 export interface SearchThreadData {
@@ -42,28 +43,41 @@ const MODEL_LANGUAGE = 'en';
  */
 const FOREIGN_WEIGHT = 0.01;
 
-/** Analyses a query; `dim`: the embedded model that is to embed it, null for none. */
-export type QueryAnalyzer = (query: string, dim: number | null, known: KnownWords) => AnalyzedQuery;
+/** A query; `dim`: the embedded model that is to embed it, null for none; `prefix`: whether its last word may be unfinished. */
+export interface QueryToAnalyze {
+  query: string;
+  dim: number | null;
+  prefix: boolean;
+}
+export type QueryAnalyzer = (query: QueryToAnalyze, known: KnownWords) => AnalyzedQuery;
 
 /** Make the analyzer of queries, which analyses their texts by `analyzer`. */
 export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors | null): QueryAnalyzer {
   const embedders = vectors === null ? null : createEmbedderShelf(vectors);
   const rowOf = (word: string) => (vectors === null || word === '' ? -1 : lookupTerm(vectors.vocabulary, word));
-  return (query, dim, { languages, spoken: spokenHere, isKnown, nearest }) => {
+  return ({ query, dim, prefix }, { languages, spoken: spokenHere, isKnown, nearest, completions }) => {
     const all = analyzer.terms(query);
     const { language, words } = contentWords(all, languages, spokenHere);
     const isForeign = language !== MODEL_LANGUAGE;
     /** Those that the corpus does not have, and what they may be meant for. */
     const meant = new Map<string, NearWord[]>();
     const unknown = new Set(words.filter(({ stems }) => !stems.some(isKnown)).map(({ word }) => word));
+    const last = prefix ? unfinishedWord(query, words) : null;
+    const completed = last === null ? [] : completions(last);
+    if (last !== null && completed.length > 0) unknown.delete(last);
     const mayBeMisspelt =
       unknown.size <= mostCorrected && (words.length <= fewWords || 2 * unknown.size <= words.length);
     if (mayBeMisspelt) for (const word of unknown) meant.set(word, nearest(word));
     const forms = words.flatMap(({ word, stems, of }): QueryForm[] => {
       const own = stems.map((stem) => ({ stem, of, row: isForeign ? -1 : rowOf(word) }));
+      const guessed = (near: readonly NearWord[], shares: readonly number[]) =>
+        near.map(({ stem, row }, at) => ({ stem, of, row: isForeign ? -1 : row, share: shares[at] }));
+      if (word === last && completed.length > 0) {
+        const others = completed.filter(({ stem }) => !stems.includes(stem));
+        return [...(stems.some(isKnown) ? own : []), ...guessed(others, COMPLETIONS)];
+      }
       const near = meant.get(word) ?? [];
-      if (near.length === 0) return own;
-      return near.map(({ stem, row }, at) => ({ stem, of, row: isForeign ? -1 : row, share: GUESSES[at] }));
+      return near.length === 0 ? own : guessed(near, GUESSES);
     });
     const corrected = [...meant]
       .filter(([, near]) => near.length > 0)
@@ -74,10 +88,12 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     const spoken = isForeign
       ? words.map(({ word, stems: [stem] }) => ({ word, stem }))
       : all.words.map((word, at) => ({ word, stem: all.stems[at] }));
+    const isWhole = words.some(({ word, stems }) => word === last && stems.some(isKnown));
+    const taken = (word: string) => meant.get(word)?.[0] ?? (word === last && !isWhole ? completed[0] : undefined);
     // Passages are embedded by their stems: what else a query has would be chance in a vector.
     const { vector, known } = embedders(dim).embedQuery(
-      spoken.map(({ word }) => meant.get(word)?.[0]?.word ?? word),
-      spoken.map(({ word, stem }) => meant.get(word)?.[0]?.stem ?? (isForwardStem(stem) ? stem : '')),
+      spoken.map(({ word }) => taken(word)?.word ?? word),
+      spoken.map(({ word, stem }) => taken(word)?.stem ?? (isForwardStem(stem) ? stem : '')),
     );
     // The model of word vectors alone knows nothing of a query without known words.
     if (vector.every((component) => component === 0)) return none;
@@ -85,4 +101,11 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
     const wordPart = hasWords ? vector.slice().fill(0, vectors.dim) : null;
     return { ...none, vector, wordPart, knownWords: known };
   };
+}
+
+/** The last word of a query that ends with it. */
+function unfinishedWord(query: string, words: readonly ContentWord[]): string | null {
+  const written = /[\p{L}\p{M}\p{N}]+$/u.exec(query.toLowerCase())?.[0];
+  const last = words.at(-1)?.word;
+  return written !== undefined && last === foldAccents(written) ? last : null;
 }

@@ -11,6 +11,7 @@ import type { AnalyzedText, TextAnalyzer } from '../compute/text/analyze-text.ts
 import { languageOfPassage, languageOfText } from '../compute/text/chunk-languages.ts';
 import { type ChunkingSettings, chunkText, type TextChunk } from '../compute/text/chunk-text.ts';
 import type { Lexicon } from '../compute/text/lexicon.ts';
+import { BREAK, endOfWord, wordBytes } from '../compute/text/word-bytes.ts';
 import { bareChunk, type Chunk, type Section } from '../domain/page.ts';
 import { buildSegmentOfTerms, type ForwardVocabulary, type SparseTermDocument } from './words/build-segment.ts';
 
@@ -20,6 +21,8 @@ export interface PageText {
   title: string | null;
   /** What else the page is found by (compute/text/facts-text.ts); '' for nothing. */
   facts?: string;
+  /** Who wrote it; '' where that is not known. */
+  author?: string;
   /** The language that the page says it is in; '' where it says none that is known. It counts where the text does not tell. */
   lang?: string;
   text: string;
@@ -49,6 +52,7 @@ export interface ChunkedText {
   title: string | null;
   /** As of a `PageText`; vectors are made without. */
   facts?: string;
+  author?: string;
   lang?: string;
   text: string;
   chunks: readonly Chunk[];
@@ -60,15 +64,16 @@ export function preparePages(
   dims: readonly number[],
 ): PreparedPages {
   analyzer.trim();
-  const analyzed = pages.map(({ title, facts = '', lang = '', text, sections }) => {
+  const analyzed = pages.map((page) => {
+    const { text, sections } = page;
     const analysis = analyzer.analyze(text);
-    const heading = headingOf(analyzer, { title, facts, lang });
+    const heading = headingOf(analyzer, page);
     const chunks = chunkText(analysis, sections, chunking);
     const isBare = chunks.length === 0 && (hasTerm(heading.title) || hasTerm(heading.facts));
-    return { analysis, heading, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
+    return { text, analysis, heading, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
   });
-  const documents = analyzed.flatMap(({ analysis, heading, chunks }) =>
-    documentsOf(analyzer, analysis, chunks, heading),
+  const documents = analyzed.flatMap(({ text, analysis, heading, chunks }) =>
+    documentsOf(analyzer, text, analysis, chunks, heading),
   );
   return {
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
@@ -106,49 +111,68 @@ interface LanguageDocument extends SparseTermDocument {
 function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): LanguageDocument[] {
   const analyzed = analyzer.analyze(page.text);
   const chunks = page.chunks.map((chunk) => ({
-    section_title: chunk.section_title,
+    ...chunk,
     token_from: firstAbove(analyzed.ends, chunk.char_start),
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const heading = headingOf(analyzer, page);
-  return documentsOf(analyzer, analyzed, chunks, heading);
+  return documentsOf(analyzer, page.text, analyzed, chunks, heading);
 }
 
 /** What the passages of a page share. */
 interface Heading {
   title: Uint32Array;
   facts: Uint32Array;
+  author: Uint32Array;
+  /** Where phrases are looked for. */
+  run: readonly number[];
   /** The language of a page whose text does not tell. */
   language: string;
 }
 
 function headingOf(
   analyzer: TextAnalyzer,
-  { title, facts = '', lang = '' }: Pick<PageText, 'title' | 'facts' | 'lang'>,
+  { title, facts = '', author = '', lang = '' }: Pick<PageText, 'title' | 'facts' | 'author' | 'lang'>,
 ): Heading {
   const analyzed = analyzer.analyze(title ?? '');
   const language = lang === '' ? languageOfText(analyzed, '') : lang;
-  return { title: analyzed.terms, facts: distinct(termsOf(analyzer, facts)), language };
+  return {
+    title: analyzed.terms,
+    facts: distinct(termsOf(analyzer, facts)),
+    author: distinct(termsOf(analyzer, author)),
+    run: [BREAK, ...wordBytes(title ?? ''), BREAK],
+    language,
+  };
 }
 
 function documentsOf(
   analyzer: TextAnalyzer,
+  text: string,
   analyzed: AnalyzedText,
-  chunks: readonly Pick<TextChunk, 'section_title' | 'token_from' | 'token_to'>[],
+  chunks: readonly Pick<TextChunk, 'char_start' | 'char_end' | 'section_title' | 'token_from' | 'token_to'>[],
   heading: Heading,
 ): LanguageDocument[] {
   const { lexicon } = analyzer;
   const language = languageOfText(analyzed, heading.language);
   const title = lexicon.inLanguage(heading.title, language);
+  const author = lexicon.inLanguage(heading.author, language);
   const facts = lexicon.inLanguage(heading.facts, language);
-  return chunks.map(({ section_title, token_from, token_to }, ordinal) => {
+  let told = 0;
+  return chunks.map(({ char_start, char_end, section_title, token_from, token_to }, ordinal) => {
     const spoken = languageOfPassage(analyzed, token_from, token_to, language);
+    // A passage may end in the middle of what is a word here.
+    const end = endOfWord(text, char_end);
+    const run = wordBytes(text.slice(Math.max(told, char_start), end));
+    told = Math.max(told, end);
+    const ofPage = ordinal === 0;
     return {
       language: spoken,
       title,
       section: lexicon.inLanguage(termsOf(analyzer, section_title), language),
       body: lexicon.inLanguage(analyzed.terms.subarray(token_from, token_to), spoken),
-      facts: ordinal === 0 ? facts : noTerms,
+      facts: ofPage ? facts : noTerms,
+      ...(ofPage ? { fields: { title, author } } : {}),
+      run: ofPage ? [...heading.run, ...run] : run,
     };
   });
 }

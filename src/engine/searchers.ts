@@ -3,7 +3,8 @@
  * replaced is given the segments again before it answers. Runs on the main thread; owned by the indexes.
  */
 
-import type { Judged, JudgeTask, MarkTask, PhraseQuery, TextQuery } from '../threads/search-thread.ts';
+import type { Held } from '../domain/held.ts';
+import type { Judged, JudgeTask, MarkTask, TextQuery } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { AnalyzedQuery } from './analyze-query.ts';
 import type { Marked } from './highlight.ts';
@@ -52,10 +53,10 @@ export class Searchers {
     return (await ask()) ?? this.#again(ask);
   }
 
-  /** Where phrases may stand in pages: as of `index.locatePhrases`. Errors: those of the threads. */
-  async locate(request: PhraseQuery): Promise<number[][][]> {
+  /** The labels of the passages that hold each of these, ascending. Errors: those of the threads. */
+  async locate(held: readonly Held[]): Promise<Uint32Array[]> {
     const searcher = this.#leastBusy();
-    const ask = () => searcher.run('locate', { namespace: this.#namespace, ...request });
+    const ask = () => searcher.run('locate', { namespace: this.#namespace, held });
     return (await ask()) ?? this.#again(ask);
   }
 

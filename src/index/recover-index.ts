@@ -6,7 +6,7 @@
  */
 import pLimit from 'p-limit';
 import { languageOfTag } from '../compute/text/detect-language.ts';
-import { factsText } from '../compute/text/facts-text.ts';
+import { authorText, factsText } from '../compute/text/facts-text.ts';
 import type { Chunk } from '../domain/page.ts';
 import type { IndexLog } from '../engine/index-log.ts';
 import type { ChunkedText } from '../engine/prepare-page.ts';
@@ -131,7 +131,14 @@ export function recoverText({ reader, catalog, model, addSegment }: SparseRecove
     const chunks: Chunk[] = reader.pages.chunks(no);
     const text = reader.pages.body(no) ?? '';
     const lang = languageOfTag(page.metadata?.lang);
-    const segment = await model({ title: page.title, facts: factsText(page), lang, text, chunks });
+    const segment = await model({
+      title: page.title,
+      facts: factsText(page),
+      author: authorText(page),
+      lang,
+      text,
+      chunks,
+    });
     // Indexed anew meanwhile, it has other labels and is in the index already.
     if (reader.pages.head(no)?.first_label === page.first_label)
       await addSegment(page.first_label, chunks.length, segment);

@@ -6,7 +6,7 @@
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
-import type { LabelRange } from '../domain/page.ts';
+import type { Held as HeldText } from '../domain/held.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
 import { judgeRelevance } from '../engine/relevance.ts';
@@ -16,8 +16,8 @@ import {
   type CandidateScores,
   candidateRerankers,
 } from '../engine/rerank/rerank-candidates.ts';
+import { labelsHolding } from '../engine/words/labels-holding.ts';
 import { languagesOf } from '../engine/words/languages.ts';
-import { chunksWithTerms, phraseTerms } from '../engine/words/locate-phrase.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
 import {
   createSparseSearcher,
@@ -39,9 +39,6 @@ const LEARN_AFTER_MS = 1000;
 /** Of these ms of work with pauses as long as these, in which searches come: some hundred slices for 100,000 chunks. */
 const LEARN_SLICE_MS = 1;
 const LEARN_PAUSE_MS = 4;
-
-/** Chunks of a page that may be read for one phrase: more than a search reads of all pages together. */
-const MAX_PLACES = 256;
 
 export interface InNamespace {
   /** Names an index: a thread may hold those of several libraries. */
@@ -73,6 +70,8 @@ export type TextQuery = {
   dim: number | null;
   /** Whether words that no text has are taken for others: not as long as texts are missing. */
   spelling: boolean;
+  /** Whether the last word may be unfinished. */
+  prefix?: boolean;
 } & Omit<SparseQuery, 'terms'>;
 
 export interface TextResult {
@@ -85,10 +84,10 @@ export interface TextResult {
 export function find(request: TextQuery & InNamespace & Telling): TextResult | null {
   tools ??= openTools();
   const { analyze, vectors } = tools;
-  const { namespace, query, dim, k, spelling, allow } = request;
+  const { namespace, query, dim, k, spelling, prefix = false, allow } = request;
   return unlessNew(namespace, ({ sparse }) => {
     const known = wordsIn(sparse.snapshot(), vectors);
-    const analyzed = analyze(query, dim, spelling ? known : { ...known, nearest: () => [] });
+    const analyzed = analyze({ query, dim, prefix }, spelling ? known : { ...known, nearest: () => [] });
     tell(request, analyzed);
     return { analyzed, found: sparse.search({ terms: analyzed.forms, k, ...(allow === undefined ? {} : { allow }) }) };
   });
@@ -158,23 +157,12 @@ export function mark({ namespace, texts, stems }: MarkTask & InNamespace): Marke
   });
 }
 
-/** Phrases, and the labels of the chunks of each page that may have them. */
-export interface PhraseQuery {
-  phrases: readonly string[];
-  pages: readonly LabelRange[];
-}
-
-/** For each page, for each phrase, the chunks that are worth reading for it, as of `chunksWithTerms`. Null as of `search`. */
-export function locate({ namespace, phrases, pages }: PhraseQuery & InNamespace): number[][][] | null {
+/** The labels of the passages that hold each of these, as of `labelsHolding`. Null as of `search`. */
+export function locate({ namespace, held }: { held: readonly HeldText[] } & InNamespace): Uint32Array[] | null {
   tools ??= openTools();
   const { analyzer } = tools;
   analyzer.trim();
-  return unlessNew(namespace, ({ sparse }) => {
-    const corpus = sparse.snapshot();
-    const languages = languagesOf(corpus);
-    const terms = phrases.map((phrase) => phraseTerms(analyzer.analyze(phrase), languages));
-    return pages.map((page) => terms.map((each) => chunksWithTerms(corpus, page, each).slice(0, MAX_PLACES)));
-  });
+  return unlessNew(namespace, ({ sparse }) => held.map((each) => labelsHolding(sparse.snapshot(), analyzer, each)));
 }
 
 /** Load the language model and the word vectors, so that the first search does not wait for them. */

@@ -9,7 +9,6 @@ import type {
   RetrieveRequest,
   SystemAsk,
   SystemMessageName,
-  SystemRequestOf,
 } from '../../src/actors/system/system-messages.ts';
 import { claimJobs } from '../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../src/commands/commit-content.ts';
@@ -107,7 +106,6 @@ export class Shelf implements AsyncDisposable {
     }
     if (name === 'index.nearPages') return [] as never;
     if (name === 'index.markPassages') return unmarked(request as never) as never;
-    if (name === 'index.locatePhrases') return everyChunk(request as never) as never;
     assert.equal(name, 'index.retrieve');
     return this.#retrieve(request as RetrieveRequest) as never;
   };
@@ -152,14 +150,18 @@ export class Shelf implements AsyncDisposable {
       pageOf: new Map([...sparse, ...dense].flatMap((label) => (pageOf(label) === 0 ? [] : [[label, pageOf(label)]]))),
       lastSeenAt: new Map(pages.map(({ no, last_seen_at }) => [no, last_seen_at])),
       ofHost: this.ofHost,
+      // An index that knows nothing of phrases: they may be everywhere.
+      quoting: new Map(
+        request.phrases.length === 0
+          ? []
+          : pages.map(({ no, first_label, chunk_count }) => {
+              const labels = Uint32Array.from({ length: chunk_count }, (_, ordinal) => first_label + ordinal);
+              return [no, request.phrases.map(() => labels)];
+            }),
+      ),
       timing_ms: { sparse: 1 },
     };
   }
-}
-
-/** Where phrases may stand for an index that knows nothing: everywhere. */
-function everyChunk({ phrases, pages }: SystemRequestOf<'index.locatePhrases'>) {
-  return pages.map(({ count }) => phrases.map(() => Array.from({ length: count }, (_, ordinal) => ordinal)));
 }
 
 /** Nothing is highlighted, and the whole is the snippet. */

@@ -83,13 +83,13 @@ test('a searcher without a snapshot is given it, and asked again', async () => {
   await assert.rejects(asking.analyzed, /did not take the segments/);
 });
 
-test('a searcher that has lost its segments is given them before it says where phrases may stand', async () => {
+test('a searcher that has lost its segments is given them before it says which passages hold something', async () => {
   let republished = 0;
-  const lost = searcher(0, { locate: () => (republished === 0 ? null : [[[3]]]) });
+  const lost = searcher(0, { locate: () => (republished === 0 ? null : [Uint32Array.of(3)]) });
   const republish = async () => {
     republished++;
   };
-  const request = { phrases: ['ant'], pages: [{ first: 1, count: 9 }] };
-  assert.deepEqual(await new Searchers([lost], 'one', republish, log).locate(request), [[[3]]]);
+  const held = [{ in: 'phrase', text: 'ant' }] as const;
+  assert.deepEqual(await new Searchers([lost], 'one', republish, log).locate(held), [Uint32Array.of(3)]);
   assert.deepEqual([lost.asked, republished], [['locate', 'locate'], 1]);
 });

@@ -39,7 +39,6 @@ type ContentMessages =
   | 'index.settled';
 type QuestionMessages =
   | 'index.retrieve'
-  | 'index.locatePhrases'
   | 'index.markPassages'
   | 'index.nearPages'
   | 'index.pagesUnder'
@@ -148,7 +147,6 @@ function questionHandlers({
       const floor = model.floor === null || anyScore === true ? {} : { minScore: model.floor };
       return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
     },
-    'index.locatePhrases': (request) => orOverloaded(() => searchers.locate(request)),
     'index.markPassages': (request) => orOverloaded(() => searchers.mark(request)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
     'index.state': () => completeness.state(),

@@ -13,7 +13,7 @@ import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
 import type { Attempt } from '../../commands/settle-job.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
 import { languageOfTag } from '../../compute/text/detect-language.ts';
-import { factsText } from '../../compute/text/facts-text.ts';
+import { authorText, factsText } from '../../compute/text/facts-text.ts';
 import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, localDim, takesPages } from '../../domain/model.ts';
 import type { Chunk, Page } from '../../domain/page.ts';
@@ -75,6 +75,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
       pages.map(({ page }, place) => ({
         title: page.title,
         facts: factsText(page),
+        author: authorText(page),
         lang: languageOfTag(page.metadata?.lang),
         text: texts[place],
         sections: reader.pages.sections(page.no),

@@ -1,14 +1,14 @@
 /**
- * Which of some pages hold every phrase that a query quotes. The index names the passages that hold a phrase's rarest word; these are
- * read, each with what may stand over its borders, until one has the phrase. So a page costs a passage or a few, however long it is.
+ * Which of some pages have every phrase that a query quotes, as it is written. The index names the passages that have its words side by
+ * side; these are read, each with what may stand over its borders, until one has the phrase. So a page costs a passage, mostly.
  */
 import { foldPhrase } from '../../compute/ranking/exact-query.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
-import type { SystemAsk } from '../system/system-messages.ts';
+import type { CandidatePages } from '../system/system-messages.ts';
 
-/** Phrases of a query that are looked for; a query with more of them is taken for none. */
-const maxPhrases = 16;
+/** Passages of a page that may be read for one phrase. */
+const maxPlaces = 256;
 /** Characters of passages that one search may read for phrases: some 400 passages, 20 ms. What is not found in them counts as not there. */
 const maxCharacters = 1_000_000;
 /** Characters read between two turns of the event loop, about 1 ms. */
@@ -17,15 +17,13 @@ const sliceCharacters = 32_768;
 const unfoldedLength = 4;
 const unfoldedRoom = 64;
 
-export interface PhraseDependencies {
-  ask: SystemAsk;
-  reader: StoreReader;
-}
-
-/** The numbers of those of the pages that have each of the phrases in their title or text, folded. The first pages are looked into first. */
+/**
+ * The numbers of those of the pages that have each of the phrases in their title or text, folded. `quoting`: where each may have them. The
+ * first pages are looked into first.
+ */
 export type FindPhrases = (
   phrases: readonly string[],
-  pageNos: readonly number[],
+  pages: CandidatePages['quoting'],
   signal: AbortSignal | undefined,
 ) => Promise<ReadonlySet<number>>;
 
@@ -37,17 +35,21 @@ interface Sought {
   ordinals: readonly number[];
 }
 
-export function phraseFinder({ ask, reader }: PhraseDependencies): FindPhrases {
-  return async (phrases, pageNos, signal) => {
-    if (phrases.length === 0 || phrases.length > maxPhrases) return new Set();
-    const pages = pageNos.flatMap((no) => reader.pages.head(no) ?? []);
-    const ranges = pages.map(({ first_label, chunk_count }) => ({ first: first_label, count: chunk_count }));
-    const places = await ask('index.locatePhrases', { phrases, pages: ranges }, { signal });
-    const holding = new Set(pages.map(({ no }) => no));
-    let sought = pages.flatMap((page, at): Sought[] => {
+export function phraseFinder(reader: StoreReader): FindPhrases {
+  return async (phrases, quoting, signal) => {
+    if (phrases.length === 0 || quoting.size === 0) return new Set();
+    const folded = phrases.map(foldPhrase);
+    const pages = [...quoting].flatMap(([no, places]) => {
+      const page = reader.pages.head(no);
+      return page === undefined ? [] : [{ page, places }];
+    });
+    const holding = new Set(pages.map(({ page }) => page.no));
+    let sought = pages.flatMap(({ page, places }): Sought[] => {
       const title = foldPhrase(page.title ?? '');
-      return phrases.map(foldPhrase).flatMap((phrase, of) => {
-        return title.includes(phrase) ? [] : [{ page, phrase, ordinals: places[at][of] }];
+      return folded.flatMap((phrase, of) => {
+        if (title.includes(phrase)) return [];
+        const ordinals = Array.from(places[of].subarray(0, maxPlaces), (label) => label - page.first_label);
+        return [{ page, phrase, ordinals }];
       });
     });
     let left = maxCharacters;

@@ -12,7 +12,7 @@ import type { OrderedPage, Ranking } from './rank-query.ts';
 export interface Presentation {
   chunks_per_page: number;
   /** Pages that hold every phrase that the query quotes. */
-  holding: ReadonlySet<number>;
+  quoting: ReadonlySet<number>;
   explain: ExplainPlace;
   /** Of a passage by its label. */
   relevanceOf: Ranking['relevanceOf'];
@@ -22,7 +22,7 @@ export interface Presentation {
 export function presentPage(
   reader: StoreReader,
   ordered: OrderedPage,
-  { chunks_per_page, holding, explain, relevanceOf }: Presentation,
+  { chunks_per_page, quoting, explain, relevanceOf }: Presentation,
 ): PageResult | null {
   const page = reader.pages.head(ordered.page_no);
   if (page === undefined) return null;
@@ -53,7 +53,7 @@ export function presentPage(
     relevance: rounded(ordered.relevance),
     cluster: clusterRefOf(reader, page.no),
     chunks: hits,
-    exact_match: ordered.exact === 'url' || ordered.exact === 'title' || holding.has(page.no),
+    exact_match: ordered.exact === 'url' || ordered.exact === 'title' || quoting.has(page.no),
     why: explain(ordered),
   };
 }

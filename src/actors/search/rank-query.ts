@@ -5,16 +5,18 @@
  * replay have in common; it presents nothing.
  */
 import { pagesOfTree } from '../../commands/entity-trees.ts';
-import { titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
+import { quotedPhrases, titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import { mergeReranked } from '../../compute/ranking/merge-reranked.ts';
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
+import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { recencyFactor } from '../../compute/ranking/recency.ts';
 import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-pages.ts';
 import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { foldTitle } from '../../domain/fold-title.ts';
+import type { Held } from '../../domain/held.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
 import { isOutside } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
@@ -22,6 +24,7 @@ import { defaultMinRelevance, type ExactMatch, type SearchFilters, type SearchRe
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
+import { phraseFinder } from './find-phrases.ts';
 import { onceAsked } from './once-asked.ts';
 import type { OutsideReranker, Reranked } from './outside-reranker.ts';
 
@@ -45,7 +48,16 @@ export interface RankDependencies {
 
 export type RankRequest = Pick<
   SearchRequest,
-  'query' | 'candidates' | 'rerank' | 'rollup' | 'rollup_m' | 'rrf_k' | 'recency_half_life_days' | 'filters'
+  | 'query'
+  | 'operators'
+  | 'prefix'
+  | 'candidates'
+  | 'rerank'
+  | 'rollup'
+  | 'rollup_m'
+  | 'rrf_k'
+  | 'recency_half_life_days'
+  | 'filters'
 >;
 
 export interface RankOptions {
@@ -75,6 +87,8 @@ export interface Ranking {
   relevanceOf: (label: number) => number | null;
   /** Labels that a reranker scored. */
   scored: ReadonlySet<number>;
+  /** Pages that have every phrase that the query quotes. */
+  quoting: ReadonlySet<number>;
   /** Best first. */
   pages: OrderedPage[];
   timing_ms: Record<string, number>;
@@ -98,6 +112,7 @@ const maxExactPages = 100;
  * Errors: DomainError `no_active_model`; `not_found` for an entity filter that names none; `invalid` for a filter that cannot be.
  */
 export function queryRanker(dependencies: RankDependencies) {
+  const findPhrases = phraseFinder(dependencies.reader);
   const { ask, reader, canonicalize, localReranker, outsideReranker, recencyHalfLifeDays, now, monotonic } =
     dependencies;
 
@@ -139,7 +154,7 @@ export function queryRanker(dependencies: RankDependencies) {
     request: RankRequest,
     retrieved: Retrieved,
     hits: FusedHit[],
-    named: ReadonlyMap<number, NamedPage>,
+    { named, quoting }: { named: ReadonlyMap<number, NamedPage>; quoting: ReadonlySet<number> },
     relevanceOf: Ranking['relevanceOf'],
   ): OrderedPage[] => {
     const { pageOf, ofHost } = retrieved;
@@ -151,7 +166,8 @@ export function queryRanker(dependencies: RankDependencies) {
       for (const page of ranked) page.score *= recencyFactor(lastSeenAt(page.page_no), at, halfLife);
     }
     const pages = ranked.map(({ page_no, score, hits }): OrderedPage => {
-      const exact = named.get(page_no)?.exact ?? (ofHost.has(page_no) ? 'host' : null);
+      const other = ofHost.has(page_no) ? 'host' : quoting.has(page_no) ? 'phrase' : null;
+      const exact = named.get(page_no)?.exact ?? other;
       return { page_no, score, hits, exact, relevance: exact === null ? highest(hits, relevanceOf) : 1 };
     });
     const pooled = new Set(ranked.map(({ page_no }) => page_no));
@@ -188,13 +204,18 @@ export function queryRanker(dependencies: RankDependencies) {
     request: RankRequest,
     { model = null, relevance = null, signal }: RankOptions = {},
   ): Promise<Ranking> => {
-    const filters = pageFiltersOf(request.filters, reader);
-    const { query, candidates, rrf_k } = request;
+    const { candidates, prefix, rrf_k } = request;
+    const { query, phrases, filters, held } = askedBy(request, reader);
     const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
     const [{ used, retrieved }, named] = await Promise.all([
-      retrieve({ query, candidates, filters, rerank, relevance: relevance !== null, rrf_k }, model, signal),
-      onceAsked(() => namedPages(query, filters)),
+      retrieve(
+        { query, phrases, held, prefix, candidates, filters, rerank, relevance: relevance !== null, rrf_k },
+        model,
+        signal,
+      ),
+      // What names a page has no operators beside it, which would have to hold for it, too.
+      held.all.length + held.none.length > 0 ? none : onceAsked(() => namedPages(query, filters)),
     ]);
     const began = monotonic();
     const nothing = !retrieved.known;
@@ -207,21 +228,27 @@ export function queryRanker(dependencies: RankDependencies) {
     const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
     const rerankedAt = monotonic();
     const relevanceOf = relevanceIn(retrieved);
-    const ordered = order(request, retrieved, reranked?.hits ?? fused, named, relevanceOf);
+    const looked = monotonic();
+    const quoting = await findPhrases(phrases, retrieved.quoting, signal);
+    const found = monotonic();
+    const all = order(request, retrieved, reranked?.hits ?? fused, { named, quoting }, relevanceOf);
+    const isRequired = held.all.some((each) => each.in === 'phrase');
+    const ordered = isRequired ? all.filter(({ page_no }) => quoting.has(page_no)) : all;
     const least = relevance === null ? 0 : (relevance.least ?? usualLeast(used));
     const pages = ordered.filter((page) => (page.relevance ?? 1) >= least);
     const scored = reranked?.scored ?? noLabels;
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,
-      fuse: fusedAt - began + monotonic() - rerankedAt,
+      fuse: fusedAt - began + monotonic() - found + looked - rerankedAt,
       ...(outside === null ? {} : { rerank: rerankedAt - fusedAt }),
+      ...(phrases.length === 0 ? {} : { phrases: found - looked }),
     };
     if (reranked === null && fused.length > 0 && (rerank || outside !== null)) {
       timing_ms.degraded_rerank = 1;
       dependencies.onRerankDegraded();
     }
     const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
-    return { model: used, reranker, retrieved, fused, relevanceOf, scored, pages, timing_ms };
+    return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, timing_ms };
   };
 }
 
@@ -239,9 +266,10 @@ function highest(hits: readonly FusedHit[], relevanceOf: Ranking['relevanceOf'])
   }, null);
 }
 
-/** What a query names goes before what is found by its words: pages themselves, then pages of a host. */
+/** What a query names goes before what is found by its words: pages themselves, then pages of a host, then those that it quotes. */
 function precedence(exact: ExactMatch | null): number {
-  return exact === null ? 0 : exact === 'host' ? 1 : 2;
+  if (exact === null) return 0;
+  return exact === 'phrase' ? 1 : exact === 'host' ? 2 : 3;
 }
 
 /** What the local reranker has scored, best first, ties by label; below it the other candidates as they are fused. */
@@ -257,6 +285,30 @@ function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]
 }
 
 export type RankQuery = ReturnType<typeof queryRanker>;
+
+/** Phrases of a query that are looked for; the others of a query with more are words. */
+const maxPhrases = 16;
+const none: ReadonlyMap<number, NamedPage> = new Map();
+
+/** What a request asks for beside its words. Errors: as of `pageFiltersOf`. */
+function askedBy({ query: typed, operators, filters: body }: RankRequest, reader: StoreReader) {
+  const filters = pageFiltersOf(body, reader);
+  const language: Held[] = body?.lang == null ? [] : [{ in: 'language', text: body.lang }];
+  if (!operators) {
+    const phrases = quotedPhrases(typed).slice(0, maxPhrases);
+    return { query: typed, phrases, filters, held: { all: language, none: [] } };
+  }
+  const { text, phrases, all, none, after, before } = readOperators(typed);
+  return {
+    query: text === '' ? typed : text,
+    phrases: phrases.slice(0, maxPhrases),
+    filters: { ...filters, after: latest(filters.after, after), before: earliest(filters.before, before) },
+    held: { all: [...all, ...language], none },
+  };
+}
+
+const latest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.max(a, b));
+const earliest = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b));
 
 /** Errors: DomainError `invalid` for a domain that can be none; `not_found` for an entity that nothing is known of. */
 export function pageFiltersOf(

@@ -6,7 +6,8 @@
  *           or outside model: embed ──┴─ shards: cosine, floor ─┴─ shards: cosines of both ─ searcher: rerank
  *
  * A query that is a host of which there are pages is searched by the names in it, twice: in all that passes, and in the host alone, so
- * that its pages are among the candidates however many others have these words. It costs one search with a filter more.
+ * that its pages are among the candidates however many others have these words. It costs one search with a filter more. So do quoted phrases:
+ * the passages that have them are searched beside.
  */
 import type { Logger } from 'pino';
 import { hostOfQuery } from '../../compute/ranking/exact-query.ts';
@@ -20,6 +21,7 @@ import type { Searchers } from '../../engine/searchers.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { CandidatePages, RankedChunks, Retrieved, RetrieveRequest } from '../system/system-messages.ts';
+import { findHolding, quotingPages } from './held-by-pages.ts';
 import type { AskQueryVector } from './query-vector.ts';
 
 export interface RetrievalDependencies {
@@ -107,8 +109,12 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     return { words: host.words, filters: within, allow: allowed.labels };
   };
 
-  /** What is known of the pages of these labels; `host`: the filters that pages of the query's host pass. */
-  const pagesOf = (sides: readonly Uint32Array[], host: { filters: PageFilters } | null): CandidatePages => {
+  /** What is known of the pages of these labels; `host`: the filters that pages of the query's host pass; `phrases`: labels of each. */
+  const pagesOf = (
+    sides: readonly Uint32Array[],
+    host: { filters: PageFilters } | null,
+    phrases: readonly Uint32Array[],
+  ): CandidatePages => {
     const pageOf = new Map<number, number>();
     const lastSeenAt = new Map<number, number>();
     const ofHost = new Set<number>();
@@ -122,14 +128,14 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
         if (host !== null && catalog.passes(no, host.filters)) ofHost.add(no);
       }
     }
-    return { pageOf, lastSeenAt, ofHost };
+    return { pageOf, lastSeenAt, ofHost, quoting: quotingPages(catalog, phrases, pageOf.values()) };
   };
 
   return async (request, model, signal) => {
     const { query: asGiven, candidates: k, filters } = request;
     const began = monotonic();
     const wasWhole = isWhole(model);
-    const allowed = catalog.allowed(filters);
+    const { allowed, quoting, phrases } = await findHolding({ catalog, searchers }, request, catalog.allowed(filters));
     const host = findHost(asGiven, filters);
     const query = host?.words ?? asGiven;
     const filtered = monotonic();
@@ -143,12 +149,19 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
         stems: [],
         known: false,
       };
-      return { ...none, ...pagesOf([], null), timing_ms: {} };
+      return { ...none, ...pagesOf([], null, []), timing_ms: {} };
     }
     const allow = allowed === null ? {} : { allow: allowed.labels };
     const embedding = embedOutside(model, query, signal);
     embedding.catch(() => {}); // waited for below, unless the searcher fails first
-    const asking = searchers.find({ query, dim: localDim(model), k, spelling: wasWhole, ...allow });
+    const asking = searchers.find({
+      query,
+      dim: localDim(model),
+      k,
+      spelling: wasWhole,
+      prefix: request.prefix,
+      ...allow,
+    });
     const analyzed = await asking.analyzed;
     const asked = monotonic();
     const timing_ms: Record<string, number> = { filter: filtered - began, analyze: asked - filtered };
@@ -169,12 +182,13 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     };
     const searchSparse = async () => {
       const terms = analyzed.forms;
-      const [anywhere, within] = await Promise.all([
+      const [anywhere, ofHost, quoted] = await Promise.all([
         asking.found,
         host === null ? nothing : searchers.search({ terms, k, allow: host.allow }),
+        quoting === null ? nothing : searchers.search({ terms, k, allow: quoting }),
       ]);
       timing_ms.sparse = monotonic() - asked;
-      return { ...united(anywhere, within), known: anywhere.known };
+      return { ...united(united(anywhere, ofHost), quoted), known: anywhere.known };
     };
     const [sparse, { near, embedded }] = await Promise.all([searchSparse(), searchDense()]);
     const known = sparse.known > 0 || embedded.knownWords > 0;
@@ -196,7 +210,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       stems: stemsOf(analyzed),
       known,
       timing_ms,
-      ...pagesOf([sparse.labels, dense.labels], host),
+      ...pagesOf([sparse.labels, dense.labels], host, phrases),
     };
   };
 }

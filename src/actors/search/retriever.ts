@@ -2,7 +2,6 @@
  * The retriever: answers searches, one or a batch. Ranking and presenting are parts of their own (rank-query.ts,
  * present-page.ts); here they become a reply. It holds no state.
  */
-import { quotedPhrases } from '../../compute/ranking/exact-query.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import type {
   PageResult,
@@ -16,7 +15,6 @@ import type { Handlers, StartService } from '../system/service.ts';
 import type { RankedPages } from '../system/system-messages.ts';
 import { modelComparer } from './compare-models.ts';
 import { placeExplainer } from './explain-place.ts';
-import { phraseFinder } from './find-phrases.ts';
 import { mediation } from './mediation.ts';
 import { onceAsked } from './once-asked.ts';
 import { markedBy, presentPage } from './present-page.ts';
@@ -37,7 +35,6 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
   const { ask, reader, newQueryId, queue, now, monotonic, outsideReranker } = dependencies;
   const rank = queryRanker(dependencies);
   const { suggest, similar } = mediation(dependencies);
-  const findPhrases = phraseFinder(dependencies);
 
   const search = async (request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchResponse> => {
     const began = monotonic();
@@ -47,27 +44,22 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     const pages = ranking.pages.slice(request.offset, end);
     let presenting = ranked;
     let presented = ranked;
-    const present = (holding: ReadonlySet<number>) => {
+    const present = () => {
       presenting = monotonic();
       const explain = placeExplainer(ranking);
-      const { relevanceOf } = ranking;
-      const presentation = { chunks_per_page: request.chunks_per_page, holding, explain, relevanceOf };
+      const { relevanceOf, quoting } = ranking;
+      const presentation = { chunks_per_page: request.chunks_per_page, quoting, explain, relevanceOf };
       const filled = pages.flatMap((each) => presentPage(reader, each, presentation) ?? []);
       presented = monotonic();
       return filled;
     };
     // The threads look for suggestions while the passages are read here.
     const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
-    const phrases = quotedPhrases(request.query);
-    const page_nos = pages.map(({ page_no }) => page_no);
-    const found = findPhrases(phrases, page_nos, signal)
-      .then((holding) => onceAsked(() => present(holding)))
-      .then((filled) => markPassages(filled, ranking.retrieved.stems, signal));
+    const found = onceAsked(present).then((filled) => markPassages(filled, ranking.retrieved.stems, signal));
     const [suggestions, results] = await Promise.all([suggesting, found]);
     const done = monotonic();
     const timing_ms = rounded({
       ...ranking.timing_ms,
-      ...(phrases.length === 0 ? {} : { phrases: presenting - ranked }),
       passages: presented - presenting,
       suggest: done - presented,
       total: done - began,

@@ -97,7 +97,6 @@ export const answeredBy = {
   'index.retrieve': 'indexes',
   'index.nearPages': 'indexes',
   'index.settled': 'indexes',
-  'index.locatePhrases': 'indexes',
   'index.markPassages': 'indexes',
   'index.pagesUnder': 'indexes',
   'index.pagesWithoutChunks': 'indexes',

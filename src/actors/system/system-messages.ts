@@ -3,6 +3,7 @@
  * that the table of who answers (services.ts) is complete or does not compile.
  */
 import { DomainError } from '../../domain/errors.ts';
+import type { HeldByPages } from '../../domain/held.ts';
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
@@ -24,6 +25,12 @@ export interface RetrieveRequest {
   /** Whether all of them are to be judged for relevance. */
   relevance: boolean;
   rrf_k: number;
+  /** Pages that have all of these are wanted first. */
+  phrases: readonly string[];
+  /** No others are wanted at all. */
+  held: HeldByPages;
+  /** Whether the last word may be unfinished. */
+  prefix: boolean;
 }
 
 /** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */
@@ -40,6 +47,8 @@ export interface CandidatePages {
   lastSeenAt: ReadonlyMap<number, number>;
   /** The pages of the host that the query is; none where the query is no host, or no page of it passes the filters. */
   ofHost: ReadonlySet<number>;
+  /** Those that may have every phrase: for each phrase the labels of the passages where it may begin or end. */
+  quoting: ReadonlyMap<number, readonly Uint32Array[]>;
 }
 
 export interface Retrieved extends CandidatePages {
@@ -127,14 +136,6 @@ export interface InternalMessages {
   /** Rank without answering or logging; a model that is not the active one must be ready. JobError where a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
-  /**
-   * Where phrases may stand in pages: for each page, for each phrase, ordinals of the chunks worth reading for it, the likeliest first.
-   * `pages`: labels of each page's chunks.
-   */
-  'index.locatePhrases': {
-    request: { phrases: readonly string[]; pages: readonly LabelRange[] };
-    reply: readonly (readonly (readonly number[])[])[];
-  };
   /** Where passages have the words of a query, whose stems these are, and what of each is worth showing first. */
   'index.markPassages': { request: { texts: readonly string[]; stems: readonly string[] }; reply: readonly Marked[] };
   /** Answered when nothing that was lost is still being brought back. */

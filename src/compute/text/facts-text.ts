@@ -7,9 +7,11 @@ import { domainToUnicode } from 'node:url';
 import { parse } from 'tldts';
 import type { Page } from '../../domain/page.ts';
 
+const authorKeys = ['author', 'authors'];
 /** Keys of `metadata` that hold such words, as texts, things with a `name` (as JSON-LD has persons), or lists of these. */
 const factKeys = [
-  ...['author', 'authors', 'site_name', 'feed_title'],
+  ...authorKeys,
+  ...['site_name', 'feed_title'],
   ...['tags', 'folder', 'note', 'highlights', 'description'],
 ];
 /** What is longer is a text by itself; UTF-16 units of each fact, and of all of them together. */
@@ -33,6 +35,12 @@ export function factsText({
     .join('\n')
     .slice(0, maxFacts)
     .toWellFormed();
+}
+
+/** Who wrote a page, as far as that is known: one line a name; at most 1,000 UTF-16 units. Errors: none. */
+export function authorText({ metadata }: Pick<Page, 'metadata'>): string {
+  const names = authorKeys.flatMap((key) => textsOf(metadata?.[key]));
+  return names.join('\n').slice(0, maxFact).toWellFormed();
 }
 
 function textsOf(value: unknown): string[] {

@@ -10,7 +10,9 @@ import { buildTermTable, lookupTerm, type TermTable } from '../../compute/struct
 import type { Lexicon } from '../../compute/text/lexicon.ts';
 import { bareTerm } from '../../compute/text/stemmers.ts';
 import { ideographTerm } from '../../compute/text/unspaced-scripts.ts';
+import { type NamedField, namedFields } from '../../domain/held.ts';
 import { FACT_WEIGHT, FIELD_WEIGHTS, type Field, LENGTH_WITHOUT_BODY, MAX_FREQUENCY, UNITS } from './bm25f.ts';
+import { fieldTerm } from './field-terms.ts';
 import { buildForwardIndex, type ForwardIndex } from './forward-index.ts';
 import { languageTerm } from './languages.ts';
 import { allocateSegment, fillForward, type Segment, sealSegment } from './segment.ts';
@@ -26,6 +28,10 @@ export type SparseTermDocument = Readonly<
     facts?: Uint32Array;
     /** ISO 639-1 code of the language that it is in; '' where it is not known. */
     language?: string;
+    /** Of the first document of a page: what is found by field. */
+    fields?: Readonly<Record<NamedField, Uint32Array>>;
+    /** Its words in their order (compute/text/word-bytes.ts). */
+    run?: readonly number[];
   }
 >;
 /** The words of the vectors that the reranker compares. */
@@ -44,6 +50,7 @@ interface ForwardMaker {
 interface NumberedDocument extends Readonly<Record<Field | 'facts', readonly number[]>> {
   /** Those of the text's terms that stand beside others of the same words, weighted: found, but no part of the length. */
   readonly uncounted: number;
+  readonly run: readonly number[];
 }
 
 const noFacts = new Uint32Array(0);
@@ -70,6 +77,7 @@ export function buildSegment(documents: readonly SparseDocument[]): Segment {
     body: numberAll(body),
     facts: numberAll(facts),
     uncounted: 0,
+    run: [],
   }));
   return modelNumbered(numbered, [...numbers.keys()]);
 }
@@ -113,7 +121,7 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
   };
   const numberDocument = (document: SparseTermDocument): NumberedDocument => {
     let uncounted = 0;
-    const { language = '' } = document;
+    const { language = '', run = [] } = document;
     const beside = (term: number): string => {
       const single = ideographTerm(words[term]);
       return single === '' || single === stems[stemOf[term]] ? (bareTerm(language, words[term]) ?? '') : single;
@@ -133,7 +141,12 @@ function numberTerms({ words, stems, stemOf }: Lexicon, documents: readonly Spar
     const ofField = (field: Field) => numberAll(document[field], FIELD_WEIGHTS[field]);
     const facts = numberAll(document.facts ?? noFacts, 0);
     if (language !== '') facts.push(numberOfOwn(languageTerm(language)));
-    return { title: ofField('title'), section: ofField('section'), body: ofField('body'), facts, uncounted };
+    for (const field of namedFields) {
+      for (const term of document.fields?.[field] ?? noFacts) {
+        if (stemOf[term] !== 0) facts.push(numberOfOwn(fieldTerm(field, stems[stemOf[term]])));
+      }
+    }
+    return { title: ofField('title'), section: ofField('section'), body: ofField('body'), facts, uncounted, run };
   };
   return { numbered: documents.map(numberDocument), terms };
 }
@@ -169,6 +182,7 @@ function layOut(
     vocabulary: forward?.vocabulary ?? 0,
     forwardWords: index?.wordStems.length ?? 0,
     forwardEntries: index?.words.length ?? 0,
+    runBytes: numbered.reduce((sum, { run }) => sum + run.length, 0),
   });
   segment.terms.slots.set(table.slots);
   segment.terms.offsets.set(table.offsets);
@@ -186,6 +200,10 @@ function layOut(
       const frequency = Math.min(Math.round(freq[tokens[number]] * UNITS), MAX_FREQUENCY);
       segment.postings[next[number]++] = (ordinal << 16) | frequency;
     }
+  });
+  numbered.forEach(({ run }, ordinal) => {
+    segment.runs.set(run, segment.runStarts[ordinal]);
+    segment.runStarts[ordinal + 1] = segment.runStarts[ordinal] + run.length;
   });
   if (index !== undefined) fillForward(segment, index);
   return sealSegment(segment);

@@ -42,6 +42,7 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
     vocabulary: forward === null ? 0 : inputs[0].segment.vocabulary,
     forwardWords: forward?.wordStems.length ?? 0,
     forwardEntries: forward?.words.length ?? 0,
+    runBytes: runBytes(inputs, renumberings),
   });
   merged.labels.set(labels);
   merged.lengths.set(lengths);
@@ -50,6 +51,7 @@ export function mergeSegments(inputs: readonly MergeInput[]): Segment {
   merged.terms.bytes.set(table.bytes);
   merged.starts.set(starts);
   fillPostings(merged, inputs, renumberings, termIds);
+  fillRuns(merged, inputs, renumberings);
   if (forward !== null) fillForward(merged, forward);
   return sealSegment(merged);
 }
@@ -156,6 +158,38 @@ function uniteForwards(
     });
   }
   return parts.length === 0 ? null : mergeForwards(parts, sources);
+}
+
+function runBytes(inputs: readonly MergeInput[], renumberings: readonly Int32Array[]): number {
+  let bytes = 0;
+  for (const [i, { segment }] of inputs.entries()) {
+    renumberings[i].forEach((renumbered, ordinal) => {
+      if (renumbered !== GONE) bytes += segment.runStarts[ordinal + 1] - segment.runStarts[ordinal];
+    });
+  }
+  return bytes;
+}
+
+function fillRuns(
+  { runs, runStarts }: Segment,
+  inputs: readonly MergeInput[],
+  renumberings: readonly Int32Array[],
+): void {
+  for (const [i, { segment }] of inputs.entries()) {
+    renumberings[i].forEach((renumbered, ordinal) => {
+      if (renumbered !== GONE) runStarts[renumbered + 1] = segment.runStarts[ordinal + 1] - segment.runStarts[ordinal];
+    });
+  }
+  for (let doc = 1; doc < runStarts.length; doc++) runStarts[doc] += runStarts[doc - 1];
+  for (const [i, { segment }] of inputs.entries()) {
+    renumberings[i].forEach((renumbered, ordinal) => {
+      if (renumbered === GONE) return;
+      runs.set(
+        segment.runs.subarray(segment.runStarts[ordinal], segment.runStarts[ordinal + 1]),
+        runStarts[renumbered],
+      );
+    });
+  }
 }
 
 function fillPostings(

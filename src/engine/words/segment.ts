@@ -10,16 +10,17 @@
  *   peaks         u32 × terms   largest frequency of the list << 16 | shortest length in it, at most 65,535: its bound
  *   postings      u32 × postings   ordinal << 16 | frequency in 1/UNITS; ascending, so a list is sorted by ordinal
  *   termSlots, termOffsets   the term dictionary (term-table.ts)
+ *   runStarts     u32 × docs + 1   a document's words are runs[runStarts[d] .. runStarts[d + 1])
  *   forward starts, words, wordStems, wordRows   what the reranker reads (rerank/forward-index.ts); or nothing
  *   termBytes   the dictionary's text
  *   forward bodyCounts, titleCounts
+ *   runs   the documents' words in their order, a byte each (compute/text/word-bytes.ts): what phrases are looked for in
  *
  * Why one word per posting: ordinal and frequency arrive in one load, half the memory of two arrays, and a sort or a
  * binary search over lists is one over plain numbers. 16 bits of ordinal bound a segment, and with it the cost of a merge.
  * The forward index has the ordinals and the term ids of its segment, and rows of the word vectors, which the header names by
  * their fingerprint; 0: there is no forward index, because no word vectors were loaded where the segment was made.
- * Positions of words are not stored; a version that adds them appends sections and raises VERSION. Another version or a
- * wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
+ * Positions of words are not stored. Another version or a wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
  */
 
 import { allocateSharedBytes } from '../../compute/structures/shared-bytes.ts';
@@ -30,7 +31,7 @@ import type { ForwardIndex } from './forward-index.ts';
 export const MAX_SEGMENT_DOCS = 65_536;
 const MAGIC = 0x52425347; // 'RBSG'
 /** Raised with any change of the layout, of what a document holds, and of what the analyzer takes for a term. */
-const VERSION = 6;
+const VERSION = 7;
 const HEADER = {
   magic: 0,
   version: 1,
@@ -41,6 +42,7 @@ const HEADER = {
   vocabulary: 6,
   forwardWords: 7,
   forwardEntries: 8,
+  runBytes: 9,
 } as const;
 const HEADER_BYTES = 64;
 
@@ -58,6 +60,9 @@ export interface Segment {
   /** Fingerprint of the word vectors that the forward index has the rows of; 0 without one. */
   readonly vocabulary: number;
   readonly forward: ForwardIndex | null;
+  readonly runStarts: Uint32Array;
+  /** Documents of one page follow each other, without what a passage repeats of the one before. */
+  readonly runs: Uint8Array;
   /** Occurrences of words in the titles of all documents, deleted ones included; 0 without a forward index. */
   readonly totalTitleLength: number;
 }
@@ -71,6 +76,7 @@ export interface SegmentCounts {
   vocabulary: number;
   forwardWords: number;
   forwardEntries: number;
+  runBytes: number;
 }
 
 /** The bytes are no segment of this version; they are to be set aside and made again from the text. */
@@ -93,6 +99,7 @@ export function allocateSegment(counts: SegmentCounts): Segment {
   header[HEADER.vocabulary] = counts.vocabulary;
   header[HEADER.forwardWords] = counts.forwardWords;
   header[HEADER.forwardEntries] = counts.forwardEntries;
+  header[HEADER.runBytes] = counts.runBytes;
   return viewSegment(buffer, counts);
 }
 
@@ -124,6 +131,7 @@ export function openSegment(buffer: SharedArrayBuffer): Segment {
     vocabulary: header[HEADER.vocabulary],
     forwardWords: header[HEADER.forwardWords],
     forwardEntries: header[HEADER.forwardEntries],
+    runBytes: header[HEADER.runBytes],
   };
   if (counts.docs > MAX_SEGMENT_DOCS || layout(counts).bytes !== buffer.byteLength) {
     throw new SegmentFormatError(`${buffer.byteLength} bytes are not what the counts ask for`);
@@ -196,7 +204,7 @@ function peakOf({ starts, postings, lengths }: Segment, term: number): number {
 }
 
 function layout(counts: SegmentCounts) {
-  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries } = counts;
+  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries, runBytes } = counts;
   const totals = HEADER_BYTES;
   const labels = totals + 2 * 8;
   const lengths = labels + docs * 4;
@@ -205,13 +213,15 @@ function layout(counts: SegmentCounts) {
   const postingWords = peaks + terms * 4;
   const termSlots = postingWords + postings * 4;
   const termOffsets = termSlots + slotCount(terms) * 4;
-  const forwardStarts = termOffsets + (terms + 1) * 4;
+  const runStarts = termOffsets + (terms + 1) * 4;
+  const forwardStarts = runStarts + (docs + 1) * 4;
   const words = forwardStarts + (vocabulary === 0 ? 0 : docs + 1) * 4;
   const wordStems = words + forwardEntries * 4;
   const wordRows = wordStems + forwardWords * 4;
   const text = wordRows + forwardWords * 4;
   const bodyCounts = text + termBytes;
   const titleCounts = bodyCounts + forwardEntries;
+  const runs = titleCounts + forwardEntries;
   return {
     totals,
     labels,
@@ -221,6 +231,7 @@ function layout(counts: SegmentCounts) {
     postingWords,
     termSlots,
     termOffsets,
+    runStarts,
     forwardStarts,
     words,
     wordStems,
@@ -228,12 +239,13 @@ function layout(counts: SegmentCounts) {
     text,
     bodyCounts,
     titleCounts,
-    bytes: titleCounts + forwardEntries,
+    runs,
+    bytes: runs + runBytes,
   };
 }
 
 function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment {
-  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries } = counts;
+  const { docs, terms, postings, termBytes, vocabulary, forwardWords, forwardEntries, runBytes } = counts;
   const at = layout(counts);
   const [totalLength, totalTitleLength] = new Float64Array(buffer, at.totals, 2);
   return {
@@ -262,6 +274,8 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
             wordStems: new Uint32Array(buffer, at.wordStems, forwardWords),
             wordRows: new Int32Array(buffer, at.wordRows, forwardWords),
           },
+    runStarts: new Uint32Array(buffer, at.runStarts, docs + 1),
+    runs: new Uint8Array(buffer, at.runs, runBytes),
     totalTitleLength,
   };
 }

@@ -29,13 +29,26 @@ export interface KnownWords {
   isKnown: (stem: string) => boolean;
   /** As of `nearestWords`, as many as there are guesses. */
   nearest: (word: string) => NearWord[];
+  /** As of `completedWords`. */
+  completions: (word: string) => NearWord[];
 }
 
 /** Where nothing is known of the texts. */
-export const noWords: KnownWords = { languages: [], spoken: [], isKnown: () => true, nearest: () => [] };
+export const noWords: KnownWords = {
+  languages: [],
+  spoken: [],
+  isKnown: () => true,
+  nearest: () => [],
+  completions: () => [],
+};
 
 /** What each of the words weighs that a word may be meant for, the nearest first (npm run bench:misspelt). */
 export const GUESSES = [0.9, 0.5, 0.3];
+
+/** What each of the words weighs that an unfinished word may become, the commonest first; the word as it stands weighs 1. */
+export const COMPLETIONS = [0.8, 0.6, 0.5, 0.4, 0.3];
+/** A beginning of fewer letters is of half the dictionary. */
+const leastBeginning = 2;
 
 /** A word of fewer letters may be anything; one of so many and more may have two edits. */
 const leastLetters = 4;
@@ -91,6 +104,45 @@ export function nearestWords(
     if (live.length < most && documentFrequency(corpus, all[at].stem) > 0) live.push(all[at]);
   }
   return live;
+}
+
+/** The words of a corpus that begin with `word` and go on, those of most passages first; as many as there are weights. */
+function completedWords(corpus: readonly CorpusSegment[], vectors: WordVectors | null, word: string): NearWord[] {
+  if (!letters.test(word) || word.length < leastBeginning || word.length > mostLetters) return [];
+  const bytes = encoder.encode(word);
+  const set = setOf(bytes, 0, bytes.length);
+  const found = new Map<string, NearWord & { passages: number }>();
+  for (const { segment } of corpus) {
+    const { lengths, sets } = shapesOf(segment, vectors);
+    for (let id = 0; id < lengths.length; id++) {
+      if (lengths[id] <= bytes.length || (set & ~sets[id]) !== 0 || !beginsWith(placeOf(segment, vectors, id), bytes))
+        continue;
+      const near = wordOf(segment, vectors, id);
+      if (near === null) continue;
+      const passages = passagesWith(segment, id) + (found.get(near.word)?.passages ?? 0);
+      found.set(near.word, { ...near, edits: 0, passages });
+    }
+  }
+  const byStem = new Map<string, NearWord>();
+  const commonest = [...found.values()].sort((a, b) => b.passages - a.passages || (a.word < b.word ? -1 : 1));
+  for (const { passages: _passages, ...near } of commonest) {
+    if (byStem.size === COMPLETIONS.length) break;
+    if (!byStem.has(near.stem) && documentFrequency(corpus, near.stem) > 0) byStem.set(near.stem, near);
+  }
+  return [...byStem.values()];
+}
+
+function beginsWith(
+  { table: { bytes, offsets }, at }: { table: TermTable; at: number },
+  beginning: Uint8Array,
+): boolean {
+  return beginning.every((byte, place) => bytes[offsets[at] + place] === byte);
+}
+
+/** Documents that hold the stem of a word, deleted ones included. */
+function passagesWith({ forward, starts }: Segment, id: number): number {
+  const stem = forward === null ? id : forward.wordStems[id];
+  return starts[stem + 1] - starts[stem];
 }
 
 /** Whether a word is one of English, as it is: that no text has it does not make it another. */
@@ -178,5 +230,6 @@ export function wordsIn(corpus: readonly CorpusSegment[], vectors: WordVectors |
     spoken: spokenLanguages(corpus),
     isKnown: (stem) => documentFrequency(corpus, stem) > 0,
     nearest: (word) => nearestWords(corpus, vectors, word, { most: GUESSES.length }),
+    completions: (word) => completedWords(corpus, vectors, word),
   };
 }

@@ -70,6 +70,9 @@ function retrieve(hosted: Hosted, query: string, model: string) {
     rerank: false,
     relevance: false,
     rrf_k: 60,
+    phrases: [],
+    held: { all: [], none: [] },
+    prefix: false,
   });
 }
 

@@ -69,6 +69,7 @@ function fresh(query_id: string, changes: Partial<FreshRun> = {}): FreshRun {
       ]),
       lastSeenAt: new Map(),
       ofHost: new Set(),
+      quoting: new Map(),
       timing_ms: {},
     },
     fused: [

@@ -2,12 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placeExplainer } from '../../../src/actors/search/explain-place.ts';
-import { phraseFinder } from '../../../src/actors/search/find-phrases.ts';
 import { presentPage } from '../../../src/actors/search/present-page.ts';
 import { queryRanker } from '../../../src/actors/search/rank-query.ts';
 import type { SystemAsk } from '../../../src/actors/system/system-messages.ts';
 import { ingestPage } from '../../../src/commands/ingest-page.ts';
-import { quotedPhrases } from '../../../src/compute/ranking/exact-query.ts';
 import { defaultTrackingParams } from '../../../src/compute/web/canonical-url.ts';
 import { idOf } from '../../../src/domain/ids.ts';
 import { type SearchRequest, searchRequest } from '../../../src/domain/search.ts';
@@ -45,10 +43,8 @@ async function results(shelf: Shelf, request: Partial<SearchRequest> & { query: 
   const rank = ranker(shelf, ask);
   const ranking = await rank(searchRequest.parse(request));
   const explain = placeExplainer(ranking);
-  const find = phraseFinder({ ask, reader: shelf.reader });
-  const page_nos = ranking.pages.map(({ page_no }) => page_no);
-  const holding = await find(quotedPhrases(request.query), page_nos, undefined);
-  const presentation = { chunks_per_page: 2, holding, explain, relevanceOf: ranking.relevanceOf };
+  const { quoting } = ranking;
+  const presentation = { chunks_per_page: 2, quoting, explain, relevanceOf: ranking.relevanceOf };
   return ranking.pages.map((each) => {
     const result = presentPage(shelf.reader, each, presentation);
     assert.ok(result !== null);
@@ -212,11 +208,11 @@ test('a quoted phrase is found however its apostrophes and quotation marks are s
   );
 });
 
-test('a quoted phrase marks the pages that hold every phrase of the query, and moves none', async () => {
+test('pages that hold every phrase that the query quotes come first, and are marked', async () => {
   await using shelf = await shelfOfHerons();
   assert.deepEqual(await results(shelf, { query: 'birds that are "Ardea  CINEREA"' }), [
-    [page(1), false],
     [page(2), true],
+    [page(1), false],
   ]);
   assert.deepEqual(await results(shelf, { query: '"ardea cinerea" and "stands still"' }), [
     [page(1), false],
@@ -250,6 +246,9 @@ test('the filters reach the index as instants and as a plain domain', async () =
   assert.deepEqual(shelf.retrievals, [
     {
       query: 'heron',
+      phrases: [],
+      held: { all: [], none: [] },
+      prefix: false,
       candidates: 7,
       model: 'm1',
       rerank: true,

@@ -105,6 +105,9 @@ test('hits of both sides become pages with their best passages, in the shape of 
   assert.deepEqual(shelf.retrievals, [
     {
       query: 'oak',
+      phrases: [],
+      held: { all: [], none: [] },
+      prefix: false,
       candidates: 100,
       filters: { domain: null, after: null, before: null, pages: null },
       model: 'm1',

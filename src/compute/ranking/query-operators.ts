@@ -1,0 +1,84 @@
+/**
+ * The operators of a query: `"exact phrase"`, `-word`, `site:`, `title:`, `author:`, `before:`, `after:`, `lang:`, each with or without a
+ * space behind its colon; and `-` before all of them but times. What is no operator is text, and so is one whose value cannot be. Pure;
+ * called by ranking.
+ */
+import type { Held, HeldByPages } from '../../domain/held.ts';
+import { languageOfTag } from '../text/detect-language.ts';
+import { normalizeDomain } from '../web/domain-match.ts';
+
+export interface QueryOperators extends HeldByPages {
+  /** What is searched for: the words, those of phrases, titles and authors among them; of a query of sites alone their names. */
+  text: string;
+  phrases: readonly string[];
+  /** Seen at or after this time, ms. */
+  after: number | null;
+  /** First seen before this time, ms. */
+  before: number | null;
+}
+
+const part =
+  /(?<=^|\s)(-?)(?:(site|title|author|before|after|lang):\s*(?=\S))?(?:["“”«»„]([^"“”«»„]*)["“”«»„]|([^\s"“”«»„]+))(?=\s|$)|\S+/giu;
+
+/** Read the operators of a query. Errors: none. */
+export function readOperators(query: string): QueryOperators {
+  const [all, none]: Held[][] = [[], []];
+  const text: string[] = [];
+  const phrases: string[] = [];
+  const times: { after: number | null; before: number | null } = { after: null, before: null };
+  for (const [whole, minus = '', name, quoted, word] of query.matchAll(part)) {
+    const value = (quoted ?? word ?? '').trim();
+    const key = name?.toLowerCase();
+    const time = minus === '' && (key === 'after' || key === 'before') ? timeOf(value) : null;
+    const held = heldOf(key, value, quoted !== undefined);
+    if (time !== null) times[key as keyof typeof times] = time;
+    else if (held === null) text.push(whole);
+    else if (minus !== '') none.push(held);
+    else {
+      if (held.in !== 'word') all.push(held);
+      if (held.in === 'phrase') phrases.push(value);
+      if (held.in !== 'site' && held.in !== 'language') text.push(value);
+    }
+  }
+  const sites = all.filter((held) => held.in === 'site');
+  return {
+    text: text.length > 0 ? text.join(' ') : sites.map((site) => site.text).join(' '),
+    phrases,
+    all,
+    none,
+    ...times,
+  };
+}
+
+/** What a part asks for; null for a part that is text. */
+function heldOf(key: string | undefined, value: string, isQuoted: boolean): Held | null {
+  if (!/[\p{L}\p{N}]/u.test(value)) return null;
+  switch (key) {
+    case undefined:
+      return { in: isQuoted ? 'phrase' : 'word', text: value };
+    case 'title':
+    case 'author':
+      return { in: key, text: value };
+    case 'site': {
+      const host = value.replace(/^https?:\/\//i, '').replace(/[/?#].*$/, '');
+      const domain = normalizeDomain(host.replace(/^(?:\*\.|www\.)/i, ''));
+      return typeof domain === 'string' ? { in: 'site', text: domain } : null;
+    }
+    case 'lang': {
+      const language = languageOfTag(value);
+      return language === '' ? null : { in: 'language', text: language };
+    }
+    default:
+      return null;
+  }
+}
+
+/** The beginning of a year, a month or a day, UTC, or an instant; null for what is none. */
+function timeOf(value: string): number | null {
+  const day = /^(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?$/.exec(value);
+  if (day === null) return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) ? Date.parse(value) || null : null;
+  const [year, month, date] = [Number(day[1]), Number(day[2] ?? 1), Number(day[3] ?? 1)];
+  const time = Date.UTC(year, month - 1, date);
+  const isReal = new Date(time).getUTCMonth() === month - 1 && new Date(time).getUTCDate() === date;
+  return isReal ? time : null;
+}
