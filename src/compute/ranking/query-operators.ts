@@ -20,6 +20,9 @@ export interface QueryOperators extends HeldByPages {
 const part =
   /(?<=^|\s)(-?)(?:(site|title|author|before|after|lang):\s*(?=\S))?(?:["“”«»„]([^"“”«»„]*)["“”«»„]|([^\s"“”«»„]+))(?=\s|$)|\S+/giu;
 
+/** A language, of a region or a script perhaps. */
+const languageTag = /^[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
+
 /** Read the operators of a query. Errors: none. */
 export function readOperators(query: string): QueryOperators {
   const [all, none]: Held[][] = [[], []];
@@ -65,7 +68,7 @@ function heldOf(key: string | undefined, value: string, isQuoted: boolean): Held
       return typeof domain === 'string' ? { in: 'site', text: domain } : null;
     }
     case 'lang': {
-      const language = languageOfTag(value);
+      const language = languageTag.test(value) ? languageOfTag(value) : '';
       return language === '' ? null : { in: 'language', text: language };
     }
     default:

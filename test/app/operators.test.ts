@@ -1,0 +1,140 @@
+/** What a query asks for beside its words: phrases, operators, a language; and its last word, while it is typed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type SearchRequest, searchRequest } from '../../src/domain/search.ts';
+import { until } from '../process/service.ts';
+import { WholeSystem } from './whole-system.ts';
+
+const filler = Array.from(
+  { length: 30 },
+  (_, no) => `Line ${no} speaks of what is there to be seen by all of them who had come to it that day.`,
+).join(' ');
+
+const pages = [
+  {
+    url: 'https://birds.example/heron',
+    title: 'Wading birds',
+    text: 'The grey heron waits, as it had been available to any eye that looked for it beside the river.',
+    metadata: { author: 'Ana Lima' },
+    seen_at: '2024-03-05T10:00:00Z',
+  },
+  {
+    url: 'https://www.birds.example/egret',
+    title: 'The heron question',
+    text: 'An egret is no heron. It was available to be seen, had it been there; to it the river had been nothing.',
+    metadata: { author: 'Bo Ek' },
+    seen_at: '2025-03-05T10:00:00Z',
+  },
+  {
+    url: 'https://boats.example/heron',
+    title: 'A boat',
+    text: `The boat is called Heron. ${filler} Nobody rowed it down the river, available as it was to them. ${filler}`,
+    seen_at: '2026-03-05T10:00:00Z',
+  },
+  {
+    url: 'https://boats.example/reiher',
+    title: 'Der Reiher',
+    text: 'Der Reiher steht am Fluss und wartet, bis die Boote vorbei sind. Heron heißt er nur auf Englisch, und das weiß hier niemand.',
+    seen_at: '2026-04-05T10:00:00Z',
+  },
+];
+
+async function library(t: Parameters<typeof WholeSystem.start>[0]) {
+  const system = await WholeSystem.start(t);
+  const names = new Map<string, string>();
+  for (const { url, title, text, metadata, seen_at } of pages) {
+    const page = { url, title, body_extracted: text, fetched_at: seen_at, ...(metadata ? { metadata } : {}) };
+    const result = await system.ask('page.ingest', page);
+    assert.ok('page_id' in result, JSON.stringify(result));
+    names.set(result.page_id, url.replace(/^https:\/\/(?:www\.)?/, ''));
+  }
+  const isDone = async () =>
+    (await system.ask('page.statusBatch', { page_ids: [...names.keys()] })).results.every(
+      (page) => page.found && page.status === 'indexed',
+    );
+  await until(isDone, 'every page is indexed');
+  const search = (query: string, fields: Partial<SearchRequest> = {}) =>
+    system.ask('search.query', searchRequest.parse({ query, min_relevance: 0, ...fields }));
+  const found = async (query: string, fields: Partial<SearchRequest> = {}) =>
+    (await search(query, { operators: true, ...fields })).results.map(({ page_id }) => names.get(page_id)).sort();
+  return { system, search, found };
+}
+
+const [heron, egret, boat, reiher] = [
+  'birds.example/heron',
+  'birds.example/egret',
+  'boats.example/heron',
+  'boats.example/reiher',
+];
+
+test('operators say which pages are wanted', async (t) => {
+  const { found } = await library(t);
+  for (const rerank of [true, false]) {
+    const is = async (query: string, ...expected: string[]) =>
+      assert.deepEqual(await found(query, { rerank }), expected.sort(), query);
+    await is('heron', heron, egret, boat, reiher);
+    await is('heron site:birds.example', heron, egret);
+    await is('heron site: birds.example site:www.birds.example', heron, egret);
+    await is('heron -site:birds.example', boat, reiher);
+    await is('site:boats.example', boat, reiher);
+    await is('heron -egret', heron, boat, reiher);
+    await is('heron -egrets -rowing', heron, reiher);
+    await is('river "had it been there"', egret);
+    await is('heron -"any eye"', egret, boat, reiher);
+    await is('title:heron', egret);
+    await is('title:herons river', egret);
+    await is('river -title:heron', heron, boat);
+    await is('heron author:lima', heron);
+    await is('author:"Ana Lima"', heron);
+    await is('heron lang:de', reiher);
+    await is('heron -lang:de', heron, egret, boat);
+    await is('heron after:2025 before:2026-03-06', egret, boat);
+    await is('heron before:2025', heron);
+    await is('heron site:boats.example lang:en "Nobody rowed it"', boat);
+    await is('heron "rowed nobody"');
+    await is('heron site:nowhere.example');
+  }
+  assert.deepEqual(await found('heron', { filters: { lang: 'de' } }), [reiher]);
+  assert.deepEqual(await found('heron site:birds.example', { filters: { domain: 'boats.example' } }), []);
+});
+
+test('without operators they are words, and pages that have a quoted phrase come first, wherever in the page it stands', async (t) => {
+  const { search } = await library(t);
+  const first = async (query: string) => {
+    const { results } = await search(query);
+    return [
+      results[0]?.canonical_url.replace(/^https:\/\/(?:www\.)?/, ''),
+      results[0]?.why.exact,
+      results[0]?.exact_match,
+    ];
+  };
+  assert.deepEqual(await first('"had it been there"'), [egret, 'phrase', true]);
+  assert.deepEqual(await first('"as it had been available to any"'), [heron, 'phrase', true]);
+  assert.deepEqual(await first('"who had come to it that day. Nobody rowed"'), [boat, 'phrase', true]);
+  // A phrase over the border of two passages, and one of the title.
+  const page = pages[2].text;
+  const words = [...page.matchAll(/\S+/g)];
+  for (let at = 0; at + 5 <= words.length; at += 7) {
+    const quote = page.slice(words[at].index, words[at + 4].index + words[at + 4][0].length);
+    assert.deepEqual(await first(`"${quote}"`), [boat, 'phrase', true], quote);
+  }
+  assert.deepEqual((await first('egret "the heron question"')).slice(0, 2), [egret, 'phrase']);
+  assert.ok((await search('heron site:birds.example')).results.length > 2, 'a site is only a word');
+});
+
+test('a word that is not finished finds what it may become, if that is asked for', async (t) => {
+  const { search } = await library(t);
+  const urls = async (query: string, prefix: boolean) =>
+    (await search(query, { prefix })).results.map(({ canonical_url }) =>
+      canonical_url.replace(/^https:\/\/(?:www\.)?/, ''),
+    );
+  assert.equal((await urls('egr', true))[0], egret);
+  assert.equal((await urls('the river egr', true))[0], egret);
+  assert.equal((await urls('wait', true))[0], heron);
+  assert.equal((await urls('Rei', true))[0], reiher);
+  const { results, corrected } = await search('egre', { prefix: true });
+  assert.deepEqual(corrected, [], 'a word that goes on is not misspelt');
+  const [{ chunks }] = results;
+  const [{ start, end }] = chunks[0].highlights;
+  assert.equal(chunks[0].text.slice(start, end), 'egret');
+});

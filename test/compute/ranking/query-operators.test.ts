@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readOperators } from '../../../src/compute/ranking/query-operators.ts';
+
+const plain = { phrases: [], all: [], none: [], after: null, before: null };
+const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
+
+test('each operator says what pages must hold, with and without a space, in any order', () => {
+  assert.deepEqual(readOperators('grey heron'), { ...plain, text: 'grey heron' });
+  assert.deepEqual(readOperators('site:example.com heron "stands still" -boat -"by the river" lang:de'), {
+    ...plain,
+    text: 'heron stands still',
+    phrases: ['stands still'],
+    all: [
+      { in: 'site', text: 'example.com' },
+      { in: 'phrase', text: 'stands still' },
+      { in: 'language', text: 'de' },
+    ],
+    none: [
+      { in: 'word', text: 'boat' },
+      { in: 'phrase', text: 'by the river' },
+    ],
+  });
+  assert.deepEqual(
+    readOperators('heron title: "wading birds" AUTHOR:Lima -site: www.a.example -title:boat -lang:fr-CA'),
+    {
+      ...plain,
+      text: 'heron wading birds Lima',
+      all: [
+        { in: 'title', text: 'wading birds' },
+        { in: 'author', text: 'Lima' },
+      ],
+      none: [
+        { in: 'site', text: 'a.example' },
+        { in: 'title', text: 'boat' },
+        { in: 'language', text: 'fr' },
+      ],
+    },
+  );
+  assert.deepEqual(readOperators('after:2024 before: 2024-06-30 heron'), {
+    ...plain,
+    text: 'heron',
+    after: day('2024-01-01'),
+    before: day('2024-06-30'),
+  });
+  assert.deepEqual(readOperators('after:2024-02 x').after, day('2024-02-01'));
+  assert.deepEqual(readOperators('before:2024-02-03T04:05:00Z x').before, Date.parse('2024-02-03T04:05:00Z'));
+});
+
+test('a query of a site alone is searched by its name', () => {
+  const site = { in: 'site', text: 'example.com' };
+  assert.deepEqual(readOperators('site:https://www.example.com/a?b'), { ...plain, text: 'example.com', all: [site] });
+});
+
+test('what is no operator is text', () => {
+  for (const text of [
+    'well-known',
+    'a - b',
+    '-',
+    '--',
+    'site:',
+    'site:%%',
+    'lang:xx',
+    'lang:',
+    'before:tomorrow',
+    'after:2024-13',
+    'after:2023-02-29',
+    '-before:2024',
+    'mysite:example.com',
+    'http://example.com/a',
+    'C++',
+    'note: this',
+    '""',
+    '"',
+    'an "open quote',
+    'title:""',
+    '-""',
+    '12" pipe',
+  ])
+    assert.deepEqual(readOperators(text), { ...plain, text }, text);
+});
+
+test('any query is read: nothing of its words is lost, and no time is needed beyond its length', () => {
+  const pieces = fc.constantFrom(
+    ...[
+      '"',
+      '-',
+      ':',
+      'site',
+      'title:',
+      'lang:',
+      'before:',
+      ' ',
+      '  ',
+      'heron',
+      '2024',
+      'de',
+      '“',
+      '”',
+      'a.example',
+      '\n',
+      '😀',
+    ],
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+      const { text, all, none } = readOperators(parts.join(''));
+      const said = [text, ...all.map((each) => each.text), ...none.map((each) => each.text)].join(' ');
+      assert.equal(said.includes('heron'), parts.join('').includes('heron'));
+    }),
+    { numRuns: 2000 },
+  );
+  for (const piece of ['"a', 'site:', '-', '" ', 'title: ', 'a"', '“'])
+    readOperators(piece.repeat(4000 / piece.length));
+});
