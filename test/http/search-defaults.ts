@@ -1,5 +1,7 @@
 /** What a search is asked with where its request says nothing of it: contract "SearchRequest". */
 export const searchDefaults = {
+  operators: false,
+  prefix: false,
   k: 10,
   offset: 0,
   candidates: 100,

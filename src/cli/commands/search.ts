@@ -50,7 +50,14 @@ export async function searchCommand(
     ...(args.after !== null && { after: new Date(args.after).toISOString() }),
     ...(args.before !== null && { before: new Date(args.before).toISOString() }),
   };
-  const request = { query: words.join(' '), k: args.k, chunks_per_page: 1, rerank: args.rerank, filters };
+  const request = {
+    query: words.join(' '),
+    operators: true,
+    k: args.k,
+    chunks_per_page: 1,
+    rerank: args.rerank,
+    filters,
+  };
   const found = await clientOf(context, 'read').call<SearchResponse>('POST', '/v1/search', request, context.signal);
   if (json) {
     terminal.json(found);
