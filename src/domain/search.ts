@@ -15,11 +15,7 @@ export const searchFiltersBody = z.strictObject({
   cluster_id: idText.nullable().optional(),
   entity: pathText.nullable().optional(),
   /** Passages in this language, ISO 639-1. */
-  lang: z
-    .string()
-    .regex(/^[a-z]{2}$/)
-    .nullable()
-    .optional(),
+  lang: z.string().length(2).nullable().optional(),
 });
 export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
