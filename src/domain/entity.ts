@@ -1,6 +1,8 @@
 /** Entities: the contract's "Entities" bodies and the stored rows. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { queryInteger } from './query-values.ts';
+import { idText, storedText } from './texts.ts';
 
 export const entitySummary = z.strictObject({
   id: z.string(),
@@ -11,6 +13,21 @@ export const entitySummary = z.strictObject({
   idf: z.number().nullable(),
 });
 export type EntitySummary = z.infer<typeof entitySummary>;
+
+export const entityListQuery = z.object({
+  /** Part of a spelling, in any case and with any accents. */
+  q: storedText(200).optional(),
+  type: z.string().max(50).optional(),
+  limit: queryInteger({ min: 1, max: 500, byDefault: 50 }),
+  /** The `next_cursor` of the answer before. */
+  cursor: idText.optional(),
+});
+export type EntityListQuery = z.infer<typeof entityListQuery>;
+export const entityListResponse = z.strictObject({
+  entities: z.array(entitySummary),
+  next_cursor: z.string().nullable(),
+});
+export type EntityListResponse = z.infer<typeof entityListResponse>;
 
 export const entityDetailResponse = z.strictObject({
   entity: entitySummary,

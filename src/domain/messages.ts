@@ -15,6 +15,8 @@ import type {
 import type { CompareRequest, CompareResponse } from './compare.ts';
 import type {
   EntityDetailResponse,
+  EntityListQuery,
+  EntityListResponse,
   EntityMergeListResponse,
   PageEntitiesResponse,
   UndoMergeResponse,
@@ -122,6 +124,8 @@ export interface Messages {
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };
   'page.entities': { request: { page_id: string }; reply: PageEntitiesResponse };
+  /** Those of most pages first. */
+  'entity.list': { request: EntityListQuery; reply: EntityListResponse };
   'entity.get': { request: { ref: string }; reply: EntityDetailResponse };
   'entity.undoMerge': { request: { merge_id: string }; reply: UndoMergeResponse };
   'entity.merges': { request: Record<string, never>; reply: EntityMergeListResponse };

@@ -49,6 +49,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   CreateTokenRequest: access.createTokenRequest,
   CreateWatchRequest: watch.createWatchRequest,
   EntityDetailResponse: entity.entityDetailResponse,
+  EntityListResponse: entity.entityListResponse,
   EntitySummary: entity.entitySummary,
   EvalReplayAcceptedResponse: evaluation.evalReplayAcceptedResponse,
   EvalReplayRequest: evaluation.evalReplayRequest,

@@ -17,6 +17,7 @@ export interface Parameter {
 interface DocumentedOperation {
   operationId: string;
   parameters?: Parameter[];
+  security?: object[];
   requestBody?: { content: Record<string, { schema: Schema }> };
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
 }
@@ -32,6 +33,10 @@ export interface Operation {
   /** With `{name}` where a parameter stands. */
   path: string;
   parameters: Parameter[];
+  /** Asks for no token, and may still answer 401. */
+  isPublic: boolean;
+  /** Its body is a file. */
+  takesFile: boolean;
   /** Undefined where no body is asked for. */
   body: Schema | undefined;
   /** What is wrong with a body, as the names that lead to each fault joined by slashes; empty: nothing that a schema can say. */
@@ -117,7 +122,7 @@ export class Documented {
   #operation(
     path: string,
     method: string,
-    { operationId, parameters = [], requestBody, responses }: DocumentedOperation,
+    { operationId, parameters = [], security, requestBody, responses }: DocumentedOperation,
   ) {
     const at = ['paths', path, method];
     const body = requestBody?.content['application/json']?.schema;
@@ -147,6 +152,8 @@ export class Documented {
       method: method.toUpperCase(),
       path,
       parameters,
+      isPublic: security?.length === 0,
+      takesFile: requestBody !== undefined && body === undefined,
       body,
       faultsOf: (value: unknown) => (checkBody === undefined ? [] : faults(checkBody, value)),
       queryFaultsOf: (parameter: Parameter, text: string) => {

@@ -21,6 +21,7 @@ import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
+import { listEntities } from './list-entities.ts';
 import { entityIdf, requireEntity } from './resolve-entity.ts';
 
 export interface EntitiesDependencies {
@@ -89,6 +90,10 @@ export function entitiesService({
   };
 
   const handlers: Handlers<EntityMessages> = {
+    'entity.list': async (query, signal) => {
+      const { roots, next_cursor } = await listEntities(entities, query, signal);
+      return { entities: roots.map(summaryOf), next_cursor };
+    },
     'entity.get': ({ ref }) => detailOf(requireEntity(entities, ref)),
     'entity.undoMerge': ({ merge_id }) => undo(merge_id),
     'entity.merges': (): EntityMergeListResponse => ({

@@ -45,6 +45,7 @@ export const answeredBy = {
   'page.status': 'queries',
   'page.statusBatch': 'queries',
   'page.entities': 'entities',
+  'entity.list': 'entities',
   'entity.get': 'entities',
   'entity.undoMerge': 'entities',
   'entity.merges': 'entities',

@@ -7,6 +7,23 @@ import { errorAnswers } from '../openapi.ts';
 
 export const entityRoutes: RouteGroup = (app, { asking }) => {
   app.get(
+    '/v1/entities',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_entities',
+        summary: 'The names that pages mention, those of most pages first',
+        description:
+          '`q` is part of a spelling, in any case. A list is read on by `cursor`, the `next_cursor` of the answer before.',
+        tags: ['entities'],
+        querystring: entity.entityListQuery,
+        response: { 200: entity.entityListResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ query }, reply) => asking(reply)('entity.list', query),
+  );
+
+  app.get(
     '/v1/entities/:ref',
     {
       config: { scope: 'read' },

@@ -1,0 +1,60 @@
+/** Lists the names that pages mention, those of most pages first, part by part. */
+import { pageCountOf, rootOf } from '../../commands/entity-trees.ts';
+import type { Entity, EntityListQuery } from '../../domain/entity.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { foldName } from '../../domain/fold-name.ts';
+import { idOf, numberOf } from '../../domain/ids.ts';
+import type { EntityReader } from '../../store/entities.ts';
+
+/** Rows read between two turns of the event loop: some milliseconds. */
+const rowsPerTurn = 500;
+
+/** Where an entity stands in the list: after those of more pages, then after the older ones. */
+interface Place {
+  no: number;
+  pages: number;
+}
+
+const inOrder = (a: Place, b: Place): number => b.pages - a.pages || a.no - b.no;
+const cursorOf = ({ no, pages }: Place): string => `${pages}.${idOf('entity', no)}`;
+
+/** Errors: DomainError `invalid`. */
+function placeOf(cursor: string): Place {
+  const [, pages, id = ''] = /^(\d{1,10})\.(.+)$/.exec(cursor) ?? [];
+  const no = numberOf('entity', id);
+  if (no === null) throw new DomainError('invalid', 'cursor: must be the `next_cursor` of an answer');
+  return { no, pages: Number(pages) };
+}
+
+/**
+ * The roots of one part, and the cursor of the next; null after the last. A name is found by any of its spellings, those merged into it
+ * included. Reads every entity. Errors: DomainError `invalid` for a cursor that can be none; the signal's reason.
+ */
+export async function listEntities(
+  entities: EntityReader,
+  { q, type, limit, cursor }: EntityListQuery,
+  signal?: AbortSignal,
+): Promise<{ roots: Entity[]; next_cursor: string | null }> {
+  const after = cursor === undefined ? null : placeOf(cursor);
+  const wanted = q === undefined ? '' : foldName(q);
+  const spelled = ({ forms }: Entity) => wanted === '' || forms.some(([form]) => foldName(form).includes(wanted));
+  const places = new Map<number, Place>();
+  let last = 0;
+  for (;;) {
+    const rows = entities.listAfter(last, rowsPerTurn);
+    for (const row of rows) {
+      last = row.no;
+      if ((type !== undefined && row.type !== type) || !spelled(row)) continue;
+      const root = rootOf(entities, row);
+      const place = { no: root.no, pages: pageCountOf(root) };
+      if (place.pages > 0 && (after === null || inOrder(after, place) < 0)) places.set(root.no, place);
+    }
+    if (rows.length < rowsPerTurn) break;
+    await new Promise(setImmediate);
+    signal?.throwIfAborted();
+  }
+  const sorted = [...places.values()].sort(inOrder);
+  const part = sorted.slice(0, limit);
+  const roots = part.flatMap(({ no }) => entities.get(no) ?? []);
+  return { roots, next_cursor: sorted.length > limit ? cursorOf(part[limit - 1]) : null };
+}
