@@ -121,6 +121,10 @@ async function measureServer(): Promise<object> {
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: () => ({ settings: {}, mutability: {} }),
+    backups: {
+      make: () => Promise.reject(new Error('no backups here')),
+      list: () => Promise.reject(new Error('no backups here')),
+    },
     capabilities: async () => ({ yt_dlp: null, transcription: { kind: null, detail: '', ffmpeg: false } }),
   });
   const { port } = await listen(app, { host: '127.0.0.1', port: 0 });

@@ -45,6 +45,7 @@ async function openApiDocument(): Promise<Document> {
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: () => ({ settings: {}, mutability: {} }),
+    backups: { make: refuse, list: refuse },
     capabilities: async () => ({ yt_dlp: null, transcription: { kind: null, detail: '', ffmpeg: false } }),
   });
   await app.ready();

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { Access } from './access/access.ts';
 import { openAccessFile } from './access/access-file.ts';
 import { startApp } from './app.ts';
+import { openBackups } from './composition/backups.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
@@ -128,6 +129,7 @@ async function main(): Promise<void> {
       file: openAccessFile(settings.data_dir, log),
       log,
     });
+    const backups = openBackups(settings, Date.now);
     const server = buildServer({
       ...settings,
       askOf: app.askOf,
@@ -138,6 +140,7 @@ async function main(): Promise<void> {
       metrics,
       version,
       shownSettings: (library) => shownSettings(settings, library),
+      backups,
       capabilities: app.capabilities,
     });
     const { address, family, port } = await listen(server, {
@@ -156,6 +159,7 @@ async function main(): Promise<void> {
       setTimeout(() => drop('stopping took too long'), stopTimeoutMs).unref();
       await stopListening(server, answerWithinMs);
       await access.close();
+      await backups.close();
       await app.close();
       await tracing?.close();
       log.info({}, 'stopped');

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, 
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Access, Holder } from '../access/access.ts';
 import type { RouteScope } from '../domain/access.ts';
+import type { BackupListResponse, BackupResponse } from '../domain/backup.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { Ask, Readiness } from '../domain/messages.ts';
 import type { ShownSettings } from '../settings/shown-settings.ts';
@@ -63,8 +64,17 @@ export interface RouteContext {
   listsMutatingTools: boolean;
   /** What `GET /v1/admin/config` answers, but for the capabilities, to the tokens of a library. */
   shownSettings(library: string): ShownSettings;
+  backups: BackupMaker;
   /** Programs beside the service that it can use. */
   capabilities: () => Promise<Capabilities>;
+}
+
+/** Makes and lists the backups of a library, by its name. */
+export interface BackupMaker {
+  /** Errors: DomainError `conflict` while one is made, `store_unavailable` with the reason where none could be. */
+  make(library: string): Promise<BackupResponse>;
+  /** Newest first, at most a hundred. */
+  list(library: string): Promise<BackupListResponse>;
 }
 
 /** Who asks, on a route that has a scope. */

@@ -7,6 +7,7 @@ import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fast
 import { z } from 'zod';
 import type { RouteScope } from '../domain/access.ts';
 import * as access from '../domain/access.ts';
+import * as backup from '../domain/backup.ts';
 import * as blacklist from '../domain/blacklist.ts';
 import * as cluster from '../domain/cluster.ts';
 import * as compare from '../domain/compare.ts';
@@ -30,6 +31,8 @@ const components: Readonly<Record<string, z.ZodType>> = {
   BackfillRequest: model.backfillRequest,
   BackfillStartedResponse: model.backfillStartedResponse,
   AdminConfigResponse: metrics.adminConfigResponse,
+  BackupListResponse: backup.backupListResponse,
+  BackupResponse: backup.backupResponse,
   BlacklistEntry: blacklist.blacklistEntry,
   BlacklistResponse: blacklist.blacklistResponse,
   BlacklistedResponse: page.blacklistedResponse,

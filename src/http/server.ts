@@ -62,6 +62,7 @@ export interface ServerOptions extends GuardSettings {
   events: Pick<Settings['events'], 'heartbeat_s'>;
   mcp: Settings['mcp'];
   shownSettings: RouteContext['shownSettings'];
+  backups: RouteContext['backups'];
   capabilities: RouteContext['capabilities'];
   /** Of this software, for the OpenAPI document. */
   version: string;
@@ -172,6 +173,7 @@ export function buildServer(options: ServerOptions): HttpApp {
     heartbeatMs: options.events.heartbeat_s * 1000,
     version: options.version,
     shownSettings: options.shownSettings,
+    backups: options.backups,
     capabilities: options.capabilities,
     listsMutatingTools: options.mcp.enable_mutating_tools,
   };

@@ -9,6 +9,7 @@ import * as source from './source-settings.ts';
 
 export const settingsSchema = z.object({
   ...service.topLevel,
+  backup: service.backup,
   canonicalize: indexing.canonicalize,
   chunking: indexing.chunking,
   cluster: indexing.cluster,

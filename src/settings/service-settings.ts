@@ -56,6 +56,12 @@ export const topLevel = {
     }),
 };
 
+export const backup = z.object({
+  dir: textOrNone(
+    'Folder for the backups that the service is asked for; by default beside `data_dir`, with `-backups` at the end of its name.',
+  ),
+});
+
 export const libraries = z.object({
   dir: textOrNone('Folder of several libraries, one folder each, named by the tokens (docs/libraries.md).'),
 });

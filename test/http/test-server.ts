@@ -66,6 +66,10 @@ export function testServer(answers: Answers = {}, options: Partial<ServerOptions
     events: { heartbeat_s: 15 },
     mcp: { enable_mutating_tools: false },
     shownSettings: () => ({ settings: {}, mutability: {} }),
+    backups: {
+      make: () => Promise.reject(new Error('no backups here')),
+      list: () => Promise.reject(new Error('no backups here')),
+    },
     capabilities: async () => ({
       yt_dlp: null,
       transcription: { kind: null, detail: 'nothing is there', ffmpeg: false },

@@ -25,6 +25,7 @@ test('an empty environment gives the defaults of the contract', () => {
     program_path: '/usr/bin:/bin',
     allowed_hosts: [],
     allowed_origins: [],
+    backup: { dir: null },
     stop_timeout_s: 9,
     canonicalize: {
       tracking_params: [...defaultTrackingParams],

@@ -1,4 +1,5 @@
 /** What the service tells of itself: contract "Admin and diagnostics". */
+import { backupListResponse, backupResponse } from '../../domain/backup.ts';
 import {
   adminConfigResponse,
   metricsSummaryResponse,
@@ -9,7 +10,40 @@ import {
 import { holderOf, type RouteGroup } from '../http-app.ts';
 import { errorAnswers } from '../openapi.ts';
 
-export const adminRoutes: RouteGroup = (app, { asking, shownSettings, capabilities }) => {
+export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, capabilities }) => {
+  app.post(
+    '/v1/admin/backups',
+    {
+      config: { scope: 'write' },
+      schema: {
+        operationId: 'create_backup',
+        summary: 'Make a backup now, as `readback backup` does',
+        description:
+          'Answered when it is made, in a folder of `backup.dir`; it is made all the same when the client does not wait. 409 while another one is made.',
+        tags: ['diagnostics'],
+        response: { 201: backupResponse, ...errorAnswers(409) },
+      },
+    },
+    async (request, reply) => {
+      reply.raw.socket?.setTimeout(0); // a large store takes minutes
+      return reply.code(201).send(await backups.make(holderOf(request).library));
+    },
+  );
+
+  app.get(
+    '/v1/admin/backups',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_backups',
+        summary: 'Backups that the service was asked for, newest first, at most 100',
+        tags: ['diagnostics'],
+        response: { 200: backupListResponse },
+      },
+    },
+    async (request) => backups.list(holderOf(request).library),
+  );
+
   app.get(
     '/v1/admin/metrics/timeseries',
     {
