@@ -44,6 +44,11 @@ export class Catalog {
     return this.#labels;
   }
 
+  /** One past the highest page number seen. */
+  get pageEnd(): number {
+    return this.#pages;
+  }
+
   /** One past the highest label that the disk is known to have. */
   get flushedEnd(): number {
     return this.#flushedEnd;

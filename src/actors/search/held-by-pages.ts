@@ -19,11 +19,6 @@ export interface Holding {
   phrases: readonly Uint32Array[];
 }
 
-interface Located {
-  held: Held;
-  labels: Uint32Array;
-}
-
 /** Find out, among the passages that the filters allow. Errors: those of the threads. */
 export async function findHolding(
   { catalog, searchers }: { catalog: Catalog; searchers: Pick<Searchers, 'locate'> },
@@ -36,54 +31,51 @@ export async function findHolding(
   );
   if (ofWords.length === 0 && all.length + none.length === 0) return { allowed: filtered, quoting: null, phrases: [] };
   const labels = ofWords.length === 0 ? [] : await searchers.locate(ofWords);
-  const located = ofWords.map((held, at): Located => ({ held, labels: labels[at] }));
   const ofPhrases = labels.slice(0, phrases.length);
   const isRequired = all.some((each) => each.in === 'phrase');
 
-  const pagesOf = ({ labels }: Pick<Located, 'labels'>): Set<number> => {
-    const pages = new Set<number>();
-    for (const label of labels) pages.add(catalog.pageOf(label));
+  /** The pages that hold what these labels do, by number. */
+  const pagesOf = (labels: Uint32Array): Bitmap => {
+    const pages = createBitmap(catalog.pageEnd);
+    for (const label of labels) addBit(pages, catalog.pageOf(label));
     return pages;
   };
-  const pagesUnder = (sites: readonly Held[]) => new Set(sites.flatMap(({ text }) => catalog.pagesUnder(text)));
-  const locatedIn = (list: readonly Held[]) => located.filter(({ held }) => list.includes(held));
+  const pagesUnder = (sites: readonly Held[]): Bitmap => {
+    const pages = createBitmap(catalog.pageEnd);
+    for (const { text } of sites) for (const no of catalog.pagesUnder(text)) addBit(pages, no);
+    return pages;
+  };
+  const locatedIn = (list: readonly Held[]) =>
+    ofWords.flatMap((each, at) => (list.includes(each) ? [{ held: each, labels: labels[at] }] : []));
 
-  const quotingPages = intersection(ofPhrases.map((each) => pagesOf({ labels: each })));
+  const quotingPages = inAll(ofPhrases.map(pagesOf));
   const sites = all.filter((each) => each.in === 'site');
-  const wanted = [
-    ...locatedIn(all).map(pagesOf),
+  const wanted = locatedIn(all);
+  const pages = inAll([
+    ...wanted.map((each) => pagesOf(each.labels)),
     ...(sites.length > 0 ? [pagesUnder(sites)] : []),
     ...(isRequired && quotingPages !== null ? [quotingPages] : []),
+  ]);
+  const unwanted = [
+    ...locatedIn(none).map((each) => pagesOf(each.labels)),
+    pagesUnder(none.filter((each) => each.in === 'site')),
   ];
-  const pages = intersection(wanted);
-  const unwanted = [...locatedIn(none).map(pagesOf), pagesUnder(none.filter((each) => each.in === 'site'))];
-  const languages = locatedIn(all).filter(({ held }) => held.in === 'language');
-  const passages = [
-    ...languages.map((each) => bitmapOf(each.labels, catalog.labelEnd)),
-    ...(isRequired
-      ? [
-          bitmapOf(
-            ofPhrases.flatMap((each) => [...each]),
-            catalog.labelEnd,
-          ),
-        ]
-      : []),
-  ];
+  const passages = wanted
+    .filter((each) => each.held.in === 'language')
+    .map((each) => bitmapOf([each.labels], catalog.labelEnd));
+  if (isRequired) passages.push(bitmapOf(ofPhrases, catalog.labelEnd));
   const passes = (label: number): boolean => {
     const page = catalog.pageOf(label);
-    if (page === 0 || pages?.has(page) === false || unwanted.some((each) => each.has(page))) return false;
+    if (page === 0 || (pages !== null && !hasBit(pages, page)) || unwanted.some((set) => hasBit(set, page)))
+      return false;
     return passages.every((set) => hasBit(set, label));
   };
   const isNarrowed = pages !== null || none.length > 0;
   const allowed = isNarrowed ? narrowed(filtered?.labels ?? catalog.live(), catalog.labelEnd, passes) : filtered;
   if (quotingPages === null) return { allowed, quoting: null, phrases: ofPhrases };
-  const quoting = createBitmap(catalog.labelEnd);
-  for (const list of ofPhrases) {
-    for (const label of list) {
-      if (quotingPages.has(catalog.pageOf(label)) && (allowed === null || hasBit(allowed.labels, label)))
-        addBit(quoting, label);
-    }
-  }
+  const mayQuote = (label: number) =>
+    hasBit(quotingPages, catalog.pageOf(label)) && (allowed === null || hasBit(allowed.labels, label));
+  const quoting = narrowed(bitmapOf(ofPhrases, catalog.labelEnd), catalog.labelEnd, mayQuote).labels;
   return { allowed, quoting, phrases: ofPhrases };
 }
 
@@ -110,15 +102,15 @@ export function quotingPages(
 }
 
 /** Null for no sets: everything. */
-function intersection(sets: readonly ReadonlySet<number>[]): ReadonlySet<number> | null {
+function inAll(sets: readonly Bitmap[]): Bitmap | null {
   if (sets.length === 0) return null;
-  const [least, ...others] = [...sets].sort((a, b) => a.size - b.size);
-  return new Set([...least].filter((each) => each !== 0 && others.every((set) => set.has(each))));
+  const [first, ...others] = sets;
+  return first.map((word, at) => others.reduce((left, set) => left & set[at], word));
 }
 
-function bitmapOf(labels: Iterable<number>, end: number): Bitmap {
+function bitmapOf(lists: readonly Uint32Array[], end: number): Bitmap {
   const set = createBitmap(end);
-  for (const label of labels) if (label < end) addBit(set, label);
+  for (const labels of lists) for (const label of labels) if (label < end) addBit(set, label);
   return set;
 }
 
