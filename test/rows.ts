@@ -4,3 +4,6 @@ export async function listOf<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
   for await (const row of rows) all.push(row);
   return all;
 }
+
+/** Of a page of which nothing is known that is told with it. */
+export const noDetails = { author: null, published_at: null, language: null, site_name: null, read_minutes: null };

@@ -15,6 +15,9 @@ export interface PageContent {
   chunks: Chunk[];
   /** Per vector space: chunk count × dim, row by row. */
   vectors: ReadonlyMap<number, Float32Array>;
+  /** As in the page's row. */
+  language?: string | null;
+  word_count?: number;
 }
 
 export interface ContentCommit {
@@ -33,7 +36,8 @@ export function commitContent(attempt: Attempt | null, content: PageContent): Co
     if (attempt === null && count === 0) return null;
     const first = count === 0 ? 0 : transaction.counters.take('label', count);
     const obsolete = { first: page.first_label, count: page.chunk_count };
-    transaction.pages.put({ ...page, first_label: first, chunk_count: count }, page);
+    const { language = null, word_count = 0 } = content;
+    transaction.pages.put({ ...page, first_label: first, chunk_count: count, language, word_count }, page);
     transaction.pages.putChunks(page.no, content.chunks);
     storeVectors(transaction, content, { at: job.updated_at, max_attempts: job.max_attempts });
     return { labels: { first, count }, obsolete };

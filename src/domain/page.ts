@@ -89,6 +89,20 @@ export interface Page {
   /** Labels of its chunks: first_label … first_label + chunk_count − 1. */
   first_label: number;
   chunk_count: number;
+  /** Of its text when it was indexed, a BCP 47 tag; null where nothing tells. Absent until then, and where an earlier version did that. */
+  language?: string | null;
+  /** In its text; absent as `language` is. */
+  word_count?: number;
+}
+
+/** What a page says of itself in its metadata; null for what it does not say. */
+export interface Byline {
+  author: string | null;
+  /** ms. */
+  published_at: number | null;
+  site_name: string | null;
+  /** BCP 47. */
+  declared_language: string | null;
 }
 
 /** Labels in a row: of a page's chunks, in their order. */
@@ -112,6 +126,17 @@ export const pageListQuery = z.object({
 });
 export type PageListQuery = z.infer<typeof pageListQuery>;
 
+/** What is told of a page wherever it is shown; null where it is not known. */
+export const pageDetails = z.strictObject({
+  author: z.string().nullable(),
+  published_at: datetime.nullable(),
+  /** BCP 47: the declared language, or that of the text where this is another. */
+  language: z.string().nullable(),
+  site_name: z.string().nullable(),
+  read_minutes: z.int().nullable(),
+});
+export type PageDetails = z.infer<typeof pageDetails>;
+
 const pageSummary = z.strictObject({
   page_id: z.string(),
   canonical_url: z.string(),
@@ -123,6 +148,7 @@ const pageSummary = z.strictObject({
   visit_count: z.int(),
   indexed_at: datetime.nullable(),
   status: pageStatus,
+  ...pageDetails.shape,
 });
 export type PageSummary = z.infer<typeof pageSummary>;
 export const pageListResponse = z.strictObject({ pages: z.array(pageSummary), next_cursor: z.string().nullable() });
@@ -154,6 +180,7 @@ export const pageResponse = z.strictObject({
   visit_count: z.int(),
   indexed_at: datetime.nullable(),
   status: pageStatus,
+  ...pageDetails.shape,
 });
 export type PageResponse = z.infer<typeof pageResponse>;
 

@@ -1,6 +1,7 @@
 /** Retrieval: the contract's "Search" bodies. */
 import { z } from 'zod';
 import { datetime } from './ids.ts';
+import { pageDetails } from './page.ts';
 import { queryInteger } from './query-values.ts';
 import { idText, maxDomainLength, pathText } from './texts.ts';
 
@@ -72,6 +73,8 @@ const chunkResult = z.strictObject({
   highlights: z.array(span),
   /** The part to show first: a sentence or more, at most 300 UTF-16 code units of `text`. */
   snippet: span.extend({ text: z.string() }),
+  /** The page's URL with a text fragment: browsers open the page at the snippet and mark it. */
+  link: z.string(),
 });
 /** What of a page the query is, as it stands; `host`: the page's host, or one above it; `phrase`: it quotes the page. */
 export const exactMatch = z.enum(['url', 'title', 'host', 'phrase']);
@@ -97,6 +100,7 @@ export const pageResult = z.strictObject({
   domain: z.string(),
   first_seen_at: datetime,
   visit_count: z.int(),
+  ...pageDetails.shape,
   score: z.number(),
   relevance,
   cluster: clusterRef.nullable(),
@@ -152,6 +156,7 @@ const similarResult = z.strictObject({
   page_id: z.string(),
   canonical_url: z.string(),
   title: z.string().nullable(),
+  ...pageDetails.shape,
   score: z.number(),
   reason: z.string(),
 });

@@ -32,6 +32,9 @@ export interface PageText {
 export interface PreparedPages {
   /** Of each page. */
   chunks: Chunk[][];
+  /** Of each page's text: the language as ISO 639-1 code, '' where nothing tells; and its words. */
+  languages: string[];
+  wordCounts: number[];
   /** By dimension, of each embedded model that was asked for. Shape: all chunks, page by page × dim, unit rows; zeros where a chunk has no term. */
   vectors: ReadonlyMap<number, Float32Array>;
   /** All chunks as a segment whose labels are their places. */
@@ -70,13 +73,17 @@ export function preparePages(
     const heading = headingOf(analyzer, page);
     const chunks = chunkText(analysis, sections, chunking);
     const isBare = chunks.length === 0 && (hasTerm(heading.title) || hasTerm(heading.facts));
-    return { text, analysis, heading, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
+    const language = languageOfText(analysis, heading.language);
+    const known = { text, analysis, heading, language };
+    return { ...known, chunks: isBare ? [{ ...bareChunk, token_from: 0, token_to: 0 }] : chunks };
   });
-  const documents = analyzed.flatMap(({ text, analysis, heading, chunks }) =>
-    documentsOf(analyzer, text, analysis, chunks, heading),
+  const documents = analyzed.flatMap(({ text, analysis, heading, language, chunks }) =>
+    documentsOf(analyzer, text, analysis, chunks, heading, language),
   );
   return {
     chunks: analyzed.map(({ chunks }) => chunks.map(({ token_from: _from, token_to: _to, ...chunk }) => chunk)),
+    languages: analyzed.map(({ language }) => language),
+    wordCounts: analyzed.map(({ analysis }) => analysis.terms.reduce((words, term) => words + (term === 0 ? 0 : 1), 0)),
     vectors: embedAll(embedder, dims, analyzer.lexicon, documents),
     segment: buildSegmentOfTerms(analyzer.lexicon, documents, vocabulary).buffer,
   };
@@ -116,7 +123,7 @@ function chunkedDocuments(analyzer: TextAnalyzer, page: ChunkedText): LanguageDo
     token_to: firstAtLeast(analyzed.starts, chunk.char_end),
   }));
   const heading = headingOf(analyzer, page);
-  return documentsOf(analyzer, page.text, analyzed, chunks, heading);
+  return documentsOf(analyzer, page.text, analyzed, chunks, heading, languageOfText(analyzed, heading.language));
 }
 
 /** What the passages of a page share. */
@@ -151,9 +158,9 @@ function documentsOf(
   analyzed: AnalyzedText,
   chunks: readonly Pick<TextChunk, 'char_start' | 'char_end' | 'section_title' | 'token_from' | 'token_to'>[],
   heading: Heading,
+  language: string,
 ): LanguageDocument[] {
   const { lexicon } = analyzer;
-  const language = languageOfText(analyzed, heading.language);
   const title = lexicon.inLanguage(heading.title, language);
   const author = lexicon.inLanguage(heading.author, language);
   const facts = lexicon.inLanguage(heading.facts, language);

@@ -3,6 +3,7 @@
  * JSON that may hold text of others and go into the envelope. Names are those of the API. Every text and every list is cut, so that an
  * answer has `answerBytes` at most whatever is stored; what is left out is said, with the offset to go on from. Pure.
  */
+import type { PageDetails } from '../domain/page.ts';
 import type { PageResult } from '../domain/search.ts';
 import { cutText } from './cut-text.ts';
 import { jsonLine } from './neutral-text.ts';
@@ -21,6 +22,7 @@ export const bytesOf = {
   title: 200,
   url: 300,
   wholeUrl: 2100,
+  link: 600,
   passage: 700,
   name: 100,
   reason: 200,
@@ -100,6 +102,14 @@ export const pageLine = ({
   page_id,
   title: cut(title, bytesOf.title),
   canonical_url: cut(canonical_url, bytesOf.url),
+});
+
+/** What is known of a page beside its text; how long it takes to read is for people. */
+export const detailsOf = ({ author, published_at, language, site_name }: PageDetails) => ({
+  author: cut(author, bytesOf.name),
+  published_at: published_at === null ? null : published_at.slice(0, 10),
+  language,
+  site_name: cut(site_name, bytesOf.name),
 });
 
 /** Whether a member of free JSON is worth writing to see if it fits: its text is cut, its name is not, nor what is within it. */

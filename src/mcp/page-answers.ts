@@ -2,7 +2,18 @@
 import { bestPart } from '../compute/text/best-part.ts';
 import type { PageResponse } from '../domain/page.ts';
 import type { PageResult, SearchResponse } from '../domain/search.ts';
-import { type Answer, answerBytes, bytesOf, cut, fitting, linesOf, pageLine, someOf, told } from './answer.ts';
+import {
+  type Answer,
+  answerBytes,
+  bytesOf,
+  cut,
+  detailsOf,
+  fitting,
+  linesOf,
+  pageLine,
+  someOf,
+  told,
+} from './answer.ts';
 import { endWithin } from './cut-text.ts';
 
 /** The best part of each passage, and where it begins in the page's text; what two passages share is told once. */
@@ -18,13 +29,20 @@ function passagesOf(chunks: PageResult['chunks'], query: string): { offset: numb
   return passages.map(({ offset, text }) => ({ offset, text }));
 }
 
+/** Opens the page at its best passage; none where it is too long to be told, since a part of it opens nothing. */
+function linkOf([best]: PageResult['chunks']): string | null {
+  return best === undefined || Buffer.byteLength(best.link) > bytesOf.link ? null : best.link;
+}
+
 const resultLine = (result: PageResult, query: string) =>
   told({
     ...pageLine(result),
+    ...detailsOf(result),
     first_seen_at: result.first_seen_at.slice(0, 10),
     exact_match: result.exact_match || null,
     relevance: result.relevance,
     passages: passagesOf(result.chunks, query),
+    link: linkOf(result.chunks),
   });
 
 /** Of corrected words in an answer. */
@@ -80,6 +98,8 @@ export function pageAnswer(page: PageResponse, { offset }: { offset: number }): 
   const facts = told({
     canonical_url: cut(canonical_url, bytesOf.wholeUrl),
     source: cut(page.source, bytesOf.title),
+    ...detailsOf(page),
+    read_minutes: page.read_minutes,
     first_seen_at: page.first_seen_at,
     last_seen_at: page.last_seen_at,
     visit_count: page.visit_count,

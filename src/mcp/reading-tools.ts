@@ -6,7 +6,7 @@ import type { EntityDetailResponse } from '../domain/entity.ts';
 import type { PageResponse, PageStatusResponse } from '../domain/page.ts';
 import { type SearchResponse, type SimilarResponse, searchRequest, similarQuery } from '../domain/search.ts';
 import type { WatchListResponse, WatchResponse } from '../domain/watch.ts';
-import { bytesOf, cut, fitting, linesOf, listing, pageLine, told } from './answer.ts';
+import { bytesOf, cut, detailsOf, fitting, linesOf, listing, pageLine, told } from './answer.ts';
 import { pageAnswer, searchAnswer } from './page-answers.ts';
 import { defineTool, pathPart, type Tool } from './tool.ts';
 import { watchLine, watchListLine } from './watch-lines.ts';
@@ -55,7 +55,7 @@ const search = defineTool({
   name: 'search',
   method: 'POST',
   url: '/v1/search',
-  description: `Search what the user has read: pages, documents, transcripts. Gives the best pages, each with its relevance (the probability that it is about the query), the parts that match and their offsets in the page's text; get_page reads on from there. ${grounded}`,
+  description: `Search what the user has read: pages, documents, transcripts. Gives the best pages, each with its relevance (the probability that it is about the query), the parts that match their offsets in the page's text, and a link that opens the page at the best of them, to cite; get_page reads on from there. ${grounded}`,
   input: z.looseObject({
     query: searchRequest.shape.query.describe(
       'A question or some words, in the language of the pages. An exact phrase goes in double quotes.',
@@ -117,7 +117,7 @@ const similarTo = defineTool({
     listing({
       items: results,
       called: ['page like it', 'pages like it'],
-      line: (page) => told({ ...pageLine(page), reason: cut(page.reason, bytesOf.reason) }),
+      line: (page) => told({ ...pageLine(page), ...detailsOf(page), reason: cut(page.reason, bytesOf.reason) }),
       offset: 0,
       limit: results.length,
     }),

@@ -8,16 +8,20 @@
  *
  * A row is small however long its page: what grows with the text is kept apart, so that a passage of a page costs its own length.
  */
+import { bylineOf } from '../compute/text/byline.ts';
 import { foldTitle } from '../domain/fold-title.ts';
-import type { Chunk, Page, Section } from '../domain/page.ts';
+import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
 import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, urlKey } from './keys.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
 /** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. Rows of formats 1 and 2 may have their sections. */
-type StoredPage = Omit<Page, 'metadata'> & { metadata: string | null; sections?: Section[] };
+type StoredPage = PageHead & { metadata: string | null; sections?: Section[] };
 /** What needs no metadata, which may be long: they are not parsed. */
-export type PageHead = Omit<Page, 'metadata'>;
+export type PageHead = Omit<Page, 'metadata'> & {
+  /** Read from the metadata where the row was written; absent of rows that earlier versions wrote: `byline` has it of every page. */
+  byline?: Byline;
+};
 
 /**
  * UTF-16 code units of a part of a text, some four passages: a passage is in one or two parts. In UTF-8 a part of ASCII fills two of LMDB's
@@ -49,7 +53,13 @@ export class PageReader {
   get(no: number): Page | undefined {
     const row = this.rows.get(no);
     if (row === undefined) return undefined;
-    return { ...row, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
+    const { byline: _, ...page } = row;
+    return { ...page, metadata: row.metadata === null ? null : JSON.parse(row.metadata) };
+  }
+
+  /** What a page says of itself. */
+  byline(page: PageHead): Byline {
+    return page.byline ?? bylineOf(this.get(page.no)?.metadata ?? null);
   }
 
   /** The row without its metadata, for whoever shows a page among others. */
@@ -155,7 +165,8 @@ export class PageTransactor extends PageReader {
       if (page.title !== null) this.byTitle.put(titleKey(page.title, page.no), 0);
     }
     this.changed.push(page);
-    this.rows.put(page.no, { ...page, metadata: page.metadata === null ? null : JSON.stringify(page.metadata) });
+    const metadata = page.metadata === null ? null : JSON.stringify(page.metadata);
+    this.rows.put(page.no, { ...page, metadata, byline: bylineOf(page.metadata) });
   }
 
   /** Delete everything that is the page's in these databases. */

@@ -9,6 +9,7 @@ import type { PageFacts } from '../../src/domain/page.ts';
 import { searchRequest } from '../../src/domain/search.ts';
 import type { ServerOptions } from '../../src/http/server.ts';
 import { stopListening } from '../../src/http/stop-listening.ts';
+import { noDetails } from '../rows.ts';
 import { type Answers, reader, type TestServer, testServer, writer } from './test-server.ts';
 
 const readTools = [
@@ -87,6 +88,7 @@ const pageFacts: PageFacts = {
   visit_count: 1,
   indexed_at: null,
   status: 'queued',
+  ...noDetails,
 };
 
 /** Answers of a page with this text. */
@@ -433,6 +435,7 @@ test('a default search over pages with long passages is answered in less than 12
     domain: 'e.com',
     first_seen_at: '2026-01-31T12:00:00.000Z',
     visit_count: 1,
+    ...noDetails,
     score: 1,
     relevance: 0.9,
     exact_match: false,
@@ -453,6 +456,7 @@ test('a default search over pages with long passages is answered in less than 12
       relevance: 0.9,
       highlights: [],
       snippet: { start: 0, end: 0, text: '' },
+      link: `https://e.com/articles/${no}/how-a-governor-keeps-an-engine-from-running-away#:~:text=A%20governor%20keeps%20an,two%20balls%20swing%20outwards`,
     })),
   }));
   const server = await connected(t, {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type JobResponse, jobListResponse, jobResponse, jobRetryBatchResponse } from '../../src/domain/job.ts';
 import * as page from '../../src/domain/page.ts';
 import { searchResponse } from '../../src/domain/search.ts';
+import { noDetails } from '../rows.ts';
 import { searchDefaults } from './search-defaults.ts';
 import { testServer, writer } from './test-server.ts';
 
@@ -39,6 +40,7 @@ const pageBody: page.PageResponse = {
   visit_count: 2,
   indexed_at: null,
   status: 'queued',
+  ...noDetails,
 };
 const status: page.PageStatusResponse = {
   page_id: 'pg_00000001',

@@ -7,6 +7,7 @@ import type { Answer } from '../../src/mcp/answer.ts';
 import { enveloped } from '../../src/mcp/neutral-text.ts';
 import { toolCall } from '../../src/mcp/tool.ts';
 import { tools } from '../../src/mcp/tools.ts';
+import { noDetails } from '../rows.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 const prose = 'The governor closes the valve as the engine runs faster, and opens it as it slows down. ';
@@ -30,6 +31,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
   domain: 'example.com',
   first_seen_at: at,
   visit_count: 1,
+  ...noDetails,
   score: 1,
   relevance: 0.9,
   cluster: null,
@@ -42,6 +44,7 @@ const result = (no: number, text: string, changes: Partial<PageResult> = {}): Pa
     relevance: 0.9,
     highlights: [],
     snippet: { start: 0, end: 0, text: '' },
+    link: `https://example.com/${no}#:~:text=The%20governor`,
   })),
   exact_match: false,
   why: { exact: null, keyword_rank: 1, vector_rank: 1, reranked: true },
@@ -72,6 +75,7 @@ const page = (changes: Partial<PageResponse> = {}): PageResponse => ({
   first_seen_at: at,
   last_seen_at: at,
   visit_count: 2,
+  ...noDetails,
   indexed_at: at,
   status: 'indexed',
   ...changes,
@@ -102,12 +106,34 @@ const watch = {
   created_at: at,
 };
 
+test('a search tells who wrote a page, when, where and in which language, and a link unless it is too long', () => {
+  const details = { author: 'Watt', published_at: at, language: 'en-GB', site_name: 'Engines', read_minutes: 3 };
+  const known = result(1, 'A governor.', details);
+  const [chunk] = known.chunks;
+  const long = { ...known, chunks: [{ ...chunk, link: `https://e.com/#:~:text=${'x'.repeat(600)}` }] };
+  const { lines = [] } = answerOf('search', { query: 'governor' }, found([known, long]));
+  const [first, second] = lines as Record<string, unknown>[];
+  assert.deepEqual(
+    [first.author, first.published_at, first.language, first.site_name, first.link],
+    ['Watt', '2026-01-31', 'en-GB', 'Engines', chunk.link],
+  );
+  assert.equal('link' in second, false);
+});
+
 test('a search tells title, URL, day and the parts that match, with their places in the text', () => {
   const text = `${'Nothing of note was said. '.repeat(40)}${prose}`;
   const answer = answerOf('search', { query: 'governor' }, found([result(1, text), result(2, 'A governor.')]));
   assert.equal(answer.said, 'Pages 1 to 2, best first.');
   const [first, second] = (answer.lines ?? []) as { passages: { offset: number; text: string }[] }[];
-  assert.deepEqual(Object.keys(first), ['page_id', 'title', 'canonical_url', 'first_seen_at', 'relevance', 'passages']);
+  assert.deepEqual(Object.keys(first), [
+    'page_id',
+    'title',
+    'canonical_url',
+    'first_seen_at',
+    'relevance',
+    'passages',
+    'link',
+  ]);
   assert.deepEqual(
     first.passages.map((passage) => [passage.offset, passage.text.slice(0, 14)]),
     [
@@ -263,10 +289,20 @@ test('of a topic, a name, likeness and a comparison what serves to go on is told
       { page_id: 'pg_1' },
     ],
   });
-  const results = [{ page_id: 'pg_1', canonical_url: 'https://e.com/', title: 'A', score: 1, reason: 'near' }];
+  const like = { page_id: 'pg_1', canonical_url: 'https://e.com/', title: 'A', score: 1, reason: 'near' };
+  const results = [{ ...like, ...noDetails, author: 'Watt', published_at: at }];
   assert.deepEqual(answerOf('similar_to', { page_id: 'pg_2' }, { page_id: 'pg_2', mediation: 'vector', results }), {
     said: '1 page like it.',
-    lines: [{ page_id: 'pg_1', title: 'A', canonical_url: 'https://e.com/', reason: 'near' }],
+    lines: [
+      {
+        page_id: 'pg_1',
+        title: 'A',
+        canonical_url: 'https://e.com/',
+        author: 'Watt',
+        published_at: '2026-01-31',
+        reason: 'near',
+      },
+    ],
   });
   const compared = { compare_id: 'cp_1', query: 'x', runs: [{ model: 'm', results }], agreement: [] };
   assert.deepEqual(answerOf('compare', { query: 'x', models: ['m', 'n'] }, compared).lines, [
@@ -289,13 +325,21 @@ test('no answer is larger than its bound, however much a route answers and howev
     page_id: `pg_${no}`,
     canonical_url: hostile,
     title: hostile,
+    ...noDetails,
+    author: hostile,
+    site_name: hostile,
     reason: hostile,
     score: 1,
     probability: 1,
   }));
   const hugeWatch = { ...watch, url: hostile, title: hostile, last_error: hostile, config: { [hostile]: hostile } };
   const hugeCluster = { ...cluster, label: hostile, keywords: Array(50).fill(hostile) };
-  const hugeResult = result(1, hostile, { title: hostile, canonical_url: hostile });
+  const hugeResult = result(1, hostile, {
+    title: hostile,
+    canonical_url: hostile,
+    author: hostile,
+    site_name: hostile,
+  });
   const features = { entities: { status: 'dead', last_error: hostile } };
   const cases: [name: string, args: object, body: unknown][] = [
     [

@@ -11,6 +11,8 @@ import type {
   PageStatusBatchResponse,
   PageStatusResponse,
 } from '../../src/domain/page.ts';
+import type { SimilarResponse } from '../../src/domain/search.ts';
+import { noDetails } from '../rows.ts';
 import { until } from './service.ts';
 import { type Accepted, readToken, sharedService } from './shared-service.ts';
 
@@ -48,7 +50,43 @@ test('a new page is stored as it came, under its canonical URL, and dated by its
     visit_count: 1,
     indexed_at: body.indexed_at,
     status: 'indexed',
+    ...noDetails,
+    read_minutes: 1,
   });
+});
+
+test('who wrote a page, when, where and in which language is told wherever the page is', async () => {
+  const details = {
+    author: 'Ada Lovelace',
+    published_at: iso('2024-04-30T22:00:00Z'),
+    language: 'en-GB',
+    site_name: 'Notes',
+    read_minutes: 2,
+  };
+  const url = 'https://known.example/engine';
+  const body_extracted =
+    'The analytical engine weaves algebraic patterns as the loom of Jacquard weaves flowers. '.repeat(40);
+  const metadata = {
+    author: { name: 'Ada Lovelace' },
+    published_at: '2024-05-01T00:00:00+02:00',
+    lang: 'en_gb',
+    site_name: 'Notes',
+  };
+  const id = await shared.addIndexed({ url, title: 'Engines', body_extracted, metadata });
+  const like = { url: `${url}/2`, title: 'Looms', body_extracted: `${body_extracted} And so on.` };
+  const other = await shared.addIndexed(like);
+  const told = (page: object) => Object.fromEntries(Object.keys(details).map((key) => [key, Reflect.get(page, key)]));
+  const listed = await shared.found<PageListResponse>(`/v1/pages?url=${encodeURIComponent(url)}`);
+  const similar = await shared.found<SimilarResponse>(`/v1/pages/${other}/similar`);
+  const { results } = await shared.search({ query: 'Engines' });
+  assert.deepEqual(
+    [await shared.found<PageResponse>(`/v1/pages/${id}`), listed.pages[0], similar.results[0], results[0]].map(told),
+    [details, details, details, details],
+  );
+  assert.match(
+    results[0].chunks[0].link,
+    /^https:\/\/known\.example\/engine#:~:text=The%20analytical%20engine%20weaves/,
+  );
 });
 
 test('fields that are left out are null, and the server dates the page', async () => {

@@ -12,7 +12,8 @@ import { commitPages } from '../../commands/commit-pages.ts';
 import { queueExtraction, sweepAgain } from '../../commands/page-entities.ts';
 import type { Attempt } from '../../commands/settle-job.ts';
 import { embeddingTexts } from '../../compute/embedding/embedding-text.ts';
-import { languageOfTag } from '../../compute/text/detect-language.ts';
+import { bylineOf } from '../../compute/text/byline.ts';
+import { languageOfTag, languageTag } from '../../compute/text/detect-language.ts';
 import { authorText, factsText } from '../../compute/text/facts-text.ts';
 import { JobError } from '../../domain/errors.ts';
 import { type EmbeddingModel, isOutside, localDim, takesPages } from '../../domain/model.ts';
@@ -53,6 +54,8 @@ export type PageIndexer = (page: PageToIndex) => Promise<void>;
 interface EmbeddedPages {
   chunks: Chunk[][];
   segment: SharedArrayBuffer;
+  languages: (string | null)[];
+  wordCounts: number[];
   /** Of models that took pages when the batch was begun. */
   models: readonly EmbeddingModel[];
   vectors: ReadonlyMap<number, Float32Array>;
@@ -71,7 +74,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
   ): Promise<EmbeddedPages> => {
     const models = reader.models.all().filter(takesPages);
     const dims = [...new Set(models.flatMap((model) => localDim(model) ?? []))];
-    const { chunks, segment, vectors } = await prepare(
+    const { vectors, ...prepared } = await prepare(
       pages.map(({ page }, place) => ({
         title: page.title,
         facts: factsText(page),
@@ -88,7 +91,13 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
       const rows = dim === null ? undefined : vectors.get(dim);
       return rows === undefined ? [] : [[model.space, rows]];
     };
-    return { chunks, segment, models, vectors: new Map(models.flatMap(rowsOf)) };
+    const languages = pages.map(({ page }, place) =>
+      languageTag(
+        bylineOf(page.metadata).declared_language,
+        prepared.wordCounts[place] === 0 ? '' : prepared.languages[place],
+      ),
+    );
+    return { ...prepared, languages, models, vectors: new Map(models.flatMap(rowsOf)) };
   };
   const vectorsOutside = outsideVectors({
     embedders,
@@ -119,7 +128,7 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
     prepare: prepareBatch,
     embed: embedOutside,
     mayBeOnePage,
-    finish: async (pages, { chunks, models, vectors, segment }) => {
+    finish: async (pages, { chunks, languages, wordCounts, models, vectors, segment }) => {
       let row = 0;
       const contents = pages.map(({ page, attempt }, place) => {
         const from = row;
@@ -128,7 +137,9 @@ export function pageIndexer(dependencies: PageIndexerDependencies): PageIndexer 
           const rows = vectors.get(space);
           return rows === undefined ? [] : [[space, rows.subarray(from * dim, row * dim)]];
         });
-        return { attempt, content: { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage) } };
+        const [language, word_count] = [languages[place], wordCounts[place]];
+        const content = { page_no: page.no, chunks: chunks[place], vectors: new Map(ofPage), language, word_count };
+        return { attempt, content };
       });
       const { stored, ...labels } = await commit(commitPages(contents));
       await ask('index.add', { segment, vectors, ...labels });

@@ -7,6 +7,7 @@ import { idOf, instantOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { PageListQuery, PageListResponse, PageSummary } from '../../domain/page.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { pageDetailsOf } from './page-details.ts';
 
 /** Rows read between two turns of the event loop: some milliseconds. */
 const rowsPerTurn = 500;
@@ -16,6 +17,7 @@ const rowsPerTurn = 500;
  * not in it; what was there before is in exactly one part.
  */
 export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettings) {
+  const summaryOf = (page: PageHead) => pageSummaryOf(reader, page);
   const ofAddress = (url: string): PageHead[] => {
     const canonical = canonicalizeUrl(url, canonicalize);
     if ('invalid' in canonical) throw new DomainError('invalid', canonical.invalid);
@@ -59,7 +61,7 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
   };
 }
 
-function summaryOf(page: PageHead): PageSummary {
+function pageSummaryOf(reader: StoreReader, page: PageHead): PageSummary {
   return {
     page_id: idOf('page', page.no),
     canonical_url: page.canonical_url,
@@ -71,5 +73,6 @@ function summaryOf(page: PageHead): PageSummary {
     visit_count: page.visit_count,
     indexed_at: page.indexed_at === null ? null : isoOf(page.indexed_at),
     status: page.status,
+    ...pageDetailsOf(reader, page),
   };
 }

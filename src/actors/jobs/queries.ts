@@ -29,6 +29,7 @@ import { Background, type Every } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
 import { pageLister } from './list-pages.ts';
+import { pageDetailsOf } from './page-details.ts';
 import type { HeldLane } from './scheduler.ts';
 
 export interface QueriesDependencies {
@@ -110,6 +111,7 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
         visit_count: page.visit_count,
         indexed_at: page.indexed_at === null ? null : isoOf(page.indexed_at),
         status: page.status,
+        ...pageDetailsOf(reader, page),
       };
     },
     'page.text': ({ page_id, offset = 0, length }) => {

@@ -15,6 +15,7 @@ import { idOf, numberOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { pagesSharing } from '../entities/shared-entities.ts';
+import { pageDetailsOf } from '../jobs/page-details.ts';
 import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
 import { onceAsked } from './once-asked.ts';
 import { pageFiltersOf } from './rank-query.ts';
@@ -173,5 +174,5 @@ function similarResult(reader: StoreReader, pageNo: number, score: number, reaso
   const page = reader.pages.head(pageNo);
   if (page === undefined) return [];
   const { canonical_url, title } = page;
-  return [{ page_id: idOf('page', pageNo), canonical_url, title, score, reason }];
+  return [{ page_id: idOf('page', pageNo), canonical_url, title, ...pageDetailsOf(reader, page), score, reason }];
 }

@@ -1,11 +1,13 @@
 /** Fills ranked pages with what the store knows of them: the passages that matched, and the facts of the page. */
 import type { FusedHit } from '../../compute/ranking/fuse-rrf.ts';
-import { idOf, isoOf } from '../../domain/ids.ts';
+import { textFragmentLink } from '../../compute/web/text-fragment.ts';
+import { idOf, isoOf, numberOf } from '../../domain/ids.ts';
 import { isBare } from '../../domain/page.ts';
 import type { PageResult } from '../../domain/search.ts';
 import { type Marked, maxSnippet } from '../../engine/highlight.ts';
 import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { pageDetailsOf } from '../jobs/page-details.ts';
 import type { ExplainPlace } from './explain-place.ts';
 import type { OrderedPage, Ranking } from './rank-query.ts';
 
@@ -38,6 +40,7 @@ export function presentPage(
     return [
       {
         ...passage,
+        link: page.canonical_url,
         ...markedBy(text, { highlights: [], snippet: { start: 0, end: Math.min(text.length, maxSnippet) } }),
       },
     ];
@@ -49,6 +52,7 @@ export function presentPage(
     domain: page.domain,
     first_seen_at: isoOf(page.first_seen_at),
     visit_count: page.visit_count,
+    ...pageDetailsOf(reader, page),
     score: ordered.score,
     relevance: rounded(ordered.relevance),
     cluster: clusterRefOf(reader, page.no),
@@ -56,6 +60,24 @@ export function presentPage(
     exact_match: ordered.exact === 'url' || ordered.exact === 'title' || quoting.has(page.no),
     why: explain(ordered),
   };
+}
+
+/** Of a text before a passage that is asked whether it has the passage's first words, too; UTF-16 units. */
+const lookedBehind = 32_768;
+
+/** The results with links that open their pages at what is shown of their passages. */
+export function linkPassages({ pages }: StoreReader, results: readonly PageResult[]): PageResult[] {
+  return results.map(({ chunks, ...result }) => {
+    const no = numberOf('page', result.page_id) ?? 0;
+    const linked = chunks.map(({ char_start, snippet, ...chunk }) => {
+      const from = Math.max(0, char_start - lookedBehind);
+      const known = pages.bodySlice(no, from, char_start) + chunk.text;
+      const at = char_start - from;
+      const shown = { start: at + snippet.start, end: at + snippet.end };
+      return { ...chunk, char_start, snippet, link: textFragmentLink(chunk.link, known, shown) };
+    });
+    return { ...result, chunks: linked };
+  });
 }
 
 /** A passage's fields that say where the query's words are in it. */

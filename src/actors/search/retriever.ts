@@ -17,7 +17,7 @@ import { modelComparer } from './compare-models.ts';
 import { placeExplainer } from './explain-place.ts';
 import { mediation } from './mediation.ts';
 import { onceAsked } from './once-asked.ts';
-import { markedBy, presentPage } from './present-page.ts';
+import { linkPassages, markedBy, presentPage } from './present-page.ts';
 import { queryRanker, type RankDependencies, type Ranking } from './rank-query.ts';
 
 export interface RetrieverDependencies extends RankDependencies {
@@ -55,7 +55,9 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     };
     // The threads look for suggestions while the passages are read here.
     const suggesting = suggest(request, ranking.model, ranking.pages.slice(0, end), signal);
-    const found = onceAsked(present).then((filled) => markPassages(filled, ranking.retrieved.stems, signal));
+    const found = onceAsked(present)
+      .then((filled) => markPassages(filled, ranking.retrieved.stems, signal))
+      .then((marked) => onceAsked(() => linkPassages(reader, marked)));
     const [suggestions, results] = await Promise.all([suggesting, found]);
     const done = monotonic();
     const timing_ms = rounded({

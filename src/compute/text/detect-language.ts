@@ -33,3 +33,13 @@ export function languageOfTag(tag: unknown): string {
 export function detectLanguage(text: string): string {
   return eld.detect(text.slice(0, readCharacters)).language;
 }
+
+/**
+ * The language of a page as a BCP 47 tag: the one that it declares, which says more (`en-GB`), unless its text is found to be in another.
+ * `found`: ISO 639-1 code, '' where the text does not tell. A declared language that is none of those told apart is believed.
+ */
+export function languageTag(declared: string | null, found: string): string | null {
+  if (declared === null || found === '') return declared ?? (found || null);
+  const known = languageOfTag(declared);
+  return known === '' || known === found ? declared : found;
+}

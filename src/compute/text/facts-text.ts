@@ -43,7 +43,8 @@ export function authorText({ metadata }: Pick<Page, 'metadata'>): string {
   return names.join('\n').slice(0, maxFact).toWellFormed();
 }
 
-function textsOf(value: unknown): string[] {
+/** The texts of a fact: a text, a thing with a `name`, or a list of these. */
+export function textsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
   return values.map((each) => (isNamed(each) ? each.name : each)).filter((each) => typeof each === 'string');
 }

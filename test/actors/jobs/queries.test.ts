@@ -14,6 +14,7 @@ import { TextInParts } from '../../../src/domain/rows.ts';
 import type { Command } from '../../../src/store/store.ts';
 import { submission } from '../../commands/submissions.ts';
 import { until } from '../../process/service.ts';
+import { noDetails } from '../../rows.ts';
 import { TemporaryStore } from '../../store/temporary-store.ts';
 import { Hosted } from '../hosted.ts';
 import { keptLog } from '../quiet-log.ts';
@@ -100,6 +101,8 @@ test('a page is told as the contract has it', async () => {
     visit_count: 1,
     indexed_at: iso(300),
     status: 'indexed',
+    ...noDetails,
+    read_minutes: 1,
   });
   const waiting = await hosted.ask('page.get', { page_id: page(3) });
   assert.deepEqual([waiting.indexed_at, waiting.status], [null, 'queued']);

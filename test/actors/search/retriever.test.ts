@@ -7,6 +7,7 @@ import { compareRequest, compareResponse } from '../../../src/domain/compare.ts'
 import { DomainError } from '../../../src/domain/errors.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../../src/domain/search.ts';
 import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
+import { noDetails } from '../../rows.ts';
 import { keptLog } from '../quiet-log.ts';
 import { Shelf } from '../shelf.ts';
 
@@ -47,7 +48,13 @@ test('hits of both sides become pages with their best passages, in the shape of 
   shelf.finds.m1 = { sparse: [second, first], dense: [first, first + 2] };
   const found = await retriever(shelf).ask('search.query', request());
   assert.deepEqual(searchResponse.parse(found), found);
-  const page = { domain: 'example.com', first_seen_at: new Date(1000).toISOString(), visit_count: 1, cluster: null };
+  const page = {
+    domain: 'example.com',
+    first_seen_at: new Date(1000).toISOString(),
+    visit_count: 1,
+    cluster: null,
+    ...noDetails,
+  };
   assert.deepEqual(found.results, [
     {
       ...page,
@@ -65,6 +72,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
           score: 1 / 61 + 1 / 62,
           relevance: null,
           ...whole('oak'),
+          link: 'https://example.com/1#:~:text=oak',
         },
         {
           chunk_id: 'ck_00000003',
@@ -74,6 +82,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
           score: 1 / 62,
           relevance: null,
           ...whole('ash'),
+          link: 'https://example.com/1#:~:text=ash',
         },
       ],
       exact_match: false,
@@ -95,6 +104,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
           score: 1 / 61,
           relevance: null,
           ...whole('oak'),
+          link: 'https://example.com/2#:~:text=oak',
         },
       ],
       exact_match: false,

@@ -1,0 +1,140 @@
+/**
+ * Links that open a page at a passage: a text fragment tells the browser to look for the passage's first and last words, mark what lies
+ * between and scroll there (WICG "Text Fragments"). The browser takes the first place that fits, so the first words are as many as no earlier
+ * place has; each phrase is whole words of one line, because browsers do not look across blocks. Pure.
+ */
+import { findUnspacedRuns } from '../text/unspaced-scripts.ts';
+
+/** UTF-16 offsets. */
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Words of a phrase; each end has so many, and the first as many more as make it unique. */
+const fewestWords = 4;
+const mostWords = 12;
+/** A line with less is skipped where another has more: headings are also in lists of contents, which the text may lack. UTF-16 units. */
+const shortLine = 24;
+
+/** What is longer is no word that a reader sees whole. */
+const longestWord = 60;
+/** Of a line, at its beginning or end: UTF-16 units that are cut into words. */
+const lookedAt = 200;
+
+const itemMarker = /^(?:[-•*·]|\d{1,4}[.)])\s+/;
+const sentence = /[^\n\t\v\f\r]+?(?:[.!?…。！？]["'”’)\]]*(?=\s)|(?=[\n\t\v\f\r])|$)/g;
+const word = /[\p{L}\p{N}\p{M}\p{Join_C}]+(?:['’.,:\-‑@&/+#_][\p{L}\p{N}\p{M}\p{Join_C}]+)*/gu;
+/** Of scripts with spaces between words. */
+const wordCharacters = /^[\p{L}\p{N}\p{M}]{2}$/u;
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+/**
+ * The URL with a text fragment behind what fragment it has, for the passage `start` to `end` of a text: of the page's, from its beginning or so
+ * much before the passage as is to be looked at. The URL itself where the passage has no words.
+ */
+export function textFragmentLink(url: string, text: string, passage: Span): string {
+  const directive = textDirective(text, passage);
+  if (directive === null) return url;
+  if (url.includes(':~:')) return `${url}&text=${directive}`;
+  return `${url}${url.includes('#') ? '' : '#'}:~:text=${directive}`;
+}
+
+function textDirective(text: string, passage: Span): string | null {
+  const all = linesOf(text, passage);
+  const long = all.filter(({ start, end }) => end - start >= shortLine);
+  const lines = long.length > 0 ? long : all;
+  const before = text.slice(0, passage.start).toLowerCase();
+  let first: Span | null = null;
+  for (const line of lines) {
+    const phrase = firstPhrase(text, line, before);
+    if (phrase === null) continue;
+    if (first === null || phrase.isUnique) first = phrase.span;
+    if (phrase.isUnique) break;
+  }
+  if (first === null) return null;
+  const last = lastPhrase(text, lines, first);
+  const start = encoded(text.slice(first.start, first.end));
+  return last === null ? start : `${start},${encoded(text.slice(last.start, last.end))}`;
+}
+
+/**
+ * Sentences, each within a line or cell, of a passage without half words at its ends. Without the markers of list items, which no browser has as
+ * text; and between sentences pages have white space of several kinds, which browsers do not take for one.
+ */
+function linesOf(text: string, passage: Span): Span[] {
+  const { start: from, end: to } = wholeWords(text, passage);
+  return Array.from(text.slice(from, to).matchAll(sentence), ({ 0: line, index: at }) => {
+    const index = from + at;
+    const lead = line.length - line.trimStart().length;
+    const marker = itemMarker.exec(line.slice(lead, lead + 10))?.[0].length ?? 0;
+    return { start: index + lead + marker, end: index + line.trimEnd().length };
+  }).filter(({ start, end }) => start < end);
+}
+
+function wholeWords(text: string, { start, end }: Span): Span {
+  const isInside = (at: number) => at > 0 && at < text.length && wordCharacters.test(text.slice(at - 1, at + 1));
+  const whole = { start, end };
+  while (whole.start < end && isInside(whole.start)) whole.start++;
+  while (whole.end > whole.start && isInside(whole.end)) whole.end--;
+  return whole.start < whole.end ? whole : { start, end };
+}
+
+/** The shortest phrase from the beginning of a line that does not stand before; null for a line without words. */
+function firstPhrase(text: string, line: Span, before: string): { span: Span; isUnique: boolean } | null {
+  const end = Math.min(line.end, line.start + lookedAt);
+  const words = wordsIn(text, { start: line.start, end }, end < line.end).slice(0, mostWords);
+  if (words.length === 0) return null;
+  const [{ start }] = words;
+  for (let count = Math.min(fewestWords, words.length); count <= words.length; count++) {
+    const span = { start, end: words[count - 1].end };
+    if (!before.includes(text.slice(span.start, span.end).toLowerCase())) return { span, isUnique: true };
+  }
+  return { span: { start, end: words[words.length - 1].end }, isUnique: false };
+}
+
+/** The words that end the last line, where that is behind the first phrase; null where all is in the first one. */
+function lastPhrase(text: string, lines: readonly Span[], first: Span): Span | null {
+  for (const line of lines.toReversed()) {
+    if (line.end <= first.end) return null;
+    const from = Math.max(line.start, first.end, line.end - lookedAt);
+    const words = wordsIn(text, { start: from, end: line.end }, false);
+    if (from > line.start && from > first.end) words.shift(); // it may have been cut
+    const last = words.at(-1);
+    if (last === undefined) continue;
+    // Browsers take the first place behind the beginning that fits.
+    const between = text.slice(first.end, last.end).toLowerCase();
+    for (let count = Math.min(fewestWords, words.length); count <= Math.min(mostWords, words.length); count++) {
+      const span = { start: words[words.length - count].start, end: last.end };
+      const phrase = text.slice(span.start, span.end).toLowerCase();
+      if (between.indexOf(phrase) === between.length - phrase.length) return span;
+    }
+  }
+  return null;
+}
+
+/** Spans of the words of a part of a line; `isCut`: its last may be half a word. */
+function wordsIn(text: string, { start, end }: Span, isCut: boolean): Span[] {
+  const part = text.slice(start, end);
+  const spans = spansOf(part).map((span) => ({ start: start + span.start, end: start + span.end }));
+  if (isCut && spans.length > 1) spans.pop();
+  const tooLong = spans.findIndex((span) => span.end - span.start > longestWord);
+  return tooLong > 0 ? spans.slice(0, tooLong) : spans;
+}
+
+function spansOf(part: string): Span[] {
+  if (findUnspacedRuns(part).length === 0) {
+    return Array.from(part.matchAll(word), ({ 0: each, index }) => ({ start: index, end: index + each.length }));
+  }
+  return [...segmenter.segment(part)]
+    .filter(({ isWordLike }) => isWordLike === true)
+    .map(({ segment, index }) => ({ start: index, end: index + segment.length }));
+}
+
+/** Percent-encoded, with what the syntax of the directive uses itself. */
+function encoded(phrase: string): string {
+  return encodeURIComponent(phrase.toWellFormed()).replace(
+    /[-!'()*~]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

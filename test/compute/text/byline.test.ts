@@ -1,0 +1,59 @@
+/** What a page's metadata says of it, whoever wrote that. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bylineOf } from '../../../src/compute/text/byline.ts';
+import { languageTag } from '../../../src/compute/text/detect-language.ts';
+import { readMinutes } from '../../../src/compute/text/read-minutes.ts';
+
+const nothing = { author: null, published_at: null, site_name: null, declared_language: null };
+
+test('each fact is told in one form', () => {
+  assert.deepEqual(bylineOf(null), nothing);
+  assert.deepEqual(
+    bylineOf({ author: ' Ada\n Lovelace ', published_at: '2024-05-01', site_name: 'A site', lang: 'en_gb', x: 1 }),
+    { author: 'Ada Lovelace', published_at: Date.UTC(2024, 4, 1), site_name: 'A site', declared_language: 'en-GB' },
+  );
+  const dated = (published_at: unknown) => bylineOf({ published_at }).published_at;
+  assert.equal(dated('Wed, 01 May 2024 10:00:00 +0200'), Date.UTC(2024, 4, 1, 8));
+  assert.deepEqual([dated('yesterday'), dated(1714550400), dated(null), dated({})], [null, null, null, null]);
+});
+
+test('authors may be persons, and several; each is told once', () => {
+  const of = (author: unknown, authors?: unknown) => bylineOf({ author, authors }).author;
+  assert.equal(of({ '@type': 'Person', name: 'Ada' }), 'Ada');
+  assert.equal(of('Ada', [{ name: 'Ada' }, 'Charles', 7, '']), 'Ada, Charles');
+  assert.equal(of(['', ' ']), null);
+  assert.equal(of('a'.repeat(5000))?.length, 200);
+});
+
+test('what is no language tag is none', () => {
+  const of = (lang: unknown) => bylineOf({ lang }).declared_language;
+  assert.deepEqual(['de', 'pt-br', 'zh-hans-cn', 'english', 'en us', '', 'x'.repeat(99), 7].map(of), [
+    'de',
+    'pt-BR',
+    'zh-Hans-CN',
+    'english',
+    null,
+    null,
+    null,
+    null,
+  ]);
+});
+
+test('the declared language is believed where the text is in it, or does not tell', () => {
+  assert.equal(languageTag('en-GB', 'en'), 'en-GB');
+  assert.equal(languageTag('en-GB', ''), 'en-GB');
+  assert.equal(languageTag('en-GB', 'de'), 'de');
+  assert.equal(languageTag(null, 'de'), 'de');
+  assert.equal(languageTag(null, ''), null);
+  assert.equal(languageTag('nb-NO', 'no'), 'nb-NO');
+  assert.equal(languageTag('eo', 'es'), 'eo', 'it is none of those that are told apart');
+});
+
+test('reading takes whole minutes by words, by half the characters of scripts without spaces', () => {
+  assert.deepEqual(
+    [0, 1, 238, 595, 2380].map((words) => readMinutes(words, 'en')),
+    [null, 1, 1, 3, 10],
+  );
+  assert.deepEqual([readMinutes(4760, 'ja'), readMinutes(4760, 'zh-Hant'), readMinutes(4760, null)], [10, 10, 20]);
+});

@@ -1,0 +1,95 @@
+/** Links of results open the pages as they were saved, in a real browser, at the passage. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type BrowserContext, chromium } from 'playwright-core';
+import { haveRealPages, realPagesDir, searchRealPages } from '../../bench/real-pages.ts';
+import type { SearchResponse } from '../../src/domain/search.ts';
+import { RunningService, until } from './service.ts';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const skip = !haveRealPages
+  ? `the real pages are not at ${realPagesDir}`
+  : existsSync(executablePath)
+    ? false
+    : `no Chromium at ${executablePath}`;
+
+/** Above each page, so that whatever is found is scrolled to. */
+const space = '<style>html{padding-top:5000px!important}</style>';
+
+/** Serves each saved page under the name of its file, with room above it. */
+async function savedPages(t: TestContext): Promise<string> {
+  const server = createServer((request, response) => {
+    const path = join(realPagesDir, decodeURIComponent((request.url ?? '').slice(1)));
+    if (!existsSync(path)) return void response.writeHead(404).end();
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(readFileSync(path, 'utf8').replace(/<\/head>/i, `${space}</head>`));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A browser without the network, in which pages run no scripts: theirs are elsewhere. */
+async function browserOf(t: TestContext, origin: string): Promise<BrowserContext> {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
+  const browser = await chromium.launch({ executablePath, args: [...args, '--disable-component-update'] });
+  t.after(() => browser.close());
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1000, height: 800 } });
+  await context.route('**/*', (route) =>
+    route.request().isNavigationRequest() && route.request().url().startsWith(origin)
+      ? route.continue()
+      : route.abort(),
+  );
+  return context;
+}
+
+/** The text that is in the window, without white space; null while the window is at the top, '' for a page that shows nothing. */
+const seenText = `(() => {
+  if (document.body.getBoundingClientRect().height === 0) return '';
+  if (scrollY === 0) return null;
+  const seen = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    const isSeen = (box) => box.bottom > 0 && box.top < innerHeight && box.width > 0;
+    if (Array.from(range.getClientRects()).some(isSeen)) seen.push(node.data);
+  }
+  return seen.join('').replace(/\\s+/g, '');
+})()`;
+
+test('the first passage of each query, opened by its link, is what the browser shows', { skip }, async (t) => {
+  const service = await RunningService.start(t);
+  await searchRealPages((method, path, body) => service.call(method, path, body));
+  const origin = await savedPages(t);
+  const browser = await browserOf(t, origin);
+  const lines = readFileSync(join(realPagesDir, 'queries.jsonl'), 'utf8').trim().split('\n');
+  const opened = new Set<string>();
+  for (const { query } of lines.map((line) => JSON.parse(line))) {
+    const { body } = await service.call<SearchResponse>('POST', '/v1/search', { query, chunks_per_page: 1 });
+    const [{ canonical_url, chunks }] = body.results;
+    const [chunk] = chunks;
+    assert.ok(chunk.link.startsWith(`${canonical_url}#:~:text=`), chunk.link);
+    // Each has a host of its own, named after its file.
+    const file = `${new URL(canonical_url).hostname.split('.')[0]}.html`;
+    const page = await browser.newPage();
+    await page.goto(`${origin}/${file}${chunk.link.slice(canonical_url.length)}`);
+    let seen: string | null = null;
+    await until(async () => {
+      seen = await page.evaluate<string | null>(seenText);
+      return seen !== null;
+    }, `${query}: ${chunk.link} is found`);
+    await page.close();
+    if (seen === '') continue;
+    opened.add(file);
+    const [phrase] = chunk.link.slice(chunk.link.indexOf(':~:text=') + 8).split(',');
+    const words = decodeURIComponent(phrase).replace(/\s+/g, '').toLowerCase();
+    assert.ok(String(seen).toLowerCase().includes(words), `${query}: ${chunk.link} is not in the window`);
+  }
+  t.diagnostic(`pages opened at a passage: ${opened.size}`);
+  assert.ok(opened.size >= 25);
+});
