@@ -53,6 +53,7 @@ import type {
   PageStatusBatchResponse,
   PageStatusResponse,
   PageText,
+  PageVisitsResponse,
 } from './page.ts';
 import type {
   FeedbackRequest,
@@ -121,6 +122,7 @@ export interface Messages {
   /** The whole text, read while it is taken; null while it is still to be fetched. Errors of its parts: `not_found` when the page is forgotten meanwhile. */
   'page.text': { request: { page_id: string } & PageQuery; reply: PageText };
   'page.chunks': { request: { page_id: string }; reply: InRows<PageChunksResponse> };
+  'page.visits': { request: { page_id: string }; reply: PageVisitsResponse };
   'page.status': { request: { page_id: string }; reply: PageStatusResponse };
   'page.statusBatch': { request: { page_ids: string[] }; reply: PageStatusBatchResponse };
   'page.entities': { request: { page_id: string }; reply: PageEntitiesResponse };

@@ -184,6 +184,17 @@ export const pageResponse = z.strictObject({
 });
 export type PageResponse = z.infer<typeof pageResponse>;
 
+/** How often a page was visited, and when first and last: the times between are not kept. */
+export const pageVisitsResponse = z.strictObject({
+  page_id: z.string(),
+  visit_count: z.int(),
+  first_seen_at: datetime,
+  last_seen_at: datetime,
+  /** Those whose time is known, newest first: the last and the first. */
+  visits: z.array(z.strictObject({ seen_at: datetime })),
+});
+export type PageVisitsResponse = z.infer<typeof pageVisitsResponse>;
+
 /** What the answer says beside the text, and the text, which is read as it is taken where it is long. */
 export type PageFacts = Omit<PageResponse, 'body_text' | 'body_length'>;
 export interface PageText {

@@ -10,6 +10,7 @@ import type {
   PageResponse,
   PageStatusBatchResponse,
   PageStatusResponse,
+  PageVisitsResponse,
 } from '../../src/domain/page.ts';
 import type { SimilarResponse } from '../../src/domain/search.ts';
 import { noDetails } from '../rows.ts';
@@ -97,6 +98,32 @@ test('fields that are left out are null, and the server dates the page', async (
   const seen = Date.parse(body.first_seen_at);
   assert.ok(seen >= began && seen <= Date.now());
   assert.equal(body.first_seen_at, body.last_seen_at);
+});
+
+test('visits are counted; the times of the first and the last are told', async () => {
+  const url = 'https://visited.example/';
+  const visit = async (fetched_at: string) =>
+    shared.post('/v1/pages', { url, body_extracted: 'Often read.', fetched_at });
+  const id = await shared.addIndexed({ url, body_extracted: 'Often read.', fetched_at: '2024-03-02T00:00:00Z' });
+  const visits = () => shared.found<PageVisitsResponse>(`/v1/pages/${id}/visits`);
+  const [first, once, last] = ['2024-03-01', '2024-03-02', '2024-03-05'].map((day) => iso(`${day}T00:00:00Z`));
+  assert.deepEqual(await visits(), {
+    page_id: id,
+    visit_count: 1,
+    first_seen_at: once,
+    last_seen_at: once,
+    visits: [{ seen_at: once }],
+  });
+  await visit(last);
+  await visit(first);
+  assert.deepEqual(await visits(), {
+    page_id: id,
+    visit_count: 3,
+    first_seen_at: first,
+    last_seen_at: last,
+    visits: [{ seen_at: last }, { seen_at: first }],
+  });
+  assert.equal((await shared.get('/v1/pages/pg_zzzzzzzz/visits')).status, 404);
 });
 
 test('a revisit counts, widens the dates, keeps the content and says whether the body differs', async () => {

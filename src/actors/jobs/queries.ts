@@ -63,6 +63,7 @@ type QueriesMessages =
   | 'page.get'
   | 'page.text'
   | 'page.chunks'
+  | 'page.visits'
   | 'page.status'
   | 'page.statusBatch'
   | 'system.readiness';
@@ -128,6 +129,16 @@ export function queriesService(dependencies: QueriesDependencies): StartService<
     'page.chunks': ({ page_id }) => {
       const { no } = requirePage(page_id);
       return { page_id: idOf('page', no), chunks: chunkRows(reader, no) };
+    },
+    'page.visits': ({ page_id }) => {
+      const { no, visit_count, first_seen_at, last_seen_at } = requirePage(page_id);
+      return {
+        page_id: idOf('page', no),
+        visit_count,
+        first_seen_at: isoOf(first_seen_at),
+        last_seen_at: isoOf(last_seen_at),
+        visits: [...new Set([last_seen_at, first_seen_at])].map((at) => ({ seen_at: isoOf(at) })),
+      };
     },
     'page.status': ({ page_id }) => statusOf(requirePage(page_id)),
     'page.statusBatch': ({ page_ids }) => ({

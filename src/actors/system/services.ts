@@ -42,6 +42,7 @@ export const answeredBy = {
   'page.get': 'queries',
   'page.text': 'queries',
   'page.chunks': 'queries',
+  'page.visits': 'queries',
   'page.status': 'queries',
   'page.statusBatch': 'queries',
   'page.entities': 'entities',

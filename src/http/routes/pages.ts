@@ -115,6 +115,25 @@ function readRoutes(app: HttpApp, { asking }: RouteContext): void {
   );
 }
 
+function visitRoutes(app: HttpApp, { asking }: RouteContext): void {
+  app.get(
+    '/v1/pages/:page_id/visits',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'page_visits',
+        summary: 'How often a page was visited, and when',
+        description:
+          'Visits are counted; of their times the first and the last are kept, in `visits` newest first: one where they are the same.',
+        tags: ['pages'],
+        params: pageParams,
+        response: { 200: page.pageVisitsResponse, ...errorAnswers(404) },
+      },
+    },
+    async ({ params }, reply) => asking(reply)('page.visits', params),
+  );
+}
+
 function statusRoutes(app: HttpApp, { asking }: RouteContext): void {
   app.get(
     '/v1/pages/:page_id/status',
@@ -174,5 +193,6 @@ export const pageRoutes: RouteGroup = (app, context) => {
   forgetRoutes(app, context);
   ingestRoutes(app, context);
   statusRoutes(app, context);
+  visitRoutes(app, context);
   readRoutes(app, context);
 };
