@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { Agent, request as open } from 'node:http';
 import fc from 'fast-check';
 import { prototypeKeyPath } from '../../src/domain/prototype-key.ts';
-import { strangersBodyLimit } from '../../src/http/json-body.ts';
 import type { Documented, Operation, Parameter } from './documented.ts';
 import {
   type IdName,
@@ -245,10 +244,8 @@ export function judge(
   if (caller === 'nobody' && operation.declares(401) && !operation.isPublic)
     assert.equal(status, 401, 'nobody gets in');
   if (status === 401 || status === 403) return;
-  if (operation.isPublic && status === 413) {
-    assert.ok((sent.body ?? '').length > strangersBodyLimit / 4, 'a small body is taken');
-    return;
-  }
+  // Who is not known yet may send little: bytes and values are counted before they are read.
+  if (operation.isPublic && status === 413) return;
 
   const wrongQuery = operation.parameters.flatMap((parameter) => {
     if (parameter.in !== 'query') return [];

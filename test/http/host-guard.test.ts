@@ -90,6 +90,26 @@ test('a service that listens beyond loopback takes any Host, but no foreign Orig
   const from = async (headers: Record<string, string>) => (await app.inject({ url: '/healthz', headers })).statusCode;
   assert.equal(await from({ host: 'nas.local' }), 200);
   assert.equal(await from({ host: 'nas.local', origin: 'https://evil.test' }), 403);
+  // A name that was made to point here has pages, too; only the operator tells which names are the service's.
+  assert.equal(await from({ host: 'evil.test', origin: 'http://evil.test' }), 403);
+  assert.equal(await from({ host: 'nas.local:8000', origin: 'http://nas.local:8000' }), 403);
+});
+
+test('the page of a host that the operator allows may call it, and none of another port or host', async (t) => {
+  const { app } = testServer({}, { bind_host: '0.0.0.0', allowed_hosts: ['nas.local'] });
+  t.after(() => app.close());
+  const from = async (host: string, origin: string) =>
+    (await app.inject({ url: '/healthz', headers: { host, origin } })).statusCode;
+  assert.equal(await from('nas.local:8000', 'http://nas.local:8000'), 200);
+  assert.equal(await from('NAS.local:8000', 'https://nas.local:8000'), 200);
+  for (const origin of [
+    'http://nas.local',
+    'http://nas.local:9000',
+    'http://a.nas.local:8000',
+    'http://evil.test:8000',
+  ])
+    assert.equal(await from('nas.local:8000', origin), 403, origin);
+  assert.equal(await from('evil.test:8000', 'http://nas.local:8000'), 403);
 });
 
 test('loopback addresses are known in all their forms', () => {

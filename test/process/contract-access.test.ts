@@ -92,6 +92,34 @@ for (const [method, path, scope] of endpoints) {
   });
 }
 
+/** Beside the contract's two: the console's files, and how one comes in. */
+const open: readonly [method: string, path: string, status: number][] = [
+  ['GET', '/healthz', 200],
+  ['GET', '/readyz', 200],
+  ['POST', '/v1/sessions', 422],
+  ['POST', '/v1/pair', 422],
+];
+test('every other route there is wants a token', async () => {
+  const document = await shared.found<{ paths: Record<string, Record<string, { security?: unknown[] }>> }>(
+    '/openapi.json',
+  );
+  const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security }]) => ({ method: method.toUpperCase(), path, security })),
+  );
+  assert.ok(routes.length > endpoints.length);
+  for (const { method, path, security } of routes) {
+    const known = open.find(([openMethod, openPath]) => openMethod === method && openPath === path);
+    assert.deepEqual(security, known === undefined ? undefined : [], path);
+    const [status, body] = await knock(method, path, null);
+    if (known === undefined) assert.deepEqual([status, body], [401, unauthenticated], `${method} ${path}`);
+    else assert.equal(status, known[2], path);
+  }
+  for (const path of ['/', '/favicon.svg', '/assets/app.js']) {
+    assert.ok([200, 404, 503].includes((await knock('GET', path, null))[0]), path);
+    assert.deepEqual(await knock('POST', path, null), [401, unauthenticated], path);
+  }
+});
+
 test('write implies read, scopes are both by default, and the single token is one more', async () => {
   const names = async (sent: string) => (await shared.call('GET', '/v1/whoami', undefined, { token: sent })).body;
   assert.deepEqual(await names(writerToken), { name: 'importer', scopes: ['read', 'write'] });
