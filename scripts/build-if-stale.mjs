@@ -1,4 +1,4 @@
-// Bundles src/ into dist/ when a source file is newer than the last build. Called before every start, so that a fresh
+// Bundles src/ into dist/ and console/ into dist/console/ when a source file is newer than the last build. Called before every start, so that a fresh
 // clone and an edited checkout both run what their sources say; with nothing to do it costs a few milliseconds. Of several at once one
 // builds and the others wait for it.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,15 @@ function builtFrom() {
 }
 
 /** Packages are bundled, too: npm writes what it has installed into the last one. */
-const inputs = ['src', 'tsconfig.json', 'scripts/bundle.mjs', 'package.json', 'node_modules/.package-lock.json']
+const inputs = [
+  'src',
+  'console',
+  'tsconfig.json',
+  'scripts/bundle.mjs',
+  'scripts/bundle-console.mjs',
+  'package.json',
+  'node_modules/.package-lock.json',
+]
   .map((name) => join(root, name))
   .filter((path) => existsSync(path));
 const newestInput = () => Math.max(...inputs.map(newestMtime));
@@ -62,7 +70,8 @@ async function build() {
   rmSync(fresh, { recursive: true, force: true });
   // Only here: an installation for production has no bundler, and nothing to build.
   const { bundle } = await import('./bundle.mjs');
-  await bundle(root, fresh);
+  const { bundleConsole } = await import('./bundle-console.mjs');
+  await Promise.all([bundle(root, fresh), bundleConsole(root, join(fresh, 'console'))]);
   writeFileSync(join(fresh, '.built'), String(from));
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);

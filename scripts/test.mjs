@@ -18,6 +18,7 @@ async function run([title, ...args]) {
 const checks = [
   ['format and lint', bin('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', '.'],
   ['types', bin('typescript', 'bin/tsc'), '--noEmit'],
+  ['types of the console', bin('typescript', 'bin/tsc'), '--noEmit', '-p', 'console'],
   ['build', join(root, 'scripts', 'build-if-stale.mjs')],
 ];
 const passed = await Promise.all(checks.map(run));

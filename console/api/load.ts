@@ -1,0 +1,62 @@
+/** Data of a view: loaded when it is opened and when its dependencies change, and again when the service is back. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { epoch, isAbort } from './client.ts';
+
+export interface Loaded<Data> {
+  /** What was loaded last; stays while the next is on its way. */
+  data: Data | undefined;
+  error: unknown;
+  loading: boolean;
+  reload: () => void;
+  /** Show something else at once, as after a change that the service has confirmed. */
+  set: (change: (data: Data) => Data) => void;
+}
+
+interface State<Data> {
+  data: Data | undefined;
+  error: unknown;
+  loading: boolean;
+}
+
+/** `deps` as of an effect; null as one of them loads nothing yet. */
+export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, deps: readonly unknown[]): Loaded<Data> {
+  const [state, setState] = useState<State<Data>>({ data: undefined, error: undefined, loading: true });
+  const [turn, setTurn] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+  const waits = deps.includes(null);
+  useEffect(() => {
+    if (waits) return;
+    const controller = new AbortController();
+    setState((before) => ({ ...before, loading: true }));
+    latest.current(controller.signal).then(
+      (data) => {
+        if (!controller.signal.aborted) setState({ data, error: undefined, loading: false });
+      },
+      (error) => {
+        if (!controller.signal.aborted && !isAbort(error)) setState(({ data }) => ({ data, error, loading: false }));
+      },
+    );
+    return () => controller.abort();
+  }, [...deps, turn, epoch.value]);
+  const reload = useCallback(() => setTurn((n) => n + 1), []);
+  const set = useCallback(
+    (change: (data: Data) => Data) =>
+      setState((before) => (before.data === undefined ? before : { ...before, data: change(before.data) })),
+    [],
+  );
+  return { ...state, reload, set };
+}
+
+/** Call `work` every `everyMs` while `isOn` and the page is looked at. */
+export function useRepeat(work: () => void, everyMs: number, isOn: boolean): void {
+  const latest = useRef(work);
+  latest.current = work;
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) latest.current();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, isOn]);
+}

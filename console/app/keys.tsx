@@ -1,0 +1,102 @@
+/** Keys that work everywhere, and the list of all keys. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { go, linkTo } from './router.ts';
+import { views } from './views.ts';
+
+export const keysShown = signal(false);
+/** The search box asks to be told. */
+export const searchWanted = signal(0);
+
+const chordMs = 1200;
+let chordUntil = 0;
+
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(?:textarea|select)$/i.test(target.tagName) || isTextInput(target));
+
+const isTextInput = (target: HTMLElement): boolean =>
+  target instanceof HTMLInputElement && !/^(?:checkbox|radio|button|submit|range|file)$/.test(target.type);
+
+export function useGlobalKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+      if (event.key === '/') {
+        event.preventDefault();
+        go(linkTo('search'), { replace: location.hash.startsWith('#/search') });
+        searchWanted.value++;
+      } else if (event.key === '?') {
+        event.preventDefault();
+        keysShown.value = true;
+      } else if (event.key === 'g') {
+        chordUntil = performance.now() + chordMs;
+      } else if (performance.now() < chordUntil) {
+        chordUntil = 0;
+        const view = views.find(({ key }) => key === event.key);
+        if (view !== undefined) go(linkTo(view.name));
+      }
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+const general: readonly [string, string][] = [
+  ['/', 'Search'],
+  ['↓ ↑', 'Next, previous result'],
+  ['Enter', 'Open the page at the passage'],
+  ['v', 'Stored text of the result'],
+  ['s', 'Pages similar to the result'],
+  ['w', 'Why it is there'],
+  ['+ −', 'Good result, bad result'],
+  ['Esc', 'Back to the search box'],
+  ['?', 'This list'],
+];
+
+export function KeysDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (keysShown.value) dialog.current?.showModal();
+  }, [keysShown.value]);
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby="keys-title"
+      onClose={() => {
+        keysShown.value = false;
+      }}
+    >
+      <h2 id="keys-title">Keys</h2>
+      <div class="keys">
+        <dl>
+          {general.map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <dl>
+          {views.map(({ key, title }) => (
+            <div key={key}>
+              <dt>
+                <kbd>g</kbd> <kbd>{key}</kbd>
+              </dt>
+              <dd>{title}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      <form method="dialog" class="dialog-actions">
+        <button type="submit" class="button">
+          Close
+        </button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,171 @@
+/** Signing in: by the one-time code of a link, or by a token. The service keeps the session; here is only whether there is one. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Scope } from '../../src/domain/access.ts';
+import { ApiError, call, epoch, get, session, Unreachable, wordsFor } from '../api/client.ts';
+import { learnFeatures } from '../api/features.ts';
+import { go } from './router.ts';
+
+interface WhoAmIResponse {
+  name: string;
+  scopes: Scope[];
+}
+
+export const holder = signal<WhoAmIResponse | null>(null);
+/** What was wrong with the code of the link. */
+const codeFault = signal<string | null>(null);
+
+/** A code in the address is used at once and taken out of it; else the session that is there goes on. */
+export async function begin(): Promise<void> {
+  const code = /^#code=(.+)$/.exec(location.hash)?.[1];
+  if (code !== undefined) {
+    go('#/search', { replace: true });
+    try {
+      await signIn({ code: decodeURIComponent(code) });
+      return;
+    } catch (error) {
+      codeFault.value =
+        error instanceof ApiError && error.status === 401
+          ? 'This link was used before, or is older than a minute. Ask for a new one.'
+          : wordsFor(error);
+    }
+  }
+  await resume();
+}
+
+async function resume(): Promise<void> {
+  try {
+    entered(await get<WhoAmIResponse>('/v1/whoami'));
+  } catch (error) {
+    if (error instanceof Unreachable) {
+      const stop = epoch.subscribe((turn) => {
+        if (turn === 0) return;
+        queueMicrotask(() => stop());
+        void resume();
+      });
+    } else session.value = 'out';
+  }
+}
+
+async function signIn(proof: { code: string } | { token: string }): Promise<void> {
+  await call('POST', '/v1/sessions', { body: proof });
+  entered(await get<WhoAmIResponse>('/v1/whoami'));
+}
+
+function entered(who: WhoAmIResponse): void {
+  holder.value = who;
+  const goesOn = session.value === 'expired';
+  session.value = 'in';
+  codeFault.value = null;
+  void learnFeatures();
+  if (goesOn) epoch.value++;
+}
+
+export async function signOut(): Promise<void> {
+  await call('DELETE', '/v1/sessions/current');
+  session.value = 'out';
+  holder.value = null;
+}
+
+export const mayWrite = (): boolean => holder.value?.scopes.includes('write') ?? false;
+
+/** The whole page while nobody is signed in. */
+export function SignInPage() {
+  return (
+    <main class="sign-in">
+      <div class="sign-in-card">
+        <Brand />
+        <h1>Sign in to your library</h1>
+        <SignInForm />
+      </div>
+    </main>
+  );
+}
+
+/** Over the view whose session has ended, so that it goes on where it was. */
+export function SignInDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby="again" onCancel={(event) => event.preventDefault()}>
+      <h2 id="again">Your session has ended</h2>
+      <p class="quiet">Sign in again; you go on where you were.</p>
+      <SignInForm />
+    </dialog>
+  );
+}
+
+function SignInForm() {
+  const [token, setToken] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const given = token.trim();
+    if (given === '') return;
+    setBusy(true);
+    setFault(null);
+    try {
+      await signIn(/^\S*#code=\S+$/.test(given) ? { code: given.replace(/^.*#code=/, '') } : { token: given });
+    } catch (error) {
+      setFault(
+        error instanceof ApiError && error.status === 401
+          ? 'The service does not know this token or code.'
+          : wordsFor(error),
+      );
+    } finally {
+      setBusy(false);
+    }
+  };
+  const said = fault ?? codeFault.value;
+  return (
+    <form onSubmit={submit} class="stack">
+      <ol class="steps">
+        <li>
+          In a terminal: <code>readback open</code>
+        </li>
+        <li>Open the link that it prints. It works once, for a minute.</li>
+      </ol>
+      <div class="or">
+        <span>or</span>
+      </div>
+      <label class="field">
+        <span>Access token</span>
+        <input
+          type="password"
+          name="token"
+          autocomplete="current-password"
+          value={token}
+          aria-invalid={said !== null}
+          aria-describedby={said === null ? undefined : 'sign-in-fault'}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+      </label>
+      {said !== null && (
+        <p id="sign-in-fault" class="fault" role="alert">
+          {said}
+        </p>
+      )}
+      <button type="submit" class="button button-primary" disabled={busy || token.trim() === ''}>
+        {busy ? 'Signing in…' : 'Sign in'}
+      </button>
+      <p class="hint">The first start writes a token to the file “token” in the data folder.</p>
+    </form>
+  );
+}
+
+export function Brand() {
+  return (
+    <span class="brand">
+      <svg viewBox="0 0 32 32" class="brand-mark" aria-hidden="true">
+        <rect width="32" height="32" rx="8" />
+        <path class="brand-page" d="M9 8.5h10.500a4.500 4.500 0 0 1 0 9H9z" />
+        <path class="brand-line" d="M9 20h9" />
+        <path class="brand-rest" d="M9 25h5" />
+      </svg>
+      readback
+    </span>
+  );
+}

@@ -1,0 +1,163 @@
+/** The frame: navigation, the view, the bar that tells of a service that is away, notices and dialogs. */
+import { type ComponentType, Fragment } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connection, session } from '../api/client.ts';
+import { Icon } from '../ui/icon.tsx';
+import { JobsView } from '../views/jobs/jobs-view.tsx';
+import { MapView } from '../views/map/map-view.tsx';
+import { ModelsView } from '../views/models/models-view.tsx';
+import { NamesView } from '../views/names/names-view.tsx';
+import { PageView } from '../views/page/page-view.tsx';
+import { SearchView } from '../views/search/search-view.tsx';
+import { SourcesView } from '../views/sources/sources-view.tsx';
+import { SystemView } from '../views/system/system-view.tsx';
+import { TimeView } from '../views/time/time-view.tsx';
+import { TopicsView } from '../views/topics/topics-view.tsx';
+import { KeysDialog, keysShown, useGlobalKeys } from './keys.tsx';
+import { Notices } from './notices.tsx';
+import { linkTo, route } from './router.ts';
+import { Brand, holder, SignInDialog, SignInPage } from './session.tsx';
+import { nextTheme, theme } from './theme.ts';
+import { type ViewEntry, views } from './views.ts';
+
+const components: Record<string, ComponentType> = {
+  search: SearchView,
+  page: PageView,
+  time: TimeView,
+  topics: TopicsView,
+  names: NamesView,
+  map: MapView,
+  sources: SourcesView,
+  jobs: JobsView,
+  models: ModelsView,
+  system: SystemView,
+};
+
+export function Shell() {
+  if (session.value === 'out') return <SignInPage />;
+  return <Frame />;
+}
+
+function Frame() {
+  useGlobalKeys();
+  const { view } = route.value;
+  const main = useRef<HTMLElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const isFirst = useRef(true);
+  const View = components[view] ?? NoSuchView;
+  useEffect(() => {
+    const title = views.find(({ name }) => name === view)?.title ?? 'Page';
+    document.title = `${title} · readback`;
+    setOpen(false);
+    // A screen reader begins at the new view; the search box takes the focus itself.
+    if (!isFirst.current && view !== 'search') main.current?.focus();
+    isFirst.current = false;
+    scrollTo(0, 0);
+  }, [view]);
+  return (
+    <Fragment>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <div class="frame">
+        <header class="side">
+          <div class="side-top">
+            <a href={linkTo('search')} class="brand-link" aria-label="readback: search">
+              <Brand />
+            </a>
+            <button
+              type="button"
+              class="icon-button menu-button"
+              aria-expanded={isOpen}
+              aria-controls="nav"
+              aria-label="Menu"
+              onClick={() => setOpen(!isOpen)}
+            >
+              <Icon name={isOpen ? 'x' : 'menu'} />
+            </button>
+          </div>
+          <nav id="nav" class={isOpen ? 'nav nav-open' : 'nav'} aria-label="Views">
+            <NavGroup title="Your reading" entries={views.filter(({ group }) => group === 'look')} current={view} />
+            <NavGroup title="Library" entries={views.filter(({ group }) => group === 'keep')} current={view} />
+            <div class="side-end">
+              <ThemeButton />
+              <button
+                type="button"
+                class="nav-item nav-quiet"
+                onClick={() => {
+                  keysShown.value = true;
+                }}
+              >
+                <Icon name="keyboard" />
+                <span>Keys</span>
+                <kbd>?</kbd>
+              </button>
+              {holder.value !== null && (
+                <p class="holder">
+                  <bdi>{holder.value.name}</bdi>
+                  {holder.value.scopes.includes('write') ? '' : ' · read only'}
+                </p>
+              )}
+            </div>
+          </nav>
+        </header>
+        <main id="main" class={`main main-${view}`} tabIndex={-1} ref={main}>
+          {connection.value === 'lost' && (
+            <div class="bar bar-warn" role="alert">
+              <span class="spinner" aria-hidden="true" />
+              The service does not answer. Trying again…
+            </div>
+          )}
+          {session.value === 'unknown' ? <div class="waiting" aria-busy="true" /> : <View key={view} />}
+        </main>
+      </div>
+      <Notices />
+      <KeysDialog />
+      {session.value === 'expired' && <SignInDialog />}
+    </Fragment>
+  );
+}
+
+function NavGroup({ title, entries, current }: { title: string; entries: readonly ViewEntry[]; current: string }) {
+  return (
+    <div class="nav-group">
+      <h2 class="nav-title">{title}</h2>
+      <ul>
+        {entries.map(({ name, title: label, icon }) => (
+          <li key={name}>
+            <a href={linkTo(name)} class="nav-item" aria-current={name === current ? 'page' : undefined}>
+              <Icon name={icon} />
+              <span>{label}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const themeWords = { system: 'As the system', light: 'Light', dark: 'Dark' };
+const themeIcons = { system: 'system_theme', light: 'sun', dark: 'moon' } as const;
+
+function ThemeButton() {
+  return (
+    <button type="button" class="nav-item nav-quiet" onClick={nextTheme} title="Change the theme">
+      <Icon name={themeIcons[theme.value]} />
+      <span>
+        <span class="hidden">Theme: </span>
+        {themeWords[theme.value]}
+      </span>
+    </button>
+  );
+}
+
+function NoSuchView() {
+  return (
+    <div class="empty">
+      <h1>Nothing is here</h1>
+      <p>
+        <a href={linkTo('search')}>Search your library</a>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+/** Light or dark: as the system has it, or as chosen here. The choice is kept in this browser. */
+import { effect, signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+const key = 'readback.theme';
+const themes: readonly Theme[] = ['system', 'light', 'dark'];
+
+const kept = localStorage.getItem(key);
+export const theme = signal<Theme>(themes.find((each) => each === kept) ?? 'system');
+
+effect(() => {
+  if (theme.value === 'system') {
+    delete document.documentElement.dataset.theme;
+    localStorage.removeItem(key);
+  } else {
+    document.documentElement.dataset.theme = theme.value;
+    localStorage.setItem(key, theme.value);
+  }
+});
+
+export function nextTheme(): void {
+  theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length];
+}
+
+/** A colour token as canvas and WebGL take it: `rgb(…)`. */
+export function colorOf(token: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${token})`;
+  document.body.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

@@ -1,0 +1,10 @@
+/** The console: mounts the frame. */
+import { render } from 'preact';
+import './styles/console.css';
+import { begin } from './app/session.tsx';
+import { Shell } from './app/shell.tsx';
+
+const root = document.getElementById('app');
+if (root === null) throw new Error('the page has no place for the console');
+render(<Shell />, root);
+void begin();

@@ -1,0 +1,123 @@
+/** Small parts: dialogs, empty and faulty states, badges, meters, copy buttons. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError, wordsFor } from '../api/client.ts';
+import { count } from './format.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+export function ViewHead({
+  title,
+  lead,
+  children,
+}: {
+  title: string;
+  lead?: ComponentChildren;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="view-head">
+      <div>
+        <h1>{title}</h1>
+        {lead !== undefined && <p class="quiet">{lead}</p>}
+      </div>
+      {children !== undefined && <div class="view-actions">{children}</div>}
+    </div>
+  );
+}
+
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <span class="empty-icon">
+        <Icon name={icon} />
+      </span>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** A load that failed, with a way to try again; nothing for a session that ended, which is asked for elsewhere. */
+export function Fault({ error, retry }: { error: unknown; retry?: () => void }) {
+  if (error === undefined || (error instanceof ApiError && error.status === 401)) return null;
+  return (
+    <div class="bar bar-error" role="alert">
+      <Icon name="alert" />
+      <span>{wordsFor(error)}</span>
+      {retry !== undefined && (
+        <button type="button" class="button button-small" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Badge({
+  kind,
+  children,
+}: {
+  kind: 'ok' | 'warn' | 'bad' | 'live' | 'plain';
+  children: ComponentChildren;
+}) {
+  return <span class={`badge badge-${kind}`}>{children}</span>;
+}
+
+/** How far something is. */
+export function Progress({ part, whole, label }: { part: number; whole: number; label: string }) {
+  return (
+    <div class="progress">
+      <progress value={part} max={Math.max(whole, 1)} aria-label={label} />
+      <span class="numbers">
+        {count(part)} / {count(whole)}
+      </span>
+    </div>
+  );
+}
+
+/** A dialog that is open while it is rendered. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  wide?: boolean;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} class={wide ? 'dialog dialog-wide' : 'dialog'} aria-label={title} onClose={onClose}>
+      <div class="dialog-head">
+        <h2>{title}</h2>
+        <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <Icon name="x" />
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [isDone, setDone] = useState(false);
+  return (
+    <button
+      type="button"
+      class="button button-small"
+      onClick={async () => {
+        await navigator.clipboard.writeText(text);
+        setDone(true);
+        setTimeout(() => setDone(false), 2000);
+      }}
+    >
+      <Icon name={isDone ? 'check' : 'copy'} />
+      <span aria-live="polite">{isDone ? 'Copied' : label}</span>
+    </button>
+  );
+}

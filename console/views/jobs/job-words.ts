@@ -1,0 +1,26 @@
+/** What kinds and states of jobs are called. */
+import type { JobStatus } from '../../../src/domain/job.ts';
+
+const kinds: Record<string, string> = {
+  index_page: 'Index a page',
+  fetch_and_index: 'Fetch and index',
+  extract_entities: 'Find names',
+  backfill_model: 'Embed for a model',
+  cluster: 'Find topics',
+  label_clusters: 'Name topics',
+  canonicalize_entities: 'Merge names',
+  purge_vectors: 'Purge forgotten pages',
+  eval_replay: 'Replay searches',
+  poll_watch: 'Poll a source',
+};
+
+export const kindWords = (kind: string): string => kinds[kind] ?? kind;
+export const kindOptions = Object.entries(kinds);
+
+export const statusKinds: Record<JobStatus, 'ok' | 'warn' | 'bad' | 'live' | 'plain'> = {
+  pending: 'plain',
+  running: 'live',
+  done: 'ok',
+  failed: 'warn',
+  dead: 'bad',
+};

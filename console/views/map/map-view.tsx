@@ -1,0 +1,3 @@
+export function MapView() {
+  return <h1>Map</h1>;
+}

@@ -1,0 +1,3 @@
+export function NamesView() {
+  return <h1>Names</h1>;
+}

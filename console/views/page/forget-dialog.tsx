@@ -1,0 +1,126 @@
+/** Forgetting a page or a site: asked once, plainly, and followed until nothing is left. */
+import { useState } from 'preact/hooks';
+import type { ForgetResponse } from '../../../src/domain/blacklist.ts';
+import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
+import { call, get, wordsFor } from '../../api/client.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
+import { go, linkTo } from '../../app/router.ts';
+import { many } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Dialog } from '../../ui/parts.tsx';
+
+interface Props {
+  url: string;
+  title: string;
+  domain: string;
+  onClose: () => void;
+}
+
+export function ForgetDialog({ url, title, domain, onClose }: Props) {
+  const [scope, setScope] = useState<'page' | 'site'>('page');
+  const [done, setDone] = useState<ForgetResponse | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const forget = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setFault(null);
+    try {
+      const body = scope === 'page' ? { url } : { domain };
+      setDone(await call<ForgetResponse>('POST', '/v1/forget', { body }));
+    } catch (error) {
+      setFault(wordsFor(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  if (done !== null) {
+    return (
+      <Dialog
+        title="Forgotten"
+        onClose={() => {
+          onClose();
+          go(linkTo('search'));
+        }}
+      >
+        <Forgetting done={done} />
+        <p class="quiet">
+          It is not taken in again until you lift the rule under <a href={linkTo('system')}>System</a>.
+        </p>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Forget for good?" onClose={onClose}>
+      <form onSubmit={forget} class="stack">
+        <fieldset class="choices">
+          <legend class="hidden">What to forget</legend>
+          <label class="choice">
+            <input type="radio" name="scope" checked={scope === 'page'} onChange={() => setScope('page')} />
+            <span>
+              <strong>This page</strong>
+              <span class="quiet">
+                <bdi>{title}</bdi>
+              </span>
+            </span>
+          </label>
+          <label class="choice">
+            <input type="radio" name="scope" checked={scope === 'site'} onChange={() => setScope('site')} />
+            <span>
+              <strong>
+                Everything from <bdi>{domain}</bdi>
+              </strong>
+              <span class="quiet">every page of this site and of those below it</span>
+            </span>
+          </label>
+        </fieldset>
+        <p class="warning">
+          <Icon name="alert" />
+          <span>Text, vectors, names and visits are erased from the library. This cannot be undone.</span>
+        </p>
+        {fault !== null && (
+          <p class="fault" role="alert">
+            {fault}
+          </p>
+        )}
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose}>
+            Keep it
+          </button>
+          <button type="submit" class="button button-danger" disabled={busy}>
+            {busy ? 'Forgetting…' : scope === 'page' ? 'Forget this page' : 'Forget the site'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+const lookAgainMs = 2000;
+
+/** From erased to verified: what the service still has to do. */
+function Forgetting({ done }: { done: ForgetResponse }) {
+  const { data, reload } = useLoad(
+    (signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal),
+    [],
+  );
+  const left = data === undefined ? null : data.tombstones.pending + data.tombstones.deleted;
+  useRepeat(reload, lookAgainMs, left !== 0);
+  const isIndexed = done.pages_purged > 0;
+  return (
+    <ol class="progress-steps">
+      <li class="done">
+        {isIndexed ? `${many(done.pages_purged, 'page')} erased from the store` : 'Nothing of it was stored'}; not found
+        any more
+      </li>
+      <li class={data !== undefined && data.tombstones.pending === 0 ? 'done' : 'doing'}>
+        Taken out of the index files
+      </li>
+      <li class={left === 0 ? 'done' : 'doing'}>
+        {left === 0
+          ? 'Verified: no file holds it any more'
+          : 'The files are written anew a minute after the last forgetting, then checked. You may close this.'}
+      </li>
+    </ol>
+  );
+}

@@ -1,0 +1,188 @@
+/** A page: its stored text, and what is known of it. */
+import { useState } from 'preact/hooks';
+import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
+import type { PageChunksResponse, PageResponse } from '../../../src/domain/page.ts';
+import { ApiError, get } from '../../api/client.ts';
+import { hasRoute } from '../../api/features.ts';
+import { useLoad } from '../../api/load.ts';
+import { linkTo, route } from '../../app/router.ts';
+import { mayWrite } from '../../app/session.tsx';
+import { count, many, timeOf } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Badge, CopyButton, Empty, Fault } from '../../ui/parts.tsx';
+import { nameOf, Outside, SiteMark, safeUrl, shortUrl, urlAtPassage } from '../../ui/text.tsx';
+import { stateWords } from '../search/landing.tsx';
+import { ForgetDialog } from './forget-dialog.tsx';
+import { PageText } from './page-text.tsx';
+import { SimilarPages } from './similar-pages.tsx';
+
+interface VisitList {
+  visits: { at?: string; visited_at?: string; source?: string | null }[];
+}
+
+export function PageView() {
+  const { part: pageId, params } = route.value;
+  const wanted = params.get('passage');
+  const [asksToForget, setAsksToForget] = useState(false);
+  const path = `/v1/pages/${encodeURIComponent(pageId)}`;
+  const page = useLoad((signal) => get<PageResponse>(path, {}, signal), [pageId]);
+  const chunks = useLoad((signal) => get<PageChunksResponse>(`${path}/chunks`, {}, signal), [pageId]);
+  const names = useLoad((signal) => get<PageEntitiesResponse>(`${path}/entities`, {}, signal), [pageId]);
+  const hasVisits = hasRoute('GET /v1/pages/{page_id}/visits');
+  const visits = useLoad(
+    (signal) => get<VisitList>(`${path}/visits`, {}, signal),
+    [pageId, hasVisits ? 'visits' : null],
+  );
+  if (page.error instanceof ApiError && page.error.status === 404) {
+    return (
+      <Empty icon="text" title="This page is not in your library">
+        <p>It may have been forgotten.</p>
+      </Empty>
+    );
+  }
+  if (page.data === undefined) {
+    return page.error === undefined ? (
+      <div class="waiting" aria-busy="true" />
+    ) : (
+      <Fault error={page.error} retry={page.reload} />
+    );
+  }
+  const { data } = page;
+  const passages = chunks.data?.chunks ?? [];
+  const passage = passages.find(({ chunk_id }) => chunk_id === wanted) ?? null;
+  const outside = passage === null ? safeUrl(data.canonical_url) : urlAtPassage(data.canonical_url, passage.text);
+  return (
+    <div class="page-view">
+      <article class="page-main">
+        <p class="result-meta">
+          <SiteMark domain={data.domain} />
+          <a class="link-button" href={linkTo('time', '', { site: data.domain })}>
+            <bdi>{data.domain}</bdi>
+          </a>
+          {data.status !== 'indexed' && (
+            <Badge kind={data.status === 'dead' ? 'bad' : 'live'}>{stateWords[data.status]}</Badge>
+          )}
+        </p>
+        <h1 class="page-title">
+          <bdi>{nameOf(data)}</bdi>
+        </h1>
+        <div class="page-actions">
+          <Outside class="button button-primary" href={outside}>
+            <Icon name="link" />
+            {passage === null ? 'Open the page' : 'Open at the passage'}
+          </Outside>
+          <CopyButton text={outside ?? data.canonical_url} label="Copy link" />
+          {mayWrite() && (
+            <button type="button" class="button button-small button-quiet-danger" onClick={() => setAsksToForget(true)}>
+              <Icon name="trash" />
+              Forget…
+            </button>
+          )}
+        </div>
+        {data.body_text === null || data.body_text === '' ? (
+          <Empty icon="text" title="No text is stored">
+            <p>{data.status === 'indexed' ? 'The page had none.' : 'It has not been fetched yet.'}</p>
+          </Empty>
+        ) : (
+          <PageText
+            text={data.body_text}
+            passage={passage === null ? null : { start: passage.char_start, end: passage.char_end }}
+          />
+        )}
+      </article>
+      <aside class="page-side" aria-label="About this page">
+        <section class="facet">
+          <h2>Read</h2>
+          <dl class="facts">
+            <div>
+              <dt>First</dt>
+              <dd>{timeOf(data.first_seen_at)}</dd>
+            </div>
+            <div>
+              <dt>Last</dt>
+              <dd>{timeOf(data.last_seen_at)}</dd>
+            </div>
+            <div>
+              <dt>Times</dt>
+              <dd>{count(data.visit_count)}</dd>
+            </div>
+            {data.source !== null && (
+              <div>
+                <dt>From</dt>
+                <dd>
+                  <bdi>{data.source}</bdi>
+                </dd>
+              </div>
+            )}
+            <div>
+              <dt>Address</dt>
+              <dd class="break">
+                <bdi>{shortUrl(data.canonical_url)}</bdi>
+              </dd>
+            </div>
+          </dl>
+          {visits.data !== undefined && visits.data.visits.length > 1 && (
+            <details>
+              <summary>All visits</summary>
+              <ul class="plain-list">
+                {visits.data.visits.slice(0, 100).map((visit, at) => (
+                  <li key={String(at)}>{timeOf(visit.at ?? visit.visited_at ?? 0)}</li>
+                ))}
+              </ul>
+            </details>
+          )}
+        </section>
+        {passages.length > 1 && (
+          <section class="facet">
+            <h2>{many(passages.length, 'passage')}</h2>
+            <ol class="passages">
+              {passages.slice(0, 200).map(({ chunk_id, section_title, text }) => (
+                <li key={chunk_id}>
+                  <a
+                    href={linkTo('page', pageId, { passage: chunk_id })}
+                    aria-current={chunk_id === wanted ? 'true' : undefined}
+                  >
+                    <bdi>{section_title ?? text.slice(0, 70)}</bdi>
+                  </a>
+                </li>
+              ))}
+            </ol>
+          </section>
+        )}
+        <NamesOf names={names.data?.entities ?? []} />
+        <section class="facet">
+          <h2>Similar pages</h2>
+          <SimilarPages pageId={pageId} />
+        </section>
+      </aside>
+      {asksToForget && (
+        <ForgetDialog
+          url={data.canonical_url}
+          title={nameOf(data)}
+          domain={data.domain}
+          onClose={() => setAsksToForget(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+const shownNames = 24;
+
+function NamesOf({ names }: { names: readonly EntitySummary[] }) {
+  if (names.length === 0) return null;
+  return (
+    <section class="facet">
+      <h2>Names</h2>
+      <ul class="tags">
+        {names.slice(0, shownNames).map(({ id, canonical_form, type }) => (
+          <li key={id}>
+            <a class="tag" href={linkTo('names', id)} title={type}>
+              <bdi>{canonical_form}</bdi>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,99 @@
+/** What is looked for: as the address has it, and as the service is asked. */
+import type { SearchFilters } from '../../../src/domain/search.ts';
+import { hasField } from '../../api/features.ts';
+import { linkTo } from '../../app/router.ts';
+
+export interface Criteria {
+  query: string;
+  site: string | null;
+  topic: string | null;
+  /** Shown for the topic: its name. */
+  topicName: string | null;
+  name: string | null;
+  lang: string | null;
+  /** Days, `YYYY-MM-DD`, both included. */
+  from: string | null;
+  to: string | null;
+}
+
+const keys = {
+  query: 'q',
+  site: 'site',
+  topic: 'topic',
+  topicName: 'topic-name',
+  name: 'name',
+  lang: 'lang',
+  from: 'from',
+  to: 'to',
+} as const;
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
+
+export function criteriaOf(params: URLSearchParams): Criteria {
+  const day = (name: string) => {
+    const text = params.get(name) ?? '';
+    return dayPattern.test(text) ? text : null;
+  };
+  return {
+    query: params.get(keys.query) ?? '',
+    site: params.get(keys.site),
+    topic: params.get(keys.topic),
+    topicName: params.get(keys.topicName),
+    name: params.get(keys.name),
+    lang: params.get(keys.lang),
+    from: day(keys.from),
+    to: day(keys.to),
+  };
+}
+
+export function linkOf(criteria: Criteria): string {
+  return linkTo(
+    'search',
+    '',
+    Object.fromEntries(Object.entries(keys).map(([field, key]) => [key, criteria[field as keyof Criteria]])),
+  );
+}
+
+export const filterless: Omit<Criteria, 'query'> = {
+  site: null,
+  topic: null,
+  topicName: null,
+  name: null,
+  lang: null,
+  from: null,
+  to: null,
+};
+
+export const isFiltered = ({ query: _query, topicName: _name, ...filters }: Criteria): boolean =>
+  Object.values(filters).some((value) => value !== null);
+
+/** A day of the calendar here, as the moment when it begins. */
+export const startOf = (day: string): Date => new Date(`${day}T00:00:00`);
+export const dayAfter = (day: string): Date => {
+  const date = startOf(day);
+  date.setDate(date.getDate() + 1);
+  return date;
+};
+export function dayOf(date: Date): string {
+  const part = (n: number) => String(n).padStart(2, '0');
+  return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())}`;
+}
+
+export function filtersOf({ site, topic, name, lang, from, to }: Criteria): SearchFilters | null {
+  const filters: SearchFilters & { lang?: string } = {
+    ...(site !== null && { domain: site }),
+    ...(topic !== null && { cluster_id: topic }),
+    ...(name !== null && { entity: name }),
+    ...(lang !== null && hasField('SearchFiltersBody', 'lang') && { lang }),
+    ...(from !== null && { after: startOf(from).toISOString() }),
+    ...(to !== null && { before: dayAfter(to).toISOString() }),
+  };
+  return Object.keys(filters).length === 0 ? null : filters;
+}
+
+/** Fields that this service knows beside those that every one does; the last word is unfinished while somebody types. */
+export function optionalFields(isTyping: boolean): Record<string, boolean> {
+  return {
+    ...(hasField('SearchRequest', 'operators') && { operators: true }),
+    ...(hasField('SearchRequest', 'prefix') && { prefix: isTyping }),
+  };
+}

@@ -1,0 +1,197 @@
+/** What narrows a search: chips of what is set, and a panel with counts of the pages found. */
+import { useState } from 'preact/hooks';
+import type { PageResult } from '../../../src/domain/search.ts';
+import { hasField } from '../../api/features.ts';
+import { count, fullDateOf } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { SiteMark } from '../../ui/text.tsx';
+import { type Criteria, startOf } from './criteria.ts';
+import { Histogram } from './histogram.tsx';
+
+type Change = (part: Partial<Criteria>) => void;
+
+export function FilterChips({ criteria, change }: { criteria: Criteria; change: Change }) {
+  const { site, topic, topicName, name, lang, from, to } = criteria;
+  const chips: { label: string; text: string; clear: Partial<Criteria> }[] = [];
+  if (site !== null) chips.push({ label: 'Site', text: site, clear: { site: null } });
+  if (topic !== null) chips.push({ label: 'Topic', text: topicName ?? topic, clear: { topic: null, topicName: null } });
+  if (name !== null) chips.push({ label: 'Name', text: name, clear: { name: null } });
+  if (lang !== null) chips.push({ label: 'Language', text: languageOf(lang), clear: { lang: null } });
+  if (from !== null || to !== null)
+    chips.push({ label: 'Read', text: periodOf(from, to), clear: { from: null, to: null } });
+  if (chips.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Filters in force">
+      {chips.map(({ label, text, clear }) => (
+        <li key={label}>
+          <button
+            type="button"
+            class="chip chip-on"
+            onClick={() => change(clear)}
+            aria-label={`Remove filter ${label}: ${text}`}
+          >
+            <span class="chip-label">{label}</span>
+            <bdi>{text}</bdi>
+            <Icon name="x" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function periodOf(from: string | null, to: string | null): string {
+  if (from !== null && to !== null) {
+    return from === to ? fullDateOf(startOf(from)) : `${fullDateOf(startOf(from))} – ${fullDateOf(startOf(to))}`;
+  }
+  return from !== null ? `since ${fullDateOf(startOf(from))}` : `until ${fullDateOf(startOf(to ?? ''))}`;
+}
+
+const languageNames = new Intl.DisplayNames(undefined, { type: 'language', fallback: 'code' });
+function languageOf(code: string): string {
+  try {
+    return languageNames.of(code) ?? code;
+  } catch {
+    return code; // typed into the address: no language
+  }
+}
+
+interface Option {
+  value: string;
+  text: string;
+  pages: number;
+}
+
+export function FilterPanel({
+  criteria,
+  counted,
+  change,
+  isOpen,
+}: {
+  criteria: Criteria;
+  counted: readonly PageResult[];
+  change: Change;
+  isOpen: boolean;
+}) {
+  const sites = tally(counted.map(({ domain }) => ({ value: domain, text: domain })));
+  const topics = tally(
+    counted.flatMap(({ cluster }) =>
+      cluster === null ? [] : [{ value: cluster.id, text: cluster.label ?? cluster.id }],
+    ),
+  );
+  const languages = tally(
+    counted.flatMap((result) => {
+      const { language } = result as { language?: string | null };
+      return language ? [{ value: language, text: languageOf(language) }] : [];
+    }),
+  );
+  return (
+    <aside id="filters" class={isOpen ? 'filters filters-open' : 'filters'} aria-label="Narrow the results">
+      <Histogram
+        times={counted.map(({ first_seen_at }) => Date.parse(first_seen_at))}
+        from={criteria.from}
+        to={criteria.to}
+        change={(from, to) => change({ from, to })}
+      />
+      <Options title="Sites" options={sites} chosen={criteria.site} choose={(site) => change({ site })} isSite />
+      <Options
+        title="Topics"
+        options={topics}
+        chosen={criteria.topic}
+        choose={(topic, topicName) => change({ topic, topicName })}
+      />
+      {hasField('SearchFiltersBody', 'lang') && (
+        <Options title="Languages" options={languages} chosen={criteria.lang} choose={(lang) => change({ lang })} />
+      )}
+      <NameFilter name={criteria.name} change={change} />
+    </aside>
+  );
+}
+
+function tally(values: readonly { value: string; text: string }[]): Option[] {
+  const options = new Map<string, Option>();
+  for (const { value, text } of values) {
+    const option = options.get(value) ?? { value, text, pages: 0 };
+    option.pages++;
+    options.set(value, option);
+  }
+  return [...options.values()].sort((a, b) => b.pages - a.pages || a.text.localeCompare(b.text));
+}
+
+const shownAtFirst = 6;
+
+function Options({
+  title,
+  options,
+  chosen,
+  choose,
+  isSite = false,
+}: {
+  title: string;
+  options: readonly Option[];
+  chosen: string | null;
+  choose: (value: string | null, text: string | null) => void;
+  isSite?: boolean;
+}) {
+  const [showsAll, setShowsAll] = useState(false);
+  if (options.length === 0) return null;
+  const shown = showsAll ? options.slice(0, 50) : options.slice(0, shownAtFirst);
+  const most = options[0].pages;
+  return (
+    <section class="facet">
+      <h2>{title}</h2>
+      <ul>
+        {shown.map(({ value, text, pages }) => (
+          <li key={value}>
+            <button
+              type="button"
+              class="facet-row"
+              aria-pressed={value === chosen}
+              onClick={() => (value === chosen ? choose(null, null) : choose(value, text))}
+            >
+              {isSite && <SiteMark domain={value} />}
+              <span class="facet-text">
+                <bdi>{text}</bdi>
+              </span>
+              <svg class="facet-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                <rect width={(100 * pages) / most} height="4" rx="2" />
+              </svg>
+              <span class="numbers">{count(pages)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {options.length > shownAtFirst && (
+        <button type="button" class="link-button facet-more" onClick={() => setShowsAll(!showsAll)}>
+          {showsAll ? 'Fewer' : `All ${options.length}`}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function NameFilter({ name, change }: { name: string | null; change: Change }) {
+  const [text, setText] = useState('');
+  return (
+    <section class="facet">
+      <h2 id="facet-name">Names</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim() !== '') change({ name: text.trim() });
+          setText('');
+        }}
+      >
+        <input
+          type="text"
+          class="input input-small"
+          aria-labelledby="facet-name"
+          placeholder={name === null ? 'Person, place, organisation…' : name}
+          maxLength={1024}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </form>
+    </section>
+  );
+}

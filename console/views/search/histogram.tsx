@@ -1,0 +1,172 @@
+/**
+ * When the pages found were read: bars to drag over. The two dates below say the same, for keyboards and for what the bars are too coarse for.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { fullDateOf, many, monthOfYearOf } from '../../ui/format.ts';
+import { dayOf, startOf } from './criteria.ts';
+
+type Unit = 'day' | 'week' | 'month' | 'year';
+
+interface Bar {
+  start: Date;
+  /** The first moment after it. */
+  end: Date;
+  pages: number;
+}
+
+const width = 240;
+const height = 56;
+const dayMs = 86_400_000;
+const mostBars = 60;
+
+function floorTo(unit: Unit, at: Date): Date {
+  const date = new Date(
+    at.getFullYear(),
+    unit === 'year' ? 0 : at.getMonth(),
+    unit === 'day' || unit === 'week' ? at.getDate() : 1,
+  );
+  if (unit === 'week') date.setDate(date.getDate() - ((date.getDay() + 6) % 7));
+  return date;
+}
+
+function next(unit: Unit, at: Date): Date {
+  const date = new Date(at);
+  if (unit === 'day') date.setDate(date.getDate() + 1);
+  else if (unit === 'week') date.setDate(date.getDate() + 7);
+  else if (unit === 'month') date.setMonth(date.getMonth() + 1);
+  else date.setFullYear(date.getFullYear() + 1);
+  return date;
+}
+
+/** As fine as so many bars allow. */
+function barsOf(times: readonly number[]): { unit: Unit; bars: Bar[] } {
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const days = (last - first) / dayMs;
+  const unit: Unit = days <= 45 ? 'day' : days <= 7 * mostBars ? 'week' : days <= 30 * mostBars ? 'month' : 'year';
+  const bars: Bar[] = [];
+  for (let start = floorTo(unit, new Date(first)); start.getTime() <= last; start = next(unit, start)) {
+    bars.push({ start, end: next(unit, start), pages: 0 });
+  }
+  for (const time of times) {
+    const bar = bars.find(({ end }) => time < end.getTime());
+    if (bar !== undefined) bar.pages++;
+  }
+  return { unit, bars };
+}
+
+interface Props {
+  times: readonly number[];
+  from: string | null;
+  to: string | null;
+  change: (from: string | null, to: string | null) => void;
+}
+
+export function Histogram({ times, from, to, change }: Props) {
+  const svg = useRef<SVGSVGElement>(null);
+  const [drag, setDrag] = useState<{ anchor: number; at: number } | null>(null);
+  // Bars stay as they are while a period is chosen, so that it can be widened again.
+  const kept = useRef<readonly number[]>([]);
+  const isNarrowed = from !== null || to !== null;
+  if (!isNarrowed || kept.current.length === 0) kept.current = times;
+  const shown = kept.current.length > 0 ? kept.current : times;
+  useEffect(() => {
+    if (drag === null) return;
+    const stop = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') setDrag(null);
+    };
+    addEventListener('keydown', stop);
+    return () => removeEventListener('keydown', stop);
+  }, [drag]);
+  const { unit, bars } = shown.length === 0 ? { unit: 'day' as Unit, bars: [] } : barsOf(shown);
+  const most = Math.max(1, ...bars.map(({ pages }) => pages));
+  const step = bars.length === 0 ? 0 : Math.min(width / bars.length, 16);
+  const placeOf = (event: PointerEvent): number => {
+    const box = svg.current?.getBoundingClientRect();
+    if (box === undefined) return 0;
+    const x = ((event.clientX - box.left) / box.width) * width;
+    return Math.max(0, Math.min(bars.length - 1, Math.floor(x / step)));
+  };
+  const within = (at: number): boolean => {
+    if (drag !== null) return at >= Math.min(drag.anchor, drag.at) && at <= Math.max(drag.anchor, drag.at);
+    const { start, end } = bars[at];
+    return (
+      (to === null || start.getTime() <= startOf(to).getTime()) &&
+      (from === null || end.getTime() > startOf(from).getTime())
+    );
+  };
+  const end = () => {
+    if (drag === null) return;
+    const [first, last] = [Math.min(drag.anchor, drag.at), Math.max(drag.anchor, drag.at)];
+    setDrag(null);
+    change(dayOf(bars[first].start), dayOf(new Date(bars[last].end.getTime() - dayMs / 2)));
+  };
+  return (
+    <section class="facet">
+      <h2>When you read it</h2>
+      {bars.length > 1 && (
+        <svg
+          ref={svg}
+          class="histogram"
+          viewBox={`0 0 ${width} ${height}`}
+          role="img"
+          aria-label={`${many(shown.length, 'page')} by ${unit}, ${fullDateOf(bars[0].start)} to ${fullDateOf(bars[bars.length - 1].start)}`}
+          onPointerDown={(event) => {
+            const at = placeOf(event);
+            svg.current?.setPointerCapture(event.pointerId);
+            setDrag({ anchor: at, at });
+          }}
+          onPointerMove={(event) => {
+            if (drag !== null) setDrag({ ...drag, at: placeOf(event) });
+          }}
+          onPointerUp={end}
+          onPointerCancel={() => setDrag(null)}
+        >
+          {bars.map(({ start, pages }, at) => {
+            const tall = pages === 0 ? 1.5 : 4 + (height - 4) * (pages / most);
+            return (
+              <g key={start.getTime()}>
+                <rect x={at * step} y="0" width={step} height={height} class="histogram-hit" />
+                <rect
+                  x={at * step + 0.75}
+                  y={height - tall}
+                  width={Math.max(step - 1.5, 1)}
+                  height={tall}
+                  rx="1.5"
+                  class={within(at) ? 'histogram-bar' : 'histogram-bar histogram-out'}
+                >
+                  <title>
+                    {unit === 'month'
+                      ? monthOfYearOf(start)
+                      : unit === 'year'
+                        ? start.getFullYear()
+                        : fullDateOf(start)}
+                    : {many(pages, 'page')}
+                  </title>
+                </rect>
+              </g>
+            );
+          })}
+        </svg>
+      )}
+      <div class="dates">
+        <input
+          type="date"
+          class="input input-small"
+          aria-label="Read from"
+          value={from ?? ''}
+          max={to ?? undefined}
+          onChange={({ currentTarget }) => change(currentTarget.value || null, to)}
+        />
+        <span aria-hidden="true">–</span>
+        <input
+          type="date"
+          class="input input-small"
+          aria-label="Read until"
+          value={to ?? ''}
+          min={from ?? undefined}
+          onChange={({ currentTarget }) => change(from, currentTarget.value || null)}
+        />
+      </div>
+    </section>
+  );
+}

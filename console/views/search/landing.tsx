@@ -1,0 +1,149 @@
+/** Before anything is looked for: what was read last; in an empty library, how to fill it. */
+import { useState } from 'preact/hooks';
+import type { PageListResponse } from '../../../src/domain/page.ts';
+import { call, get } from '../../api/client.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
+import { attempt, notify } from '../../app/notices.tsx';
+import { linkTo } from '../../app/router.ts';
+import { mayWrite } from '../../app/session.tsx';
+import { ago, dateOf } from '../../ui/format.ts';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { Badge, Fault } from '../../ui/parts.tsx';
+import { nameOf, SiteMark } from '../../ui/text.tsx';
+
+const shownPages = 12;
+const lookAgainMs = 3000;
+
+export function Landing() {
+  const { data, error, reload } = useLoad(
+    (signal) => get<PageListResponse>('/v1/pages', { limit: shownPages }, signal),
+    [],
+  );
+  const isEmpty = data?.pages.length === 0;
+  const isBusy = data?.pages.some(({ status }) => status === 'queued' || status === 'indexing') ?? false;
+  useRepeat(reload, lookAgainMs, isEmpty || isBusy);
+  if (error !== undefined && data === undefined) return <Fault error={error} retry={reload} />;
+  if (data === undefined) return <div class="waiting" aria-busy="true" />;
+  if (isEmpty) return <Welcome reload={reload} />;
+  return (
+    <section class="recent" aria-labelledby="recent">
+      <div class="section-head">
+        <h2 id="recent">Read last</h2>
+        <a href={linkTo('time')} class="quiet-link">
+          All by time
+          <Icon name="chevron" />
+        </a>
+      </div>
+      <ul class="page-list">
+        {data.pages.map((page) => (
+          <li key={page.page_id}>
+            <a class="page-row" href={linkTo('page', page.page_id)}>
+              <SiteMark domain={page.domain} />
+              <span class="page-row-text">
+                <bdi class="page-row-title">{nameOf(page)}</bdi>
+                <bdi class="page-row-site">{page.domain}</bdi>
+              </span>
+              {page.status !== 'indexed' && (
+                <Badge kind={page.status === 'dead' ? 'bad' : 'live'}>{stateWords[page.status]}</Badge>
+              )}
+              <time dateTime={page.last_seen_at} title={dateOf(page.last_seen_at)}>
+                {ago(page.last_seen_at)}
+              </time>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export const stateWords = {
+  queued: 'waiting',
+  indexing: 'being read',
+  indexed: 'searchable',
+  failed: 'tried again soon',
+  dead: 'not readable',
+} as const;
+
+const ways: readonly { icon: IconName; title: string; text: string; view: string; label: string }[] = [
+  {
+    icon: 'file',
+    title: 'Bring in what you have',
+    text: 'A browser history, bookmarks, or an export of Pocket, Instapaper, Wallabag, Readwise, Zotero and others.',
+    view: 'sources',
+    label: 'Import a file',
+  },
+  {
+    icon: 'plug',
+    title: 'Keep what you read from now on',
+    text: 'The browser extension hands in each page that you read, as you saw it.',
+    view: 'system',
+    label: 'Pair the extension',
+  },
+  {
+    icon: 'sources',
+    title: 'Follow feeds',
+    text: 'News feeds, podcasts and video channels are read when something new is there.',
+    view: 'sources',
+    label: 'Add a feed',
+  },
+];
+
+function Welcome({ reload }: { reload: () => void }) {
+  return (
+    <section class="welcome" aria-labelledby="welcome">
+      <h2 id="welcome">Your library is empty</h2>
+      <p class="quiet">Whatever goes in is found again by words and by meaning. There are three ways to fill it.</p>
+      <ul class="ways">
+        {ways.map(({ icon, title, text, view, label }) => (
+          <li key={title} class="card">
+            <span class="empty-icon">
+              <Icon name={icon} />
+            </span>
+            <h3>{title}</h3>
+            <p class="quiet">{text}</p>
+            <a class="button" href={linkTo(view)}>
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {mayWrite() && <AddAddress added={reload} />}
+    </section>
+  );
+}
+
+/** One page by its address: the service fetches it. */
+export function AddAddress({ added }: { added: () => void }) {
+  const [url, setUrl] = useState('');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void attempt(async () => {
+      await call('POST', '/v1/pages', { body: { url: url.trim(), source: 'console' } });
+      setUrl('');
+      notify('Taken in; it is fetched and read now.');
+      added();
+    });
+  };
+  return (
+    <form class="add-address" onSubmit={submit}>
+      <label class="field">
+        <span>Or try it with one address</span>
+        <span class="field-row">
+          <input
+            type="url"
+            class="input"
+            required
+            placeholder="https://"
+            maxLength={8192}
+            value={url}
+            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+          />
+          <button type="submit" class="button button-primary">
+            Add
+          </button>
+        </span>
+      </label>
+    </form>
+  );
+}

@@ -1,0 +1,329 @@
+/** The results: pages, each with its passages, the best first. Arrows go from one to the next. */
+import type { Ref } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Correction, PageResult } from '../../../src/domain/search.ts';
+import { call } from '../../api/client.ts';
+import { attempt } from '../../app/notices.tsx';
+import { linkTo } from '../../app/router.ts';
+import { mayWrite } from '../../app/session.tsx';
+import { ago, fullDateOf, many } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Empty } from '../../ui/parts.tsx';
+import { Marked, nameOf, Outside, SiteMark, shortUrl, urlAtPassage } from '../../ui/text.tsx';
+import { SimilarPages } from '../page/similar-pages.tsx';
+import type { Criteria } from './criteria.ts';
+import type { Found } from './use-search.ts';
+import { Why } from './why.tsx';
+
+interface Props {
+  listRef: Ref<HTMLOListElement>;
+  found: Found;
+  busy: boolean;
+  isFiltered: boolean;
+  toBox: () => void;
+  more: () => void;
+  clearFilters: () => void;
+  searchFor: (query: string) => void;
+  narrow: (part: Partial<Criteria>) => void;
+}
+
+export function ResultList({ listRef, found, busy, isFiltered, toBox, more, clearFilters, searchFor, narrow }: Props) {
+  const { results, corrected, query, suggestions } = found;
+  if (results.length === 0)
+    return <NothingFound found={found} isFiltered={isFiltered} clearFilters={clearFilters} searchFor={searchFor} />;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const list = event.currentTarget as HTMLElement;
+    const items = [...list.querySelectorAll<HTMLElement>('[data-result]')];
+    const at = items.findIndex((item) => item.contains(document.activeElement));
+    if (at < 0) return;
+    const step =
+      event.key === 'ArrowDown' || event.key === 'j' ? 1 : event.key === 'ArrowUp' || event.key === 'k' ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      const next = items[at + step];
+      if (next !== undefined) focusTitle(next);
+      else if (step < 0) toBox();
+      return;
+    }
+    const action = keyActions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    items[at].querySelector<HTMLElement>(`[data-action="${action}"]`)?.click();
+  };
+  return (
+    <>
+      <Corrections corrected={corrected} query={query} searchFor={searchFor} />
+      {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: the keys are those of the links within */}
+      <ol class="result-list" ref={listRef} onKeyDown={onKeyDown}>
+        {results.map((result) => (
+          <Result key={result.page_id} result={result} queryId={found.query_id} query={query} narrow={narrow} />
+        ))}
+      </ol>
+      {found.has_more && (
+        <button type="button" class="button more-button" disabled={busy} onClick={more}>
+          More results
+        </button>
+      )}
+      {suggestions.length > 0 && !found.has_more && (
+        <section class="also" aria-labelledby="also">
+          <h2 id="also">Near to these</h2>
+          <ul class="plain-list">
+            {suggestions.map(({ page_id, title, reason }) => (
+              <li key={page_id}>
+                <a href={linkTo('page', page_id)}>
+                  <bdi>{title ?? page_id}</bdi>
+                </a>
+                <span class="quiet">
+                  <bdi>{reason}</bdi>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+const keyActions: Record<string, string> = { v: 'text', s: 'similar', w: 'why', '+': 'good', '-': 'bad' };
+
+function focusTitle(item: HTMLElement): void {
+  item.querySelector<HTMLElement>('.result-title')?.focus();
+  item.scrollIntoView({ block: 'nearest' });
+}
+
+function Result({
+  result,
+  queryId,
+  query,
+  narrow,
+}: {
+  result: PageResult;
+  queryId: string;
+  query: string;
+  narrow: Props['narrow'];
+}) {
+  const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance } = result;
+  const [opened, setOpened] = useState<'why' | 'similar' | null>(null);
+  const [judged, setJudged] = useState<boolean | null>(null);
+  const [showsAll, setShowsAll] = useState(false);
+  const [first, ...rest] = result.chunks;
+  const toggle = (what: 'why' | 'similar') => setOpened(opened === what ? null : what);
+  const judge = (relevant: boolean) =>
+    attempt(async () => {
+      await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id, relevant } });
+      setJudged(relevant);
+    });
+  const titleId = `title-${page_id}`;
+  return (
+    <li class="result" data-result={page_id}>
+      <article aria-labelledby={titleId}>
+        <p class="result-meta">
+          <SiteMark domain={domain} />
+          <button type="button" class="link-button" title={`Only ${domain}`} onClick={() => narrow({ site: domain })}>
+            <bdi>{domain}</bdi>
+          </button>
+          <span class="dot" />
+          <time dateTime={first_seen_at} title={`First read ${fullDateOf(first_seen_at)}`}>
+            {ago(first_seen_at)}
+          </time>
+          {visit_count > 1 && (
+            <>
+              <span class="dot" />
+              <span>read {many(visit_count, 'time')}</span>
+            </>
+          )}
+          {cluster !== null && (
+            <button
+              type="button"
+              class="topic-link"
+              title="Only this topic"
+              onClick={() => narrow({ topic: cluster.id, topicName: cluster.label })}
+            >
+              <bdi>{cluster.label ?? 'topic'}</bdi>
+            </button>
+          )}
+          <Relevance value={relevance} />
+        </p>
+        <h2 class="result-head">
+          <Outside
+            class="result-title"
+            id={titleId}
+            href={urlAtPassage(canonical_url, first === undefined ? '' : first.snippet.text)}
+          >
+            <bdi>{nameOf(result)}</bdi>
+          </Outside>
+        </h2>
+        {result.why.exact !== null && (
+          <p class="result-url">
+            <bdi>{shortUrl(canonical_url)}</bdi>
+          </p>
+        )}
+        {first !== undefined && <Passage chunk={first} pageId={page_id} query={query} />}
+        {showsAll && rest.map((chunk) => <Passage key={chunk.chunk_id} chunk={chunk} pageId={page_id} query={query} />)}
+        <div class="result-actions">
+          {rest.length > 0 && (
+            <button type="button" class="action" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>
+              <Icon name="plus" />
+              {showsAll ? 'Fewer passages' : many(rest.length, 'more passage')}
+            </button>
+          )}
+          <a class="action" data-action="text" href={linkTo('page', page_id, { passage: first?.chunk_id })}>
+            <Icon name="text" />
+            Stored text
+          </a>
+          <button
+            type="button"
+            class="action"
+            data-action="similar"
+            aria-expanded={opened === 'similar'}
+            onClick={() => toggle('similar')}
+          >
+            <Icon name="similar" />
+            Similar
+          </button>
+          <button
+            type="button"
+            class="action"
+            data-action="why"
+            aria-expanded={opened === 'why'}
+            onClick={() => toggle('why')}
+          >
+            <Icon name="why" />
+            Why
+          </button>
+          {mayWrite() && (
+            <fieldset class="judge" aria-label="Was this a good result?">
+              <button
+                type="button"
+                class="action action-icon"
+                data-action="good"
+                aria-label="Good result"
+                aria-pressed={judged === true}
+                onClick={() => judge(true)}
+              >
+                <Icon name="up" />
+              </button>
+              <button
+                type="button"
+                class="action action-icon"
+                data-action="bad"
+                aria-label="Bad result"
+                aria-pressed={judged === false}
+                onClick={() => judge(false)}
+              >
+                <Icon name="down" />
+              </button>
+            </fieldset>
+          )}
+        </div>
+        {opened === 'why' && <Why result={result} />}
+        {opened === 'similar' && <SimilarPages pageId={page_id} />}
+      </article>
+    </li>
+  );
+}
+
+function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageId: string; query: string }) {
+  const { text, snippet, highlights } = chunk;
+  const [isWhole, setWhole] = useState(false);
+  const isPart = snippet.start > 0 || snippet.end < text.length;
+  return (
+    <blockquote class="passage" cite={linkTo('page', pageId, { passage: chunk.chunk_id })}>
+      <p>
+        {isPart && !isWhole && snippet.start > 0 && <span class="cut">… </span>}
+        <Marked text={text} spans={highlights} {...(isWhole ? {} : { from: snippet.start, to: snippet.end })} />
+        {isPart && (
+          <button type="button" class="cut-button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'less' : '… more'}
+          </button>
+        )}
+      </p>
+    </blockquote>
+  );
+}
+
+/** Three small bars: enough to see where the good ones end. */
+function Relevance({ value }: { value: number | null }) {
+  if (value === null) return null;
+  const level = value >= 0.6 ? 3 : value >= 0.2 ? 2 : 1;
+  const word = ['', 'Weak', 'Fair', 'Strong'][level];
+  return (
+    <span class={`relevance relevance-${level}`} title={`${word} match`}>
+      <span class="hidden">{word} match</span>
+      <i />
+      <i />
+      <i />
+    </span>
+  );
+}
+
+function Corrections({
+  corrected,
+  query,
+  searchFor,
+}: {
+  corrected: readonly Correction[];
+  query: string;
+  searchFor: Props['searchFor'];
+}) {
+  const changed = corrected.filter(({ taken }) => taken.length > 0);
+  if (changed.length === 0) return null;
+  const mended = changed.reduce((text, { word, taken }) => replaceWord(text, word, taken[0]), query);
+  return (
+    <p class="corrected">
+      <Icon name="alert" />
+      <span>
+        You have read nothing with{' '}
+        {changed.map(({ word }, at) => (
+          <span key={word}>
+            {at > 0 && ', '}
+            <bdi>“{word}”</bdi>
+          </span>
+        ))}
+        .
+        {mended === query ? (
+          ' These are the nearest words.'
+        ) : (
+          <>
+            {' '}
+            Did you mean{' '}
+            <button type="button" class="link-button" onClick={() => searchFor(mended)}>
+              <bdi>{mended}</bdi>
+            </button>
+            ?
+          </>
+        )}
+      </span>
+    </p>
+  );
+}
+
+function replaceWord(text: string, word: string, by: string): string {
+  const at = text.toLowerCase().indexOf(word.toLowerCase());
+  return at < 0 ? text : text.slice(0, at) + by + text.slice(at + word.length);
+}
+
+function NothingFound({
+  found,
+  isFiltered,
+  clearFilters,
+  searchFor,
+}: Pick<Props, 'found' | 'isFiltered' | 'clearFilters' | 'searchFor'>) {
+  return (
+    <Empty icon="search" title="You have read nothing about this">
+      <Corrections corrected={found.corrected} query={found.query} searchFor={searchFor} />
+      {isFiltered ? (
+        <>
+          <p>Not with these filters.</p>
+          <button type="button" class="button" onClick={clearFilters}>
+            Search without filters
+          </button>
+        </>
+      ) : (
+        <p>Other words may do: readback searches by meaning, too, but only in what it was given.</p>
+      )}
+    </Empty>
+  );
+}

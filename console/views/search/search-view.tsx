@@ -1,0 +1,155 @@
+/** Search: the box, the results, and beside them what narrows them. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connection } from '../../api/client.ts';
+import { isTyping, searchWanted } from '../../app/keys.tsx';
+import { go, route } from '../../app/router.ts';
+import { count, duration } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Fault } from '../../ui/parts.tsx';
+import { type Criteria, criteriaOf, filterless, isFiltered, linkOf } from './criteria.ts';
+import { FilterChips, FilterPanel } from './filters.tsx';
+import { Landing } from './landing.tsx';
+import { ResultList } from './result-list.tsx';
+import { useSearch } from './use-search.ts';
+
+export function SearchView() {
+  const box = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLOListElement>(null);
+  const [typed, setTyped] = useState(0);
+  const [showsFilters, setShowsFilters] = useState(false);
+  const criteria = criteriaOf(route.value.params);
+  const { found, error, busy, counted, more } = useSearch(criteria, typed);
+  const change = (part: Partial<Criteria>) => go(linkOf({ ...criteria, ...part }), { replace: true });
+  const focusBox = () => {
+    box.current?.focus();
+    box.current?.select();
+  };
+  useEffect(() => {
+    if (!matchMedia('(hover: none)').matches || searchWanted.value > 0) focusBox();
+  }, [searchWanted.value]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) {
+        if (isTyping(event.target) && event.target === box.current) change({ query: '' });
+        else focusBox();
+      }
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+  const toResults = () => list.current?.querySelector<HTMLElement>('[data-result] .result-title')?.focus();
+  const isEmpty = criteria.query.trim() === '';
+  return (
+    <div class={isEmpty ? 'search search-idle' : 'search'}>
+      <h1 class="hidden">Search</h1>
+      <div class="search-top">
+        <search>
+          <form
+            class="search-box"
+            onSubmit={(event) => {
+              event.preventDefault();
+              toResults();
+            }}
+          >
+            <Icon name="search" />
+            <input
+              ref={box}
+              type="search"
+              name="q"
+              aria-label="Search what you have read"
+              placeholder="Search what you have read"
+              autocomplete="off"
+              autocapitalize="off"
+              spellcheck={false}
+              maxLength={4000}
+              enterkeyhint="search"
+              value={criteria.query}
+              onInput={({ currentTarget }) => {
+                setTyped((n) => n + 1);
+                change({ query: currentTarget.value });
+              }}
+              onKeyDown={(event) => {
+                if (event.key !== 'ArrowDown') return;
+                event.preventDefault();
+                toResults();
+              }}
+            />
+            {!isEmpty && (
+              <button
+                type="button"
+                class="icon-button"
+                aria-label="Clear the search"
+                onClick={() => {
+                  change({ query: '' });
+                  focusBox();
+                }}
+              >
+                <Icon name="x" />
+              </button>
+            )}
+            <span class="search-key" aria-hidden="true">
+              /
+            </span>
+          </form>
+        </search>
+        {!isEmpty && (
+          <div class="search-line">
+            <p class="search-status" role="status">
+              {statusOf({ found, busy, counted: counted.length, isAway: connection.value === 'lost' })}
+            </p>
+            <button
+              type="button"
+              class="button button-small filter-button"
+              aria-expanded={showsFilters}
+              aria-controls="filters"
+              onClick={() => setShowsFilters(!showsFilters)}
+            >
+              <Icon name="filter" />
+              Filters
+            </button>
+          </div>
+        )}
+        <FilterChips criteria={criteria} change={change} />
+      </div>
+      {isEmpty ? (
+        <Landing />
+      ) : (
+        <div class="search-body">
+          <section class={busy ? 'results results-stale' : 'results'} aria-label="Results" aria-busy={busy}>
+            {connection.value === 'ok' && <Fault error={error} />}
+            {found !== null && (
+              <ResultList
+                listRef={list}
+                found={found}
+                busy={busy}
+                isFiltered={isFiltered(criteria)}
+                toBox={focusBox}
+                more={more}
+                clearFilters={() => change(filterless)}
+                searchFor={(query) => change({ query })}
+                narrow={change}
+              />
+            )}
+          </section>
+          <FilterPanel criteria={criteria} counted={counted} change={change} isOpen={showsFilters} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface Told {
+  found: { results: readonly unknown[]; tookMs: number; has_more: boolean } | null;
+  busy: boolean;
+  counted: number;
+  isAway: boolean;
+}
+
+function statusOf({ found, busy, counted, isAway }: Told): string {
+  if (isAway) return 'Waiting for the service';
+  if (found === null) return busy ? 'Searching…' : '';
+  const all = Math.max(counted, found.results.length);
+  if (all === 0) return 'Nothing found';
+  const pages = all >= 100 ? '100 pages and more' : `${count(all)} ${all === 1 ? 'page' : 'pages'}`;
+  return `${pages} in ${duration(found.tookMs / 1000)}`;
+}

@@ -1,0 +1,166 @@
+/** Files of other programs, dropped here: sent as they are, read by the service, followed until they are done. */
+import { useRef, useState } from 'preact/hooks';
+import type { Import } from '../../api/access.ts';
+import { call, get, upload, wordsFor } from '../../api/client.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
+import { attempt, notify } from '../../app/notices.tsx';
+import { mayWrite } from '../../app/session.tsx';
+import { ago, bytes, count, many } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Badge, Fault } from '../../ui/parts.tsx';
+
+const lookAgainMs = 1000;
+const statusKinds = { running: 'live', done: 'ok', failed: 'bad', stopped: 'warn' } as const;
+
+export function Imports() {
+  const picker = useRef<HTMLInputElement>(null);
+  const [isOver, setOver] = useState(false);
+  const [sending, setSending] = useState<readonly string[]>([]);
+  const { data, error, reload } = useLoad((signal) => get<{ imports: Import[] }>('/v1/imports', {}, signal), []);
+  const imports = data?.imports ?? [];
+  useRepeat(
+    reload,
+    lookAgainMs,
+    imports.some(({ status }) => status === 'running'),
+  );
+  const send = async (files: Iterable<File>) => {
+    for (const file of files) {
+      setSending((names) => [...names, file.name]);
+      try {
+        await upload<Import>('/v1/imports', { name: file.name, format: 'auto' }, file);
+      } catch (reason) {
+        notify(`${file.name}: ${wordsFor(reason)}`, 'error');
+      } finally {
+        setSending((names) => names.filter((name) => name !== file.name));
+        reload();
+      }
+    }
+  };
+  return (
+    <section class="block" aria-labelledby="imports">
+      <h2 id="imports">Bring in what you have</h2>
+      {mayWrite() && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: a place to drop on; the button within does the same by keyboard
+        <div
+          class={isOver ? 'drop drop-over' : 'drop'}
+          onDragOver={(event) => {
+            event.preventDefault();
+            setOver(true);
+          }}
+          onDragLeave={() => setOver(false)}
+          onDrop={(event) => {
+            event.preventDefault();
+            setOver(false);
+            void send([...(event.dataTransfer?.files ?? [])]);
+          }}
+        >
+          <span class="empty-icon">
+            <Icon name="file" />
+          </span>
+          <p>
+            <strong>Drop a file here</strong>
+            <span class="quiet">
+              A browser’s History or places.sqlite, bookmarks, or an export of Pocket, Instapaper, Wallabag, Raindrop,
+              Readwise, Omnivore, Karakeep, Linkding, Linkwarden, Pinboard, Hypothesis, Zotero; or a list of addresses.
+              The kind is recognised.
+            </span>
+          </p>
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            class="hidden"
+            tabIndex={-1}
+            aria-label="Files to import"
+            onChange={({ currentTarget }) => {
+              void send([...(currentTarget.files ?? [])]);
+              currentTarget.value = '';
+            }}
+          />
+          <button type="button" class="button" onClick={() => picker.current?.click()}>
+            Choose files
+          </button>
+        </div>
+      )}
+      <Fault error={error} retry={reload} />
+      <ul class="rows" aria-live="polite">
+        {sending.map((name) => (
+          <li key={name} class="row">
+            <Badge kind="live">sending</Badge>
+            <div class="row-main">
+              <p class="row-title">
+                <bdi>{name}</bdi>
+              </p>
+              <progress aria-label={`Sending ${name}`} />
+            </div>
+          </li>
+        ))}
+        {imports.map((each) => (
+          <ImportRow key={each.id} item={each} changed={reload} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ImportRow({ item, changed }: { item: Import; changed: () => void }) {
+  const { id, name, format, status, bytes: size, items, created, revisits, skipped, error, started_at } = item;
+  const left = skipped.reduce((sum, { count: n }) => sum + n, 0);
+  const stop = () =>
+    attempt(async () => {
+      await call('DELETE', `/v1/imports/${encodeURIComponent(id)}`);
+      changed();
+    });
+  return (
+    <li class="row">
+      <Badge kind={statusKinds[status]}>{status}</Badge>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{name}</bdi>
+          <span class="quiet">
+            {' '}
+            {format ?? ''} · {bytes(size)}
+          </span>
+        </p>
+        <p class="counts">
+          <span>
+            <strong>{count(created)}</strong> new
+          </span>
+          <span>
+            <strong>{count(revisits)}</strong> known
+          </span>
+          <span>
+            <strong>{count(left)}</strong> left out
+          </span>
+          <span class="quiet">of {many(items, 'item')} read</span>
+        </p>
+        {skipped.length > 0 && (
+          <details>
+            <summary>What was left out</summary>
+            <ul class="plain-list">
+              {skipped.map(({ reason, count: n }) => (
+                <li key={reason}>
+                  <bdi>{reason}</bdi> <span class="numbers">{count(n)}</span>
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
+        {error !== null && (
+          <p class="row-error">
+            <bdi>{error}</bdi>
+          </p>
+        )}
+        {status === 'running' && <progress aria-label={`Import of ${name}`} />}
+      </div>
+      <div class="row-end">
+        <time dateTime={started_at}>{ago(started_at)}</time>
+        {status === 'running' && mayWrite() && (
+          <button type="button" class="button button-small" onClick={stop}>
+            Stop
+          </button>
+        )}
+      </div>
+    </li>
+  );
+}

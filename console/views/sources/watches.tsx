@@ -1,0 +1,249 @@
+/** Feeds, podcasts and channels that are polled. */
+import { useState } from 'preact/hooks';
+import type { WatchKind, WatchListResponse, WatchResponse } from '../../../src/domain/watch.ts';
+import { call, get, wordsFor } from '../../api/client.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
+import { attempt, notify } from '../../app/notices.tsx';
+import { mayWrite } from '../../app/session.tsx';
+import { ago, many, timeOf } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Badge, Dialog, Empty, Fault } from '../../ui/parts.tsx';
+import { nameOf, shortUrl } from '../../ui/text.tsx';
+
+const lookAgainMs = 3000;
+const kinds: readonly [WatchKind, string][] = [
+  ['rss', 'News feed'],
+  ['podcast', 'Podcast'],
+  ['video', 'Video channel'],
+];
+const kindWords = Object.fromEntries(kinds);
+
+export function Watches() {
+  const { data, error, reload } = useLoad((signal) => get<WatchListResponse>('/v1/watches', {}, signal), []);
+  const [edited, setEdited] = useState<WatchResponse | 'new' | null>(null);
+  const watches = data?.watches ?? [];
+  useRepeat(
+    reload,
+    lookAgainMs,
+    watches.some(({ last_status, enabled }) => enabled && last_status === 'pending'),
+  );
+  return (
+    <section class="block" aria-labelledby="watches">
+      <div class="section-head">
+        <h2 id="watches">Feeds you follow</h2>
+        {mayWrite() && (
+          <button type="button" class="button" onClick={() => setEdited('new')}>
+            <Icon name="plus" />
+            Add a feed
+          </button>
+        )}
+      </div>
+      <Fault error={error} retry={reload} />
+      {data !== undefined && watches.length === 0 && (
+        <Empty icon="sources" title="No feeds yet">
+          <p>What a feed, podcast or channel publishes is fetched, read and found as if you had read it.</p>
+        </Empty>
+      )}
+      <ul class="rows">
+        {watches.map((watch) => (
+          <WatchRow key={watch.id} watch={watch} changed={reload} edit={() => setEdited(watch)} />
+        ))}
+      </ul>
+      {edited !== null && (
+        <WatchDialog
+          watch={edited === 'new' ? null : edited}
+          onClose={() => {
+            setEdited(null);
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+const pathOf = ({ id }: WatchResponse) => `/v1/watches/${encodeURIComponent(id)}`;
+
+function WatchRow({ watch, changed, edit }: { watch: WatchResponse; changed: () => void; edit: () => void }) {
+  const {
+    title,
+    url,
+    kind,
+    enabled,
+    interval_hours,
+    last_status,
+    last_error,
+    last_run_at,
+    next_run_at,
+    last_item_count,
+  } = watch;
+  const run = () =>
+    attempt(async () => {
+      await call('POST', `${pathOf(watch)}/run`);
+      notify('Polled now.');
+      changed();
+    });
+  return (
+    <li class="row">
+      {enabled ? (
+        <Badge kind={last_status === 'error' ? 'bad' : last_status === 'ok' ? 'ok' : 'live'}>
+          {last_status === 'pending' ? 'waiting' : last_status}
+        </Badge>
+      ) : (
+        <Badge kind="plain">paused</Badge>
+      )}
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{nameOf({ title, canonical_url: url })}</bdi>
+        </p>
+        <p class="quiet break">
+          {kindWords[kind]} · every {interval_hours} h · <bdi>{shortUrl(url)}</bdi>
+        </p>
+        {last_error !== null && (
+          <p class="row-error">
+            <bdi>{last_error}</bdi>
+          </p>
+        )}
+      </div>
+      <div class="row-end">
+        <span class="quiet">
+          {last_run_at === null ? (
+            'not polled yet'
+          ) : (
+            <time dateTime={last_run_at} title={`next ${timeOf(next_run_at)}`}>
+              {ago(last_run_at)}
+              {last_item_count !== null && `, ${many(last_item_count, 'item')}`}
+            </time>
+          )}
+        </span>
+        {mayWrite() && (
+          <>
+            <button type="button" class="icon-button" aria-label={`Poll ${title ?? url} now`} onClick={run}>
+              <Icon name="play" />
+            </button>
+            <button type="button" class="icon-button" aria-label={`Change ${title ?? url}`} onClick={edit}>
+              <Icon name="edit" />
+            </button>
+          </>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose: () => void }) {
+  const [url, setUrl] = useState(watch?.url ?? '');
+  const [kind, setKind] = useState<WatchKind>(watch?.kind ?? 'rss');
+  const [title, setTitle] = useState(watch?.title ?? '');
+  const [hours, setHours] = useState(String(watch?.interval_hours ?? ''));
+  const [enabled, setEnabled] = useState(watch?.enabled ?? true);
+  const [fault, setFault] = useState<string | null>(null);
+  const attemptHere = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+      onClose();
+    } catch (error) {
+      setFault(wordsFor(error));
+    }
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const shared = {
+      title: title.trim() === '' ? null : title.trim(),
+      enabled,
+      ...(hours !== '' && { interval_hours: Number(hours) }),
+    };
+    void attemptHere(() =>
+      watch === null
+        ? call('POST', '/v1/watches', { body: { url: url.trim(), kind, ...shared } })
+        : call('PATCH', pathOf(watch), { body: shared }),
+    );
+  };
+  return (
+    <Dialog title={watch === null ? 'Follow a feed' : 'Change this feed'} onClose={onClose}>
+      <form class="stack" onSubmit={submit}>
+        <label class="field">
+          <span>Address</span>
+          <input
+            class="input"
+            type="url"
+            required
+            disabled={watch !== null}
+            maxLength={8192}
+            placeholder="https://example.org/feed.xml, or a page that names its feed"
+            value={url}
+            onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+          />
+        </label>
+        <div class="field-pair">
+          <label class="field">
+            <span>Kind</span>
+            <select
+              class="input"
+              disabled={watch !== null}
+              value={kind}
+              onChange={({ currentTarget }) =>
+                setKind(kinds.find(([name]) => name === currentTarget.value)?.[0] ?? 'rss')
+              }
+            >
+              {kinds.map(([value, text]) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field">
+            <span>Hours between polls</span>
+            <input
+              class="input"
+              type="number"
+              min={1}
+              max={8760}
+              placeholder="as set"
+              value={hours}
+              onInput={({ currentTarget }) => setHours(currentTarget.value)}
+            />
+          </label>
+        </div>
+        <label class="field">
+          <span>Title</span>
+          <input
+            class="input"
+            maxLength={4096}
+            placeholder="as the feed says"
+            value={title}
+            onInput={({ currentTarget }) => setTitle(currentTarget.value)}
+          />
+        </label>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={enabled}
+            onChange={({ currentTarget }) => setEnabled(currentTarget.checked)}
+          />
+          Poll it
+        </label>
+        {fault !== null && (
+          <p class="fault" role="alert">
+            {fault}
+          </p>
+        )}
+        <div class="dialog-actions">
+          {watch !== null && (
+            <button
+              type="button"
+              class="button button-quiet-danger push"
+              onClick={() => attemptHere(() => call('DELETE', pathOf(watch)))}
+            >
+              Stop following; pages stay
+            </button>
+          )}
+          <button type="submit" class="button button-primary">
+            {watch === null ? 'Follow' : 'Save'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,256 @@
+/** Who may come in: sessions of this page, tokens, and the pairing of an extension. Shown where the service has it. */
+import { useEffect, useState } from 'preact/hooks';
+import type { OneTimeCode, Session, Token } from '../../api/access.ts';
+import { call, get } from '../../api/client.ts';
+import { hasRoute } from '../../api/features.ts';
+import { useLoad } from '../../api/load.ts';
+import { attempt } from '../../app/notices.tsx';
+import { mayWrite, signOut } from '../../app/session.tsx';
+import { ago, timeOf } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Badge, CopyButton, Dialog, Fault } from '../../ui/parts.tsx';
+
+export function Access() {
+  return (
+    <>
+      {hasRoute('POST /v1/codes') && mayWrite() && <Pairing />}
+      {hasRoute('GET /v1/sessions') && <Sessions />}
+      {hasRoute('GET /v1/tokens') && <Tokens />}
+    </>
+  );
+}
+
+function Pairing() {
+  const [code, setCode] = useState<OneTimeCode | null>(null);
+  const ask = () =>
+    attempt(async () => {
+      setCode(await call<OneTimeCode>('POST', '/v1/codes', { body: { purpose: 'pair' } }));
+    });
+  return (
+    <section class="block" aria-labelledby="pairing">
+      <div class="section-head">
+        <div>
+          <h2 id="pairing">Browser extension</h2>
+          <p class="quiet">
+            It hands in what you read. Each browser gets a token of its own, which you can revoke below.
+          </p>
+        </div>
+        <button type="button" class="button" onClick={ask}>
+          <Icon name="plug" />
+          Pair an extension
+        </button>
+      </div>
+      {code !== null && <PairDialog code={code} onClose={() => setCode(null)} again={ask} />}
+    </section>
+  );
+}
+
+function PairDialog({ code, onClose, again }: { code: OneTimeCode; onClose: () => void; again: () => void }) {
+  const [left, setLeft] = useState(1);
+  useEffect(() => {
+    const show = () => setLeft(Math.max(0, Math.ceil((Date.parse(code.expires_at) - Date.now()) / 1000)));
+    show();
+    const timer = setInterval(show, 1000);
+    return () => clearInterval(timer);
+  }, [code]);
+  return (
+    <Dialog title="Pair the extension" onClose={onClose}>
+      <p>Enter these two in the extension’s first page:</p>
+      <dl class="pair">
+        <div>
+          <dt>Address</dt>
+          <dd>
+            <code>{location.origin}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Code</dt>
+          <dd class={left === 0 ? 'pair-code pair-over' : 'pair-code'}>{code.code}</dd>
+        </div>
+      </dl>
+      <p class="quiet" role="status">
+        {left === 0 ? 'This code has run out.' : `Works once, for ${left} s.`}
+      </p>
+      <div class="dialog-actions">
+        {left === 0 && (
+          <button type="button" class="button" onClick={again}>
+            New code
+          </button>
+        )}
+        <button type="button" class="button button-primary" onClick={onClose}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Sessions() {
+  const { data, error, reload } = useLoad((signal) => get<{ sessions: Session[] }>('/v1/sessions', {}, signal), []);
+  const end = ({ id, current }: Session) =>
+    attempt(async () => {
+      if (current) return signOut();
+      await call('DELETE', `/v1/sessions/${encodeURIComponent(id)}`);
+      reload();
+    });
+  return (
+    <section class="block" aria-labelledby="sessions">
+      <h2 id="sessions">Signed in</h2>
+      <Fault error={error} retry={reload} />
+      <ul class="rows">
+        {data?.sessions.map((each) => (
+          <li key={each.id} class="row">
+            <Badge kind={each.current ? 'ok' : 'plain'}>{each.current ? 'this one' : 'session'}</Badge>
+            <div class="row-main">
+              <p class="row-title">
+                <bdi>{browserOf(each.user_agent)}</bdi>
+              </p>
+              <p class="quiet">
+                as <bdi>{each.name}</bdi> · since {timeOf(each.created_at)} · until {timeOf(each.expires_at)} unless
+                used
+              </p>
+            </div>
+            <div class="row-end">
+              <time dateTime={each.last_used_at}>{ago(each.last_used_at)}</time>
+              <button type="button" class="button button-small" onClick={() => end(each)}>
+                {each.current ? 'Sign out' : 'End'}
+              </button>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What a person calls a browser. */
+function browserOf(agent: string | null): string {
+  if (agent === null) return 'A program';
+  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(agent);
+  const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(agent)?.[1];
+  const name = { Edg: 'Edge', OPR: 'Opera' }[browser?.[1] ?? ''] ?? browser?.[1] ?? agent.slice(0, 60);
+  return `${name}${browser === null ? '' : ` ${browser[2]}`}${system === undefined ? '' : ` on ${system}`}`;
+}
+
+const sourceWords = { settings: 'from the settings', created: 'made here', paired: 'paired' };
+
+function Tokens() {
+  const { data, error, reload } = useLoad((signal) => get<{ tokens: Token[] }>('/v1/tokens', {}, signal), []);
+  const [isNew, setNew] = useState(false);
+  const revoke = ({ id }: Token) =>
+    attempt(async () => {
+      await call('DELETE', `/v1/tokens/${encodeURIComponent(id)}`);
+      reload();
+    });
+  return (
+    <section class="block" aria-labelledby="tokens">
+      <div class="section-head">
+        <h2 id="tokens">Tokens</h2>
+        {mayWrite() && (
+          <button type="button" class="button" onClick={() => setNew(true)}>
+            <Icon name="key" />
+            New token
+          </button>
+        )}
+      </div>
+      <Fault error={error} retry={reload} />
+      <ul class="rows">
+        {data?.tokens.map((each) => (
+          <li key={each.id} class="row">
+            <Badge kind="plain">{each.scopes.includes('write') ? 'read, write' : 'read'}</Badge>
+            <div class="row-main">
+              <p class="row-title">
+                <bdi>{each.name}</bdi>
+              </p>
+              <p class="quiet">
+                {sourceWords[each.source]}
+                {each.origin !== null && (
+                  <>
+                    {' · '}
+                    <bdi class="break">{each.origin}</bdi>
+                  </>
+                )}
+              </p>
+            </div>
+            <div class="row-end">
+              <span class="quiet">
+                {each.last_used_at === null ? 'not used yet' : `used ${ago(each.last_used_at)}`}
+              </span>
+              {mayWrite() && each.source !== 'settings' && (
+                <button type="button" class="button button-small button-quiet-danger" onClick={() => revoke(each)}>
+                  Revoke
+                </button>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {isNew && (
+        <NewToken
+          onClose={() => {
+            setNew(false);
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function NewToken({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [writes, setWrites] = useState(true);
+  const [made, setMade] = useState<string | null>(null);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void attempt(async () => {
+      const body = { name: name.trim(), scopes: writes ? ['read', 'write'] : ['read'] };
+      setMade((await call<Token & { token: string }>('POST', '/v1/tokens', { body })).token);
+    });
+  };
+  return (
+    <Dialog title="New token" onClose={onClose}>
+      {made === null ? (
+        <form class="stack" onSubmit={submit}>
+          <label class="field">
+            <span>What for</span>
+            <input
+              class="input"
+              required
+              maxLength={100}
+              placeholder="laptop script"
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          </label>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={writes}
+              onChange={({ currentTarget }) => setWrites(currentTarget.checked)}
+            />
+            May hand in and forget, not only search
+          </label>
+          <div class="dialog-actions">
+            <button type="submit" class="button button-primary">
+              Make it
+            </button>
+          </div>
+        </form>
+      ) : (
+        <div class="stack">
+          <p>This is shown once. Keep it where only the program reads it.</p>
+          <p class="secret">
+            <code>{made}</code>
+          </p>
+          <div class="dialog-actions">
+            <CopyButton text={made} />
+            <button type="button" class="button button-primary" onClick={onClose}>
+              Done
+            </button>
+          </div>
+        </div>
+      )}
+    </Dialog>
+  );
+}

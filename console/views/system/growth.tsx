@@ -1,0 +1,41 @@
+/** What the service used in the last day. */
+import { useMemo } from 'preact/hooks';
+import type { MetricsTimeseriesResponse } from '../../../src/domain/metrics.ts';
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { bytes, count, duration } from '../../ui/format.ts';
+import { LineChart } from '../../ui/line-chart.tsx';
+
+const metrics = [
+  { metric: 'process_resident_memory_bytes', label: 'Memory', format: bytes },
+  { metric: 'nodejs_eventloop_lag_p99_seconds', label: 'Event loop delay, 99 %', format: duration },
+  { metric: 'event_subscribers', label: 'Open event streams', format: (n: number) => count(Math.round(n)) },
+] as const;
+
+const dayMs = 86_400_000;
+
+export function Growth() {
+  return (
+    <section class="block" aria-labelledby="growth">
+      <h2 id="growth">The last day</h2>
+      <div class="charts">
+        {metrics.map((each) => (
+          <Metric key={each.metric} {...each} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Metric({ metric, label, format }: (typeof metrics)[number]) {
+  const { data } = useLoad((signal) => {
+    const since = new Date(Date.now() - dayMs).toISOString();
+    return get<MetricsTimeseriesResponse>('/v1/admin/metrics/timeseries', { metric, since, step: 300 }, signal);
+  }, []);
+  const line = useMemo(() => {
+    const points = [...(data?.series[0]?.points ?? []), ...(data?.current[0]?.points ?? [])];
+    return { label, points };
+  }, [data, label]);
+  if (line.points.length === 0) return null;
+  return <LineChart line={line} format={format} />;
+}

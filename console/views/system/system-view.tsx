@@ -1,0 +1,243 @@
+/** System: whether all is well, who may come in, what was forgotten, and the settings in force. */
+import { useState } from 'preact/hooks';
+import type { BlacklistResponse } from '../../../src/domain/blacklist.ts';
+import type { MetricsSummaryResponse } from '../../../src/domain/metrics.ts';
+import { call, get } from '../../api/client.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
+import { attempt } from '../../app/notices.tsx';
+import { linkTo } from '../../app/router.ts';
+import { mayWrite } from '../../app/session.tsx';
+import { bytes, count, dateOf, duration, many } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Badge, Fault, ViewHead } from '../../ui/parts.tsx';
+import { Access } from './access.tsx';
+import { Growth } from './growth.tsx';
+
+const lookAgainMs = 5000;
+
+interface Readiness {
+  status: 'ready' | 'unavailable';
+  reason?: string;
+  index?: { state: 'whole' | 'rebuilding'; indexed_chunks: number; total_chunks: number };
+}
+
+/** 503 is an answer here, not an error. */
+async function readiness(signal: AbortSignal): Promise<Readiness> {
+  const response = await fetch('/readyz', { signal, cache: 'no-store' });
+  return (await response.json()) as Readiness;
+}
+
+export function SystemView() {
+  const ready = useLoad(readiness, []);
+  const summary = useLoad((signal) => get<MetricsSummaryResponse>('/v1/admin/metrics/summary', {}, signal), []);
+  useRepeat(
+    () => {
+      ready.reload();
+      summary.reload();
+    },
+    lookAgainMs,
+    true,
+  );
+  return (
+    <div class="view">
+      <ViewHead title="System" lead="Whether all is well, and who may come in." />
+      <Fault error={summary.error} retry={summary.reload} />
+      <Health ready={ready.data} summary={summary.data} />
+      <Growth />
+      <Access />
+      <Forgotten />
+      <Settings />
+    </div>
+  );
+}
+
+function Health({ ready, summary }: { ready: Readiness | undefined; summary: MetricsSummaryResponse | undefined }) {
+  if (ready === undefined || summary === undefined) return <div class="waiting" aria-busy="true" />;
+  const { index } = ready;
+  const open = summary.breakers.filter(({ state }) => state !== 'closed');
+  const { tombstones, search_latency: latency, jobs } = summary;
+  const left = tombstones.pending + tombstones.deleted;
+  return (
+    <section aria-label="Health">
+      <dl class="tiles">
+        <Tile
+          name="Service"
+          state={ready.status === 'ready' ? 'ok' : 'bad'}
+          value={ready.status === 'ready' ? 'Ready' : 'Not ready'}
+        >
+          {ready.reason ?? 'takes pages, answers searches'}
+        </Tile>
+        <Tile
+          name="Index"
+          state={index?.state === 'whole' ? 'ok' : 'live'}
+          value={index === undefined ? '–' : count(index.indexed_chunks)}
+        >
+          {index?.state === 'rebuilding'
+            ? `of ${count(index.total_chunks)} passages; being built again`
+            : 'passages, all searchable'}
+        </Tile>
+        <Tile name="Searches" state="plain" value={latency === null ? '–' : duration(latency.p50_ms / 1000)}>
+          {latency === null
+            ? 'none yet'
+            : `median of ${count(latency.runs)}; 95 % within ${duration(latency.p95_ms / 1000)}`}
+        </Tile>
+        <Tile
+          name="Jobs"
+          state={jobs.dead > 0 ? 'bad' : jobs.queue_depth > 0 ? 'live' : 'ok'}
+          value={count(jobs.queue_depth)}
+        >
+          waiting
+          {jobs.dead > 0 && (
+            <>
+              {', '}
+              <a href={linkTo('jobs', '', { status: 'dead' })}>{many(jobs.dead, 'dead one')}</a>
+            </>
+          )}
+        </Tile>
+        <Tile
+          name="Providers"
+          state={open.length === 0 ? 'ok' : 'bad'}
+          value={open.length === 0 ? 'All well' : many(open.length, 'is away', 'are away')}
+        >
+          {summary.breakers.length === 0
+            ? 'none outside'
+            : summary.breakers.map(({ name, state }) => (
+                <span key={name} class="breaker">
+                  <bdi>{name}</bdi> {state.replace('_', ' ')}
+                </span>
+              ))}
+        </Tile>
+        <Tile name="Forgetting" state={left === 0 ? 'ok' : 'live'} value={left === 0 ? 'Done' : count(left)}>
+          {left === 0 ? `${count(tombstones.verified)} verified` : 'on the way to verified'}
+        </Tile>
+      </dl>
+    </section>
+  );
+}
+
+type TileState = 'ok' | 'bad' | 'live' | 'plain';
+
+function Tile({
+  name,
+  state,
+  value,
+  children,
+}: {
+  name: string;
+  state: TileState;
+  value: string;
+  children: preact.ComponentChildren;
+}) {
+  return (
+    <div class={`tile tile-${state}`}>
+      <dt>{name}</dt>
+      <dd class="tile-value">{value}</dd>
+      <dd class="quiet">{children}</dd>
+    </div>
+  );
+}
+
+function Forgotten() {
+  const { data, error, reload } = useLoad((signal) => get<BlacklistResponse>('/v1/blacklist', {}, signal), []);
+  const lift = (id: string) =>
+    attempt(async () => {
+      await call('DELETE', `/v1/blacklist/${encodeURIComponent(id)}`);
+      reload();
+    });
+  return (
+    <section class="block" aria-labelledby="forgotten">
+      <h2 id="forgotten">Not taken in</h2>
+      <p class="quiet">What you forgot stays out until its rule is lifted.</p>
+      <Fault error={error} retry={reload} />
+      {data?.entries.length === 0 && <p class="quiet">Nothing is kept out.</p>}
+      <ul class="rows">
+        {data?.entries.slice(0, 200).map(({ id, pattern, kind, created_at }) => (
+          <li key={id} class="row">
+            <Badge kind="plain">{kind === 'domain' ? 'site' : 'page'}</Badge>
+            <div class="row-main">
+              <p class="row-title break">
+                <bdi>{pattern}</bdi>
+              </p>
+            </div>
+            <div class="row-end">
+              <time dateTime={created_at}>{dateOf(created_at)}</time>
+              {mayWrite() && (
+                <button type="button" class="button button-small" onClick={() => lift(id)}>
+                  Lift
+                </button>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Settings() {
+  const [isOpen, setOpen] = useState(false);
+  const [wanted, setWanted] = useState('');
+  const { data, error } = useLoad(
+    (signal) => get<{ settings: Record<string, unknown> }>('/v1/admin/config', {}, signal),
+    [isOpen ? 'open' : null],
+  );
+  const rows =
+    data === undefined ? [] : flat(data.settings).filter(([name]) => name.includes(wanted.trim().toLowerCase()));
+  return (
+    <section class="block" aria-label="Settings">
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          <h2>Settings in force</h2>
+        </summary>
+        <p class="quiet">They are read from the environment at the start; secrets are not shown.</p>
+        <Fault error={error} />
+        <label class="search-box search-box-small">
+          <Icon name="search" />
+          <input
+            type="search"
+            aria-label="Find a setting"
+            placeholder="Find a setting"
+            value={wanted}
+            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+          />
+        </label>
+        <div class="table-scroll">
+          <table class="table">
+            <caption class="hidden">Settings in force</caption>
+            <thead>
+              <tr>
+                <th scope="col">Setting</th>
+                <th scope="col">Value</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(([name, value]) => (
+                <tr key={name}>
+                  <th scope="row">
+                    <code>{name}</code>
+                  </th>
+                  <td>
+                    <code>
+                      <bdi>{value}</bdi>
+                    </code>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </section>
+  );
+}
+
+/** `jobs.max_attempts`, with its value as JSON; sizes also in words. */
+function flat(value: Record<string, unknown>, path = ''): [string, string][] {
+  return Object.entries(value).flatMap(([name, inner]): [string, string][] => {
+    const full = path === '' ? name : `${path}.${name}`;
+    if (inner !== null && typeof inner === 'object' && !Array.isArray(inner))
+      return flat(inner as Record<string, unknown>, full);
+    const text = typeof inner === 'string' ? inner : JSON.stringify(inner);
+    return [[full, name.endsWith('_bytes') && typeof inner === 'number' ? `${text} (${bytes(inner)})` : text]];
+  });
+}

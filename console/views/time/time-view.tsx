@@ -1,0 +1,3 @@
+export function TimeView() {
+  return <h1>Time</h1>;
+}

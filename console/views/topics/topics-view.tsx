@@ -1,0 +1,3 @@
+export function TopicsView() {
+  return <h1>Topics</h1>;
+}
