@@ -1,27 +1,4 @@
-/** Bodies of sessions, tokens, codes and imports, as the service answers them. */
-import type { Scope } from '../../src/domain/access.ts';
-
-export interface Session {
-  id: string;
-  name: string;
-  scopes: Scope[];
-  created_at: string;
-  last_used_at: string;
-  expires_at: string;
-  user_agent: string | null;
-  current: boolean;
-}
-
-export interface Token {
-  id: string;
-  name: string;
-  scopes: Scope[];
-  source: 'settings' | 'created' | 'paired';
-  origin: string | null;
-  created_at: string | null;
-  last_used_at: string | null;
-  current: boolean;
-}
+/** Bodies of one-time codes and imports, as the service answers them. */
 
 export interface OneTimeCode {
   code: string;

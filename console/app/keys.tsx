@@ -92,11 +92,11 @@ export function KeysDialog() {
           ))}
         </dl>
       </div>
-      <form method="dialog" class="dialog-actions">
-        <button type="submit" class="button">
+      <div class="dialog-actions">
+        <button type="button" class="button" onClick={() => dialog.current?.close()}>
           Close
         </button>
-      </form>
+      </div>
     </dialog>
   );
 }

@@ -17,7 +17,7 @@ interface Bar {
 const width = 240;
 const height = 56;
 const dayMs = 86_400_000;
-const mostBars = 60;
+const mostBars = 44;
 
 function floorTo(unit: Unit, at: Date): Date {
   const date = new Date(

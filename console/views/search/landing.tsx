@@ -28,7 +28,7 @@ export function Landing() {
   return (
     <section class="recent" aria-labelledby="recent">
       <div class="section-head">
-        <h2 id="recent">Read last</h2>
+        <h2 id="recent">Newest in your library</h2>
         <a href={linkTo('time')} class="quiet-link">
           All by time
           <Icon name="chevron" />

@@ -54,7 +54,6 @@ export function ResultList({ listRef, found, busy, isFiltered, toBox, more, clea
   return (
     <>
       <Corrections corrected={corrected} query={query} searchFor={searchFor} />
-      {/* biome-ignore lint/a11y/noNoninteractiveElementInteractions: the keys are those of the links within */}
       <ol class="result-list" ref={listRef} onKeyDown={onKeyDown}>
         {results.map((result) => (
           <Result key={result.page_id} result={result} queryId={found.query_id} query={query} narrow={narrow} />
@@ -231,7 +230,7 @@ function Passage({ chunk, pageId }: { chunk: PageResult['chunks'][number]; pageI
   const isPart = snippet.start > 0 || snippet.end < text.length;
   return (
     <blockquote class="passage" cite={linkTo('page', pageId, { passage: chunk.chunk_id })}>
-      <p>
+      <p class={isWhole ? 'passage-whole' : undefined}>
         {isPart && !isWhole && snippet.start > 0 && <span class="cut">… </span>}
         <Marked text={text} spans={highlights} {...(isWhole ? {} : { from: snippet.start, to: snippet.end })} />
         {isPart && (

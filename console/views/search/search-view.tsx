@@ -25,7 +25,8 @@ export function SearchView() {
     box.current?.select();
   };
   useEffect(() => {
-    if (!matchMedia('(hover: none)').matches || searchWanted.value > 0) focusBox();
+    if (searchWanted.value > 0) focusBox();
+    else if (!matchMedia('(hover: none)').matches) box.current?.focus();
   }, [searchWanted.value]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

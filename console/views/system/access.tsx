@@ -1,6 +1,7 @@
 /** Who may come in: sessions of this page, tokens, and the pairing of an extension. Shown where the service has it. */
 import { useEffect, useState } from 'preact/hooks';
-import type { OneTimeCode, Session, Token } from '../../api/access.ts';
+import type { SessionResponse as Session, TokenResponse as Token } from '../../../src/domain/access.ts';
+import type { OneTimeCode } from '../../api/access.ts';
 import { call, get } from '../../api/client.ts';
 import { hasRoute } from '../../api/features.ts';
 import { useLoad } from '../../api/load.ts';

@@ -1,3 +1,193 @@
+/** Time: what was read when, and what of: a calendar, the sites and topics of a period, its pages. */
+import { useMemo, useState } from 'preact/hooks';
+import type { PageSummary } from '../../../src/domain/page.ts';
+import { useLoad } from '../../api/load.ts';
+import { go, linkTo, route } from '../../app/router.ts';
+import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
+import { nameOf, SiteMark } from '../../ui/text.tsx';
+import { dayOf, startOf } from '../search/criteria.ts';
+import { periodOf } from '../search/filters.tsx';
+import { Calendar, firstDay } from './calendar.tsx';
+import { byDay, mostPages, readingSince, type Topic, topicsOfPages } from './reading.ts';
+
 export function TimeView() {
-  return <h1>Time</h1>;
+  const { params } = route.value;
+  const [site, from, to] = [params.get('site'), params.get('from'), params.get('to')];
+  const reading = useLoad((signal) => readingSince(firstDay(), site, signal), [site ?? '']);
+  const topics = useLoad(topicsOfPages, []);
+  const days = useMemo(() => byDay(reading.data?.pages ?? []), [reading.data]);
+  const counts = useMemo(() => new Map([...days].map(([day, pages]) => [day, pages.length])), [days]);
+  const show = (change: Record<string, string | null>) =>
+    go(linkTo('time', '', { site, from, to, ...change }), { replace: true });
+  const shown = useMemo(
+    () =>
+      (reading.data?.pages ?? [])
+        .filter(({ last_seen_at }) => {
+          const day = dayOf(new Date(last_seen_at));
+          return (from === null || day >= from) && (to === null || day <= to);
+        })
+        .sort((a, b) => Date.parse(b.last_seen_at) - Date.parse(a.last_seen_at)),
+    [reading.data, from, to],
+  );
+  const period = from === null && to === null ? 'the last year' : periodOf(from, to);
+  return (
+    <div class="view">
+      <ViewHead title="Time" lead={reading.data && `${many(shown.length, 'page')} · ${period}`}>
+        <a class="button" href={linkTo('search', '', { from, to, site })}>
+          <Icon name="search" />
+          Search within
+        </a>
+      </ViewHead>
+      <Fault error={reading.error} retry={reading.reload} />
+      {reading.data?.isPart && <p class="quiet">These are the newest {count(mostPages)} pages; there are more.</p>}
+      <section class="card" aria-label="Calendar">
+        <Calendar counts={counts} from={from} to={to} choose={(start, end) => show({ from: start, to: end })} />
+        <div class="calendar-foot">
+          <div class="dates">
+            <input
+              type="date"
+              class="input input-small"
+              aria-label="From"
+              value={from ?? ''}
+              onChange={({ currentTarget }) => show({ from: currentTarget.value || null })}
+            />
+            <span aria-hidden="true">–</span>
+            <input
+              type="date"
+              class="input input-small"
+              aria-label="Until"
+              value={to ?? ''}
+              onChange={({ currentTarget }) => show({ to: currentTarget.value || null })}
+            />
+          </div>
+          {(from !== null || to !== null || site !== null) && (
+            <button
+              type="button"
+              class="button button-small"
+              onClick={() => show({ from: null, to: null, site: null })}
+            >
+              Whole year, every site
+            </button>
+          )}
+          <span class="legend" aria-hidden="true">
+            fewer
+            {[0, 1, 2, 3, 4].map((level) => (
+              <svg key={level} viewBox="0 0 12 12" aria-hidden="true">
+                <rect width="12" height="12" rx="3" class={`day level-${level}`} />
+              </svg>
+            ))}
+            more
+          </span>
+        </div>
+      </section>
+      {reading.data !== undefined && shown.length === 0 ? (
+        <Empty icon="clock" title="Nothing was read then" />
+      ) : (
+        <div class="time-body">
+          <PageDays pages={shown} />
+          <aside class="time-side" aria-label="Of this period">
+            <Ranking
+              title="Sites"
+              entries={rank(shown.map(({ domain }) => ({ id: domain, label: domain })))}
+              linkOf={({ id }) => linkTo('time', '', { site: id, from, to })}
+              isSite
+            />
+            <Ranking
+              title="Topics"
+              entries={rank(shown.flatMap(({ page_id }) => topics.data?.get(page_id) ?? []))}
+              linkOf={({ id }) => linkTo('topics', id)}
+            />
+          </aside>
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface Ranked extends Topic {
+  pages: number;
+}
+
+function rank(topics: readonly Topic[]): Ranked[] {
+  const ranked = new Map<string, Ranked>();
+  for (const topic of topics) {
+    const entry = ranked.get(topic.id) ?? { ...topic, pages: 0 };
+    entry.pages++;
+    ranked.set(topic.id, entry);
+  }
+  return [...ranked.values()].sort((a, b) => b.pages - a.pages).slice(0, 10);
+}
+
+function Ranking({
+  title,
+  entries,
+  linkOf,
+  isSite = false,
+}: {
+  title: string;
+  entries: readonly Ranked[];
+  linkOf: (entry: Ranked) => string;
+  isSite?: boolean;
+}) {
+  if (entries.length === 0) return null;
+  return (
+    <section class="facet">
+      <h2>{title}</h2>
+      <ul>
+        {entries.map((entry) => (
+          <li key={entry.id}>
+            <a class="facet-row" href={linkOf(entry)}>
+              {isSite && <SiteMark domain={entry.id} />}
+              <span class="facet-text">
+                <bdi>{entry.label}</bdi>
+              </span>
+              <svg class="facet-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                <rect width={(100 * entry.pages) / entries[0].pages} height="4" rx="2" />
+              </svg>
+              <span class="numbers">{count(entry.pages)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const shownAtFirst = 60;
+
+function PageDays({ pages }: { pages: readonly PageSummary[] }) {
+  const [most, setMost] = useState(shownAtFirst);
+  const groups = [...byDay(pages.slice(0, most))];
+  return (
+    <section aria-label="Pages">
+      {groups.map(([day, list]) => (
+        <section key={day} class="day-group">
+          <h2>{fullDateOf(startOf(day))}</h2>
+          <ul class="page-list">
+            {list.map((page) => (
+              <li key={page.page_id}>
+                <a class="page-row" href={linkTo('page', page.page_id)}>
+                  <SiteMark domain={page.domain} />
+                  <span class="page-row-text">
+                    <bdi class="page-row-title">{nameOf(page)}</bdi>
+                    <bdi class="page-row-site">{page.domain}</bdi>
+                  </span>
+                  <time dateTime={page.last_seen_at} title={timeOf(page.last_seen_at)}>
+                    {new Date(page.last_seen_at).toLocaleTimeString(undefined, { timeStyle: 'short' })}
+                  </time>
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {pages.length > most && (
+        <button type="button" class="button" onClick={() => setMost(most * 3)}>
+          More pages
+        </button>
+      )}
+    </section>
+  );
 }

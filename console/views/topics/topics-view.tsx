@@ -1,3 +1,140 @@
+/** Topics: what the library is about, found by the service; the pages of each. */
+import { useState } from 'preact/hooks';
+import type {
+  ClusterDetailResponse,
+  ClusterListResponse,
+  ClusterRunsResponse,
+  RecomputeResponse,
+} from '../../../src/domain/cluster.ts';
+import { ApiError, call, get } from '../../api/client.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
+import { attempt, notify } from '../../app/notices.tsx';
+import { linkTo, route } from '../../app/router.ts';
+import { mayWrite } from '../../app/session.tsx';
+import { ago, count, many, percent } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
+import { nameOf, SiteMark, shortUrl } from '../../ui/text.tsx';
+
+const lookAgainMs = 3000;
+
 export function TopicsView() {
-  return <h1>Topics</h1>;
+  const { part } = route.value;
+  return part === '' ? <TopicList /> : <TopicPages key={part} id={part} />;
+}
+
+const nameOfTopic = ({ label, keywords }: { label: string | null; keywords: readonly string[] }): string =>
+  label ?? keywords.slice(0, 3).join(', ');
+
+function TopicList() {
+  const { data, error, reload } = useLoad((signal) => get<ClusterListResponse>('/v1/clusters', {}, signal), []);
+  const runs = useLoad((signal) => get<ClusterRunsResponse>('/v1/clusters/runs', { limit: 1 }, signal), []);
+  const [run] = runs.data?.runs ?? [];
+  const isRunning = run !== undefined && run.finished_at === null;
+  useRepeat(
+    () => {
+      reload();
+      runs.reload();
+    },
+    lookAgainMs,
+    isRunning,
+  );
+  const recompute = () =>
+    attempt(async () => {
+      const { accepted, detail } = await call<RecomputeResponse>('POST', '/v1/clusters/recompute');
+      notify(accepted ? 'Topics are being found anew.' : (detail ?? 'Not now.'), accepted ? 'done' : 'error');
+      runs.reload();
+    });
+  const clusters = data?.clusters ?? [];
+  const lead =
+    run === undefined
+      ? 'What your library is about.'
+      : isRunning
+        ? 'Being found anew…'
+        : `${many(clusters.length, 'topic')} in ${many(run.n_pages ?? 0, 'page')} · found ${ago(run.finished_at ?? run.started_at)}`;
+  return (
+    <div class="view">
+      <ViewHead title="Topics" lead={lead}>
+        {mayWrite() && (
+          <button type="button" class="button" disabled={isRunning} onClick={recompute}>
+            <Icon name="refresh" />
+            Find anew
+          </button>
+        )}
+      </ViewHead>
+      <Fault error={error} retry={reload} />
+      {data !== undefined && clusters.length === 0 && (
+        <Empty icon="topics" title="No topics yet">
+          <p>They are found when there are enough pages and the service has nothing else to do.</p>
+        </Empty>
+      )}
+      <ul class="topic-grid">
+        {clusters.map((cluster) => (
+          <li key={cluster.id}>
+            <a class="card topic-card" href={linkTo('topics', cluster.id)}>
+              <h2>
+                <bdi>{nameOfTopic(cluster)}</bdi>
+              </h2>
+              <p class="quiet">
+                <bdi>{cluster.keywords.slice(0, 6).join(' · ')}</bdi>
+              </p>
+              <p class="topic-size">
+                <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                  <rect width={(100 * cluster.size) / clusters[0].size} height="4" rx="2" />
+                </svg>
+                <span class="numbers">{many(cluster.size, 'page')}</span>
+              </p>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const pagesAtOnce = 50;
+
+function TopicPages({ id }: { id: string }) {
+  const [limit, setLimit] = useState(pagesAtOnce);
+  const { data, error, reload } = useLoad(
+    (signal) => get<ClusterDetailResponse>(`/v1/clusters/${encodeURIComponent(id)}`, { offset: 0, limit }, signal),
+    [id, limit],
+  );
+  if (error instanceof ApiError && error.status === 404) return <Empty icon="topics" title="There is no such topic" />;
+  if (data === undefined)
+    return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} retry={reload} />;
+  const { cluster, pages } = data;
+  const name = nameOfTopic(cluster);
+  return (
+    <div class="view">
+      <p class="crumb">
+        <a href={linkTo('topics')}>Topics</a>
+      </p>
+      <ViewHead title={name} lead={`${many(cluster.size, 'page')} · ${cluster.keywords.join(', ')}`}>
+        <a class="button" href={linkTo('search', '', { topic: id, 'topic-name': name })}>
+          <Icon name="search" />
+          Search within
+        </a>
+      </ViewHead>
+      <ul class="page-list">
+        {pages.map((page) => (
+          <li key={page.page_id}>
+            <a class="page-row" href={linkTo('page', page.page_id)}>
+              <SiteMark domain={shortUrl(page.canonical_url)} />
+              <span class="page-row-text">
+                <bdi class="page-row-title">{nameOf(page)}</bdi>
+                <bdi class="page-row-site">{shortUrl(page.canonical_url).split('/')[0]}</bdi>
+              </span>
+              {page.probability !== null && <span class="quiet numbers">{percent(page.probability)}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {pages.length < (data.total ?? 0) && (
+        <button type="button" class="button" onClick={() => setLimit(Math.min(limit + 200, 1000))}>
+          More of {count(data.total ?? 0)}
+        </button>
+      )}
+    </div>
+  );
 }
