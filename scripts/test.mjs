@@ -19,6 +19,7 @@ const checks = [
   ['format and lint', bin('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', '.'],
   ['types', bin('typescript', 'bin/tsc'), '--noEmit'],
   ['types of the console', bin('typescript', 'bin/tsc'), '--noEmit', '-p', 'console'],
+  ['types of its tests', bin('typescript', 'bin/tsc'), '--noEmit', '-p', 'test/console'],
   ['build', join(root, 'scripts', 'build-if-stale.mjs')],
 ];
 const passed = await Promise.all(checks.map(run));

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../app/notices.tsx';
 import { colorOf, theme } from '../app/theme.ts';
+import { clockOf } from './format.ts';
 
 export interface Line {
   label: string;
@@ -39,7 +40,11 @@ export function LineChart({ line, format }: { line: Line; format: (value: number
             { label: line.label, stroke: colorOf('--accent'), width: 1.5, points: { show: line.points.length < 30 } },
           ],
           axes: [
-            { ...axis, font: '11px "Inter Variable"' },
+            {
+              ...axis,
+              font: '11px "Inter Variable"',
+              values: (_chart, ticks) => ticks.map((tick) => clockOf(tick * 1000)),
+            },
             {
               ...axis,
               font: '11px "Inter Variable"',

@@ -50,7 +50,7 @@ export function JobsView() {
         {mayWrite() && dead > 0 && (
           <button type="button" class="button" onClick={retryAll}>
             <Icon name="refresh" />
-            Try {kind === null ? `all ${count(dead)} dead jobs` : 'these dead jobs'} again
+            Try {kind === null ? many(dead, 'dead job') : 'dead jobs of this kind'} again
           </button>
         )}
       </ViewHead>

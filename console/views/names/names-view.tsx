@@ -40,6 +40,7 @@ async function namesOfNewest(signal: AbortSignal): Promise<EntitySummary[]> {
     for (const each of answers.flatMap(({ entities }) => entities)) names.set(each.id, each);
   }
   return [...names.values()]
+    .filter(({ type }) => !left.has(type))
     .sort((a, b) => b.page_count - a.page_count || b.mention_count - a.mention_count)
     .slice(0, 120);
 }
@@ -47,7 +48,9 @@ async function namesOfNewest(signal: AbortSignal): Promise<EntitySummary[]> {
 function NameList() {
   const [wanted, setWanted] = useState('');
   const { data, error, reload } = useLoad(namesOfNewest, []);
-  const types = [...new Set(data?.map(({ type }) => type))];
+  const order = Object.keys(typeWords);
+  const placeOf = (type: string) => (order.indexOf(type) + order.length + 1) % (order.length + 1);
+  const types = [...new Set(data?.map(({ type }) => type))].sort((a, b) => placeOf(a) - placeOf(b));
   return (
     <div class="view">
       <ViewHead title="Names" lead="People, places, organisations and works in what you read." />
@@ -95,16 +98,17 @@ function NameList() {
   );
 }
 
+/** In this order; a type that is not here comes last. */
 const typeWords: Record<string, string> = {
-  PERSON: 'People',
-  PER: 'People',
-  ORG: 'Organisations',
-  LOC: 'Places',
-  GPE: 'Places',
-  WORK: 'Works',
-  EVENT: 'Events',
-  MISC: 'Others',
+  person: 'People',
+  organization: 'Organisations',
+  place: 'Places',
+  group: 'Groups',
+  work: 'Works',
+  event: 'Events',
 };
+/** Dates and amounts are no names that one looks up. */
+const left = new Set(['amount', 'date', 'time']);
 
 function Merges() {
   const { data, error, reload } = useLoad(

@@ -114,7 +114,7 @@ function Welcome({ reload }: { reload: () => void }) {
 }
 
 /** One page by its address: the service fetches it. */
-export function AddAddress({ added }: { added: () => void }) {
+export function AddAddress({ added, label = 'Or try it with one address' }: { added: () => void; label?: string }) {
   const [url, setUrl] = useState('');
   const submit = (event: Event) => {
     event.preventDefault();
@@ -128,7 +128,7 @@ export function AddAddress({ added }: { added: () => void }) {
   return (
     <form class="add-address" onSubmit={submit}>
       <label class="field">
-        <span>Or try it with one address</span>
+        <span>{label}</span>
         <span class="field-row">
           <input
             type="url"

@@ -26,10 +26,8 @@ export function Why({ result: { why, relevance } }: { result: PageResult }) {
         <dd>{placeOf(why.vector_rank)}</dd>
       </div>
       <div>
-        <dt>Read again</dt>
-        <dd>
-          {why.reranked ? 'by the reranker, which set its place' : 'no; its place is that of both lists together'}
-        </dd>
+        <dt>Reranked</dt>
+        <dd>{why.reranked ? 'yes, that set its place' : 'no, both lists together did'}</dd>
       </div>
       {relevance !== null && (
         <div>

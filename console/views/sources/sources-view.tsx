@@ -14,7 +14,7 @@ export function SourcesView() {
       <Watches />
       {mayWrite() && (
         <section class="block" aria-label="A single page">
-          <AddAddress added={() => undefined} />
+          <AddAddress added={() => undefined} label="One page, by its address" />
         </section>
       )}
     </div>

@@ -56,7 +56,8 @@ export function Calendar({ counts, from, to, choose }: Props) {
     .filter(({ day, at }) => at % 7 === 0 && Number(day.slice(8)) <= 7 && at / 7 < weeks - 2);
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
   return (
-    <div class="calendar-scroll">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: where it is wider than the screen, keys scroll it
+    <section class="calendar-scroll" aria-label="The last year" tabIndex={0}>
       <svg
         ref={svg}
         class="calendar"
@@ -102,6 +103,6 @@ export function Calendar({ counts, from, to, choose }: Props) {
           </rect>
         ))}
       </svg>
-    </div>
+    </section>
   );
 }

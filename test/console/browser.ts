@@ -1,0 +1,113 @@
+/**
+ * The console in a real Chromium, against a real service. Whatever goes wrong in the page is collected: errors of scripts and of the console,
+ * violations of the content security policy. Without Chromium the tests say so and are skipped.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { patienceMs, type RunningService, type Scope, token } from '../process/service.ts';
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+export const skip = executablePath === undefined ? 'no Chromium is installed' : false;
+
+const args = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export async function startBrowser(scope: Scope): Promise<Browser> {
+  assert.ok(executablePath !== undefined);
+  const browser = await chromium.launch({ executablePath, args, timeout: patienceMs });
+  scope.after(() => browser.close());
+  return browser;
+}
+
+export interface OpenPage {
+  page: Page;
+  /** What went wrong in the page so far. */
+  faults: string[];
+  /** A view by the fragment of its address. */
+  show: (fragment: string) => Promise<void>;
+}
+
+/** A page that nobody has signed in to; `allowed` are faults that the test provokes. */
+export async function openPage(
+  browser: Browser,
+  service: RunningService,
+  { allowed, ...options }: BrowserContextOptions & { allowed?: RegExp } = {},
+): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', ...options });
+  context.setDefaultTimeout(patienceMs);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const note = (fault: string) => {
+    if (allowed === undefined || !allowed.test(fault)) faults.push(fault);
+  };
+  page.on('pageerror', (error) => note(`script: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== service.url && url.protocol !== 'data:') note(`request to ${request.url()}`);
+  });
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+      // biome-ignore lint/suspicious/noConsole: this runs in the page, whose console is listened to
+      console.error(`policy: ${violatedDirective} ${blockedURI}`);
+    });
+  });
+  const show = async (fragment: string) => {
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, fragment);
+  };
+  return { page, faults, show };
+}
+
+/** A page that is signed in by a one-time code, as `readback open` does it. */
+export async function signedIn(
+  browser: Browser,
+  service: RunningService,
+  options: BrowserContextOptions & { allowed?: RegExp } = {},
+): Promise<OpenPage> {
+  const opened = await openPage(browser, service, options);
+  const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+  await opened.page.goto(new URL(new URL(body.url).hash, service.url).href);
+  await searchBox(opened.page).waitFor();
+  return opened;
+}
+
+export const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search what you have read' });
+export const results = (page: Page) => page.locator('[data-result]');
+
+/** End a session behind the page's back. */
+export async function endSessions(service: RunningService): Promise<void> {
+  const { body } = await service.call<{ sessions: { id: string }[] }>('GET', '/v1/sessions');
+  for (const { id } of body.sessions) await service.call('DELETE', `/v1/sessions/${id}`);
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe-core finds in the page as it is. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    );
+  });
+}
+
+export { token };

@@ -1,0 +1,377 @@
+/** The console as a person uses it: signing in, searching, reading, keeping; and what happens when something goes wrong. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { IngestBatchResult } from '../../src/domain/page.ts';
+import { RunningService, until } from '../process/service.ts';
+import {
+  accessibilityFaults,
+  endSessions,
+  openPage,
+  results,
+  searchBox,
+  signedIn,
+  skip,
+  startBrowser,
+  token,
+} from './browser.ts';
+import { attackingPages, plainPages } from './library.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+let service: RunningService;
+let browser: Browser;
+
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser(scope);
+  service = await RunningService.start(scope);
+  const pages = [...plainPages, ...attackingPages];
+  const { body } = await service.call<{ results: IngestBatchResult[] }>('POST', '/v1/pages/batch', { pages });
+  const ids = body.results.map((result) =>
+    'page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)),
+  );
+  assert.ok((await service.settled(ids)).every((status) => status === 'indexed'));
+});
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+});
+
+const titles = (page: Page) => page.locator('.result-title').allTextContents();
+/** Type, and wait for the results of just this. */
+async function searchFor(page: Page, query: string): Promise<void> {
+  const answered = page.waitForResponse(
+    (response) => response.url().endsWith('/v1/search') && response.request().postDataJSON().query === query,
+  );
+  await searchBox(page).fill(query);
+  await answered;
+  await page.locator('.results[aria-busy="false"]').waitFor();
+}
+
+test('a link with a one-time code signs in once, and leaves no code in the address', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  assert.ok(!page.url().includes('code='));
+  const { page: other } = await openPage(browser, service, { allowed: /401/ });
+  const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+  const link = new URL(new URL(body.url).hash, service.url).href;
+  await other.goto(link);
+  await searchBox(other).waitFor();
+  await other.context().clearCookies();
+  await other.goto('about:blank');
+  await other.goto(link);
+  await other.getByText('This link was used before').waitFor();
+  await other.getByLabel('Access token').fill('no such token');
+  await other.getByRole('button', { name: 'Sign in' }).click();
+  await other.getByText('does not know this token').waitFor();
+  await other.getByLabel('Access token').fill(token);
+  await other.getByRole('button', { name: 'Sign in' }).click();
+  await searchBox(other).waitFor();
+  assert.deepEqual(
+    await other.evaluate(() => [document.cookie, JSON.stringify({ ...localStorage, ...sessionStorage })]),
+    ['', '{}'],
+  );
+  assert.deepEqual(faults, []);
+});
+
+test('results come while typing; terms are marked, and the link leads to the passage', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchBox(page).pressSequentially('governor engine');
+  await results(page).first().waitFor();
+  await searchFor(page, 'governor engine');
+  assert.equal((await titles(page))[0], 'The centrifugal governor');
+  const marked = await results(page).first().locator('mark').allTextContents();
+  assert.ok(
+    marked.some((text) => text.toLowerCase() === 'governor'),
+    String(marked),
+  );
+  const href = await page.locator('.result-title').first().getAttribute('href');
+  assert.match(href ?? '', /^https:\/\/engines\.example\/governor#:~:text=/);
+  assert.match(page.url(), /#\/search\?q=governor\+engine$/);
+  await page.reload();
+  await results(page).first().waitFor();
+  assert.equal(await searchBox(page).inputValue(), 'governor engine');
+  assert.deepEqual(faults, []);
+});
+
+test('an older answer never takes the place of a newer one', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  let letGo: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let isHeld = false;
+  await page.route('**/v1/search', async (route) => {
+    if (route.request().postDataJSON().query !== 'bread') return route.continue();
+    isHeld = true;
+    const response = await route.fetch();
+    await gate;
+    // Whoever asked may have gone: that is what is wanted.
+    await route.fulfill({ response }).catch(() => undefined);
+  });
+  await searchBox(page).fill('bread');
+  await until(() => isHeld, 'the first search was sent');
+  await searchFor(page, 'valve');
+  const shown = await titles(page);
+  letGo();
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.equal(shown[0], 'Valves of steam engines');
+  assert.deepEqual(await titles(page), shown);
+  assert.deepEqual(faults, []);
+});
+
+test('everything in a search can be done by keys', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/jobs');
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  await page.keyboard.press('/');
+  await until(() => searchBox(page).evaluate((box) => box === document.activeElement), 'the search box has the focus');
+  await page.keyboard.type('herons');
+  await results(page).nth(2).waitFor();
+  await searchFor(page, 'herons');
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result'));
+  const ids = await results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), ids[0]);
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), ids[1]);
+  await page.keyboard.press('w');
+  await results(page).nth(1).getByText('By meaning').waitFor();
+  await page.keyboard.press('ArrowUp');
+  // The focus is on the button that `w` pressed no more than on the title: arrows still go from result to result.
+  assert.equal(await focused(), ids[0]);
+  const judged = page.waitForRequest('**/v1/feedback');
+  await page.keyboard.press('+');
+  assert.deepEqual(
+    { ...(await judged).postDataJSON(), query_id: '' },
+    { query_id: '', page_id: ids[0], relevant: true },
+  );
+  await page.keyboard.press('ArrowUp');
+  await until(() => searchBox(page).evaluate((box) => box === document.activeElement), 'the focus is back in the box');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('v');
+  await page.waitForURL(/#\/page\/pg_/);
+  await page.locator('.prose').waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('j');
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a search is narrowed by site and period, and widened again', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'engine valve water');
+  await page.locator('.facet-row', { hasText: 'engines.example' }).click();
+  await until(
+    async () => (await page.locator('.results[aria-busy="false"]').count()) === 1,
+    'the narrowed search ended',
+  );
+  const sites = await page.locator('.result-meta .link-button').allTextContents();
+  assert.ok(sites.length > 0 && sites.every((site) => site === 'engines.example'), String(sites));
+  await page.getByLabel('Read from').fill('2026-02-01');
+  await until(async () => (await titles(page)).join() === 'Valves of steam engines', 'only the later page is left');
+  await page.getByRole('button', { name: /Remove filter Read/ }).click();
+  await page.getByRole('button', { name: /Remove filter Site/ }).click();
+  await until(async () => (await titles(page)).length > 1, 'the others are found again');
+  assert.deepEqual(faults, []);
+});
+
+test('more results are added below, and nothing found is said so', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'heron sighting');
+  assert.equal(await results(page).count(), 10);
+  await page.getByRole('button', { name: 'More results' }).click();
+  await until(async () => (await results(page).count()) === 20, 'twenty results');
+  const ids = await results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
+  assert.equal(new Set(ids).size, 20);
+  await searchFor(page, 'qqqzzzxx');
+  await page.getByText('You have read nothing about this').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('a page shows its passage, and is forgotten after one plain question', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+    url: 'https://forget.example/me',
+    title: 'To be forgotten',
+    body_extracted: 'A pangolin is to be forgotten by whoever reads this.',
+  });
+  await service.settled([body.page_id]);
+  await searchFor(page, 'pangolin');
+  await results(page).first().getByRole('link', { name: 'Stored text' }).click();
+  await page.locator('.passage-mark').waitFor();
+  assert.match((await page.locator('.passage-mark').textContent()) ?? '', /pangolin/);
+  await page.getByRole('button', { name: 'Forget…' }).click();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.getByRole('button', { name: 'Forget this page' }).click();
+  await page.getByText('1 page erased from the store').waitFor();
+  assert.equal((await service.call('GET', `/v1/pages/${body.page_id}`)).status, 404);
+  assert.deepEqual(faults, []);
+});
+
+test('markup in titles, passages, addresses and names is text, and nothing else', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await page.evaluate(() => {
+    (globalThis as { attacked?: unknown }).attacked = undefined;
+  });
+  await searchFor(page, 'villainy');
+  const shown = await titles(page);
+  for (const { title } of attackingPages) assert.ok(shown.includes(title), title);
+  for (const item of await results(page).all()) {
+    await item.locator('[data-action="why"]').click();
+    await item.locator('[data-action="similar"]').click();
+  }
+  const hrefs = await page
+    .locator('a')
+    .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).protocol));
+  assert.ok(
+    hrefs.every((protocol) => protocol === 'https:' || protocol === 'http:'),
+    String(hrefs),
+  );
+  const ids = await results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
+  for (const id of ids) {
+    await show(`#/page/${id}`);
+    await page.locator('.page-title').waitFor();
+    await page.locator('.prose').waitFor();
+  }
+  for (const part of ['"><img src=x onerror=attacked=1>', '%3Cscript%3Eattacked=1%3C/script%3E', '%E0%A4%A']) {
+    await show(`#/names/${part}`);
+    await page.getByText('No page mentions this name').waitFor();
+    await show(`#/search?q=${part}&site=${part}&topic=${part}&topic-name=${part}&from=${part}`);
+    await page.locator('.chips').waitFor();
+  }
+  await service.call('POST', '/v1/watches', {
+    url: 'https://feed.invalid/%3Cscript%3E',
+    title: '<img src=x onerror=attacked=1>',
+    enabled: false,
+  });
+  await show('#/sources');
+  await page.getByText('<img src=x onerror=attacked=1>').first().waitFor();
+  await show('#/time?from=2025-12-01');
+  await page.locator('.page-row').first().waitFor();
+  assert.equal(await page.evaluate(() => (globalThis as { attacked?: unknown }).attacked), undefined);
+  assert.equal(await page.locator('main img, main script').count(), 0);
+  // 404 of a name that is not there is an answer.
+  assert.deepEqual(
+    faults.filter((fault) => !/status of (?:404|422)/.test(fault)),
+    [],
+  );
+});
+
+const viewsWith: readonly [string, string][] = [
+  ['search', '.recent, .welcome'],
+  ['search?q=governor', '[data-result]'],
+  ['time', '.calendar'],
+  ['topics', 'h1'],
+  ['names', 'h1'],
+  ['sources', '.block'],
+  ['jobs', '.job-row'],
+  ['models', '.row'],
+  ['system', '.tile'],
+];
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`no view has a fault that axe-core finds, ${colorScheme}, wide and narrow, and none is wider than the screen`, {
+    skip,
+  }, async () => {
+    const { page, faults, show } = await signedIn(browser, service, { colorScheme });
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const [fragment, ready] of viewsWith) {
+        await show(`#/${fragment}`);
+        await page.locator(ready).first().waitFor();
+        assert.deepEqual(await accessibilityFaults(page), [], `${fragment} at ${width}`);
+        const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(overhang <= 0, `${fragment} at ${width} is ${overhang} too wide`);
+      }
+    }
+    assert.deepEqual(faults, []);
+  });
+}
+
+test('the sign-in page has no fault that axe-core finds', { skip }, async () => {
+  const { page, faults } = await openPage(browser, service, { allowed: /401/ });
+  await page.goto(service.url);
+  await page.getByLabel('Access token').waitFor();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  assert.deepEqual(faults, []);
+});
+
+test('a session that ends asks again over the view, which goes on', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /401/ });
+  await searchFor(page, 'governor');
+  await endSessions(service);
+  await searchBox(page).fill('sourdough');
+  await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+  await page.getByLabel('Access token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search went on');
+  assert.deepEqual(faults, []);
+});
+
+test('503 and 507 are told in words', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /503|507/ });
+  await page.route('**/v1/search', (route) =>
+    route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: { detail: 'no active embedding model' } }),
+  );
+  await searchBox(page).fill('anything');
+  await page.getByText('no active embedding model. Try again in 7 s.').waitFor();
+  await page.unrouteAll();
+  await page.route('**/v1/pages', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({ status: 507, json: { detail: 'storage quota reached' } })
+      : route.continue(),
+  );
+  await show('#/sources');
+  await page.getByLabel('One page, by its address').fill('https://full.example/');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('The library is full: storage quota reached.').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('jobs change while they are looked at', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/jobs');
+  await page.locator('.live-live').waitFor();
+  await service.call('POST', '/v1/pages', {
+    url: 'https://live.example/job',
+    title: 'Seen as it happens',
+    body_extracted: 'A page that is indexed while its job is looked at.',
+  });
+  await page.locator('.job-row', { hasText: 'Seen as it happens' }).first().waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('tokens and pairing codes are made, and a token is revoked at once', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/system');
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByLabel('What for').fill('a <b>script</b>');
+  await page.getByRole('button', { name: 'Make it' }).click();
+  const made = await page.locator('.secret code').textContent();
+  assert.equal((await service.call('GET', '/v1/whoami', undefined, { token: made })).status, 200);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.locator('.row', { hasText: 'a <b>script</b>' }).getByRole('button', { name: 'Revoke' }).click();
+  await until(
+    async () => (await service.call('GET', '/v1/whoami', undefined, { token: made })).status === 401,
+    'the token is refused',
+  );
+  await page.getByRole('button', { name: 'Pair an extension' }).click();
+  assert.match((await page.locator('.pair-code').textContent()) ?? '', /^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+  assert.deepEqual(faults, []);
+});
+
+test('a service that goes and comes back is waited for', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /ERR_|Failed to (?:load|fetch)/ });
+  await searchFor(page, 'governor');
+  const port = new URL(service.url).port;
+  await service.stop();
+  await searchBox(page).fill('sourdough starter');
+  await page.getByText('The service does not answer').waitFor();
+  await service.start({ SERVICE_BIND_PORT: port });
+  await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search was sent again');
+  assert.equal(await page.getByText('The service does not answer').count(), 0);
+  assert.deepEqual(faults, []);
+});

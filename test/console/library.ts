@@ -1,0 +1,55 @@
+/** Pages for the console's tests: a few that are found by words, and some whose every text tries to be more than text. */
+export interface Handed {
+  url: string;
+  title: string;
+  body_extracted: string;
+  fetched_at: string;
+}
+
+const day = (n: number) => new Date(Date.UTC(2026, 0, n, 12)).toISOString();
+
+export const plainPages: readonly Handed[] = [
+  {
+    url: 'https://engines.example/governor',
+    title: 'The centrifugal governor',
+    body_extracted:
+      'A governor keeps an engine from running away. Two balls swing outwards as the engine gets faster, and close the valve that lets steam in.\n\nIt is an early example of feedback: what comes out decides what goes in.',
+    fetched_at: day(3),
+  },
+  {
+    url: 'https://engines.example/valve',
+    title: 'Valves of steam engines',
+    body_extracted:
+      'The valve of a steam engine opens and closes twice in a turn. The governor works on the valve by a lever. Slide valves wear, and must be set again.',
+    fetched_at: day(40),
+  },
+  {
+    url: 'https://kitchen.example/bread',
+    title: 'Bread from a starter',
+    body_extracted: 'A sourdough loaf needs flour, water, salt and patience. The starter is fed each day.',
+    fetched_at: day(75),
+  },
+  ...Array.from({ length: 24 }, (_, at) => ({
+    url: `https://herons.example/${at}`,
+    title: `Heron ${at + 1}`,
+    body_extracted: `Herons are wading birds that hunt fish in shallow water. This is sighting number ${at + 1}, by the old mill.`,
+    fetched_at: day(80 + at),
+  })),
+];
+
+/** Each sets `attacked` if any of it is ever run. */
+const attacks = [
+  '<script>attacked=1</script>',
+  '<img src=x onerror="attacked=1">',
+  '"><svg onload=attacked=1>',
+  "javascript:attacked=1//' onfocus=attacked=1 autofocus='",
+  '{{constructor.constructor("attacked=1")()}}',
+  '\u202Egpj.exe\u202C \u2066right\u2069 \u0000null Z\u0351\u036B\u0343a\u0363\u0344l',
+];
+
+export const attackingPages: readonly Handed[] = attacks.map((attack, at) => ({
+  url: `https://attack-${at}.example/%22%3E%3Cscript%3Eattacked=1%3C/script%3E?${encodeURIComponent(attack)}`,
+  title: `${attack} villainy`.replace('\u0000', ''),
+  body_extracted: `Villainy ${attack.replace('\u0000', '')} villainy in the passage, said Eve "${attack.replace('\u0000', '')}" Smith of London.`,
+  fetched_at: day(120 + at),
+}));
