@@ -1,6 +1,6 @@
 /** Files of other programs, dropped here: sent as they are, read by the service, followed until they are done. */
 import { useRef, useState } from 'preact/hooks';
-import type { Import } from '../../api/access.ts';
+import type { ImportResponse as Import, ImportListResponse } from '../../../src/domain/import.ts';
 import { call, get, upload, wordsFor } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
@@ -16,7 +16,7 @@ export function Imports() {
   const picker = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
   const [sending, setSending] = useState<readonly string[]>([]);
-  const { data, error, reload } = useLoad((signal) => get<{ imports: Import[] }>('/v1/imports', {}, signal), []);
+  const { data, error, reload } = useLoad((signal) => get<ImportListResponse>('/v1/imports', {}, signal), []);
   const imports = data?.imports ?? [];
   useRepeat(
     reload,

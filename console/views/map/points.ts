@@ -1,0 +1,120 @@
+/** The points of the map: where each page lies, and what it is. */
+import KDBush from 'kdbush';
+import type {
+  ClusterListResponse,
+  ClusterProjectionResponse,
+  ClusterRunsResponse,
+} from '../../../src/domain/cluster.ts';
+import type { PageListResponse, PageSummary } from '../../../src/domain/page.ts';
+import { get } from '../../api/client.ts';
+
+export interface TopicLabel {
+  id: string;
+  text: string;
+  size: number;
+  x: number;
+  y: number;
+}
+
+export interface Points {
+  ids: string[];
+  topics: (string | null)[];
+  /** x and y of each, −1 to 1; in random order, the same each time. */
+  places: Float32Array;
+  indexOf: Map<string, number>;
+  tree: KDBush;
+  labels: TopicLabel[];
+}
+
+export async function loadPoints(signal: AbortSignal): Promise<Points | null> {
+  const { runs } = await get<ClusterRunsResponse>('/v1/clusters/runs', { limit: 10 }, signal);
+  const run = runs.find(({ finished_at }) => finished_at !== null);
+  if (run === undefined) return null;
+  const [{ points }, { clusters }] = await Promise.all([
+    get<ClusterProjectionResponse>('/v1/clusters/projection', { run_id: run.id }, signal),
+    get<ClusterListResponse>('/v1/clusters', {}, signal),
+  ]);
+  if (points.length === 0) return null;
+  shuffle(points);
+  return arrange(points, clusters);
+}
+
+/** Fisher and Yates by a generator of its own, so that the order is the same each time. */
+function shuffle(list: unknown[]): void {
+  let state = 0x9e3779b9;
+  for (let at = list.length - 1; at > 0; at--) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const other = state % (at + 1);
+    [list[at], list[other]] = [list[other], list[at]];
+  }
+}
+
+function arrange(points: ClusterProjectionResponse['points'], clusters: ClusterListResponse['clusters']): Points {
+  let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const { x, y } of points) {
+    if (x < left) left = x;
+    if (x > right) right = x;
+    if (y < low) low = y;
+    if (y > high) high = y;
+  }
+  const span = Math.max(right - left, high - low, 1e-9) / 2;
+  const place = (x: number, y: number) => [(x - (left + right) / 2) / span, (y - (low + high) / 2) / span];
+  const places = new Float32Array(points.length * 2);
+  const tree = new KDBush(points.length, 64, Float32Array);
+  const sums = new Map<string, { x: number; y: number; n: number }>();
+  points.forEach((point, at) => {
+    const [x, y] = place(point.x, point.y);
+    places[2 * at] = x;
+    places[2 * at + 1] = y;
+    tree.add(x, y);
+    const sum = sums.get(point.cluster_id ?? '') ?? { x: 0, y: 0, n: 0 };
+    sums.set(point.cluster_id ?? '', { x: sum.x + x, y: sum.y + y, n: sum.n + 1 });
+  });
+  tree.finish();
+  const labels = clusters
+    .flatMap(({ id, label, keywords, size }): TopicLabel[] => {
+      const sum = sums.get(id);
+      return sum === undefined
+        ? []
+        : [{ id, text: label ?? keywords.slice(0, 3).join(', '), size, x: sum.x / sum.n, y: sum.y / sum.n }];
+    })
+    .sort((a, b) => b.size - a.size);
+  return {
+    ids: points.map(({ page_id }) => page_id),
+    topics: points.map(({ cluster_id }) => cluster_id),
+    places,
+    indexOf: new Map(points.map(({ page_id }, at) => [page_id, at])),
+    tree,
+    labels,
+  };
+}
+
+const pagesAtOnce = 500;
+
+/** Site and time of every page, a part at a time: only when somebody wants these colours. */
+export async function loadPages(signal: AbortSignal, tell: (pages: readonly PageSummary[]) => void): Promise<void> {
+  let cursor: string | null = null;
+  do {
+    const answer: PageListResponse = await get<PageListResponse>('/v1/pages', { limit: pagesAtOnce, cursor }, signal);
+    tell(answer.pages);
+    cursor = answer.next_cursor;
+  } while (cursor !== null);
+}
+
+/** Whether a place is within a closed line of places, by crossings. */
+export function isWithin(x: number, y: number, line: readonly (readonly [number, number])[]): boolean {
+  let within = false;
+  for (let at = 0, before = line.length - 1; at < line.length; before = at++) {
+    const [[ax, ay], [bx, by]] = [line[at], line[before]];
+    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) within = !within;
+  }
+  return within;
+}
+
+/** Points within a lasso. */
+export function pointsWithin({ tree, places }: Points, line: readonly (readonly [number, number])[]): number[] {
+  const [xs, ys] = [line.map(([x]) => x), line.map(([, y]) => y)];
+  return tree
+    .range(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys))
+    .filter((at) => isWithin(places[2 * at], places[2 * at + 1], line));
+}
