@@ -25,13 +25,18 @@ let browser: Browser;
 before(async () => {
   if (skip !== false) return;
   browser = await startBrowser(scope);
-  service = await RunningService.start(scope);
+  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
   const pages = [...plainPages, ...attackingPages];
   const { body } = await service.call<{ results: IngestBatchResult[] }>('POST', '/v1/pages/batch', { pages });
   const ids = body.results.map((result) =>
     'page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)),
   );
   assert.ok((await service.settled(ids)).every((status) => status === 'indexed'));
+  await service.call('POST', '/v1/clusters/recompute');
+  await until(async () => {
+    const answer = await service.call<{ runs: { finished_at: string | null }[] }>('GET', '/v1/clusters/runs');
+    return answer.body.runs[0]?.finished_at != null;
+  }, 'topics are found');
 });
 after(async () => {
   for (const cleanUp of cleanUps) await cleanUp();
@@ -265,6 +270,7 @@ const viewsWith: readonly [string, string][] = [
   ['search?q=governor', '[data-result]'],
   ['time', '.calendar'],
   ['topics', 'h1'],
+  ['map', '.map-frame canvas'],
   ['names', 'h1'],
   ['sources', '.block'],
   ['jobs', '.job-row'],
@@ -296,6 +302,57 @@ test('the sign-in page has no fault that axe-core finds', { skip }, async () => 
   await page.goto(service.url);
   await page.getByLabel('Access token').waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
+  assert.deepEqual(faults, []);
+});
+
+test('a file is imported by its name and content, with counts and reasons', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/sources');
+  const name = '<img src=x onerror=attacked=1> \u202Ebookmarks.html';
+  const link = (url: string) => `<DT><A HREF="${url}" ADD_DATE="1700000000">One</A>`;
+  const text = `<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL><p>${link('https://imported.example/a')}${link('javascript:attacked=1')}</DL>`;
+  await page.getByLabel('Files to import').setInputFiles({ name, mimeType: 'text/html', buffer: Buffer.from(text) });
+  const row = page.locator('.row', { hasText: name });
+  await row.getByText('done').waitFor();
+  assert.equal(await row.locator('.counts').textContent(), '1 new0 known1 left outof 2 items read');
+  await row.getByText('What was left out').click();
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page
+    .getByLabel('Files to import')
+    .setInputFiles({ name: 'x.bin', mimeType: '', buffer: Buffer.from([1, 2, 3]) });
+  await page.locator('.notice-error').waitFor();
+  assert.equal(await page.evaluate(() => (globalThis as { attacked?: unknown }).attacked), undefined);
+  assert.deepEqual(
+    faults.filter((fault) => !fault.includes('422')),
+    [],
+  );
+});
+
+test('the map lights up what a search finds and what is within a lasso', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/map');
+  await page.locator('.map-frame canvas').waitFor();
+  await page.getByLabel('Light up a search').fill('sourdough');
+  await page.keyboard.press('Enter');
+  await page.locator('.map-side').getByText('Bread from a starter').waitFor();
+  await page.getByRole('button', { name: /lit up/ }).click();
+  await page.getByRole('button', { name: 'Lasso' }).click();
+  const box = (await page.locator('.map-frame canvas').boundingBox()) ?? assert.fail('the map has no box');
+  const corners = [
+    [4, 4],
+    [box.width - 4, 4],
+    [box.width - 4, box.height - 4],
+    [4, box.height - 4],
+    [4, 8],
+  ];
+  await page.mouse.move(box.x + 4, box.y + 4);
+  await page.mouse.down();
+  for (const [x, y] of corners) await page.mouse.move(box.x + x, box.y + y, { steps: 4 });
+  await page.mouse.up();
+  const all = plainPages.length + attackingPages.length;
+  const lit = await page.getByRole('button', { name: /lit up/ }).textContent();
+  assert.ok(Number(/\d+/.exec(lit ?? '')?.[0]) >= all, String(lit));
+  for (const key of ['ArrowLeft', '+', '-', '0']) await page.locator('.map-frame canvas').press(key);
   assert.deepEqual(faults, []);
 });
 

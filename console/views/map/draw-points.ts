@@ -19,7 +19,7 @@ uniform float size;
 out vec4 tint;
 void main() {
   gl_Position = vec4((place - offset) * scale, 0.0, 1.0);
-  gl_PointSize = size * (color.a > 0.9 ? 1.5 : 1.0);
+  gl_PointSize = size * (color.a > 0.9 ? 1.25 : 1.0);
   tint = color;
 }`;
 
@@ -29,8 +29,9 @@ in vec4 tint;
 out vec4 shown;
 void main() {
   float far = length(gl_PointCoord - 0.5);
-  if (far > 0.5) discard;
-  shown = vec4(tint.rgb * tint.a, tint.a);
+  float cover = tint.a * (1.0 - smoothstep(0.38, 0.5, far));
+  if (cover < 0.01) discard;
+  shown = vec4(tint.rgb * cover, cover);
 }`;
 
 /** So many are drawn while the map moves. */

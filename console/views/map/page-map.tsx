@@ -307,7 +307,7 @@ function Plane({ points }: { points: Points }) {
                 {labels.map((label) => (
                   <li key={label.id}>
                     <button type="button" class="facet-row" onClick={() => toTopic(label)}>
-                      <span class={`map-dot hue-${hueOf(label.id)}`} />
+                      <span class={`map-dot hue-${label.hue}`} />
                       <span class="facet-text">
                         <bdi>{label.text}</bdi>
                       </span>
@@ -452,6 +452,7 @@ function colorsOf(
 ): Uint8Array {
   const colors = new Uint8Array(points.ids.length * 4);
   const hues = Array.from({ length: 12 }, (_, hue) => rgbOf(colorOf(`--map-${hue}`)));
+  const hueOfTopic = new Map(points.labels.map(({ id, hue }) => [id, hue]));
   const none = rgbOf(colorOf('--ink-3'));
   const [early, late] = [rgbOf(colorOf('--map-early')), rgbOf(colorOf('--accent'))];
   const times = by === 'time' ? [...facts.values()].map(({ last_seen_at }) => Date.parse(last_seen_at)) : [];
@@ -460,7 +461,7 @@ function colorsOf(
   const colorAt = (at: number): Rgb => {
     if (by === 'topic') {
       const topic = points.topics[at];
-      return topic === null ? none : hues[hueOf(topic)];
+      return hues[hueOfTopic.get(topic ?? '') ?? -1] ?? none;
     }
     const page = facts.get(points.ids[at]);
     if (page === undefined) return none;

@@ -14,6 +14,8 @@ export interface TopicLabel {
   size: number;
   x: number;
   y: number;
+  /** One of twelve: neighbours by size are told apart. */
+  hue: number;
 }
 
 export interface Points {
@@ -25,6 +27,10 @@ export interface Points {
   tree: KDBush;
   labels: TopicLabel[];
 }
+
+/** Goes through all twelve, far from one to the next. */
+const hueStep = 5;
+const hues = 12;
 
 export async function loadPoints(signal: AbortSignal): Promise<Points | null> {
   const { runs } = await get<ClusterRunsResponse>('/v1/clusters/runs', { limit: 10 }, signal);
@@ -72,13 +78,14 @@ function arrange(points: ClusterProjectionResponse['points'], clusters: ClusterL
   });
   tree.finish();
   const labels = clusters
-    .flatMap(({ id, label, keywords, size }): TopicLabel[] => {
+    .flatMap(({ id, label, keywords, size }): Omit<TopicLabel, 'hue'>[] => {
       const sum = sums.get(id);
       return sum === undefined
         ? []
         : [{ id, text: label ?? keywords.slice(0, 3).join(', '), size, x: sum.x / sum.n, y: sum.y / sum.n }];
     })
-    .sort((a, b) => b.size - a.size);
+    .sort((a, b) => b.size - a.size)
+    .map((label, at) => ({ ...label, hue: (at * hueStep) % hues }));
   return {
     ids: points.map(({ page_id }) => page_id),
     topics: points.map(({ cluster_id }) => cluster_id),

@@ -103,7 +103,7 @@ function Health({ ready, summary }: { ready: Readiness | undefined; summary: Met
             ? 'none outside'
             : summary.breakers.map(({ name, state }) => (
                 <span key={name} class="breaker">
-                  <bdi>{name}</bdi> {state.replace('_', ' ')}
+                  <bdi>{name}</bdi>: {state.replace('_', ' ')}
                 </span>
               ))}
         </Tile>
