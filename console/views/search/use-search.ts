@@ -11,7 +11,7 @@ import { type Criteria, filtersOf, optionalFields } from './criteria.ts';
 /** A pause in typing that is taken for the end of a thought: issue of the console, 60 ms. */
 const typingPauseMs = 60;
 /** Counts of filters wait until typing rests. */
-const countsPauseMs = 300;
+const countsPauseMs = 250;
 export const pageSize = 10;
 const mostCounted = 100;
 
@@ -64,6 +64,17 @@ export function useSearch(criteria: Criteria, typed: number): Search {
         body: { query: asked, filters: filtersOf(criteria), ...optionalFields(isTyping), ...fields },
         signal: controller.signal,
       });
+    // The counts come second: what is looked for is not kept waiting by them.
+    const count = async () => {
+      try {
+        const { results: all } = await ask({ k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false });
+        if (isLatest()) setCounted(all);
+      } catch (reason) {
+        // The results told of what is wrong; counts that are missing are only left out.
+        if (!isAbort(reason) && isLatest()) setCounted([]);
+      }
+    };
+    let counts: ReturnType<typeof setTimeout> | undefined;
     const results = setTimeout(
       async () => {
         const began = performance.now();
@@ -73,6 +84,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
           setFound({ ...answer, query: asked, tookMs: performance.now() - began });
           setError(undefined);
           setBusy(false);
+          counts = setTimeout(count, isTyping ? countsPauseMs : 0);
         } catch (reason) {
           if (isAbort(reason) || !isLatest()) return;
           setError(reason);
@@ -80,18 +92,6 @@ export function useSearch(criteria: Criteria, typed: number): Search {
         }
       },
       isTyping ? typingPauseMs : 0,
-    );
-    const counts = setTimeout(
-      async () => {
-        try {
-          const { results: all } = await ask({ k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false });
-          if (isLatest()) setCounted(all);
-        } catch (reason) {
-          // The results tell of what is wrong; counts that are missing are only left out.
-          if (!isAbort(reason) && isLatest()) setCounted([]);
-        }
-      },
-      isTyping ? countsPauseMs : 0,
     );
     return () => {
       clearTimeout(results);
