@@ -2,15 +2,20 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { type JobKind, type JobStatus, jobKinds, jobStatuses } from '../domain/job.ts';
+import { type PageStatus, pageStatuses } from '../domain/page.ts';
+import { maxIntervalHours, type WatchKind, watchKind } from '../domain/watch.ts';
 import { formatRows } from '../importers/formats.ts';
 import { type ExitCode, exitMeanings } from './cli-error.ts';
 import type { AddArguments } from './commands/add.ts';
 import type { ExportArguments } from './commands/export.ts';
+import type { ForgetArguments } from './commands/forget.ts';
 import type { ImportArguments } from './commands/import.ts';
 import type { JobsArguments, RetryArguments } from './commands/jobs.ts';
 import type { OpenArguments } from './commands/open.ts';
+import type { PagesArguments } from './commands/pages.ts';
 import type { SearchArguments } from './commands/search.ts';
 import type { TokenArguments } from './commands/token.ts';
+import type { WatchArguments } from './commands/watch.ts';
 
 export interface GlobalOptions {
   json: boolean;
@@ -25,6 +30,23 @@ export interface Actions {
   pair(): Promise<ExitCode>;
   add(urls: string[], args: AddArguments): Promise<ExitCode>;
   search(words: string[], args: SearchArguments): Promise<ExitCode>;
+  pages(args: PagesArguments): Promise<ExitCode>;
+  page(named: string, options: { text: boolean }): Promise<ExitCode>;
+  forget(named: string[], args: ForgetArguments): Promise<ExitCode>;
+  rules(): Promise<ExitCode>;
+  allow(ids: string[]): Promise<ExitCode>;
+  watches(): Promise<ExitCode>;
+  addWatch(url: string, args: WatchArguments): Promise<ExitCode>;
+  removeWatches(ids: string[]): Promise<ExitCode>;
+  runWatches(ids: string[]): Promise<ExitCode>;
+  enableWatches(ids: string[], enabled: boolean): Promise<ExitCode>;
+  topics(): Promise<ExitCode>;
+  topic(id: string, options: { limit: number }): Promise<ExitCode>;
+  findTopics(): Promise<ExitCode>;
+  name(name: string, options: { limit: number }): Promise<ExitCode>;
+  namesOfPage(page: string): Promise<ExitCode>;
+  merges(): Promise<ExitCode>;
+  undoMerge(id: string): Promise<ExitCode>;
   status(): Promise<ExitCode>;
   jobs(args: JobsArguments): Promise<ExitCode>;
   retry(ids: string[], args: RetryArguments): Promise<ExitCode>;
@@ -97,6 +119,8 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
     .action((words, { k, domain, after = null, before = null, rerank }) =>
       run(actions.search(words, { k, domain, after, before, rerank })),
     );
+
+  addReading(command, actions, run);
 
   command('status', 'whether the service runs, and what the data folder holds').action(() => run(actions.status()));
 
@@ -185,6 +209,82 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
     each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth }).exitOverride();
   }
   return program;
+}
+
+type NewCommand = (nameAndArguments: string, description: string) => Command;
+type Run = (work: Promise<ExitCode>) => Promise<void>;
+
+/** Commands about what was read: pages, what is forgotten, watches, topics, names. */
+function addReading(command: NewCommand, actions: Actions, run: Run): void {
+  const inside = (parent: Command, nameAndArguments: string, description: string) =>
+    parent.command(nameAndArguments).description(description);
+
+  const pages = command('pages', 'list what was read, newest first')
+    .option('--domain <name>', 'only of this domain and those below it')
+    .option('--after <date>', 'only seen at this date or later', date)
+    .option('--before <date>', 'only first seen before this date', date)
+    .addOption(new Option('--status <status>', 'only of this status').choices(pageStatuses))
+    .option('--limit <number>', 'how many at most', integer(1, 1_000_000), 20)
+    .action(({ domain, after = null, before = null, status, limit }: PagesFlags) =>
+      run(actions.pages({ domain, after, before, status, limit })),
+    );
+  inside(pages, 'show <page>', 'what is known of one page: by its id, or by its address')
+    .option('--text', 'and its text')
+    .action((page, { text = false }) => run(actions.page(page, { text })));
+
+  const forget = command('forget', 'erase pages for good, and take them in no more')
+    .argument('<what...>', 'ids of pages, or addresses')
+    .option('--domain', 'these are domains: all their pages, and those of all below them')
+    .option('--reason <text>', 'kept with the rule')
+    .option('--yes', 'with --domain: do it; else it is only said how many pages that are')
+    .action((what, { domain = false, reason, yes = false }) => run(actions.forget(what, { domain, reason, yes })));
+  inside(forget, 'rules', 'what was forgotten and is not taken in again, newest first').action(() =>
+    run(actions.rules()),
+  );
+  inside(forget, 'allow <rule...>', 'take rules away: their targets may be added again').action((ids) =>
+    run(actions.allow(ids)),
+  );
+
+  const watch = command('watch', 'list sources that are polled for new pages').action(() => run(actions.watches()));
+  inside(watch, 'add <address>', 'watch a feed, a channel of videos or a podcast')
+    .addOption(new Option('--kind <kind>', 'what it is').choices(watchKind.options).default('rss'))
+    .option('--title <text>', 'what to call it')
+    .option('--every <hours>', 'how often it is polled', integer(1, maxIntervalHours))
+    .action((url: string, { kind, title, every }: { kind: WatchKind; title?: string; every?: number }) =>
+      run(actions.addWatch(url, { kind, title, hours: every })),
+    );
+  inside(watch, 'remove <watch...>', 'watch no more; the pages stay').action((ids) => run(actions.removeWatches(ids)));
+  inside(watch, 'run <watch...>', 'poll now').action((ids) => run(actions.runWatches(ids)));
+  inside(watch, 'pause <watch...>', 'poll no more until resumed').action((ids) =>
+    run(actions.enableWatches(ids, false)),
+  );
+  inside(watch, 'resume <watch...>', 'poll again').action((ids) => run(actions.enableWatches(ids, true)));
+
+  const topics = command('topics', 'list what was read about, the largest topic first').action(() =>
+    run(actions.topics()),
+  );
+  inside(topics, 'show <topic>', 'the pages of a topic, the most typical first')
+    .option('--limit <number>', 'how many at most', integer(1, 500), 20)
+    .action((id, { limit }) => run(actions.topic(id, { limit })));
+  inside(topics, 'find', 'find the topics anew').action(() => run(actions.findTopics()));
+
+  const names = command('names', 'persons, places and things that pages mention')
+    .argument('<name>', 'a name, another spelling of it, or an id')
+    .option('--limit <number>', 'pages to show', integer(1, 1000), 20)
+    .action((name, { limit }) => run(actions.name(name, { limit })));
+  inside(names, 'of <page>', 'the names in a page, in their order: by its id, or by its address').action((page) =>
+    run(actions.namesOfPage(page)),
+  );
+  inside(names, 'merges', 'names that were put together as one, newest first').action(() => run(actions.merges()));
+  inside(names, 'undo <merge>', 'take the latest merge of two names back').action((id) => run(actions.undoMerge(id)));
+}
+
+interface PagesFlags {
+  domain?: string;
+  after?: number | null;
+  before?: number | null;
+  status?: PageStatus;
+  limit: number;
 }
 
 interface ImportFlags {

@@ -11,6 +11,8 @@ export interface Terminal {
   /** A remark beside the answer. */
   note(line: string): void;
   style(style: Style, text: string): string;
+  /** The text as a link, where the terminal may know how to open one (OSC 8); the address as URLs are stored, without control characters. */
+  link(text: string, url: string): string;
   /** Columns that a line of the answer may have; no end of them where standard output is no terminal. */
   columns: number;
   /** Draw over the line of before; nothing where standard error is no terminal. An empty text clears it. */
@@ -69,6 +71,8 @@ export function openTerminal({ stdout, stderr, colors, monotonic, columns }: Ter
     },
     columns: columns ?? (stdout.isTTY ? (stdout.columns ?? usualColumns) : Number.POSITIVE_INFINITY),
     style: (style, text) => (colors && stdout.isTTY ? `\x1b[${codes[style]}m${text}\x1b[0m` : text),
+    link: (text, url) =>
+      colors && stdout.isTTY && /^[\x21-\x7e]+$/.test(url) ? `\x1b]8;;${url}\x1b\\${text}\x1b]8;;\x1b\\` : text,
     progress(text) {
       if (!stderr.isTTY) return;
       if (text === '') return clear();

@@ -22,6 +22,9 @@ test('colours and progress are for terminals only', () => {
   assert.deepEqual(written, []);
   const terminal = open(true, true);
   assert.equal(terminal.style('red', 'x'), '\x1b[31mx\x1b[0m');
+  assert.equal(open(false, true).link('x', 'https://e.com/'), 'x');
+  assert.equal(terminal.link('x', 'https://e.com/'), '\x1b]8;;https://e.com/\x1b\\x\x1b]8;;\x1b\\');
+  assert.equal(terminal.link('x', 'https://e.com/\x1b]8;;'), 'x', 'an address cannot end the sequence');
   terminal.progress('half');
   terminal.say('done');
   assert.deepEqual(written, ['\r\x1b[Khalf', '\r\x1b[K', 'done\n']);

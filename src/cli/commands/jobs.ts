@@ -3,6 +3,7 @@ import { jobResponseOf, jobSubjectOf } from '../../actors/jobs/queries.ts';
 import type { JobKind, JobListResponse, JobRetryBatchResponse, JobStatus, ListedJob } from '../../domain/job.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf, withStore } from '../context.ts';
+import { titled } from '../page-lines.ts';
 import { plain, type Style, type Terminal } from '../terminal.ts';
 import { fitted } from '../text-width.ts';
 
@@ -22,8 +23,6 @@ const statusStyle: Record<JobStatus, Style> = {
 /** Contract: jobs of one list, and of one retry. */
 const mostListed = 1000;
 const mostRetried = 500;
-/** Longest title in a line that has its address, too, in columns. */
-const titleColumns = 40;
 
 export async function jobsCommand(context: Context, { status, kind, limit }: JobsArguments): Promise<ExitCode> {
   const { terminal, json } = context;
@@ -62,8 +61,7 @@ function sayGroups(terminal: Terminal, jobs: readonly ListedJob[]): void {
 
 function about({ subject, updated_at }: ListedJob): string {
   if (subject == null) return updated_at;
-  const url = plain(subject.url, 2000);
-  return subject.title === null ? url : `${fitted(plain(subject.title, 2000), titleColumns)} · ${url}`;
+  return titled(subject.title, subject.url);
 }
 
 export interface RetryArguments {

@@ -2,8 +2,9 @@
 import type { SearchResponse } from '../../domain/search.ts';
 import { type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
+import { byline, counted, day } from '../page-lines.ts';
 import { plain, type Terminal } from '../terminal.ts';
-import { wrapped } from '../text-width.ts';
+import { fitted, wrapped } from '../text-width.ts';
 
 export interface SearchArguments {
   k: number;
@@ -69,12 +70,16 @@ export async function searchCommand(
   }
   if (found.results.length === 0) terminal.say('nothing that was read matches');
   for (const [at, page] of found.results.entries()) {
-    terminal.say(
-      `${String(at + 1).padStart(2)}. ${terminal.style('bold', plain(page.title ?? page.canonical_url, 160))}`,
-    );
-    terminal.say(
-      `    ${terminal.style('dim', `${plain(page.canonical_url, 200)} · ${page.first_seen_at.slice(0, 10)} · ${page.page_id}`)}`,
-    );
+    const title = fitted(plain(page.title ?? page.canonical_url, 160), terminal.columns - 4);
+    const [best] = page.chunks;
+    const shownTitle = terminal.link(terminal.style('bold', title), best?.link ?? page.canonical_url);
+    terminal.say(`${String(at + 1).padStart(2)}. ${shownTitle}`);
+    const known = ` · ${day(page.first_seen_at)} · ${page.page_id}`;
+    const url = fitted(plain(page.canonical_url, 200), Math.max(20, terminal.columns - 4 - known.length));
+    terminal.say(`    ${terminal.style('dim', url + known)}`);
+    const by = byline(page);
+    const length = page.read_minutes == null ? '' : ` · ${counted(page.read_minutes, 'minute')}`;
+    if (by !== '') terminal.say(`    ${terminal.style('dim', fitted(by + length, terminal.columns - 4))}`);
     for (const chunk of page.chunks) {
       for (const line of wrapped(marked(chunk), terminal.columns, '    ')) terminal.say(shown(line, terminal));
     }

@@ -1,0 +1,87 @@
+/** `readback forget`: pages and sites are erased and not taken in again; the rules that see to that. */
+import type { BlacklistResponse, ForgetResponse } from '../../domain/blacklist.ts';
+import type { PageListResponse } from '../../domain/page.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, clientOf } from '../context.ts';
+import { counted, day } from '../page-lines.ts';
+import { ServiceError } from '../service-client.ts';
+import { plain } from '../terminal.ts';
+import { fitted } from '../text-width.ts';
+
+export interface ForgetArguments {
+  /** What is named are domains: each with all below it. */
+  domain: boolean;
+  reason: string | undefined;
+  /** Domains are forgotten only so. */
+  yes: boolean;
+}
+
+/** Contract: pages of one list. */
+const mostCounted = 500;
+
+export async function forgetCommand(context: Context, named: string[], args: ForgetArguments): Promise<ExitCode> {
+  const { terminal, json } = context;
+  if (args.domain && !args.yes) return refuse(context, named);
+  const forgotten: ForgetResponse[] = [];
+  const failed: { named: string; detail: string }[] = [];
+  for (const each of named) {
+    try {
+      const reply = await forget(context, each, args);
+      forgotten.push(reply);
+      const count = counted(reply.pages_purged, 'page');
+      if (!json) terminal.say(fitted(`forgotten  ${count}  ${plain(reply.pattern, 2000)}`, terminal.columns));
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.status === 401 || error.status === 403) throw error;
+      failed.push({ named: each, detail: error.message });
+      if (!json) terminal.note(`${plain(each, 200)}: ${error.message}`);
+    }
+  }
+  if (json) terminal.json({ forgotten, failed });
+  if (failed.length === 0) return exitCodes.done;
+  return forgotten.length === 0 ? exitCodes.failed : exitCodes.partly;
+}
+
+/** A page by its id, an address whether it was read or not, or a domain. */
+function forget(context: Context, named: string, { domain, reason }: ForgetArguments): Promise<ForgetResponse> {
+  const client = clientOf(context, 'write');
+  if (!domain && /^pg_[0-9a-z]{8}$/.test(named)) return client.call('DELETE', `/v1/pages/${named}`);
+  const target = domain ? { domain: named } : { url: named };
+  return client.call('POST', '/v1/forget', { ...target, ...(reason !== undefined && { reason }) });
+}
+
+/** Says what would be forgotten. Errors: CliError, always. */
+async function refuse(context: Context, domains: readonly string[]): Promise<never> {
+  const client = clientOf(context, 'read');
+  for (const domain of domains) {
+    const query = new URLSearchParams({ domain, limit: String(mostCounted) });
+    const { pages, next_cursor } = await client.call<PageListResponse>('GET', `/v1/pages?${query}`);
+    const count = `${next_cursor === null ? '' : 'more than '}${counted(pages.length, 'page')}`;
+    context.terminal.note(`${plain(domain, 200)}: ${count}, for good`);
+  }
+  throw new CliError(exitCodes.misuse, 'nothing was forgotten; --yes does it');
+}
+
+export async function rulesCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const rules = await clientOf(context, 'read').call<BlacklistResponse>('GET', '/v1/blacklist', undefined, signal);
+  if (json) terminal.json(rules);
+  else if (rules.entries.length === 0) terminal.say('nothing was forgotten');
+  else {
+    for (const { id, kind, pattern, reason, created_at } of rules.entries) {
+      const why = reason === null ? '' : ` (${plain(reason, 200)})`;
+      const line = `${id}  ${day(created_at)}  ${kind.padEnd(6)}  ${plain(pattern, 2000)}${why}`;
+      terminal.say(fitted(line, terminal.columns));
+    }
+  }
+  return exitCodes.done;
+}
+
+export async function allowCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
+  const client = clientOf(context, 'write');
+  for (const id of ids) {
+    await client.call('DELETE', `/v1/blacklist/${encodeURIComponent(id)}`);
+    if (!context.json) context.terminal.say(`${plain(id, 64)} is no rule any more: its target may be added again`);
+  }
+  if (context.json) context.terminal.json({ removed: ids });
+  return exitCodes.done;
+}

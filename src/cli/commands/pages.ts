@@ -1,0 +1,94 @@
+/** `readback pages`: what was read, newest first, and what is known of one page. */
+import type { PageListResponse, PageResponse, PageStatus, PageSummary } from '../../domain/page.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, clientOf } from '../context.ts';
+import { byline, counted, day, titled } from '../page-lines.ts';
+import { plain, type Terminal, table } from '../terminal.ts';
+import { fitted, wrapped } from '../text-width.ts';
+
+export interface PagesArguments {
+  domain: string | undefined;
+  after: number | null;
+  before: number | null;
+  status: PageStatus | undefined;
+  limit: number;
+}
+
+/** Contract: pages of one list. */
+const mostAtOnce = 500;
+
+export async function pagesCommand(context: Context, args: PagesArguments): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const client = clientOf(context, 'read');
+  const pages: PageSummary[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = new URLSearchParams({
+      limit: String(Math.min(mostAtOnce, args.limit - pages.length)),
+      ...(args.domain !== undefined && { domain: args.domain }),
+      ...(args.after !== null && { after: new Date(args.after).toISOString() }),
+      ...(args.before !== null && { before: new Date(args.before).toISOString() }),
+      ...(args.status !== undefined && { status: args.status }),
+      ...(cursor !== null && { cursor }),
+    });
+    const part: PageListResponse = await client.call('GET', `/v1/pages?${query}`, undefined, signal);
+    pages.push(...part.pages);
+    cursor = part.next_cursor;
+  } while (cursor !== null && pages.length < args.limit);
+  if (json) terminal.json({ pages });
+  else if (pages.length === 0) terminal.say('no such pages');
+  else for (const page of pages) terminal.say(fitted(lineOf(terminal, page), terminal.columns));
+  if (cursor !== null) terminal.note(`the newest ${args.limit}; --limit shows more`);
+  return exitCodes.done;
+}
+
+function lineOf(terminal: Terminal, { page_id, last_seen_at, status, title, canonical_url }: PageSummary): string {
+  const trouble = status === 'indexed' ? '' : `${terminal.style(status === 'dead' ? 'red' : 'yellow', status)} `;
+  return `${page_id}  ${day(last_seen_at)}  ${trouble}${titled(title, canonical_url)}`;
+}
+
+/** The id of a page that is named by it or by its address. Errors: CliError where no page of the address was read. */
+export async function pageIdOf(context: Context, named: string): Promise<string> {
+  if (!URL.canParse(named)) return named;
+  const path = `/v1/pages?${new URLSearchParams({ url: named })}`;
+  const { pages } = await clientOf(context, 'read').call<PageListResponse>('GET', path, undefined, context.signal);
+  if (pages.length === 0) throw new CliError(exitCodes.failed, `${plain(named, 200)} was not read`);
+  return pages[0].page_id;
+}
+
+export async function pageCommand(context: Context, named: string, { text }: { text: boolean }): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const id = encodeURIComponent(await pageIdOf(context, named));
+  const part = text || json ? '' : '?length=1';
+  const page = await clientOf(context, 'read').call<PageResponse>('GET', `/v1/pages/${id}${part}`, undefined, signal);
+  if (json) {
+    terminal.json(page);
+    return exitCodes.done;
+  }
+  const facts = table(factsOf(page));
+  for (const line of facts) terminal.say(fitted(line, terminal.columns));
+  if (!text) return exitCodes.done;
+  terminal.say('');
+  if (page.body_text === null) terminal.note('it has no text yet');
+  for (const line of (page.body_text ?? '').split('\n')) {
+    for (const each of wrapped(plain(line), terminal.columns)) terminal.say(each);
+  }
+  return exitCodes.done;
+}
+
+function factsOf(page: PageResponse): string[][] {
+  const { language, read_minutes, visit_count } = page;
+  const by = byline(page);
+  const seen = `${day(page.first_seen_at)}${visit_count === 1 ? '' : `, ${visit_count} times, last ${day(page.last_seen_at)}`}`;
+  const length = read_minutes === null ? null : counted(read_minutes, 'minute');
+  const text = [language, length].filter((fact) => fact !== null);
+  return [
+    ['page', page.page_id],
+    ...(page.title === null ? [] : [['title', plain(page.title)]]),
+    ['address', plain(page.canonical_url)],
+    ...(by === '' ? [] : [['by', by]]),
+    ['read', seen],
+    ...(text.length === 0 ? [] : [['text', text.join(', ')]]),
+    ['status', page.status],
+  ];
+}

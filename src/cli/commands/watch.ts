@@ -1,0 +1,90 @@
+/** `readback watch`: sources that are polled for new pages. */
+import type { WatchKind, WatchListResponse, WatchResponse, WatchRunAccepted } from '../../domain/watch.ts';
+import { type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, clientOf } from '../context.ts';
+import { counted, titled } from '../page-lines.ts';
+import { plain, type Terminal } from '../terminal.ts';
+import { fitted, wrapped } from '../text-width.ts';
+
+export async function watchesCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const found = await clientOf(context, 'read').call<WatchListResponse>('GET', '/v1/watches', undefined, signal);
+  if (json) terminal.json(found);
+  else if (found.watches.length === 0) terminal.say('nothing is watched: readback watch add ADDRESS');
+  else for (const watch of found.watches) sayWatch(terminal, watch);
+  return exitCodes.done;
+}
+
+function sayWatch(terminal: Terminal, watch: WatchResponse): void {
+  const { id, kind, url, title, enabled, interval_hours, last_run_at, last_status, last_error, last_item_count } =
+    watch;
+  terminal.say(fitted(`${id}  ${kind.padEnd(7)}  ${titled(title, url)}`, terminal.columns));
+  const indent = ' '.repeat(id.length + 2);
+  const state = enabled ? `every ${counted(interval_hours, 'hour')}, next ${minute(watch.next_run_at)}` : 'paused';
+  const items = last_item_count === null ? '' : `, ${counted(last_item_count, 'item')}`;
+  const last = last_run_at === null ? 'not polled yet' : `polled ${minute(last_run_at)}${items}`;
+  terminal.say(terminal.style('dim', fitted(`${indent}${state}; ${last}`, terminal.columns)));
+  if (last_status !== 'error') return;
+  for (const line of wrapped(plain(last_error ?? 'failed', 400), terminal.columns, indent)) {
+    terminal.say(terminal.style('red', line));
+  }
+}
+
+const minute = (at: string): string => at.slice(0, 16).replace('T', ' ');
+
+export interface WatchArguments {
+  kind: WatchKind;
+  title: string | undefined;
+  hours: number | undefined;
+}
+
+export async function addWatchCommand(context: Context, url: string, args: WatchArguments): Promise<ExitCode> {
+  const { kind, title, hours } = args;
+  const body = { url, kind, ...(title !== undefined && { title }), ...(hours && { interval_hours: hours }) };
+  const watch = await clientOf(context, 'write').call<WatchResponse>('POST', '/v1/watches', body, context.signal);
+  if (context.json) context.terminal.json(watch);
+  else sayWatch(context.terminal, watch);
+  return exitCodes.done;
+}
+
+export async function removeWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
+  const client = clientOf(context, 'write');
+  for (const id of ids) {
+    await client.call('DELETE', watchPath(id), undefined, context.signal);
+    if (!context.json) context.terminal.say(`${plain(id, 64)} is watched no more; its pages stay`);
+  }
+  if (context.json) context.terminal.json({ removed: ids });
+  return exitCodes.done;
+}
+
+export async function runWatchesCommand(context: Context, ids: readonly string[]): Promise<ExitCode> {
+  const client = clientOf(context, 'write');
+  const runs: WatchRunAccepted[] = [];
+  for (const id of ids) {
+    const run = await client.call<WatchRunAccepted>('POST', `${watchPath(id)}/run`, undefined, context.signal);
+    runs.push(run);
+    if (!context.json)
+      context.terminal.say(`${run.watch_id} is polled now${run.job_id === null ? '' : `: ${run.job_id}`}`);
+  }
+  if (context.json) context.terminal.json({ runs });
+  return exitCodes.done;
+}
+
+/** Pause watches, or let them go on. */
+export async function enableWatchesCommand(
+  context: Context,
+  ids: readonly string[],
+  enabled: boolean,
+): Promise<ExitCode> {
+  const client = clientOf(context, 'write');
+  const watches: WatchResponse[] = [];
+  for (const id of ids) {
+    const watch = await client.call<WatchResponse>('PATCH', watchPath(id), { enabled }, context.signal);
+    watches.push(watch);
+    if (!context.json) sayWatch(context.terminal, watch);
+  }
+  if (context.json) context.terminal.json({ watches });
+  return exitCodes.done;
+}
+
+const watchPath = (id: string): string => `/v1/watches/${encodeURIComponent(id)}`;

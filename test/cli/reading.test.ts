@@ -1,0 +1,179 @@
+/** Commands about what was read: pages, what is forgotten, watches, topics, names. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { textWidth } from '../../src/cli/text-width.ts';
+import { temporaryFolder } from '../importers/temporary-files.ts';
+import { RunningService, token } from '../process/service.ts';
+import { Cli } from './run-cli.ts';
+
+const cliOf = (t: TestContext, url: string, dataDir?: string) =>
+  new Cli(temporaryFolder(t), {
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_BIND_PORT: new URL(url).port,
+    COLUMNS: '80',
+    ...(dataDir !== undefined && { SERVICE_DATA_DIR: dataDir }),
+  });
+
+/** A service that answers each `METHOD path` with its body, and anything else with 404. */
+async function answering(t: TestContext, answers: Record<string, unknown>): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const body = answers[`${request.method} ${decodeURIComponent(request.url ?? '')}`];
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body ?? { detail: 'unknown' }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function assertFits(text: string): void {
+  for (const line of text.split('\n')) assert.ok(textWidth(line) <= 80, line);
+}
+
+test('pages are listed, shown, forgotten and allowed again', async (t) => {
+  const service = await RunningService.start(t);
+  const metadata = { author: 'Ada Lovelace', site_name: 'Notes', published_at: '2024-05-01', lang: 'en' };
+  const given = [
+    { url: 'https://sea.example/tides', title: 'Tides', fetched_at: '2024-01-02T00:00:00Z', metadata },
+    { url: `https://sea.example/${'long/'.repeat(30)}`, title: '日本語のとても長いタイトル '.repeat(9) },
+    { url: 'https://other.example/a', title: 'Another\u001b[31m page' },
+  ];
+  const pages = given.map((page) => ({ fetched_at: '2024-02-03T00:00:00Z', body_extracted: 'Twice a day.', ...page }));
+  const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
+  const ids = body.results.map(({ page_id }) => page_id);
+  await service.settled(ids);
+  const cli = cliOf(t, service.url, service.dataDir);
+
+  const listed = await cli.run(['pages']);
+  assertFits(listed.stdout);
+  const [newest, long, oldest] = listed.stdout.split('\n');
+  assert.equal(newest, `${ids[2]}  2024-02-03  Another [31m page · https://other.example/a`);
+  assert.match(long, new RegExp(`^${ids[1]}  2024-02-03  日本語のとても長い.*… · https://sea…$`));
+  assert.equal(oldest, `${ids[0]}  2024-01-02  Tides · https://sea.example/tides`);
+  const one = await cli.run(['pages', '--limit', '1']);
+  assert.deepEqual([one.stdout.split('\n').length, one.stderr], [2, 'the newest 1; --limit shows more\n']);
+  const old = await cli.json<{ pages: { page_id: string }[] }>(['pages', '--before', '2024-01-31']);
+  assert.deepEqual(
+    old.pages.map(({ page_id }) => page_id),
+    [ids[0]],
+  );
+  assert.equal((await cli.run(['pages', '--domain', 'nobody.example'])).stdout, 'no such pages\n');
+
+  const facts = [
+    `page     ${ids[0]}`,
+    'title    Tides',
+    'address  https://sea.example/tides',
+    'by       Ada Lovelace, Notes, 2024-05-01',
+    'read     2024-01-02',
+    'text     en, 1 minute',
+    'status   indexed',
+    '',
+  ];
+  assert.equal((await cli.run(['pages', 'show', ids[0]])).stdout, facts.join('\n'));
+  const whole = await cli.run(['pages', 'show', '--text', 'https://sea.example/tides?utm_source=x']);
+  assert.equal(whole.stdout, [...facts, 'Twice a day.', ''].join('\n'));
+  const unread = await cli.run(['pages', 'show', 'https://never.example/']);
+  assert.deepEqual([unread.code, unread.stderr], [1, 'readback: https://never.example/ was not read\n']);
+  assert.equal((await cli.run(['pages', 'show', 'pg_zzzzzzzz'])).code, 1);
+
+  const warned = await cli.run(['forget', '--domain', 'sea.example']);
+  assert.deepEqual(
+    [warned.code, warned.stderr],
+    [2, 'sea.example: 2 pages, for good\nreadback: nothing was forgotten; --yes does it\n'],
+  );
+  const partly = await cli.run(['forget', ids[2], 'pg_zzzzzzzz']);
+  assert.deepEqual([partly.code, partly.stdout], [5, 'forgotten  1 page  https://other.example/a\n']);
+  assert.match(partly.stderr, /^pg_zzzzzzzz: the service answered 404/);
+  const site = await cli.run(['forget', '--domain', '--yes', '--reason', 'private', 'sea.example']);
+  assert.deepEqual([site.code, site.stdout], [0, 'forgotten  2 pages  sea.example\n']);
+  assert.equal((await cli.run(['pages'])).stdout, 'no such pages\n');
+
+  const rules = await cli.run(['forget', 'rules']);
+  assert.match(
+    rules.stdout,
+    /^(bl_\w+) {2}[\d-]{10} {2}domain {2}sea\.example \(private\)\nbl_\w+ .* url {5}https:\/\/other\.example\/a\n$/,
+  );
+  const rule = rules.stdout.slice(0, 11);
+  assert.equal((await cli.run(['add', 'https://sea.example/new'])).code, 1);
+  assert.equal((await cli.run(['forget', 'allow', rule])).code, 0);
+  assert.equal((await cli.run(['forget', 'allow', rule])).code, 1, 'it is no rule any more');
+  assert.equal((await cli.json<{ entries: unknown[] }>(['forget', 'rules'])).entries.length, 1);
+});
+
+test('sources are watched, paused, polled and let go', async (t) => {
+  const service = await RunningService.start(t);
+  const cli = cliOf(t, service.url, service.dataDir);
+  assert.match((await cli.run(['watch'])).stdout, /^nothing is watched/);
+  const address = `https://feed.example/${'long/'.repeat(30)}`;
+  const added = await cli.run(['watch', 'add', address, '--kind', 'podcast', '--every', '12', '--title', 'Sea']);
+  assert.equal(added.code, 0, added.stderr);
+  assertFits(added.stdout);
+  assert.match(
+    added.stdout,
+    /^wt_00000001 {2}podcast {2}Sea · https:.*…\n {13}every 12 hours, next [\d :-]{16}; not polled yet\n$/,
+  );
+  const paused = await cli.json<{ watches: { enabled: boolean }[] }>(['watch', 'pause', 'wt_00000001']);
+  assert.equal(paused.watches[0].enabled, false);
+  assert.match((await cli.run(['watch'])).stdout, /\n {13}paused; /);
+  assert.match((await cli.run(['watch', 'resume', 'wt_00000001'])).stdout, /\n {13}every 12 hours/);
+  assert.match((await cli.run(['watch', 'run', 'wt_00000001'])).stdout, /^wt_00000001 is polled now/);
+  assert.equal(
+    (await cli.run(['watch', 'remove', 'wt_00000001'])).stdout,
+    'wt_00000001 is watched no more; its pages stay\n',
+  );
+  assert.equal((await cli.run(['watch', 'remove', 'wt_00000001'])).code, 1);
+  assert.equal((await cli.run(['watch', 'add', 'https://a.example/', '--every', '0'])).code, 2);
+});
+
+test('topics and names are told in lines that fit', async (t) => {
+  const topic = { projection_x: null, projection_y: null, tombstoned: false };
+  const tides = { ...topic, id: 'cl_00000001', label: 'Tides', keywords: ['tides', 'moon', 'sea'], size: 120 };
+  const page = { page_id: 'pg_00000001', canonical_url: 'https://sea.example/tides', title: 'Tides of the sea' };
+  const moon = { id: 'en_00000001', canonical_form: 'Moon', type: 'place', mention_count: 7, page_count: 1, idf: 1 };
+  const merge = { merge_id: 'em_00000001', kept_form: 'Moon', merged_form: 'the Moon', type: 'place', undone_at: null };
+  const at = '2026-01-31T12:00:00Z';
+  const url = await answering(t, {
+    'GET /v1/clusters': {
+      clusters: [tides, { ...tides, id: 'cl_00000002', label: null, keywords: Array(30).fill('keyword'), size: 9 }],
+    },
+    'GET /v1/clusters/cl_00000001?limit=1': { cluster: tides, pages: [{ ...page, probability: 1 }], total: 120 },
+    'POST /v1/clusters/recompute': { accepted: false, detail: 'too few pages' },
+    'GET /v1/entities/the moon': { entity: moon, aliases: ['Moon', 'the Moon'], page_ids: [page.page_id] },
+    'GET /v1/pages/pg_00000001?length=1': page,
+    'GET /v1/pages/pg_00000001/entities': { page_id: page.page_id, entities: [moon] },
+    'GET /v1/admin/entity-merges': {
+      merges: [{ ...merge, kept_entity_id: moon.id, merged_entity_id: 'en_00000002', merged_at: at }],
+    },
+    'POST /v1/entities/merges/em_00000001/undo': { restored_entity_id: 'en_00000002' },
+  });
+  const cli = cliOf(t, url);
+  const said = async (...args: string[]) => {
+    const { stdout, code } = await cli.run(args);
+    assert.equal(code, 0);
+    assertFits(stdout);
+    return stdout.trimEnd().split('\n');
+  };
+  const topics = await said('topics');
+  assert.equal(topics[0], 'cl_00000001  120  Tides · moon, sea');
+  assert.match(topics[1], /^cl_00000002 {4}9 {2}keyword, keyword, .*…$/);
+  assert.deepEqual(await said('topics', 'show', 'cl_00000001', '--limit', '1'), [
+    'Tides (120 pages)',
+    'pg_00000001  Tides of the sea · https://sea.example/tides',
+  ]);
+  const refused = await cli.run(['topics', 'find']);
+  assert.deepEqual([refused.code, refused.stderr], [1, 'not now: too few pages\n']);
+  assert.deepEqual(await said('names', 'the', 'moon').catch(() => []), [], 'a name is one argument');
+  assert.deepEqual(await said('names', 'the moon'), [
+    'Moon (place, en_00000001): 7 mentions in 1 page',
+    'also the Moon',
+    'pg_00000001  Tides of the sea · https://sea.example/tides',
+  ]);
+  assert.deepEqual(await said('names', 'of', 'pg_00000001'), ['en_00000001  place  1 page  Moon']);
+  assert.deepEqual(await said('names', 'merges'), ['em_00000001  2026-01-31  the Moon → Moon']);
+  assert.deepEqual(await said('names', 'undo', 'em_00000001'), ['en_00000002 is a name of its own again']);
+  assert.equal((await cli.run(['names', 'nobody'])).code, 1);
+  assert.deepEqual(await cli.json(['names', 'of', 'pg_00000001']), { page_id: page.page_id, entities: [moon] });
+});
