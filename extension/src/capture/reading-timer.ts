@@ -1,0 +1,65 @@
+/**
+ * Whether a page was read: counts the time in which it was seen by somebody active. Pure; the content script tells it what happens
+ * and asks each second. One timer is one view of one address.
+ */
+
+/** After the last sign of a person the page counts as read on for so long, ms: a screen of text takes some 15 s. */
+export const activityLastsMs = 15_000;
+/** Scrolling past the share counts after so much active time, ms: a flick to the end is no reading. */
+export const leastScrolledMs = 3_000;
+/** No step counts for more, ms: between two a machine may have slept. */
+const longestStepMs = 2_000;
+
+export interface ReadingRule {
+  activeMs: number;
+  /** 0 to 1. */
+  scrollShare: number;
+}
+
+export interface Attention {
+  visible: boolean;
+  focused: boolean;
+  mediaPlaying: boolean;
+}
+
+export class ReadingTimer {
+  readonly startedAt: number;
+  #activeMs = 0;
+  #share = 0;
+  #lastStep: number;
+  #lastActivity: number;
+
+  /** `now`, ms, is when the page was opened, which is a sign of a person, too. */
+  constructor(now: number) {
+    this.startedAt = now;
+    this.#lastStep = now;
+    this.#lastActivity = now;
+  }
+
+  get activeMs(): number {
+    return this.#activeMs;
+  }
+
+  /** A key, the pointer, the wheel, a touch. */
+  activity(now: number): void {
+    this.#lastActivity = now;
+  }
+
+  /** Somebody scrolled; `share` of the page, 0 to 1, is above the lower edge of the window. */
+  scrolled(now: number, share: number): void {
+    this.activity(now);
+    this.#share = Math.max(this.#share, share);
+  }
+
+  /** Count what passed since the step before; the attention is that of now. */
+  step(now: number, { visible, focused, mediaPlaying }: Attention): void {
+    const passed = Math.min(Math.max(0, now - this.#lastStep), longestStepMs);
+    this.#lastStep = now;
+    const active = mediaPlaying || now - this.#lastActivity <= activityLastsMs;
+    if (visible && focused && active) this.#activeMs += passed;
+  }
+
+  isRead({ activeMs, scrollShare }: ReadingRule): boolean {
+    return this.#activeMs >= activeMs || (this.#share >= scrollShare && this.#activeMs >= Math.min(activeMs, leastScrolledMs));
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * The database of the extension in this browser (docs/extension.md, "States of a queued item"): what waits to be sent, the visits of
+ * late, what became of the last pages, and small states. Opened by the background program; the fields' times are ms since the epoch.
+ */
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
+import type { BlacklistRule } from '../rules/decide.ts';
+
+export type ItemState = 'waiting' | 'sending' | 'refused';
+
+/** What was read is sent before what is imported. */
+export const rankOf = { read: 0, import: 1 } as const;
+
+export interface QueuedItem {
+  id: number;
+  state: ItemState;
+  /** One of `rankOf`: with state and id the order of sending. */
+  rank: number;
+  url: string;
+  canonical: string;
+  title: string;
+  visitedAt: number;
+  queuedAt: number;
+  metadata: Record<string, string | number | boolean>;
+  /** UTF-16 units of its body; 0 where it has none and is handed in by its address. */
+  size: number;
+  attempts: number;
+  /** Why it was refused. */
+  reason: string | null;
+}
+
+export type LogOutcome = 'accepted' | 'revisit' | 'blacklisted' | 'found';
+
+/** What became of a page that left the queue. */
+export interface LogEntry {
+  id: number;
+  url: string;
+  title: string;
+  visitedAt: number;
+  sentAt: number;
+  outcome: LogOutcome;
+}
+
+/** The visit of late of an address: read again within the session it is the same visit. */
+export interface RecentVisit {
+  canonical: string;
+  visitedAt: number;
+  /** Moves with each reading. */
+  lastReadAt: number;
+}
+
+export interface SendState {
+  failures: number;
+  notBefore: number;
+  problem: { kind: 'unreachable' | 'unauthorized' | 'forbidden' | 'full' | 'busy' | 'failing'; detail: string } | null;
+}
+
+/** Sums of all items; kept in the transaction that changes an item. */
+export interface Totals {
+  items: number;
+  units: number;
+  /** Pages that came when there was no room even for their address. */
+  dropped: number;
+}
+
+export interface Synced {
+  rules: BlacklistRule[];
+  at: number;
+}
+
+export type ImportSource = 'history' | 'bookmarks';
+export interface ImportState {
+  sources: ImportSource[];
+  status: 'running' | 'paused' | 'done';
+  /** History is read in windows of time, newest first: this is the end of the next; null when it is over. */
+  historyBefore: number | null;
+  bookmarksFrom: number | null;
+  /** Entries looked at; those of them queued, and left out by a rule, or because they were imported before. */
+  seen: number;
+  queued: number;
+  excluded: number;
+  known: number;
+  startedAt: number;
+}
+
+interface Metas {
+  totals: Totals;
+  send: SendState;
+  blacklist: Synced;
+  import: ImportState;
+}
+
+export interface ExtensionDatabase extends DBSchema {
+  items: { key: number; value: QueuedItem; indexes: { order: [string, number, number]; canonical: string } };
+  bodies: { key: number; value: string };
+  visits: { key: string; value: RecentVisit; indexes: { lastReadAt: number } };
+  imported: { key: string; value: { canonical: string; visitedAt: number } };
+  log: { key: number; value: LogEntry; indexes: { url: string } };
+  meta: { key: string; value: Metas[keyof Metas] };
+}
+
+export type Database = IDBPDatabase<ExtensionDatabase>;
+type StoreName = 'items' | 'bodies' | 'visits' | 'imported' | 'log' | 'meta';
+export type Transaction = IDBPTransaction<ExtensionDatabase, StoreName[], 'readwrite'>;
+
+export const noTotals: Totals = { items: 0, units: 0, dropped: 0 };
+export const noSendState: SendState = { failures: 0, notBefore: 0, problem: null };
+
+export function openDatabase(name = 'readback'): Promise<Database> {
+  return openDB<ExtensionDatabase>(name, 1, {
+    upgrade(database) {
+      const items = database.createObjectStore('items', { keyPath: 'id', autoIncrement: true });
+      items.createIndex('order', ['state', 'rank', 'id']);
+      items.createIndex('canonical', 'canonical');
+      database.createObjectStore('bodies');
+      database.createObjectStore('visits', { keyPath: 'canonical' }).createIndex('lastReadAt', 'lastReadAt');
+      database.createObjectStore('imported', { keyPath: 'canonical' });
+      database.createObjectStore('log', { keyPath: 'id', autoIncrement: true }).createIndex('url', 'url');
+      database.createObjectStore('meta');
+    },
+  });
+}
+
+const allStores: StoreName[] = ['items', 'bodies', 'visits', 'imported', 'log', 'meta'];
+
+/**
+ * Run `work` in one transaction over all stores; resolves when it is complete. `work` may wait for requests of the transaction only.
+ * `strict`: what was told to somebody as stored is on the disk.
+ */
+export async function transact<Result>(
+  database: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const transaction = database.transaction(allStores, 'readwrite', { durability: 'strict' });
+  const ended = transaction.done;
+  try {
+    const result = await work(transaction);
+    await ended;
+    return result;
+  } catch (error) {
+    ended.catch(() => undefined); // it is the same error, or the abort that it asked for
+    try {
+      transaction.abort();
+    } catch {
+      // it was over already
+    }
+    throw error;
+  }
+}
+
+export async function readMeta<Name extends keyof Metas>(
+  from: { get(name: string): Promise<unknown> },
+  name: Name,
+): Promise<Metas[Name] | undefined> {
+  return (await from.get(name)) as Metas[Name] | undefined;
+}
+
+export async function getMeta<Name extends keyof Metas>(database: Database, name: Name): Promise<Metas[Name] | undefined> {
+  return readMeta({ get: (key) => database.get('meta', key) }, name);
+}
+
+export async function putMeta<Name extends keyof Metas>(database: Database, name: Name, value: Metas[Name]): Promise<void> {
+  await transact(database, async (transaction) => {
+    await transaction.objectStore('meta').put(value, name);
+  });
+}

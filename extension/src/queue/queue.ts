@@ -1,0 +1,246 @@
+/**
+ * The queue's rows and the only code that changes them; each function is one transaction (docs/extension.md, "States of a queued
+ * item"). Who sends is `send.ts`. Times are ms since the epoch.
+ */
+import type { Database, ItemState, LogOutcome, QueuedItem, SendState, Transaction } from './database.ts';
+import { noSendState, noTotals, rankOf, readMeta, transact } from './database.ts';
+
+/** Read again within this time of the last reading, an address has one visit, ms. */
+export const sessionMs = 30 * 60_000;
+/** Items of all states: what people read in a year, a few hundred bytes each. */
+export const maxItems = 50_000;
+/** Pages whose fate is remembered. */
+const maxLogged = 500;
+/** Of a batch: 100 are the most that the service takes; fewer are repeated after an answer that was lost. */
+const batchItems = 20;
+const batchUnits = 6_000_000;
+/** UTF-16 units in a megabyte of the queue's bound: the browsers store text at two bytes a unit. */
+const unitsAMegabyte = 500_000;
+
+export interface ReadPage {
+  url: string;
+  canonical: string;
+  title: string;
+  visitedAt: number;
+  /** Null for what is handed in by its address. */
+  html: string | null;
+  metadata: QueuedItem['metadata'];
+}
+
+export type EnqueueOutcome = 'queued' | 'same_visit' | 'no_room';
+
+async function addTotals(transaction: Transaction, change: { items?: number; units?: number; dropped?: number }): Promise<void> {
+  const metas = transaction.objectStore('meta');
+  const totals = (await readMeta(metas, 'totals')) ?? noTotals;
+  await metas.put(
+    {
+      items: totals.items + (change.items ?? 0),
+      units: totals.units + (change.units ?? 0),
+      dropped: totals.dropped + (change.dropped ?? 0),
+    },
+    'totals',
+  );
+}
+
+const inState = (state: ItemState, rank?: number): IDBKeyRange =>
+  rank === undefined
+    ? IDBKeyRange.bound([state, 0, 0], [state, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
+    : IDBKeyRange.bound([state, rank, 0], [state, rank, Number.MAX_SAFE_INTEGER]);
+
+/** Take the text of the oldest items until `units` more fit; what is being sent keeps its text. */
+async function makeRoom(transaction: Transaction, units: number, maxUnits: number): Promise<void> {
+  const totals = (await readMeta(transaction.objectStore('meta'), 'totals')) ?? noTotals;
+  let excess = totals.units + units - maxUnits;
+  if (excess <= 0) return;
+  let freed = 0;
+  let cursor = await transaction.objectStore('items').index('order').openCursor(inState('waiting'));
+  while (cursor !== null && excess > 0) {
+    const item = cursor.value;
+    if (item.size > 0) {
+      await transaction.objectStore('bodies').delete(item.id);
+      await cursor.update({ ...item, size: 0, metadata: { ...item.metadata, text_dropped: true } });
+      excess -= item.size;
+      freed += item.size;
+    }
+    cursor = await cursor.continue();
+  }
+  await addTotals(transaction, { units: -freed });
+}
+
+/** Put an item in; its totals are counted. */
+export async function insertItem(
+  transaction: Transaction,
+  { html, ...page }: ReadPage,
+  rank: number,
+  now: number,
+): Promise<void> {
+  const size = html?.length ?? 0;
+  const row = { ...page, state: 'waiting', rank, queuedAt: now, size, attempts: 0, reason: null } satisfies Omit<QueuedItem, 'id'>;
+  // The database gives the id.
+  const id = await transaction.objectStore('items').add(row as QueuedItem);
+  if (html !== null) await transaction.objectStore('bodies').put(html, id);
+  await addTotals(transaction, { items: 1, units: size });
+}
+
+/** Queue a page that was read. Resolves when it is stored, or known to be the visit that is stored already. */
+export function enqueue(
+  database: Database,
+  page: ReadPage,
+  { now, maxMegabytes }: { now: number; maxMegabytes: number },
+): Promise<EnqueueOutcome> {
+  return transact(database, async (transaction) => {
+    const visits = transaction.objectStore('visits');
+    const last = await visits.get(page.canonical);
+    const isSame = last !== undefined && page.visitedAt - last.lastReadAt < sessionMs;
+    if (isSame) {
+      await visits.put({ ...last, lastReadAt: Math.max(last.lastReadAt, page.visitedAt) });
+      return 'same_visit';
+    }
+    const maxUnits = maxMegabytes * unitsAMegabyte;
+    const totals = (await readMeta(transaction.objectStore('meta'), 'totals')) ?? noTotals;
+    if (totals.items >= maxItems) {
+      await addTotals(transaction, { dropped: 1 });
+      return 'no_room';
+    }
+    const html = page.html !== null && page.html.length <= maxUnits ? page.html : null;
+    await makeRoom(transaction, html?.length ?? 0, maxUnits);
+    await insertItem(transaction, { ...page, html }, rankOf.read, now);
+    await visits.put({ canonical: page.canonical, visitedAt: page.visitedAt, lastReadAt: page.visitedAt });
+    await forgetOldVisits(transaction, now);
+    return 'queued';
+  });
+}
+
+async function forgetOldVisits(transaction: Transaction, now: number): Promise<void> {
+  const old = IDBKeyRange.upperBound(now - 2 * sessionMs);
+  let cursor = await transaction.objectStore('visits').index('lastReadAt').openCursor(old);
+  while (cursor !== null) {
+    await cursor.delete();
+    cursor = await cursor.continue();
+  }
+}
+
+export interface BatchItem {
+  item: QueuedItem;
+  html: string | null;
+}
+
+/** The oldest waiting items, which are `sending` from now on. */
+export function takeBatch(database: Database, { imports }: { imports: boolean }): Promise<BatchItem[]> {
+  return transact(database, async (transaction) => {
+    const batch: BatchItem[] = [];
+    let units = 0;
+    const range = imports ? inState('waiting') : inState('waiting', rankOf.read);
+    const waiting = await transaction.objectStore('items').index('order').getAll(range, batchItems);
+    for (const found of waiting) {
+      units += found.size;
+      if (batch.length > 0 && units > batchUnits) break;
+      const item: QueuedItem = { ...found, state: 'sending', attempts: found.attempts + 1 };
+      await transaction.objectStore('items').put(item);
+      batch.push({ item, html: (await transaction.objectStore('bodies').get(item.id)) ?? null });
+    }
+    return batch;
+  });
+}
+
+/** Items whose fate is not known, oldest first. */
+export function sendingItems(database: Database): Promise<QueuedItem[]> {
+  return database.getAllFromIndex('items', 'order', inState('sending'));
+}
+
+/** Where an item goes. */
+export type Fate = { to: 'gone'; outcome: LogOutcome } | { to: 'waiting' } | { to: 'refused'; reason: string };
+
+/** Settle what became of items; those that are not `sending` any more stay as they are. Clears the failures where `succeeded`. */
+export function settle(
+  database: Database,
+  fates: readonly { id: number; fate: Fate }[],
+  { now, succeeded }: { now: number; succeeded: boolean },
+): Promise<void> {
+  return transact(database, async (transaction) => {
+    for (const { id, fate } of fates) await settleItem(transaction, id, fate, now);
+    await trimLog(transaction);
+    if (succeeded) await transaction.objectStore('meta').put(noSendState, 'send');
+  });
+}
+
+async function settleItem(transaction: Transaction, id: number, fate: Fate, now: number): Promise<void> {
+  const items = transaction.objectStore('items');
+  const item = await items.get(id);
+  if (item === undefined || item.state !== 'sending') return;
+  if (fate.to === 'gone') {
+    await removeItem(transaction, item);
+    const { url, title, visitedAt } = item;
+    const entry = { url, title, visitedAt, sentAt: now, outcome: fate.outcome };
+    await transaction.objectStore('log').add(entry as typeof entry & { id: number });
+  } else {
+    await items.put({ ...item, state: fate.to, reason: fate.to === 'refused' ? fate.reason : null });
+  }
+}
+
+async function removeItem(transaction: Transaction, { id, size }: QueuedItem): Promise<void> {
+  await transaction.objectStore('items').delete(id);
+  await transaction.objectStore('bodies').delete(id);
+  await addTotals(transaction, { items: -1, units: -size });
+}
+
+async function trimLog(transaction: Transaction): Promise<void> {
+  const log = transaction.objectStore('log');
+  const excess = (await log.count()) - maxLogged;
+  let cursor = excess > 0 ? await log.openCursor() : null;
+  for (let left = excess; left > 0 && cursor !== null; left--) {
+    await cursor.delete();
+    cursor = await cursor.continue();
+  }
+}
+
+/** Sending failed: say why, and when to try again. */
+export function noteFailure(database: Database, problem: NonNullable<SendState['problem']>, waitMs: (failures: number) => number, now: number): Promise<SendState> {
+  return transact(database, async (transaction) => {
+    const metas = transaction.objectStore('meta');
+    const failures = ((await readMeta(metas, 'send')) ?? noSendState).failures + 1;
+    const state: SendState = { failures, notBefore: now + waitMs(failures), problem };
+    await metas.put(state, 'send');
+    return state;
+  });
+}
+
+/** Try again at once: somebody asked for it, or another service was paired. */
+export function clearFailures(database: Database): Promise<void> {
+  return transact(database, async (transaction) => {
+    await transaction.objectStore('meta').put(noSendState, 'send');
+  });
+}
+
+/** A refused item waits again. */
+export function retryItem(database: Database, id: number): Promise<void> {
+  return transact(database, async (transaction) => {
+    const item = await transaction.objectStore('items').get(id);
+    if (item?.state === 'refused') await transaction.objectStore('items').put({ ...item, state: 'waiting', reason: null });
+  });
+}
+
+/** Delete items that `matches`; not those on their way. Gives how many. */
+export function deleteItems(database: Database, matches: (item: QueuedItem) => boolean): Promise<number> {
+  return transact(database, async (transaction) => {
+    let deleted = 0;
+    for (const item of await transaction.objectStore('items').getAll()) {
+      if (item.state === 'sending' || !matches(item)) continue;
+      await removeItem(transaction, item);
+      deleted++;
+    }
+    return deleted;
+  });
+}
+
+/** Forget what is remembered here of pages that `matches`: the log, recent visits. */
+export function deleteTraces(database: Database, matches: (url: string) => boolean): Promise<void> {
+  return transact(database, async (transaction) => {
+    const log = transaction.objectStore('log');
+    for (const { id, url } of await log.getAll()) if (matches(url)) await log.delete(id);
+    for (const store of ['visits', 'imported'] as const) {
+      const rows = transaction.objectStore(store);
+      for (const canonical of await rows.getAllKeys()) if (matches(canonical)) await rows.delete(canonical);
+    }
+  });
+}

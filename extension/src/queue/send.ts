@@ -1,0 +1,144 @@
+/**
+ * Sends what is queued until nothing waits or something is in the way. May be ended at any moment: every step leaves rows from which
+ * the next run goes on (docs/extension.md, invariant 2). One run at a time; the caller holds the lock.
+ */
+import type { IngestBatchResult } from '../../../src/domain/page.ts';
+import type { IngestItem, Problem, ServiceClient } from '../service/client.ts';
+import { backoffMs } from './backoff.ts';
+import { type Database, getMeta, noSendState, type SendState } from './database.ts';
+import { type BatchItem, type Fate, noteFailure, sendingItems, settle, takeBatch } from './queue.ts';
+
+export interface SendDependencies {
+  database: Database;
+  client: Pick<ServiceClient, 'ingest' | 'pageOf'>;
+  now: () => number;
+  /** 0 to 1. */
+  random: () => number;
+  /** Whether what is imported is sent, too. */
+  imports: boolean;
+}
+
+const source = 'extension';
+
+function ingestItemOf({ item, html }: BatchItem): IngestItem {
+  const { url, title, visitedAt, metadata } = item;
+  return {
+    url,
+    title: title === '' ? null : title,
+    ...(html !== null && { body_html: html }),
+    fetched_at: new Date(visitedAt).toISOString(),
+    source,
+    metadata,
+  };
+}
+
+/** Problems after which it is known that nothing was taken in. */
+const nothingTaken = new Set<Problem['problem']>(['unauthorized', 'forbidden', 'rate_limited', 'not_found', 'too_large', 'invalid']);
+
+const told: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
+  unreachable: 'unreachable',
+  busy: 'busy',
+  failing: 'failing',
+  full: 'full',
+  unauthorized: 'unauthorized',
+  forbidden: 'forbidden',
+  rate_limited: 'busy',
+  not_found: 'failing',
+  too_large: 'failing',
+  invalid: 'failing',
+};
+
+/** Run until the queue is empty (null), or to the state that says why not and until when. */
+export async function sendQueue(dependencies: SendDependencies): Promise<SendState | null> {
+  const { database, now, imports } = dependencies;
+  const state = (await getMeta(database, 'send')) ?? noSendState;
+  if (state.notBefore > now()) return state;
+  const unknown = await askForUnknown(dependencies);
+  if (unknown !== null) return unknown;
+  for (;;) {
+    const batch = await takeBatch(database, { imports });
+    if (batch.length === 0) return null;
+    const failed = await sendBatch(dependencies, batch);
+    if (failed !== null) return failed;
+  }
+}
+
+/** Find out what became of items whose answer never came. */
+async function askForUnknown(dependencies: SendDependencies): Promise<SendState | null> {
+  const { database, client, now } = dependencies;
+  for (const item of await sendingItems(database)) {
+    const answer = await client.pageOf(item.url);
+    if (answer.problem === 'invalid') {
+      // An address that the service cannot read was not taken in either.
+      await settle(database, [{ id: item.id, fate: { to: 'waiting' } }], { now: now(), succeeded: false });
+      continue;
+    }
+    if (answer.problem !== null) return fail(dependencies, answer);
+    const page = answer.body.pages.at(0);
+    const arrived =
+      page !== undefined &&
+      Date.parse(page.first_seen_at) <= item.visitedAt &&
+      Date.parse(page.last_seen_at) >= item.visitedAt;
+    const fate: Fate = arrived ? { to: 'gone', outcome: 'found' } : { to: 'waiting' };
+    await settle(database, [{ id: item.id, fate }], { now: now(), succeeded: false });
+  }
+  return null;
+}
+
+async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Promise<SendState | null> {
+  const { database, client, now } = dependencies;
+  const answer = await client.ingest(batch.map(ingestItemOf));
+  if (answer.problem === null) return settleResults(dependencies, batch, answer.body.results);
+  if (answer.problem === 'too_large' || answer.problem === 'invalid') {
+    if (batch.length > 1) {
+      // One of them is at fault; the others are not to suffer.
+      const half = batch.length >> 1;
+      return (await sendBatch(dependencies, batch.slice(0, half))) ?? (await sendBatch(dependencies, batch.slice(half)));
+    }
+    await settle(database, [{ id: batch[0].item.id, fate: { to: 'refused', reason: answer.detail } }], {
+      now: now(),
+      succeeded: true,
+    });
+    return null;
+  }
+  return fail(dependencies, answer, batch);
+}
+
+async function settleResults(
+  dependencies: SendDependencies,
+  batch: BatchItem[],
+  results: IngestBatchResult[],
+): Promise<SendState | null> {
+  const { database, now } = dependencies;
+  if (!Array.isArray(results) || results.length !== batch.length) {
+    return fail(dependencies, { problem: 'failing', detail: 'the answer has not a result for each page', retryAfterMs: null });
+  }
+  const fates = batch.map(({ item }, at) => ({ id: item.id, fate: fateOf(results[at]) }));
+  await settle(database, fates, { now: now(), succeeded: true });
+  return null;
+}
+
+function fateOf(result: IngestBatchResult): Fate {
+  return result.outcome === 'rejected'
+    ? { to: 'refused', reason: result.detail }
+    : { to: 'gone', outcome: result.outcome };
+}
+
+/** `batch` is what the failed request was to hand in; whatever else is `sending` stays unknown. */
+async function fail(
+  { database, now, random }: SendDependencies,
+  problem: Problem,
+  batch: BatchItem[] = [],
+): Promise<SendState> {
+  if (nothingTaken.has(problem.problem)) {
+    const fates = batch.map(({ item }) => ({ id: item.id, fate: { to: 'waiting' } as const }));
+    await settle(database, fates, { now: now(), succeeded: false });
+  }
+  const asked = 'retryAfterMs' in problem ? problem.retryAfterMs : null;
+  return noteFailure(
+    database,
+    { kind: told[problem.problem], detail: problem.detail },
+    (failures) => backoffMs(failures, asked, random()),
+    now(),
+  );
+}

@@ -1,0 +1,132 @@
+/**
+ * Calls of the service. Every expected end of a call is a value; a body that is not what the contract says is `failing`. No retries
+ * here: the queue has its own, and people click again.
+ */
+import type { BlacklistResponse, ForgetResponse } from '../../../src/domain/blacklist.ts';
+import type { IngestBatchResult, PageSummary } from '../../../src/domain/page.ts';
+import type { SearchResponse } from '../../../src/domain/search.ts';
+import { retryAfterMs } from '../queue/backoff.ts';
+import type { Connection } from '../settings.ts';
+
+export type Problem =
+  /** No answer: whether the request was taken in is not known. */
+  | { problem: 'unreachable'; detail: string }
+  /** 5xx: the same. */
+  | { problem: 'busy' | 'failing' | 'full'; detail: string; retryAfterMs: number | null }
+  /** 4xx: nothing was taken in. */
+  | { problem: 'unauthorized' | 'forbidden' | 'too_large' | 'invalid' | 'not_found'; detail: string }
+  | { problem: 'rate_limited'; detail: string; retryAfterMs: number | null };
+export type Outcome<Body> = { problem: null; body: Body } | Problem;
+
+/** An answer is waited for so long, ms; a batch is answered when it is on the disk. */
+const answerWithinMs = 60_000;
+/** Units of a problem's text that are kept. */
+const longestDetail = 300;
+
+export interface IngestItem {
+  url: string;
+  title: string | null;
+  body_html?: string;
+  fetched_at: string;
+  source: string;
+  metadata: Record<string, string | number | boolean>;
+}
+
+function detailOf(body: unknown, status: number): string {
+  const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : null;
+  if (typeof detail === 'string') return detail.slice(0, longestDetail);
+  return detail === null ? `HTTP ${status}` : JSON.stringify(detail).slice(0, longestDetail);
+}
+
+function problemOf(response: Response, body: unknown): Problem {
+  const { status } = response;
+  const detail = detailOf(body, status);
+  const wait = retryAfterMs(response.headers.get('retry-after'), Date.now());
+  if (status === 401) return { problem: 'unauthorized', detail };
+  if (status === 403) return { problem: 'forbidden', detail };
+  if (status === 404) return { problem: 'not_found', detail };
+  if (status === 413) return { problem: 'too_large', detail };
+  if (status === 429) return { problem: 'rate_limited', detail, retryAfterMs: wait };
+  if (status === 507) return { problem: 'full', detail, retryAfterMs: wait };
+  if (status === 503) return { problem: 'busy', detail, retryAfterMs: wait };
+  return status >= 500 ? { problem: 'failing', detail, retryAfterMs: wait } : { problem: 'invalid', detail };
+}
+
+/** Send a request to the service at `address`; without a token where it is null. */
+async function send<Body>(
+  { address, token }: { address: string; token: string | null },
+  method: string,
+  path: string,
+  body: unknown,
+  signal?: AbortSignal,
+): Promise<Outcome<Body>> {
+  const patience = AbortSignal.timeout(answerWithinMs);
+  try {
+    const response = await fetch(address + path, {
+      method,
+      headers: {
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
+      credentials: 'omit',
+      cache: 'no-store',
+      redirect: 'error',
+    });
+    if (response.status === 204) return { problem: null, body: undefined as Body };
+    const answered: unknown = await response.json().catch(() => null);
+    if (response.ok && answered !== null) return { problem: null, body: answered as Body };
+    if (response.ok) return { problem: 'failing', detail: 'the answer is not JSON', retryAfterMs: null };
+    return problemOf(response, answered);
+  } catch (error) {
+    return { problem: 'unreachable', detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export interface Paired {
+  token: string;
+  name: string;
+  library: string | null;
+  scopes: string[];
+}
+
+/** Exchange a pairing code for a token of this browser's own. */
+export function pair(address: string, code: string, name: string): Promise<Outcome<Paired>> {
+  return send({ address, token: null }, 'POST', '/v1/pair', { code, name });
+}
+
+export class ServiceClient {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  whoami(): Promise<Outcome<{ name: string; scopes: string[] }>> {
+    return send(this.#connection, 'GET', '/v1/whoami', undefined);
+  }
+
+  ingest(pages: IngestItem[]): Promise<Outcome<{ results: IngestBatchResult[] }>> {
+    return send(this.#connection, 'POST', '/v1/pages/batch', { pages });
+  }
+
+  /** The page of an address, or none. */
+  pageOf(url: string): Promise<Outcome<{ pages: PageSummary[] }>> {
+    return send(this.#connection, 'GET', `/v1/pages?limit=1&url=${encodeURIComponent(url)}`, undefined);
+  }
+
+  blacklist(): Promise<Outcome<BlacklistResponse>> {
+    return send(this.#connection, 'GET', '/v1/blacklist', undefined);
+  }
+
+  forget(target: { url: string } | { domain: string }): Promise<Outcome<ForgetResponse>> {
+    return send(this.#connection, 'POST', '/v1/forget', target);
+  }
+
+  /** Passages, the best first; the signal ends a search that nobody waits for any more. */
+  search(query: string, k: number, signal?: AbortSignal): Promise<Outcome<SearchResponse>> {
+    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0 };
+    return send(this.#connection, 'POST', '/v1/search', body, signal);
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * What a person chose, and where the service is. Both lie in `storage.local`; whoever reads them gets valid values, for what is
+ * stored by an older version or imported from a file is parsed here. Written by the options page, the popup and the pairing page.
+ */
+import * as z from 'zod/mini';
+import { defaultKinds } from './rules/default-sites.ts';
+
+/** Longest list of sites that anybody keeps by hand, and bound of what a settings file may hold. */
+const maxSites = 10_000;
+
+const siteName = z.string().check(z.minLength(1), z.maxLength(253));
+export const siteSwitch = z.enum(['on', 'off']);
+export type SiteSwitch = z.infer<typeof siteSwitch>;
+
+export const settings = z.strictObject({
+  /** Seconds of active reading after which a page was read. */
+  activeSeconds: z._default(z.int().check(z.minimum(1), z.maximum(600)), 10),
+  /** Share of the page, 0 to 1, which makes it read when it was scrolled past. */
+  scrollShare: z._default(z.number().check(z.minimum(0.1), z.maximum(1)), 0.5),
+  /** Megabytes of page text that wait in this browser at most. */
+  queueMegabytes: z._default(z.int().check(z.minimum(1), z.maximum(2000)), 200),
+  onlyAllowed: z._default(z.boolean(), false),
+  /** Sites and whether they are captured; with those below them. */
+  sites: z._default(z.record(siteName, siteSwitch).check(z.refine((sites) => Object.keys(sites).length <= maxSites)), {}),
+  /** Kinds of the built-in list that are not captured. */
+  defaultKinds: z._default(z.array(z.enum(defaultKinds)), [...defaultKinds]),
+  /** Ms since the epoch; `forever` until it is resumed. */
+  pausedUntil: z._default(z.nullable(z.union([z.int(), z.literal('forever')])), null),
+});
+export type Settings = z.infer<typeof settings>;
+
+export const connection = z.strictObject({
+  /** Without a path and a slash at the end. */
+  address: z.url({ protocol: /^https?$/ }),
+  token: z.string().check(z.minLength(1)),
+  name: z.string(),
+  library: z._default(z.nullable(z.string()), null),
+});
+export type Connection = z.infer<typeof connection>;
+
+export const defaultSettings: Settings = settings.parse({});
+
+async function stored<Schema extends z.ZodMiniType>(key: string, schema: Schema): Promise<z.infer<Schema> | null> {
+  const { [key]: value } = await chrome.storage.local.get(key);
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}
+
+export async function readSettings(): Promise<Settings> {
+  return (await stored('settings', settings)) ?? defaultSettings;
+}
+
+export async function changeSettings(change: Partial<Settings>): Promise<Settings> {
+  return navigator.locks.request('settings', async () => {
+    const changed = settings.parse({ ...(await readSettings()), ...change });
+    await chrome.storage.local.set({ settings: changed });
+    return changed;
+  });
+}
+
+/** Switch a site on or off, or, with null, leave it to the other rules. */
+export async function switchSite(site: string, to: SiteSwitch | null): Promise<Settings> {
+  return navigator.locks.request('settings', async () => {
+    const present = await readSettings();
+    const { [site]: _, ...others } = present.sites;
+    const changed = settings.parse({ ...present, sites: to === null ? others : { ...others, [site]: to } });
+    await chrome.storage.local.set({ settings: changed });
+    return changed;
+  });
+}
+
+export const readConnection = (): Promise<Connection | null> => stored('connection', connection);
+
+export async function writeConnection(made: Connection | null): Promise<void> {
+  if (made === null) await chrome.storage.local.remove('connection');
+  else await chrome.storage.local.set({ connection: made });
+}

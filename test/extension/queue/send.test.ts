@@ -1,0 +1,283 @@
+/** The queue against a service that is as the contract says, ended between any two of its steps. */
+import 'fake-indexeddb/auto';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Database, getMeta, openDatabase } from '../../../extension/src/queue/database.ts';
+import {
+  clearFailures,
+  deleteItems,
+  enqueue,
+  type ReadPage,
+  retryItem,
+  sendingItems,
+  sessionMs,
+} from '../../../extension/src/queue/queue.ts';
+import { type SendDependencies, sendQueue } from '../../../extension/src/queue/send.ts';
+import type { IngestItem, Outcome } from '../../../extension/src/service/client.ts';
+import type { IngestBatchResult, PageSummary } from '../../../src/domain/page.ts';
+
+const start = Date.parse('2026-03-01T10:00:00Z');
+let databases = 0;
+
+function openOne(): Promise<Database> {
+  return openDatabase(`queue-${databases++}`);
+}
+
+function pageNo(number: number, { units = 10, at = start + number }: { units?: number; at?: number } = {}): ReadPage {
+  const url = `https://example.org/${number}`;
+  return { url, canonical: url, title: `Page ${number}`, visitedAt: at, html: 'x'.repeat(units), metadata: {} };
+}
+
+const room = { now: start, maxMegabytes: 10 };
+
+/** What the contract says of ingest, in memory. */
+class FakeService {
+  readonly visits = new Map<string, number[]>();
+  readonly bodies = new Map<string, string | undefined>();
+  answer: ((pages: IngestItem[]) => Outcome<{ results: IngestBatchResult[] }> | null) | null = null;
+  requests = 0;
+
+  ingest = async (pages: IngestItem[]): Promise<Outcome<{ results: IngestBatchResult[] }>> => {
+    this.requests++;
+    const other = this.answer?.(pages) ?? null;
+    if (other !== null) return other;
+    const results = pages.map((page, index): IngestBatchResult => {
+      const visits = this.visits.get(page.url);
+      const page_id = page.url;
+      this.visits.set(page.url, [...(visits ?? []), Date.parse(page.fetched_at)]);
+      if (visits !== undefined) {
+        return { outcome: 'revisit', index, page_id, status: 'queued', revisit: true, content_hash_differs: false };
+      }
+      this.bodies.set(page.url, page.body_html);
+      return { outcome: 'accepted', index, page_id, status: 'queued' };
+    });
+    return { problem: null, body: { results } };
+  };
+
+  pageOf = async (url: string): Promise<Outcome<{ pages: PageSummary[] }>> => {
+    const visits = this.visits.get(url);
+    if (visits === undefined) return { problem: null, body: { pages: [] } };
+    const page = {
+      canonical_url: url,
+      first_seen_at: new Date(Math.min(...visits)).toISOString(),
+      last_seen_at: new Date(Math.max(...visits)).toISOString(),
+    } as PageSummary;
+    return { problem: null, body: { pages: [page] } };
+  };
+}
+
+function sendTo(database: Database, service: Pick<FakeService, 'ingest' | 'pageOf'>, now = start): SendDependencies {
+  return { database, client: service, now: () => now, random: () => 1, imports: true };
+}
+
+async function statesOf(database: Database): Promise<Record<string, number>> {
+  const states: Record<string, number> = {};
+  for (const { state } of await database.getAll('items')) states[state] = (states[state] ?? 0) + 1;
+  return states;
+}
+
+test('what is queued arrives, oldest first, with its text and its time, and leaves the queue', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 45; number++) assert.equal(await enqueue(database, pageNo(number), room), 'queued');
+  assert.deepEqual(await getMeta(database, 'totals'), { items: 45, units: 450, dropped: 0 });
+  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.deepEqual([...service.visits.keys()], Array.from({ length: 45 }, (_, n) => `https://example.org/${n}`));
+  assert.equal(service.bodies.get('https://example.org/3'), 'x'.repeat(10));
+  assert.deepEqual(service.visits.get('https://example.org/3'), [start + 3]);
+  assert.deepEqual(await getMeta(database, 'totals'), { items: 0, units: 0, dropped: 0 });
+  assert.equal(await database.count('bodies'), 0);
+  assert.equal(await database.count('log'), 45);
+});
+
+test('a page read again within the session is one visit, and later another', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  const again = (at: number) => enqueue(database, pageNo(1, { at }), { ...room, now: at });
+  assert.equal(await again(start), 'queued');
+  assert.equal(await again(start + sessionMs - 1), 'same_visit');
+  assert.equal(await again(start + 2 * sessionMs - 2), 'same_visit', 'the session goes on with each reading');
+  assert.equal(await again(start + 4 * sessionMs), 'queued');
+  await sendQueue(sendTo(database, service));
+  assert.deepEqual(service.visits.get('https://example.org/1'), [start, start + 4 * sessionMs]);
+});
+
+class Ended extends Error {}
+
+/** Ends whoever uses it at the given step: before a transaction or request begins, or after it is done and before anybody hears of it. */
+function endingAt(database: Database, service: FakeService, endAt: number) {
+  let step = 0;
+  const pass = () => {
+    if (step++ === endAt) throw new Ended();
+  };
+  const around = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      pass();
+      const result = await call(...args);
+      pass();
+      return result;
+    };
+  };
+  const ending = new Proxy(database, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        pass();
+        const result: unknown = value.apply(target, args);
+        if (name !== 'transaction') return result;
+        const transaction = result as { done: Promise<void> };
+        const done = transaction.done.then(pass);
+        done.catch(() => undefined);
+        return new Proxy(transaction, {
+          get: (of, key) => {
+            if (key === 'done') return done;
+            const member: unknown = Reflect.get(of, key);
+            return typeof member === 'function' ? member.bind(of) : member;
+          },
+        });
+      };
+    },
+  });
+  return {
+    dependencies: sendTo(ending, { ingest: around(service.ingest), pageOf: around(service.pageOf) } as FakeService),
+    steps: () => step,
+  };
+}
+
+test('ended between any two steps, every page arrives once', async (t) => {
+  const most = 400;
+  let steps = 0;
+  for (let endAt = 0; endAt < most; endAt++) {
+    const database = await openOne();
+    const service = new FakeService();
+    for (let number = 0; number < 42; number++) await enqueue(database, pageNo(number), room);
+    const { dependencies, steps: taken } = endingAt(database, service, endAt);
+    let ended = false;
+    await sendQueue(dependencies).catch((error: unknown) => {
+      if (!(error instanceof Ended)) throw error;
+      ended = true;
+    });
+    steps = Math.max(steps, taken());
+    assert.equal(await sendQueue(sendTo(database, service)), null);
+    assert.equal(service.visits.size, 42);
+    for (const visits of service.visits.values()) assert.equal(visits.length, 1, `ended at step ${endAt}`);
+    assert.deepEqual(await getMeta(database, 'totals'), { items: 0, units: 0, dropped: 0 });
+    if (!ended) break;
+  }
+  t.diagnostic(`${steps} steps`);
+  assert.ok(steps > 15 && steps < most, `${steps} steps were tried`);
+});
+
+test('an answer that was lost after the service took the batch in makes no second visit', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 5; number++) await enqueue(database, pageNo(number), room);
+  const lost = async (pages: IngestItem[]): Promise<Outcome<{ results: IngestBatchResult[] }>> => {
+    await service.ingest(pages.slice(0, 3));
+    return { problem: 'unreachable', detail: 'the connection was cut' };
+  };
+  const state = await sendQueue(sendTo(database, { ingest: lost, pageOf: service.pageOf }));
+  assert.deepEqual(state, {
+    failures: 1,
+    notBefore: start + 30_000,
+    problem: { kind: 'unreachable', detail: 'the connection was cut' },
+  });
+  assert.deepEqual(await statesOf(database), { sending: 5 });
+  assert.equal((await sendQueue(sendTo(database, service, start + 29_999)))?.failures, 1, 'it waits');
+  assert.equal(service.requests, 1);
+  assert.equal(await sendQueue(sendTo(database, service, start + 30_000)), null);
+  assert.deepEqual([...service.visits.values()].map(({ length }) => length), [1, 1, 1, 1, 1]);
+});
+
+test('a refused token keeps every page, and what was unknown before stays unknown', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 3; number++) await enqueue(database, pageNo(number), room);
+  const refusing = {
+    ingest: async () => ({ problem: 'unauthorized', detail: 'missing or invalid bearer token' }) as const,
+    pageOf: async () => ({ problem: 'unauthorized', detail: 'missing or invalid bearer token' }) as const,
+  };
+  const state = await sendQueue(sendTo(database, refusing as never));
+  assert.equal(state?.problem?.kind, 'unauthorized');
+  assert.deepEqual(await statesOf(database), { waiting: 3 });
+  service.answer = (pages) => {
+    service.answer = null;
+    void service.ingest(pages);
+    return { problem: 'busy', detail: 'shutting down', retryAfterMs: 3_600_000 };
+  };
+  await clearFailures(database);
+  const busy = await sendQueue(sendTo(database, service));
+  assert.equal(busy?.notBefore, start + 3_600_000, 'Retry-After is obeyed');
+  await clearFailures(database);
+  await sendQueue(sendTo(database, refusing as never));
+  assert.deepEqual(await statesOf(database), { sending: 3 }, 'nothing is taken for unsent');
+  await clearFailures(database);
+  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.deepEqual([...service.visits.values()].map(({ length }) => length), [1, 1, 1]);
+});
+
+test('a page that is too large or invalid is set aside with its reason, and the others arrive', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 9; number++) await enqueue(database, pageNo(number), room);
+  service.answer = (pages) =>
+    pages.some(({ url }) => url.endsWith('/4')) ? { problem: 'too_large', detail: 'the body is too large' } : null;
+  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.equal(service.visits.size, 8);
+  const [left] = await database.getAll('items');
+  assert.deepEqual([left.url, left.state, left.reason], ['https://example.org/4', 'refused', 'the body is too large']);
+  service.answer = null;
+  await retryItem(database, left.id);
+  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.equal(service.visits.size, 9);
+});
+
+test('rejected items are set aside, blacklisted ones go', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 2; number++) await enqueue(database, pageNo(number), room);
+  service.answer = () => ({
+    problem: null,
+    body: {
+      results: [
+        { outcome: 'rejected', index: 0, detail: 'url must have a scheme and a host' },
+        { outcome: 'blacklisted', index: 1, error: 'blacklisted', pattern: 'example.org' },
+      ],
+    },
+  });
+  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.deepEqual(
+    (await database.getAll('items')).map(({ state, reason }) => [state, reason]),
+    [['refused', 'url must have a scheme and a host']],
+  );
+  assert.deepEqual(
+    (await database.getAll('log')).map(({ url, outcome }) => [url, outcome]),
+    [['https://example.org/1', 'blacklisted']],
+  );
+});
+
+test('beyond its bound the oldest lose their text, and are handed in by their address', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  const bound = { now: start, maxMegabytes: 1 };
+  for (let number = 0; number < 12; number++) await enqueue(database, pageNo(number, { units: 100_000 }), bound);
+  assert.deepEqual(await getMeta(database, 'totals'), { items: 12, units: 500_000, dropped: 0 });
+  await sendQueue(sendTo(database, service));
+  assert.equal(service.visits.size, 12, 'no page is lost');
+  assert.deepEqual(
+    [...service.bodies.values()].map((body) => body !== undefined),
+    [...Array<boolean>(7).fill(false), ...Array<boolean>(5).fill(true)],
+  );
+});
+
+test('items on their way are not deleted', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 3; number++) await enqueue(database, pageNo(number), room);
+  assert.equal(await deleteItems(database, ({ url }) => url.endsWith('/1')), 1);
+  service.answer = () => ({ problem: 'unreachable', detail: 'gone' });
+  await sendQueue(sendTo(database, service));
+  assert.equal((await sendingItems(database)).length, 2);
+  assert.equal(await deleteItems(database, () => true), 0);
+});
