@@ -31,9 +31,11 @@ function builtFrom() {
 const inputs = [
   'src',
   'console',
+  'extension',
   'tsconfig.json',
   'scripts/bundle.mjs',
   'scripts/bundle-console.mjs',
+  'scripts/bundle-extension.mjs',
   'package.json',
   'node_modules/.package-lock.json',
 ]
@@ -71,7 +73,12 @@ async function build() {
   // Only here: an installation for production has no bundler, and nothing to build.
   const { bundle } = await import('./bundle.mjs');
   const { bundleConsole } = await import('./bundle-console.mjs');
-  await Promise.all([bundle(root, fresh), bundleConsole(root, join(fresh, 'console'))]);
+  const { bundleExtension } = await import('./bundle-extension.mjs');
+  await Promise.all([
+    bundle(root, fresh),
+    bundleConsole(root, join(fresh, 'console')),
+    bundleExtension(root, join(fresh, 'extension')),
+  ]);
   writeFileSync(join(fresh, '.built'), String(from));
   rmSync(dist, { recursive: true, force: true });
   renameSync(fresh, dist);

@@ -20,6 +20,7 @@ const checks = [
   ['types', bin('typescript', 'bin/tsc'), '--noEmit'],
   ['types of the console', bin('typescript', 'bin/tsc'), '--noEmit', '-p', 'console'],
   ['types of its tests', bin('typescript', 'bin/tsc'), '--noEmit', '-p', 'test/console'],
+  ['types of the extension', bin('typescript', 'bin/tsc'), '--noEmit', '-p', 'extension'],
   ['build', join(root, 'scripts', 'build-if-stale.mjs')],
 ];
 const passed = await Promise.all(checks.map(run));

@@ -1,0 +1,297 @@
+/**
+ * The background program: a service worker in Chromium, an event page in Firefox. It owns the database and the icon, answers the
+ * other parts, and is ended and started by the browser at any time: whatever it has to do later is a row and an alarm.
+ */
+import { browserSources, continueImport, pauseImport, startImport } from './import/import-browser.ts';
+import {
+  askTab,
+  type CapturedPage,
+  type CaptureOutcome,
+  type Envelope,
+  type MessageName,
+  type PageState,
+  type QueueOverview,
+  type Reply,
+  type Request,
+} from './messages.ts';
+import { type Database, getMeta, noSendState, noTotals, openDatabase, putMeta, type SendState } from './queue/database.ts';
+import { clearFailures, deleteItems, deleteTraces, enqueue, retryItem } from './queue/queue.ts';
+import { sendQueue } from './queue/send.ts';
+import { captureModeOf } from './rules/capture-mode.ts';
+import { canonicalAddress, exclusionOf, type RuleContext } from './rules/decide.ts';
+import { domainMatches } from '../../src/compute/web/domain-match.ts';
+import { ServiceClient } from './service/client.ts';
+import { openLink, readingSuggestions } from './omnibox.ts';
+import { readConnection, readSettings } from './settings.ts';
+
+/** How often the blacklist is read, minutes. */
+const syncMinutes = 60;
+/** The next try where this one is ended, minutes: the shortest that browsers allow. */
+const retryMinutes = 0.5;
+/** Rows of each kind that the options page lists. */
+const listed = 100;
+const longestTitle = 1000;
+
+let opened: Promise<Database> | undefined;
+const database = (): Promise<Database> => {
+  opened ??= openDatabase();
+  return opened;
+};
+
+async function rules(byHand = false): Promise<RuleContext> {
+  const [settings, synced] = await Promise.all([readSettings(), database().then((db) => getMeta(db, 'blacklist'))]);
+  return { settings, blacklist: synced?.rules ?? [], now: Date.now(), byHand };
+}
+
+async function client(): Promise<ServiceClient | null> {
+  const connection = await readConnection();
+  return connection === null ? null : new ServiceClient(connection);
+}
+
+/** Send what waits; whoever comes while it is being sent gets the end of that. */
+async function send(): Promise<SendState | null> {
+  return navigator.locks.request('send', async () => {
+    const db = await database();
+    const service = await client();
+    if (service === null) return null;
+    const running = (await getMeta(db, 'import'))?.status === 'running';
+    // Its alarm stands before anything is begun.
+    await chrome.alarms.create('send', { delayInMinutes: retryMinutes });
+    let state: SendState | null = null;
+    for (;;) {
+      if (running) await continueImport(db, browserSources, rules);
+      const imports = (await getMeta(db, 'import'))?.status !== 'paused';
+      const dependencies = { database: db, client: service, now: Date.now, random: Math.random, imports };
+      state = await sendQueue(dependencies);
+      const more = (await getMeta(db, 'import'))?.status === 'running' && running;
+      if (state !== null || !more) break;
+    }
+    if (state === null) await chrome.alarms.clear('send');
+    else await chrome.alarms.create('send', { when: Math.max(state.notBefore, Date.now() + retryMinutes * 60_000) });
+    await showState();
+    return state;
+  });
+}
+
+/** Begin without waiting for the end: what fails is tried again by the alarm. */
+function sendSoon(): void {
+  send().catch((error: unknown) => console.warn('sending was ended', error));
+}
+
+async function showState(): Promise<void> {
+  const [connection, state, { pausedUntil }] = await Promise.all([
+    readConnection(),
+    database().then((db) => getMeta(db, 'send')),
+    readSettings(),
+  ]);
+  const kind = state?.problem?.kind;
+  const alarming = connection === null || kind === 'unauthorized' || kind === 'forbidden' || kind === 'full';
+  const paused = pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > Date.now());
+  await chrome.action.setBadgeText({ text: alarming ? '!' : paused ? 'II' : '' });
+  await chrome.action.setBadgeBackgroundColor({ color: alarming ? '#b3261e' : '#6b6b6b' });
+}
+
+async function syncRules(): Promise<boolean> {
+  const answer = await (await client())?.blacklist();
+  if (answer === undefined || answer.problem !== null) return false;
+  const entries = answer.body.entries.map(({ kind, pattern }) => ({ kind, pattern }));
+  await putMeta(await database(), 'blacklist', { rules: entries, at: Date.now() });
+  return true;
+}
+
+async function captured(page: CapturedPage): Promise<CaptureOutcome> {
+  if ((await readConnection()) === null) return { outcome: 'not_paired' };
+  const context = await rules(page.byHand);
+  const rule = exclusionOf(page.url, context);
+  const canonical = canonicalAddress(page.url)?.url;
+  if (rule !== null) return { outcome: 'excluded', rule };
+  if (canonical === undefined) return { outcome: 'excluded', rule: { rule: 'scheme' } };
+  const { url, html, metadata, visitedAt } = page;
+  const title = page.title.slice(0, longestTitle).toWellFormed();
+  const outcome = await enqueue(
+    await database(),
+    { url, canonical, title, visitedAt, html, metadata },
+    { now: context.now, maxMegabytes: context.settings.queueMegabytes },
+  );
+  if (outcome === 'queued') {
+    await chrome.alarms.create('send', { delayInMinutes: retryMinutes });
+    sendSoon();
+  }
+  return { outcome };
+}
+
+async function saveTab({ tabId, url, title }: Request<'saveTab'>): Promise<CaptureOutcome> {
+  const here = await askTab(tabId, 'captureNow');
+  if (here !== null) return here;
+  const injected = await chrome.scripting.executeScript({ target: { tabId }, files: ['content.js'] }).then(
+    () => true,
+    () => false, // a page that extensions may not look into, such as the browser's viewer of PDFs
+  );
+  const answer = injected ? await askTab(tabId, 'captureNow') : null;
+  if (answer !== null) return answer;
+  return captured({ url, title, visitedAt: Date.now(), html: null, metadata: {}, byHand: true });
+}
+
+async function pageState(url: string): Promise<PageState> {
+  const db = await database();
+  const canonical = canonicalAddress(url)?.url ?? '';
+  const [connection, context, items, log, totals, state] = await Promise.all([
+    readConnection(),
+    rules(),
+    db.getAllFromIndex('items', 'canonical', canonical),
+    db.getAllFromIndex('log', 'url', url),
+    getMeta(db, 'totals'),
+    getMeta(db, 'send'),
+  ]);
+  const item = items.at(-1);
+  return {
+    paired: connection !== null,
+    exclusion: exclusionOf(url, context),
+    item: item ? { id: item.id, state: item.state, reason: item.reason, visitedAt: item.visitedAt } : null,
+    sent: log.at(-1) ?? null,
+    totals: totals ?? noTotals,
+    send: state ?? noSendState,
+  };
+}
+
+async function queueOverview(): Promise<QueueOverview> {
+  const db = await database();
+  const of = (state: 'waiting' | 'sending' | 'refused') => IDBKeyRange.bound([state, 0, 0], [state, 9, Number.MAX_SAFE_INTEGER]);
+  const count = (state: 'waiting' | 'sending' | 'refused') => db.countFromIndex('items', 'order', of(state));
+  const some = (state: 'waiting' | 'sending' | 'refused') => db.getAllFromIndex('items', 'order', of(state), listed);
+  const [totals, state, waiting, sending, refused, refusedItems, sendingItems, waitingItems, log] = await Promise.all([
+    getMeta(db, 'totals'),
+    getMeta(db, 'send'),
+    count('waiting'),
+    count('sending'),
+    count('refused'),
+    some('refused'),
+    some('sending'),
+    some('waiting'),
+    db.getAll('log'),
+  ]);
+  return {
+    totals: totals ?? noTotals,
+    send: state ?? noSendState,
+    counts: { waiting, sending, refused },
+    items: [...refusedItems, ...sendingItems, ...waitingItems],
+    log: log.reverse().slice(0, listed),
+  };
+}
+
+async function forgetHere(target: { url: string } | { domain: string }): Promise<void> {
+  const db = await database();
+  const canonical = 'url' in target ? canonicalAddress(target.url)?.url : undefined;
+  const matches = (url: string) => {
+    const address = canonicalAddress(url);
+    if (address === null) return false;
+    return 'domain' in target ? domainMatches(address.domain, target.domain) : address.url === canonical;
+  };
+  await deleteItems(db, ({ url }) => matches(url));
+  await deleteTraces(db, matches);
+  await syncRules();
+}
+
+const handlers: { [Name in MessageName]: (request: Request<Name>) => Promise<Reply<Name>> } = {
+  mayCapture: async ({ url, byHand }) => {
+    if ((await readConnection()) === null) return { outcome: 'not_paired' };
+    const rule = exclusionOf(url, await rules(byHand));
+    return rule === null ? { allowed: captureModeOf(url) } : { outcome: 'excluded', rule };
+  },
+  captured,
+  pageState: ({ url }) => pageState(url),
+  saveTab,
+  queueOverview,
+  retryItem: async ({ id }) => {
+    await retryItem(await database(), id);
+    sendSoon();
+    return null;
+  },
+  deleteItem: async ({ id }) => ({ deleted: await deleteItems(await database(), (item) => item.id === id) }),
+  sendNow: async () => {
+    await clearFailures(await database());
+    return send();
+  },
+  syncRules: async () => ({ synced: await syncRules() }),
+  forgetHere: async (target) => {
+    await forgetHere(target);
+    return null;
+  },
+  importState: async () => (await getMeta(await database(), 'import')) ?? null,
+  startImport: async ({ sources }) => {
+    const state = await startImport(await database(), sources, Date.now());
+    sendSoon();
+    return state;
+  },
+  pauseImport: async ({ paused }) => {
+    const state = await pauseImport(await database(), paused);
+    if (!paused) sendSoon();
+    return state;
+  },
+};
+
+chrome.runtime.onMessage.addListener(({ name, request }: Envelope, sender, answer) => {
+  if (sender.id !== chrome.runtime.id || !Object.hasOwn(handlers, name)) return false;
+  const handle = handlers[name as MessageName] as (request: unknown) => Promise<unknown>;
+  handle(request).then(
+    (reply) => answer({ reply }),
+    (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
+  );
+  return true;
+});
+
+async function saveActiveTab(tab: chrome.tabs.Tab | undefined): Promise<void> {
+  if (tab?.id === undefined) return;
+  const { outcome } = await saveTab({ tabId: tab.id, url: tab.url ?? '', title: tab.title ?? '' });
+  const saved = outcome === 'queued' || outcome === 'same_visit';
+  await chrome.action.setBadgeText({ tabId: tab.id, text: saved ? '✓' : '✕' });
+}
+
+async function openSearch(query: string): Promise<void> {
+  await chrome.tabs.create({ url: chrome.runtime.getURL(`popup.html?search=${encodeURIComponent(query)}`) });
+}
+
+chrome.commands.onCommand.addListener((command, tab) => {
+  if (command === 'save-page') void saveActiveTab(tab);
+});
+
+chrome.contextMenus.onClicked.addListener((info, tab) => {
+  if (info.menuItemId === 'save') void saveActiveTab(tab);
+  else void openSearch(info.selectionText ?? '');
+});
+
+chrome.omnibox.onInputChanged.addListener((text, suggest) => {
+  void client().then(async (service) => suggest(service === null ? [] : await readingSuggestions(service, text)));
+});
+chrome.omnibox.onInputEntered.addListener((text, disposition) => {
+  if (/^https?:\/\//.test(text)) void openLink(text, disposition);
+  else void openSearch(text);
+});
+
+chrome.runtime.onInstalled.addListener(({ reason }) => {
+  const { getMessage } = chrome.i18n;
+  chrome.contextMenus.removeAll(() => {
+    chrome.contextMenus.create({ id: 'search', title: getMessage('menu_search'), contexts: ['selection'] });
+    chrome.contextMenus.create({ id: 'save', title: getMessage('menu_save'), contexts: ['page'] });
+  });
+  void chrome.alarms.create('sync', { periodInMinutes: syncMinutes, delayInMinutes: 1 });
+  if (reason === 'install') void chrome.tabs.create({ url: chrome.runtime.getURL('welcome.html') });
+});
+
+chrome.runtime.onStartup.addListener(sendSoon);
+
+chrome.alarms.onAlarm.addListener(({ name }) => {
+  if (name === 'send') sendSoon();
+  if (name === 'sync') void syncRules().then(sendSoon);
+});
+
+chrome.storage.onChanged.addListener((changes) => {
+  if (changes.connection?.newValue !== undefined) {
+    // Another service, or another token: what failed before may succeed now.
+    void database()
+      .then(clearFailures)
+      .then(syncRules)
+      .then(sendSoon);
+  }
+  void showState();
+});

@@ -1,0 +1,146 @@
+/**
+ * The content script: watches whether the page of its tab is read, and hands it to the background program once. Does nothing while
+ * the page is hidden but wait. Keeps no state but that of the present view.
+ */
+import { ask, type CaptureOutcome, type Envelope } from '../messages.ts';
+import { readSettings } from '../settings.ts';
+import { pageAddress } from './page-address.ts';
+import { ReadingTimer } from './reading-timer.ts';
+import { type Serialized, serialize } from './serialize.ts';
+
+/** UTF-16 units of a page: at three bytes each below the 16 MiB that a body may have (docs/api.md). */
+const longestHtml = 5_000_000;
+/** Serialising holds the page up for so long at a time, ms. */
+const sliceMs = 4;
+const stepMs = 1000;
+/** A page shorter than so many windows is read by time alone. */
+const leastWindows = 1.5;
+
+class View {
+  readonly timer = new ReadingTimer(Date.now());
+  readonly address = pageAddress(location.href);
+  /** Captured, excluded or being captured: nothing more is to be done for this view. */
+  settled = false;
+}
+
+let view = new View();
+let steps: ReturnType<typeof setInterval> | undefined;
+
+function mediaPlaying(): boolean {
+  for (const media of document.querySelectorAll<HTMLMediaElement>('video, audio')) {
+    if (!media.paused && !media.ended && !media.muted) return true;
+  }
+  return false;
+}
+
+const nextSlice = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** Null where the page became another one meanwhile. */
+async function serializeInSlices(of: View): Promise<Serialized | null> {
+  const work = serialize(document, longestHtml);
+  for (;;) {
+    const until = performance.now() + sliceMs;
+    do {
+      const { done, value } = work.next();
+      if (done) return pageAddress(location.href) === of.address ? value : null;
+    } while (performance.now() < until);
+    await nextSlice();
+  }
+}
+
+function metadataOf(of: View, serialized: Serialized | null): Record<string, string | number | boolean> {
+  const language = document.documentElement.lang;
+  const canonical = document.querySelector<HTMLLinkElement>('link[rel="canonical"]')?.href;
+  return {
+    active_seconds: Math.round(of.timer.activeMs / 1000),
+    ...(language && { language: language.slice(0, 50) }),
+    ...(canonical && { canonical_link: canonical.slice(0, 2000) }),
+    ...(serialized?.cut && { cut: true }),
+  };
+}
+
+/** Hand in what the tab shows; null where the page became another one meanwhile. */
+async function capture(of: View, byHand: boolean): Promise<CaptureOutcome | null> {
+  const url = of.address;
+  const answer = await ask('mayCapture', { url, byHand });
+  if (!('allowed' in answer)) return answer;
+  const isText = answer.allowed === 'html' && document.contentType !== 'application/pdf';
+  const serialized = isText ? await serializeInSlices(of) : null;
+  if (isText && serialized === null) return null;
+  if (serialized?.secretField) return { outcome: 'excluded', rule: { rule: 'secret_field' } };
+  const metadata = metadataOf(of, serialized);
+  const html = serialized?.html ?? null;
+  return ask('captured', { url, title: document.title, visitedAt: of.timer.startedAt, html, metadata, byHand });
+}
+
+async function settleRead(of: View): Promise<void> {
+  of.settled = true;
+  try {
+    await capture(of, false);
+  } catch {
+    // The background program was being replaced: the next step tries again. After an update of the extension nobody will ever answer.
+    if (chrome.runtime?.id === undefined) stop();
+    else of.settled = false;
+  }
+}
+
+async function step(): Promise<void> {
+  if (pageAddress(location.href) !== view.address) view = new View();
+  const of = view;
+  if (of.settled) return;
+  of.timer.step(Date.now(), {
+    visible: document.visibilityState === 'visible',
+    focused: document.hasFocus(),
+    mediaPlaying: mediaPlaying(),
+  });
+  const { activeSeconds, scrollShare } = await readSettings();
+  if (!of.settled && of.timer.isRead({ activeMs: activeSeconds * 1000, scrollShare })) await settleRead(of);
+}
+
+function stop(): void {
+  clearInterval(steps);
+  steps = undefined;
+}
+
+/** Steps are taken while the page can be seen. */
+function follow(): void {
+  stop();
+  if (document.visibilityState === 'visible') steps = setInterval(() => void step().catch(stop), stepMs);
+}
+
+function onScroll(): void {
+  const { scrollHeight } = document.documentElement;
+  if (scrollHeight < leastWindows * innerHeight) view.timer.activity(Date.now());
+  else view.timer.scrolled(Date.now(), (scrollY + innerHeight) / scrollHeight);
+}
+
+function start(): void {
+  for (const name of ['keydown', 'pointermove', 'pointerdown', 'wheel', 'touchmove']) {
+    addEventListener(name, () => view.timer.activity(Date.now()), { passive: true, capture: true });
+  }
+  addEventListener('scroll', onScroll, { passive: true, capture: true });
+  document.addEventListener('visibilitychange', follow);
+  // Back by the browser's cache of pages: a new view.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) view = new View();
+  });
+  chrome.runtime.onMessage.addListener((message: Envelope, _sender, answer) => {
+    if (message.name === 'where') answer({ url: location.href, title: document.title });
+    if (message.name !== 'captureNow') return false;
+    if (pageAddress(location.href) !== view.address) view = new View();
+    capture(view, true).then(answer, () => answer(null));
+    return true;
+  });
+  follow();
+}
+
+// Saving by hand puts the script into tabs that were open before the installation; others have it.
+declare global {
+  interface Window {
+    readbackCaptures?: true;
+  }
+}
+if (window.readbackCaptures === undefined) {
+  window.readbackCaptures = true;
+  start();
+}

@@ -1,0 +1,154 @@
+/**
+ * Brings what the browser knows already, its history and bookmarks, into the queue: by address and time, without text, which the
+ * service fetches. Goes on where it was after any end, by its state in the database; an address comes once. Times are ms.
+ */
+import {
+  type Database,
+  getMeta,
+  type ImportSource,
+  type ImportState,
+  rankOf,
+  type Transaction,
+  transact,
+} from '../queue/database.ts';
+import { insertItem, maxItems } from '../queue/queue.ts';
+import { canonicalAddress, exclusionOf, type RuleContext } from '../rules/decide.ts';
+
+/** What is looked at in one transaction. */
+const chunkSize = 200;
+/** Imported items that wait at once: the service gets them as it takes them, and captured pages go first. */
+const mostWaiting = 1000;
+const dayMs = 24 * 3600_000;
+
+interface Entry {
+  url: string;
+  title: string;
+  visitedAt: number;
+}
+
+/** What the browser offers, as far as it was allowed. */
+export interface BrowserSources {
+  /** Visited before `before`, the newest first, at most `limit`. */
+  history(before: number, limit: number): Promise<Entry[]>;
+  bookmarks(): Promise<Entry[]>;
+}
+
+export const browserSources: BrowserSources = {
+  history: async (before, limit) => {
+    const items = await chrome.history.search({ text: '', startTime: 0, endTime: before, maxResults: limit });
+    return items.flatMap(({ url, title, lastVisitTime }) =>
+      url && lastVisitTime ? [{ url, title: title ?? '', visitedAt: Math.floor(lastVisitTime) }] : [],
+    );
+  },
+  bookmarks: async () => {
+    const entries: Entry[] = [];
+    const walk = (nodes: readonly chrome.bookmarks.BookmarkTreeNode[]) => {
+      for (const { url, title, dateAdded, children } of nodes) {
+        if (url) entries.push({ url, title, visitedAt: Math.floor(dateAdded ?? Date.now()) });
+        if (children) walk(children);
+      }
+    };
+    walk(await chrome.bookmarks.getTree());
+    return entries;
+  },
+};
+
+export function startImport(database: Database, sources: ImportSource[], now: number): Promise<ImportState> {
+  return transact(database, async (transaction) => {
+    const state: ImportState = {
+      sources,
+      status: 'running',
+      historyBefore: sources.includes('history') ? now : null,
+      bookmarksFrom: sources.includes('bookmarks') ? 0 : null,
+      seen: 0,
+      queued: 0,
+      excluded: 0,
+      known: 0,
+      startedAt: now,
+    };
+    await transaction.objectStore('meta').put(state, 'import');
+    return state;
+  });
+}
+
+export function pauseImport(database: Database, paused: boolean): Promise<ImportState | null> {
+  return transact(database, async (transaction) => {
+    const metas = transaction.objectStore('meta');
+    const state = (await metas.get('import')) as ImportState | undefined;
+    if (state === undefined) return null;
+    if (state.status === 'done') return state;
+    const changed: ImportState = { ...state, status: paused ? 'paused' : 'running' };
+    await metas.put(changed, 'import');
+    return changed;
+  });
+}
+
+interface Step {
+  entries: Entry[];
+  /** Where the next step goes on. */
+  next: Pick<ImportState, 'historyBefore' | 'bookmarksFrom'>;
+}
+
+async function nextStep({ historyBefore, bookmarksFrom }: ImportState, sources: BrowserSources): Promise<Step | null> {
+  if (historyBefore !== null) {
+    const entries = await sources.history(historyBefore, chunkSize);
+    // Where many visits share a time, or the browser tells of later ones, time is made to pass.
+    const times = entries.map(({ visitedAt }) => visitedAt).filter((time) => time < historyBefore);
+    const before = entries.length === 0 ? null : times.length > 0 ? Math.min(...times) : historyBefore - dayMs;
+    return { entries, next: { historyBefore: before, bookmarksFrom } };
+  }
+  if (bookmarksFrom !== null) {
+    const all = await sources.bookmarks();
+    const end = bookmarksFrom + chunkSize;
+    return { entries: all.slice(bookmarksFrom, end), next: { historyBefore, bookmarksFrom: end < all.length ? end : null } };
+  }
+  return null;
+}
+
+async function queueEntry(transaction: Transaction, entry: Entry, rules: RuleContext): Promise<'queued' | 'excluded' | 'known'> {
+  const canonical = canonicalAddress(entry.url)?.url;
+  if (canonical === undefined || exclusionOf(entry.url, rules) !== null) return 'excluded';
+  const imported = transaction.objectStore('imported');
+  if ((await imported.get(canonical)) !== undefined) return 'known';
+  if ((await transaction.objectStore('visits').get(canonical)) !== undefined) return 'known';
+  await imported.put({ canonical, visitedAt: entry.visitedAt });
+  const { url, title, visitedAt } = entry;
+  const page = { url, canonical, title: title.slice(0, 1000), visitedAt, html: null, metadata: { imported: true } };
+  await insertItem(transaction, page, rankOf.import, rules.now);
+  return 'queued';
+}
+
+/** Put the next entries into the queue until enough wait, it is paused, or all was seen. */
+export async function continueImport(
+  database: Database,
+  sources: BrowserSources,
+  rulesAt: () => Promise<RuleContext>,
+): Promise<void> {
+  for (;;) {
+    const state = await getMeta(database, 'import');
+    if (state?.status !== 'running') return;
+    const waiting = IDBKeyRange.bound(['waiting', rankOf.import, 0], ['waiting', rankOf.import, Number.MAX_SAFE_INTEGER]);
+    if ((await database.countFromIndex('items', 'order', waiting)) >= mostWaiting) return;
+    if ((await database.count('items')) + chunkSize > maxItems) return;
+    const step = await nextStep(state, sources);
+    const rules = await rulesAt();
+    await transact(database, async (transaction) => {
+      const metas = transaction.objectStore('meta');
+      const present = (await metas.get('import')) as ImportState;
+      const counts = { queued: 0, excluded: 0, known: 0 };
+      for (const entry of step?.entries ?? []) counts[await queueEntry(transaction, entry, rules)]++;
+      const next = step?.next ?? { historyBefore: null, bookmarksFrom: null };
+      const done = next.historyBefore === null && next.bookmarksFrom === null;
+      const changed: ImportState = {
+        ...present,
+        ...next,
+        status: done ? 'done' : present.status,
+        seen: present.seen + (step?.entries.length ?? 0),
+        queued: present.queued + counts.queued,
+        excluded: present.excluded + counts.excluded,
+        known: present.known + counts.known,
+      };
+      await metas.put(changed, 'import');
+    });
+  }
+}

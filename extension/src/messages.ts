@@ -1,0 +1,87 @@
+/** What the parts of the extension say to each other: one typed map from name to request and reply. */
+import type { ImportSource, ImportState, LogEntry, QueuedItem, SendState, Totals } from './queue/database.ts';
+import type { EnqueueOutcome } from './queue/queue.ts';
+import type { ExclusionRule } from './rules/decide.ts';
+
+/** How a page is handed in: as it is shown, or by its address, where the service reads better than the browser shows. */
+export type CaptureMode = 'html' | 'address';
+
+export interface CapturedPage {
+  url: string;
+  title: string;
+  visitedAt: number;
+  html: string | null;
+  metadata: QueuedItem['metadata'];
+  byHand: boolean;
+}
+
+export type CaptureOutcome =
+  | { outcome: EnqueueOutcome }
+  | { outcome: 'excluded'; rule: ExclusionRule }
+  | { outcome: 'not_paired' };
+
+/** What is known in this browser of an address. */
+export interface PageState {
+  paired: boolean;
+  exclusion: ExclusionRule | null;
+  item: Pick<QueuedItem, 'id' | 'state' | 'reason' | 'visitedAt'> | null;
+  sent: LogEntry | null;
+  totals: Totals;
+  send: SendState;
+}
+
+export interface QueueOverview {
+  totals: Totals;
+  send: SendState;
+  counts: Record<QueuedItem['state'], number>;
+  /** The oldest of each state, and the last that were sent. */
+  items: QueuedItem[];
+  log: LogEntry[];
+}
+
+/** To the background program. */
+export interface Messages {
+  /** May this page be captured, and how? Asked before it is serialised. */
+  mayCapture: [{ url: string; byHand: boolean }, { allowed: CaptureMode } | Exclude<CaptureOutcome, { outcome: EnqueueOutcome }>];
+  captured: [CapturedPage, CaptureOutcome];
+  pageState: [{ url: string }, PageState];
+  /** Save the page of a tab now; the address is used where no content script can be. */
+  saveTab: [{ tabId: number; url: string; title: string }, CaptureOutcome];
+  queueOverview: [null, QueueOverview];
+  retryItem: [{ id: number }, null];
+  deleteItem: [{ id: number }, { deleted: number }];
+  sendNow: [null, SendState | null];
+  syncRules: [null, { synced: boolean }];
+  forgetHere: [{ url: string } | { domain: string }, null];
+  importState: [null, ImportState | null];
+  startImport: [{ sources: ImportSource[] }, ImportState];
+  pauseImport: [{ paused: boolean }, ImportState | null];
+}
+export type MessageName = keyof Messages;
+export type Request<Name extends MessageName> = Messages[Name][0];
+export type Reply<Name extends MessageName> = Messages[Name][1];
+
+/** To the content script of a tab. */
+export interface TabMessages {
+  captureNow: [null, CaptureOutcome | null];
+  where: [null, { url: string; title: string }];
+}
+
+export type Envelope = { name: string; request: unknown };
+
+/** Ask the background program. Errors: where it cannot be reached or fails. */
+export async function ask<Name extends MessageName>(name: Name, request: Request<Name>): Promise<Reply<Name>> {
+  const answer: { reply: Reply<Name> } | { error: string } | undefined = await chrome.runtime.sendMessage({ name, request });
+  if (answer === undefined) throw new Error('nobody answered');
+  if ('error' in answer) throw new Error(answer.error);
+  return answer.reply;
+}
+
+/** Ask the content script of a tab; null where there is none. */
+export async function askTab<Name extends keyof TabMessages>(tabId: number, name: Name): Promise<TabMessages[Name][1] | null> {
+  try {
+    return (await chrome.tabs.sendMessage(tabId, { name, request: null }, { frameId: 0 })) ?? null;
+  } catch {
+    return null; // no content script is there: a page of the browser, or one opened before the installation
+  }
+}
