@@ -3,6 +3,7 @@
  * stored by an older version or imported from a file is parsed here. Written by the options page, the popup and the pairing page.
  */
 import * as z from 'zod/mini';
+import { defaultActiveSeconds, defaultScrollShare } from './capture/reading-rule.ts';
 import { defaultKinds } from './rules/default-sites.ts';
 
 /** Longest list of sites that anybody keeps by hand, and bound of what a settings file may hold. */
@@ -14,9 +15,9 @@ export type SiteSwitch = z.infer<typeof siteSwitch>;
 
 export const settings = z.strictObject({
   /** Seconds of active reading after which a page was read. */
-  activeSeconds: z._default(z.int().check(z.minimum(1), z.maximum(600)), 10),
+  activeSeconds: z._default(z.int().check(z.minimum(1), z.maximum(600)), defaultActiveSeconds),
   /** Share of the page, 0 to 1, which makes it read when it was scrolled past. */
-  scrollShare: z._default(z.number().check(z.minimum(0.1), z.maximum(1)), 0.5),
+  scrollShare: z._default(z.number().check(z.minimum(0.1), z.maximum(1)), defaultScrollShare),
   /** Megabytes of page text that wait in this browser at most. */
   queueMegabytes: z._default(z.int().check(z.minimum(1), z.maximum(2000)), 200),
   onlyAllowed: z._default(z.boolean(), false),

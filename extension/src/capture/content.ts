@@ -3,8 +3,8 @@
  * the page is hidden but wait. Keeps no state but that of the present view.
  */
 import { ask, type CaptureOutcome, type Envelope } from '../messages.ts';
-import { readSettings } from '../settings.ts';
 import { pageAddress } from './page-address.ts';
+import { readingRule } from './reading-rule.ts';
 import { ReadingTimer } from './reading-timer.ts';
 import { type Serialized, serialize } from './serialize.ts';
 
@@ -93,8 +93,8 @@ async function step(): Promise<void> {
     focused: document.hasFocus(),
     mediaPlaying: mediaPlaying(),
   });
-  const { activeSeconds, scrollShare } = await readSettings();
-  if (!of.settled && of.timer.isRead({ activeMs: activeSeconds * 1000, scrollShare })) await settleRead(of);
+  const rule = await readingRule();
+  if (!of.settled && of.timer.isRead(rule)) await settleRead(of);
 }
 
 function stop(): void {

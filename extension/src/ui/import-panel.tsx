@@ -1,0 +1,74 @@
+/** Brings in the browser's history and bookmarks: asks for the permission, then shows how far it is. */
+import { useState } from 'preact/hooks';
+import { ask } from '../messages.ts';
+import type { ImportSource } from '../queue/database.ts';
+import { Notice, numberOf, t, useLoaded, useTicks } from './parts.tsx';
+
+const refreshMs = 1000;
+const allSources: readonly ImportSource[] = ['history', 'bookmarks'];
+
+export function ImportPanel() {
+  const tick = useTicks(refreshMs);
+  const [changes, setChanges] = useState(0);
+  const [chosen, setChosen] = useState<readonly ImportSource[]>(allSources);
+  const [refused, setRefused] = useState(false);
+  const state = useLoaded(() => ask('importState', null), [tick, changes]);
+  const overview = useLoaded(() => ask('queueOverview', null), [tick, changes]);
+  const changed = () => setChanges((n) => n + 1);
+  const start = async () => {
+    // The click is what the browser wants to see: nothing may be waited for before.
+    const granted = await chrome.permissions.request({ permissions: [...chosen] });
+    setRefused(!granted);
+    if (granted) await ask('startImport', { sources: [...chosen] });
+    changed();
+  };
+  const toggle = (source: ImportSource) =>
+    setChosen(chosen.includes(source) ? chosen.filter((each) => each !== source) : [...chosen, source]);
+  return (
+    <section aria-labelledby="import">
+      <h2 id="import">{t('section_import')}</h2>
+      <p class="hint">{t('import_hint')}</p>
+      {state?.status !== 'running' && state?.status !== 'paused' && (
+        <>
+          {allSources.map((source) => (
+            <label key={source} class="switch">
+              <input type="checkbox" checked={chosen.includes(source)} onChange={() => toggle(source)} />
+              {t(`source_${source}`)}
+            </label>
+          ))}
+          <button type="button" class="main" disabled={chosen.length === 0} onClick={() => void start()}>
+            {t('start_import')}
+          </button>
+        </>
+      )}
+      {refused && <Notice kind="warn">{t('import_refused')}</Notice>}
+      {state && (
+        <div role="status">
+          <p>{t('import_counts', numberOf(state.seen), numberOf(state.queued), numberOf(state.excluded), numberOf(state.known))}</p>
+          {overview && overview.counts.waiting + overview.counts.sending > 0 ? (
+            <>
+              <progress
+                max={Math.max(state.queued, 1)}
+                value={Math.max(0, state.queued - overview.counts.waiting - overview.counts.sending)}
+                aria-label={t('section_import')}
+              />
+              <p class="hint">{t('import_left', numberOf(overview.counts.waiting + overview.counts.sending))}</p>
+            </>
+          ) : (
+            state.status === 'done' && <Notice kind="good">{t('import_done')}</Notice>
+          )}
+          {state.status === 'running' && (
+            <button type="button" onClick={() => void ask('pauseImport', { paused: true }).then(changed)}>
+              {t('import_pause')}
+            </button>
+          )}
+          {state.status === 'paused' && (
+            <button type="button" onClick={() => void ask('pauseImport', { paused: false }).then(changed)}>
+              {t('resume')}
+            </button>
+          )}
+        </div>
+      )}
+    </section>
+  );
+}

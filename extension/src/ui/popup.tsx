@@ -1,0 +1,243 @@
+/** The popup: whether it is connected, what became of this page, what was read about it before, and search. Also a page of its own for searches from the menu. */
+import { render } from 'preact';
+import { useState } from 'preact/hooks';
+import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
+import { siteOf } from '../rules/decide.ts';
+import { ServiceClient } from '../service/client.ts';
+import { changeSettings, type Connection, readConnection, readSettings, type Settings, switchSite } from '../settings.ts';
+import { dateOf, describeDocument, Notice, numberOf, outcomeText, problemText, Results, ruleText, t, useLoaded } from './parts.tsx';
+import { SearchBox } from './search-box.tsx';
+
+const hourMs = 3600_000;
+const mostRelated = 3;
+
+interface Tab {
+  id: number;
+  url: string;
+  title: string;
+}
+
+const parameters = new URLSearchParams(location.search);
+
+/** The tab that the popup belongs to; null for a search of its own, and on pages of the browser. */
+async function currentTab(): Promise<Tab | null> {
+  if (parameters.has('search')) return null;
+  const given = Number(parameters.get('tab'));
+  const tab = given > 0 ? await chrome.tabs.get(given) : (await chrome.tabs.query({ active: true, currentWindow: true }))[0];
+  if (tab?.id === undefined) return null;
+  const here = await askTab(tab.id, 'where');
+  const url = here?.url ?? tab.url ?? '';
+  return /^https?:/.test(url) ? { id: tab.id, url, title: here?.title ?? tab.title ?? '' } : null;
+}
+
+function connectionOf(state: PageState | undefined, connection: Connection): { kind: 'good' | 'warn' | 'bad'; text: string } {
+  const problem = state?.send.problem;
+  if (!problem) return { kind: 'good', text: t('connected', connection.library ?? connection.name) };
+  const severe = problem.kind === 'unauthorized' || problem.kind === 'forbidden' || problem.kind === 'full';
+  return { kind: severe ? 'bad' : 'warn', text: problemText(state.send) ?? '' };
+}
+
+function stateText({ exclusion, item, sent }: PageState): { kind: 'good' | 'warn' | 'quiet' | 'bad'; text: string } {
+  if (item?.state === 'refused') return { kind: 'bad', text: t('page_refused', item.reason ?? '') };
+  if (item) return { kind: 'warn', text: t('page_queued') };
+  if (sent) return { kind: 'good', text: t('page_sent', dateOf(sent.visitedAt)) };
+  if (exclusion) return { kind: 'quiet', text: ruleText(exclusion) };
+  return { kind: 'quiet', text: t('page_not_yet') };
+}
+
+function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => void }) {
+  const { exclusion, item } = state;
+  const site = siteOf(tab.url);
+  const click = (work: () => Promise<unknown>) => () => void work().then(done);
+  if (item && item.state !== 'sending') {
+    return (
+      <button type="button" onClick={click(() => ask('deleteItem', { id: item.id }))}>
+        {t('undo_queued')}
+      </button>
+    );
+  }
+  if (exclusion?.rule === 'paused') {
+    return (
+      <button type="button" onClick={click(() => changeSettings({ pausedUntil: null }))}>
+        {t('resume')}
+      </button>
+    );
+  }
+  if (site !== null && (exclusion?.rule === 'local' || exclusion?.rule === 'kind' || exclusion?.rule === 'only_allowed')) {
+    return (
+      <button type="button" onClick={click(() => switchSite(site, 'on'))}>
+        {t('allow_site', site)}
+      </button>
+    );
+  }
+  return null;
+}
+
+function SiteSwitch({ site, settings, done }: { site: string; settings: Settings; done: () => void }) {
+  const off = settings.sites[site] === 'off';
+  return (
+    <label class="switch">
+      <input
+        type="checkbox"
+        role="switch"
+        checked={!off}
+        onChange={() => void switchSite(site, off ? null : 'off').then(done)}
+      />
+      {t('capture_site', site)}
+    </label>
+  );
+}
+
+function Forget({ tab, client, done }: { tab: Tab; client: ServiceClient; done: (said: string) => void }) {
+  const [asking, setAsking] = useState<'page' | 'site' | null>(null);
+  const site = siteOf(tab.url) ?? '';
+  const forget = async () => {
+    const target = asking === 'site' ? { domain: site } : { url: tab.url };
+    const answer = await client.forget(target);
+    if (answer.problem === null) await ask('forgetHere', target);
+    setAsking(null);
+    done(answer.problem === null ? t('forgotten', numberOf(answer.body.pages_purged)) : t('forget_failed', answer.detail));
+  };
+  if (asking !== null) {
+    return (
+      <div class="confirm" role="alertdialog" aria-label={t('forget')}>
+        <p>{asking === 'site' ? t('forget_site_sure', site) : t('forget_page_sure')}</p>
+        <button type="button" class="danger" onClick={() => void forget()}>
+          {t('forget')}
+        </button>
+        <button type="button" autofocus onClick={() => setAsking(null)}>
+          {t('cancel')}
+        </button>
+      </div>
+    );
+  }
+  return (
+    <div class="row">
+      <button type="button" class="plain" onClick={() => setAsking('page')}>
+        {t('forget_page')}
+      </button>
+      <button type="button" class="plain" onClick={() => setAsking('site')}>
+        {t('forget_site', site)}
+      </button>
+    </div>
+  );
+}
+
+function ThisPage({ tab, client, state, settings, changed }: { tab: Tab; client: ServiceClient; state: PageState; settings: Settings; changed: () => void }) {
+  const [said, setSaid] = useState<string | null>(null);
+  const page = useLoaded(() => client.pageOf(tab.url), [tab.url, state]);
+  const known = page?.problem === null ? page.body.pages.at(0) : undefined;
+  const site = siteOf(tab.url);
+  const { kind, text } = stateText(state);
+  const done = (words: string | null) => {
+    setSaid(words);
+    changed();
+  };
+  const save = async () => {
+    const outcome: CaptureOutcome = await ask('saveTab', { tabId: tab.id, url: tab.url, title: tab.title });
+    done(outcomeText(outcome));
+  };
+  return (
+    <section class="card" aria-label={t('this_page')}>
+      <h2>{tab.title || tab.url}</h2>
+      <Notice kind={kind}>{text}</Notice>
+      {known && (
+        <p class="visits">
+          {known.visit_count === 1
+            ? t('read_once', dateOf(known.first_seen_at))
+            : t('read_times', numberOf(known.visit_count), dateOf(known.first_seen_at))}
+        </p>
+      )}
+      {said !== null && <Notice kind="good">{said}</Notice>}
+      <div class="row">
+        {!state.item && !state.sent && (
+          <button type="button" class="main" onClick={() => void save()}>
+            {t('save_now')}
+          </button>
+        )}
+        <Undo state={state} tab={tab} done={() => done(null)} />
+      </div>
+      {site !== null && <SiteSwitch site={site} settings={settings} done={() => done(null)} />}
+      <Forget tab={tab} client={client} done={done} />
+    </section>
+  );
+}
+
+function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
+  const answer = useLoaded(() => client.search(tab.title || tab.url, mostRelated + 1), [tab.url]);
+  if (answer?.problem !== null) return null;
+  const others = answer.body.results.filter(({ canonical_url, title }) => canonical_url !== tab.url && title !== tab.title);
+  if (others.length === 0) return null;
+  return (
+    <section aria-label={t('related')}>
+      <h2>{t('related')}</h2>
+      <Results results={others.slice(0, mostRelated)} label={t('related')} />
+    </section>
+  );
+}
+
+function Pause({ settings, changed }: { settings: Settings; changed: () => void }) {
+  const pause = (pausedUntil: Settings['pausedUntil']) => void changeSettings({ pausedUntil }).then(changed);
+  const { pausedUntil } = settings;
+  if (pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > Date.now())) {
+    return (
+      <button type="button" onClick={() => pause(null)}>
+        {t('resume')}
+      </button>
+    );
+  }
+  return (
+    <>
+      <button type="button" onClick={() => pause(Date.now() + hourMs)}>
+        {t('pause_hour')}
+      </button>
+      <button type="button" onClick={() => pause('forever')}>
+        {t('pause')}
+      </button>
+    </>
+  );
+}
+
+function Popup() {
+  const [changes, setChanges] = useState(0);
+  const changed = () => setChanges((n) => n + 1);
+  const loaded = useLoaded(async () => {
+    const [connection, tab, settings] = await Promise.all([readConnection(), currentTab(), readSettings()]);
+    const state = tab === null ? undefined : await ask('pageState', { url: tab.url });
+    const totals = state ?? (await ask('queueOverview', null));
+    return { connection, tab, settings, state, totals, client: connection && new ServiceClient(connection) };
+  }, [changes]);
+  if (loaded === undefined) return null;
+  const { connection, tab, settings, state, totals, client } = loaded;
+  if (connection === null || client === null) {
+    return (
+      <main>
+        <Notice kind="bad">{t('not_paired')}</Notice>
+        <a class="button main" href="welcome.html" target="_blank">
+          {t('pair_now')}
+        </a>
+      </main>
+    );
+  }
+  const { kind, text } = connectionOf(state ?? undefined, connection);
+  return (
+    <main>
+      <header>
+        <Notice kind={kind}>{text}</Notice>
+        {totals.totals.items > 0 && <a href="options.html#queue" target="_blank">{t('in_queue', numberOf(totals.totals.items))}</a>}
+      </header>
+      <SearchBox client={client} initial={parameters.get('search') ?? ''} />
+      {tab && state && <ThisPage tab={tab} client={client} state={state} settings={settings} changed={changed} />}
+      {tab && <Related tab={tab} client={client} />}
+      <footer>
+        <Pause settings={settings} changed={changed} />
+        <a href="options.html" target="_blank">
+          {t('options')}
+        </a>
+      </footer>
+    </main>
+  );
+}
+
+describeDocument('readback');
+render(<Popup />, document.getElementById('app') as HTMLElement);
