@@ -1,0 +1,115 @@
+/** What the extension captures in Chromium, and what never, against a real service. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
+import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { ChromiumWithExtension, skipChromium } from './chromium.ts';
+import { Site } from './site.ts';
+
+async function pagesOf(service: RunningService): Promise<Map<string, PageListResponse['pages'][number]>> {
+  const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
+  return new Map(body.pages.map((page) => [page.canonical_url, page]));
+}
+
+async function textOf(service: RunningService, url: string): Promise<PageResponse> {
+  const { body } = await service.call<PageListResponse>('GET', `/v1/pages?url=${encodeURIComponent(url)}`);
+  return (await service.call<PageResponse>('GET', `/v1/pages/${body.pages[0].page_id}`)).body;
+}
+
+test('what is read in Chromium is kept as it is shown, and what must not be is not', { skip: skipChromium }, async (t) => {
+  const service = await RunningService.start(t, withoutEntities);
+  const site = await Site.open(t);
+  const browser = await ChromiumWithExtension.start(t, site);
+  await browser.pair(service);
+  await browser.setOptions({ seconds: 1 });
+  const tab = await browser.context.newPage();
+  const news = 'http://news.example.org';
+
+  const read = async (url: string) => {
+    await tab.goto(url);
+    await tab.bringToFront();
+    await until(async () => (await pagesOf(service)).has(url), `${url} is kept`, 60_000);
+  };
+  /** Stays until the page would have been captured: another that is read as long is. */
+  const readInVain = async (url: string) => {
+    await tab.goto(url);
+    await tab.bringToFront();
+    const active = () => tab.evaluate(() => performance.now() > 3500);
+    await until(active, 'it was looked at for longer than reading takes');
+    assert.equal((await pagesOf(service)).has(url), false, `${url} is not kept`);
+  };
+
+  await t.test('an article', async () => {
+    await read(`${news}/article/herons`);
+    const page = await textOf(service, `${news}/article/herons`);
+    assert.equal(page.title, 'All about herons');
+    assert.match(page.body_text ?? '', /Paragraph 11 about herons/);
+    assert.equal(page.source, 'extension');
+    assert.equal(page.metadata?.language, 'en');
+  });
+  await t.test('views of a single-page program are pages', async () => {
+    await read(`${news}/spa/tides`);
+    await tab.evaluate('go("moons")');
+    await until(async () => (await pagesOf(service)).has(`${news}/spa/moons`), 'the second view is kept');
+    assert.match((await textOf(service, `${news}/spa/tides`)).body_text ?? '', /What the view tides tells/);
+    const second = await textOf(service, `${news}/spa/moons`);
+    assert.equal(second.title, 'View moons');
+    assert.doesNotMatch(second.body_text ?? '', /tides tells/);
+    assert.match(second.body_text ?? '', /What the view moons tells/);
+  });
+  await t.test('open shadow roots and frames of the same origin are; what is closed, hidden, foreign or typed is not', async () => {
+    await read(`${news}/shadow`);
+    const text = (await textOf(service, `${news}/shadow`)).body_text ?? '';
+    for (const there of ['Light text', 'quartz', 'granite', 'amber', 'basalt']) assert.match(text, new RegExp(there));
+    for (const not of ['feldspar', 'marmalade', 'harbour', 'zebra', 'walnuts', 'obsidian', 'topaz', 'color: green']) {
+      assert.doesNotMatch(text, new RegExp(not));
+    }
+  });
+  await t.test('a page of 20 MB, cut', async () => {
+    await read(`${news}/huge`);
+    const page = await textOf(service, `${news}/huge`);
+    assert.equal(page.metadata?.cut, true);
+    assert.ok((page.body_text ?? '').length > 1_000_000);
+  });
+  await t.test('an endless feed once', async () => {
+    await tab.goto(`${news}/feed`);
+    for (let n = 0; n < 10; n++) await tab.mouse.wheel(0, 2000);
+    await read(`${news}/feed`);
+    assert.equal((await pagesOf(service)).get(`${news}/feed`)?.visit_count, 1);
+  });
+  await t.test('a page with a hidden login form is, one that shows it or asks for a card is not', async () => {
+    await read(`${news}/hidden-login`);
+    await readInVain(`${news}/members`);
+    await readInVain(`${news}/pay-by-card`);
+  });
+  await t.test('local addresses, banks and sign-in pages are not', async () => {
+    await readInVain(`http://127.0.0.1:${site.port}/article/routers`);
+    await readInVain('http://banking.first.example.org/article/accounts');
+    await readInVain(`${news}/login/again`);
+  });
+  await t.test('a local site is, once it is allowed', async () => {
+    await browser.setOptions({ allow: ['127.0.0.1'] });
+    await read(`http://127.0.0.1:${site.port}/article/routers`);
+  });
+  await t.test('a site that was forgotten is not', async () => {
+    await service.call('POST', '/v1/forget', { domain: 'gone.example.org' });
+    await browser.ask('syncRules', null);
+    await readInVain('http://gone.example.org/article/past');
+  });
+  await t.test('nothing while paused; by hand it is', async () => {
+    const options = await browser.open('popup.html?search=');
+    await options.getByRole('button', { name: 'Pause for an hour' }).click();
+    await options.getByRole('button', { name: 'Resume' }).waitFor();
+    await options.close();
+    await readInVain(`${news}/article/pauses`);
+    const state = await browser.ask<{ exclusion: { rule: string } | null }>('pageState', { url: `${news}/article/pauses` });
+    assert.equal(state.exclusion?.rule, 'paused');
+    const popup = await browser.popupOf(`${news}/article/pauses`);
+    await popup.getByRole('button', { name: 'Save now' }).click();
+    await until(async () => (await pagesOf(service)).has(`${news}/article/pauses`), 'it is kept');
+    await popup.close();
+  });
+  await t.test('each of them once', async () => {
+    for (const { canonical_url, visit_count } of (await pagesOf(service)).values()) assert.equal(visit_count, 1, canonical_url);
+  });
+});

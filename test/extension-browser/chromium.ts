@@ -1,0 +1,140 @@
+/** Debian's Chromium with the built extension, driven by playwright-core as a person would: its pages, its tabs. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
+import { type RunningService, type Scope, until } from '../process/service.ts';
+import type { Site } from './site.ts';
+
+export const chromiumPath = '/usr/bin/chromium';
+export const skipChromium = existsSync(chromiumPath) ? false : `no browser is at ${chromiumPath}`;
+const extension = join(import.meta.dirname, '../../dist/extension/chromium');
+const patienceMs = 60_000;
+
+export class ChromiumWithExtension {
+  readonly context: BrowserContext;
+  readonly id: string;
+  readonly profile: string;
+
+  private constructor(context: BrowserContext, id: string, profile: string) {
+    this.context = context;
+    this.id = id;
+    this.profile = profile;
+  }
+
+  /** Start with a new profile, or again with one that is there. Every host of `*.example.org` and `*.example.net` is the site. */
+  static async start(scope: Scope, site: Site, profile?: string): Promise<ChromiumWithExtension> {
+    const folder = profile ?? mkdtempSync(join(tmpdir(), 'readback-chromium-'));
+    const context = await chromium.launchPersistentContext(folder, {
+      executablePath: chromiumPath,
+      headless: false, // the flag below; playwright's own would be the old kind
+      viewport: { width: 1000, height: 700 },
+      locale: 'en-GB',
+      args: [
+        '--headless=new',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        `--load-extension=${extension}`,
+        `--disable-extensions-except=${extension}`,
+        '--disable-features=DisableLoadExtensionCommandLineSwitch,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
+        `--host-resolver-rules=MAP *.example.org 127.0.0.1:${site.port},MAP *.example.net 127.0.0.1:${site.port}`,
+      ],
+    });
+    context.setDefaultTimeout(patienceMs);
+    scope.after(async () => {
+      await context.close().catch(() => undefined); // a test killed it
+      if (profile === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+    return new ChromiumWithExtension(context, new URL(worker.url()).host, folder);
+  }
+
+  async worker(): Promise<Worker> {
+    return this.context.serviceWorkers()[0] ?? (await this.context.waitForEvent('serviceworker'));
+  }
+
+  /** A page of the extension in a tab. */
+  async open(path: string): Promise<Page> {
+    const page = await this.context.newPage();
+    await page.goto(`chrome-extension://${this.id}/${path}`);
+    return page;
+  }
+
+  /** The popup of the tab that shows an address, as a page. */
+  async popupOf(url: string): Promise<Page> {
+    const worker = await this.worker();
+    const tabId = await worker.evaluate(async (url) => {
+      for (const { id } of await chrome.tabs.query({})) {
+        const here = await chrome.tabs.sendMessage(id ?? 0, { name: 'where', request: null }).catch(() => null);
+        if (here?.url === url) return id;
+      }
+      return null;
+    }, url);
+    assert.ok(tabId, `no tab shows ${url}`);
+    return this.open(`popup.html?tab=${tabId}`);
+  }
+
+  /** Pair as people do: a code of the service, typed into the first page. */
+  async pair(service: RunningService): Promise<void> {
+    const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
+    const page = await this.open('welcome.html');
+    await page.getByText('Another address').click();
+    await page.getByLabel('Address of the service').fill(service.url);
+    await page.getByRole('textbox', { name: 'Code', exact: true }).fill(body.code);
+    await page.getByRole('button', { name: 'Pair', exact: true }).click();
+    await page.getByText('Paired with').waitFor();
+    await page.close();
+  }
+
+  /** Set options as people do; `allow`: sites that are captured whatever the lists say. */
+  async setOptions({ seconds, allow = [] }: { seconds?: number; allow?: string[] }): Promise<void> {
+    const page = await this.open('options.html');
+    if (seconds !== undefined) {
+      const field = page.getByLabel('Seconds of active reading');
+      await field.fill(String(seconds));
+      await field.blur();
+    }
+    for (const site of allow) {
+      await page.getByLabel('Name of a site').fill(site);
+      await page.getByRole('button', { name: 'Allow' }).click();
+      await page.getByLabel(`Remove the rule for ${site}`).waitFor();
+    }
+    await until(
+      () => page.evaluate(async () => (await chrome.storage.local.get<{ settings: { activeSeconds: number } }>()).settings?.activeSeconds ?? 10).then((found) => seconds === undefined || found === seconds),
+      'the options are stored',
+    );
+    await page.close();
+  }
+
+  /** Ask the background program, as the extension's own pages do. */
+  async ask<Reply>(name: string, request: unknown): Promise<Reply> {
+    const page = await this.open('options.html');
+    const answer = await page.evaluate(
+      ([name, request]) => chrome.runtime.sendMessage({ name, request }) as Promise<unknown>,
+      [name, request] as const,
+    );
+    await page.close();
+    assert.ok(typeof answer === 'object' && answer !== null && 'reply' in answer, JSON.stringify(answer));
+    return answer.reply as Reply;
+  }
+
+  /** The browser's processes end as by a power cut. */
+  async kill(): Promise<void> {
+    const pid = await mainProcess(this.profile);
+    process.kill(pid, 'SIGKILL');
+    await this.context.close().catch(() => undefined);
+  }
+}
+
+/** The browser's lock names its process. */
+async function mainProcess(profile: string): Promise<number> {
+  const { readlinkSync } = await import('node:fs');
+  const lock = readlinkSync(join(profile, 'SingletonLock'));
+  return Number(lock.slice(lock.lastIndexOf('-') + 1));
+}

@@ -1,0 +1,149 @@
+/** Nothing is lost and nothing arrives twice: the service away for the whole run, the worker ended, the browser killed. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
+import type { PageListResponse } from '../../src/domain/page.ts';
+import type { QueueOverview } from '../../extension/src/messages.ts';
+import { RunningService, type Scope, until, withoutEntities } from '../process/service.ts';
+import { ChromiumWithExtension, skipChromium } from './chromium.ts';
+import { Site } from './site.ts';
+
+/** Settings of a service that comes back at the same address. */
+async function fixedPort(): Promise<Record<string, string>> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  await new Promise((resolve) => server.close(resolve));
+  return { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) };
+}
+
+async function visitsOf(service: RunningService): Promise<Record<string, number>> {
+  const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
+  return Object.fromEntries(body.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]));
+}
+
+function profileOf(scope: Scope): string {
+  const profile = mkdtempSync(join(tmpdir(), 'readback-profile-'));
+  scope.after(async () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+  return profile;
+}
+
+const overviewOf = (browser: ChromiumWithExtension) => browser.ask<QueueOverview>('queueOverview', null);
+
+/** Queue pages as the content script does, from a page of the extension. */
+async function queuePages(browser: ChromiumWithExtension, count: number): Promise<string[]> {
+  const page = await browser.open('options.html');
+  const outcomes = await page.evaluate(async (count) => {
+    const answers: unknown[] = [];
+    for (let n = 0; n < count; n++) {
+      const html = `<title>Queued ${n}</title><article><h1>Queued ${n}</h1>${`<p>Page ${n} of many tells of canals and their locks.</p>`.repeat(20)}</article>`;
+      const url = `http://many.example.org/queued/${n}`;
+      const request = { url, title: `Queued ${n}`, visitedAt: Date.now() + n, html, metadata: {}, byHand: false };
+      answers.push(await chrome.runtime.sendMessage({ name: 'captured', request }));
+    }
+    return answers.map((answer) => JSON.stringify(answer));
+  }, count);
+  await page.close();
+  assert.deepEqual(new Set(outcomes), new Set(['{"reply":{"outcome":"queued"}}']));
+  return Array.from({ length: count }, (_, n) => `http://many.example.org/queued/${n}`);
+}
+
+test('a browser that is killed with 200 pages queued, and starts again: all arrive once', { skip: skipChromium }, async (t) => {
+  const service = await RunningService.start(t, await fixedPort());
+  const site = await Site.open(t);
+  const profile = profileOf(t);
+  const first = await ChromiumWithExtension.start(t, site, profile);
+  await first.pair(service);
+  await service.stop();
+  const urls = await queuePages(first, 200);
+  assert.equal((await overviewOf(first)).totals.items, 200);
+  await first.kill();
+
+  const second = await ChromiumWithExtension.start(t, site, profile);
+  assert.equal((await overviewOf(second)).totals.items, 200);
+  await service.start();
+  void second.ask('sendNow', null).catch(() => undefined); // the kill ends it
+  await until(async () => Object.keys(await visitsOf(service)).length >= 40, 'some of them have arrived');
+  await second.kill();
+
+  const third = await ChromiumWithExtension.start(t, site, profile);
+  await third.ask('sendNow', null);
+  assert.equal((await overviewOf(third)).totals.items, 0);
+  assert.deepEqual(await visitsOf(service), Object.fromEntries(urls.map((url) => [url, 1])));
+});
+
+test('a worker that is stopped again and again while it sends: all arrive once', { skip: skipChromium }, async (t) => {
+  const service = await RunningService.start(t, await fixedPort());
+  const site = await Site.open(t);
+  const browser = await ChromiumWithExtension.start(t, site);
+  await browser.pair(service);
+  await service.stop();
+  const urls = await queuePages(browser, 120);
+  await service.start();
+  const control = await browser.context.newPage();
+  const session = await browser.context.newCDPSession(control);
+  await session.send('ServiceWorker.enable');
+  let stops = 0;
+  for (let arrived = 0; arrived < urls.length; arrived = Object.keys(await visitsOf(service)).length) {
+    const asked = browser.ask('sendNow', null).catch(() => undefined); // the stop ends it
+    const before = arrived;
+    await until(async () => Object.keys(await visitsOf(service)).length > before, 'more have arrived');
+    await session.send('ServiceWorker.stopAllWorkers');
+    stops++;
+    await asked;
+  }
+  await until(async () => {
+    await browser.ask('sendNow', null);
+    return (await overviewOf(browser)).totals.items === 0;
+  }, 'the queue is empty');
+  t.diagnostic(`stopped ${stops} times`);
+  assert.deepEqual(await visitsOf(service), Object.fromEntries(urls.map((url) => [url, 1])));
+});
+
+test('the service is away while 32 real pages are read, and starts at the end', {
+  skip: skipChromium || (haveRealPages ? false : `the real pages are not at ${realPagesDir}`),
+}, async (t) => {
+  const service = await RunningService.start(t, await fixedPort());
+  const site = await Site.open(t);
+  const files = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8').trim().split('\n').map((line): { file: string } => JSON.parse(line));
+  for (const { file } of files) site.pages.set(`/${file}`, readFileSync(join(realPagesDir, file), 'utf8'));
+  const browser = await ChromiumWithExtension.start(t, site);
+  await browser.pair(service);
+  await browser.setOptions({ seconds: 1 });
+  await service.stop();
+  const tab = await browser.context.newPage();
+  // The pages' own pictures and scripts are nowhere.
+  await tab.route('**', (route) => (new URL(route.request().url()).host === 'real.example.org' ? route.continue() : route.abort()));
+  const read: string[] = [];
+  const left: string[] = [];
+  for (const { file } of files) {
+    await tab.goto(`http://real.example.org/${file}`, { waitUntil: 'domcontentloaded' });
+    await tab.bringToFront();
+    let state: { item: unknown; exclusion: unknown } | undefined;
+    const popup = await browser.context.newPage();
+    await popup.goto(`chrome-extension://${browser.id}/options.html`);
+    await tab.bringToFront();
+    const url = `http://real.example.org/${file}`;
+    await until(async () => {
+      const answer = await popup.evaluate(
+        (url) => chrome.runtime.sendMessage({ name: 'pageState', request: { url } }) as Promise<{ reply: { item: unknown; exclusion: unknown } }>,
+        url,
+      );
+      state = answer.reply;
+      return state.item !== null || (await tab.evaluate(() => performance.now() > 20_000));
+    }, `${file} is read`);
+    (state?.item ? read : left).push(url);
+    await popup.close();
+  }
+  t.diagnostic(`not captured: ${JSON.stringify(left)}`);
+  assert.equal(left.length, 0);
+  await service.start();
+  await browser.ask('sendNow', null);
+  assert.deepEqual(await visitsOf(service), Object.fromEntries(read.map((url) => [url, 1])));
+  assert.deepEqual((await overviewOf(browser)).counts, { waiting: 0, sending: 0, refused: 0 });
+});

@@ -1,0 +1,98 @@
+/** A local web server that stands for the sites that people visit: fixed pages, and what a test adds. Every host name leads to it. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Scope } from '../process/service.ts';
+
+const paragraphs = (topic: string, count = 12): string =>
+  Array.from(
+    { length: count },
+    (_, n) => `<p>Paragraph ${n} about ${topic}: herons wade slowly, and the ${topic} of the valley is told in part ${n}.</p>`,
+  ).join('');
+
+export const article = (topic: string, more = ''): string =>
+  `<!doctype html><html lang="en"><head><title>All about ${topic}</title></head><body><article><h1>All about ${topic}</h1>${paragraphs(topic)}</article>${more}</body></html>`;
+
+const singlePageProgram = `<!doctype html><title>Program</title><main id="main"></main><script>
+  function show(name) {
+    document.title = 'View ' + name;
+    document.getElementById('main').innerHTML = '<article><h1>View ' + name + '</h1>' + '<p>What the view ' + name + ' tells of tides and moons.</p>'.repeat(8) + '</article>';
+  }
+  show(location.pathname.slice(5));
+  addEventListener('popstate', () => show(location.pathname.slice(5)));
+  function go(name) { history.pushState(null, '', '/spa/' + name); show(name); }
+</script>`;
+
+const shadowRoots = `<!doctype html><html><head><title>Shadow roots</title><style>p { color: green }</style></head><body>
+<article><h1>Shadow roots</h1><p>Light text that everybody sees.</p>
+<x-open><p slot="part">A slotted paragraph about granite.</p></x-open><x-closed></x-closed>
+<p style="display:none">Hidden marmalade.</p><textarea>Draft of a letter to the harbour.</textarea><input value="typed zebra">
+<div contenteditable>Edited walnuts.</div><script>var secretScript = 'obsidian';</script>
+<iframe src="/frame" title="same"></iframe><iframe srcdoc="<p>Inline frame about basalt.</p>"></iframe><iframe src="http://other.example.net/foreign"></iframe></article>
+<script>
+  customElements.define('x-open', class extends HTMLElement { connectedCallback() {
+    this.attachShadow({ mode: 'open' }).innerHTML = '<style>b{}</style><p>Open shadow text about quartz.</p><slot name="part"></slot>'; } });
+  customElements.define('x-closed', class extends HTMLElement { connectedCallback() {
+    this.attachShadow({ mode: 'closed' }).innerHTML = '<p>Closed shadow text about feldspar.</p>'; } });
+</script></body></html>`;
+
+const login = article(
+  'gardens',
+  '<form><input name="user"><input type="password" name="pass"><button>Sign in</button></form>',
+);
+const hiddenLogin = article(
+  'meadows',
+  '<form style="display:none"><input name="user"><input type="password" name="pass"></form>',
+);
+const card = article('bicycles', '<form><input autocomplete="cc-number"><input autocomplete="cc-csc"></form>');
+
+const feed = `<!doctype html><title>Endless feed</title><main></main><script>
+  let n = 0;
+  function more() { for (let i = 0; i < 20; i++) { const p = document.createElement('p'); p.textContent = 'Post ' + n++ + ' of the endless feed about lanterns and trains.'; document.querySelector('main').append(p); } }
+  more(); more();
+  addEventListener('scroll', () => { if (innerHeight + scrollY > document.documentElement.scrollHeight - 500) more(); });
+</script>`;
+
+/** 20 MB of text in 100,000 paragraphs. */
+const huge = (): string =>
+  `<!doctype html><title>Huge</title><article>${`<p>${'A very long page tells of glaciers and their slow ways. '.repeat(4).slice(0, 193)}</p>`.repeat(100_000)}</article>`;
+
+const fixed: Record<string, () => string> = {
+  '/shadow': () => shadowRoots,
+  '/frame': () => '<!doctype html><title>Frame</title><p>Framed text about amber.</p>',
+  '/foreign': () => '<!doctype html><title>Foreign</title><p>Foreign text about topaz.</p>',
+  '/members': () => login,
+  '/hidden-login': () => hiddenLogin,
+  '/pay-by-card': () => card,
+  '/feed': () => feed,
+  '/huge': huge,
+};
+
+export class Site {
+  readonly port: number;
+  /** Pages of a test, by path. */
+  readonly pages: Map<string, string>;
+
+  private constructor(port: number, pages: Map<string, string>) {
+    this.port = port;
+    this.pages = pages;
+  }
+
+  static async open(scope: Scope): Promise<Site> {
+    const pages = new Map<string, string>();
+    const server = createServer((request, response) => {
+      // As a proxy it gets whole addresses.
+      const { pathname } = new URL(request.url ?? '/', 'http://site');
+      const text = pathname.startsWith('/spa/') ? singlePageProgram : (pages.get(pathname) ?? fixed[pathname]?.());
+      const topic = /^\/(?:article|a|login)\/([\w-]+)$/.exec(pathname)?.[1];
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      if (text === undefined && topic === undefined) response.statusCode = 404;
+      response.end(text ?? (topic === undefined ? '' : article(topic)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    scope.after(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return new Site((server.address() as AddressInfo).port, pages);
+  }
+}
