@@ -64,7 +64,8 @@ export type Reply<Name extends MessageName> = Messages[Name][1];
 /** To the content script of a tab. */
 export interface TabMessages {
   captureNow: [null, CaptureOutcome | null];
-  where: [null, { url: string; title: string }];
+  /** `outcome`: what came of the present view, once it was read. */
+  where: [null, { url: string; title: string; outcome: CaptureOutcome | null }];
 }
 
 export type Envelope = { name: string; request: unknown };

@@ -21,6 +21,8 @@ class View {
   readonly address = pageAddress(location.href);
   /** Captured, excluded or being captured: nothing more is to be done for this view. */
   settled = false;
+  /** What came of it. */
+  outcome: CaptureOutcome | null = null;
 }
 
 let view = new View();
@@ -76,7 +78,7 @@ async function capture(of: View, byHand: boolean): Promise<CaptureOutcome | null
 async function settleRead(of: View): Promise<void> {
   of.settled = true;
   try {
-    await capture(of, false);
+    of.outcome = await capture(of, false);
   } catch {
     // The background program was being replaced: the next step tries again. After an update of the extension nobody will ever answer.
     if (chrome.runtime?.id === undefined) stop();
@@ -125,7 +127,7 @@ function start(): void {
     if (persisted) view = new View();
   });
   chrome.runtime.onMessage.addListener((message: Envelope, _sender, answer) => {
-    if (message.name === 'where') answer({ url: location.href, title: document.title });
+    if (message.name === 'where') answer({ url: location.href, title: document.title, outcome: view.outcome });
     if (message.name !== 'captureNow') return false;
     if (pageAddress(location.href) !== view.address) view = new View();
     capture(view, true).then(answer, () => answer(null));

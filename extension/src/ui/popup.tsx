@@ -15,6 +15,8 @@ interface Tab {
   id: number;
   url: string;
   title: string;
+  /** What its content script found out. */
+  outcome: CaptureOutcome | null;
 }
 
 const parameters = new URLSearchParams(location.search);
@@ -27,7 +29,7 @@ async function currentTab(): Promise<Tab | null> {
   if (tab?.id === undefined) return null;
   const here = await askTab(tab.id, 'where');
   const url = here?.url ?? tab.url ?? '';
-  return /^https?:/.test(url) ? { id: tab.id, url, title: here?.title ?? tab.title ?? '' } : null;
+  return /^https?:/.test(url) ? { id: tab.id, url, title: here?.title ?? tab.title ?? '', outcome: here?.outcome ?? null } : null;
 }
 
 function connectionOf(state: PageState | undefined, connection: Connection): { kind: 'good' | 'warn' | 'bad'; text: string } {
@@ -37,11 +39,13 @@ function connectionOf(state: PageState | undefined, connection: Connection): { k
   return { kind: severe ? 'bad' : 'warn', text: problemText(state.send) ?? '' };
 }
 
-function stateText({ exclusion, item, sent }: PageState): { kind: 'good' | 'warn' | 'quiet' | 'bad'; text: string } {
+function stateText({ exclusion, item, sent }: PageState, { outcome }: Tab): { kind: 'good' | 'warn' | 'quiet' | 'bad'; text: string } {
   if (item?.state === 'refused') return { kind: 'bad', text: t('page_refused', item.reason ?? '') };
   if (item) return { kind: 'warn', text: t('page_queued') };
   if (sent) return { kind: 'good', text: t('page_sent', dateOf(sent.visitedAt)) };
   if (exclusion) return { kind: 'quiet', text: ruleText(exclusion) };
+  if (outcome?.outcome === 'excluded' && outcome.rule.rule === 'secret_field') return { kind: 'quiet', text: outcomeText(outcome) };
+  if (outcome?.outcome === 'no_room') return { kind: 'bad', text: outcomeText(outcome) };
   return { kind: 'quiet', text: t('page_not_yet') };
 }
 
@@ -128,7 +132,7 @@ function ThisPage({ tab, client, state, settings, changed }: { tab: Tab; client:
   const page = useLoaded(() => client.pageOf(tab.url), [tab.url, state]);
   const known = page?.problem === null ? page.body.pages.at(0) : undefined;
   const site = siteOf(tab.url);
-  const { kind, text } = stateText(state);
+  const { kind, text } = stateText(state, tab);
   const done = (words: string | null) => {
     setSaid(words);
     changed();

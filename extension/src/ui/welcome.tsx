@@ -15,10 +15,11 @@ function browserName(): string {
   return `${browser} ${system}`.trim();
 }
 
-/** May the extension reach this address? Those of this machine it may; for others the browser asks. */
-function askToReach(origin: string): Promise<boolean> {
-  const { protocol, hostname } = new URL(origin);
-  return chrome.permissions.request({ origins: [`${protocol}//${hostname}/*`] });
+/** The permission to reach an address; null for what is none. */
+function reachOf(address: string): { origins: string[] } | null {
+  if (!URL.canParse(address)) return null;
+  const { protocol, hostname } = new URL(address);
+  return { origins: [`${protocol}//${hostname}/*`] };
 }
 
 function pairProblem(answer: Exclude<Outcome<unknown>, { problem: null }>): string {
@@ -35,10 +36,14 @@ function PairForm({ paired }: { paired: () => void }) {
   const [fault, setFault] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
+  const reach = reachOf(address);
+  // Known before the click: Firefox lets a page ask in the moment of a click only.
+  const mayReach = useLoaded(async () => reach !== null && chrome.permissions.contains(reach), [address]);
+
   const connect = async (): Promise<string | null> => {
-    if (!URL.canParse(address)) return t('address_invalid');
+    if (reach === null) return t('address_invalid');
+    if (!mayReach && !(await chrome.permissions.request(reach))) return t('address_refused');
     const { origin } = new URL(address);
-    if (!(await askToReach(origin))) return t('address_refused');
     const made = await (token === '' ? byCode(origin) : byToken(origin));
     if (typeof made === 'string') return made;
     await writeConnection(made);

@@ -1,0 +1,106 @@
+/** The extension in Firefox ESR: paired, captures, leaves out, delivers after the service was away. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import type { QueueOverview } from '../../extension/src/messages.ts';
+import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
+import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { FirefoxWithExtension, skipFirefox } from './firefox.ts';
+import { Site } from './site.ts';
+
+test('what is read in Firefox is kept as it is shown, and what must not be is not', { skip: skipFirefox }, async (t) => {
+  const free = createServer();
+  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+  const address = free.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  await new Promise((resolve) => free.close(resolve));
+  const service = await RunningService.start(t, { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) });
+  const site = await Site.open(t);
+  const browser = await FirefoxWithExtension.start(t, site);
+  const news = 'http://news.example.org';
+  const visits = async (): Promise<Record<string, number>> => {
+    const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
+    return Object.fromEntries(body.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]));
+  };
+  const textOf = async (url: string) => {
+    const { body } = await service.call<PageListResponse>('GET', `/v1/pages?url=${encodeURIComponent(url)}`);
+    return (await service.call<PageResponse>('GET', `/v1/pages/${body.pages[0].page_id}`)).body.body_text ?? '';
+  };
+
+  await t.test('it is paired by a code', async () => {
+    const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
+    const welcome = await browser.open(`${browser.pages}welcome.html`);
+    await welcome.fill('Address of the service', service.url);
+    await welcome.fill('Code', body.code);
+    await welcome.click('Pair');
+    await welcome.until(`document.body.textContent.includes('Paired with')`);
+    await welcome.close();
+    const options = await browser.open(`${browser.pages}options.html`);
+    await options.fill('Seconds of active reading', '1');
+    await options.until(`(await chrome.storage.local.get()).settings?.activeSeconds === 1`);
+    await options.close();
+  });
+  const tab = await browser.open('about:blank');
+  const read = async (url: string) => {
+    await tab.goto(url);
+    await tab.activate();
+    await until(async () => url in (await visits()), `${url} is kept`, 60_000);
+  };
+  await t.test('an article, views of a program, shadow roots and frames', async () => {
+    await read(`${news}/article/herons`);
+    assert.match(await textOf(`${news}/article/herons`), /Paragraph 11 about herons/);
+    await read(`${news}/spa/tides`);
+    await tab.evaluate('window.go("moons")');
+    await until(async () => `${news}/spa/moons` in (await visits()), 'the second view is kept');
+    await read(`${news}/shadow`);
+    const text = await textOf(`${news}/shadow`);
+    for (const there of ['Light text', 'quartz', 'granite', 'amber', 'basalt']) assert.match(text, new RegExp(there));
+    for (const not of ['feldspar', 'marmalade', 'harbour', 'zebra', 'walnuts', 'obsidian', 'topaz']) {
+      assert.doesNotMatch(text, new RegExp(not));
+    }
+  });
+  await t.test('what must not be captured is not', async () => {
+    for (const url of [`${news}/members`, 'http://banking.first.example.org/article/accounts', `${news}/login/again`]) {
+      await tab.goto(url);
+      await tab.activate();
+      await tab.until('performance.now() > 3500');
+      assert.equal(url in (await visits()), false, url);
+    }
+  });
+  await t.test('what is read while the service is away arrives when it is back, once', async () => {
+    await browser.ask('queueOverview', null);
+    await service.stop();
+    const away = ['larks', 'owls', 'swifts'].map((topic) => `${news}/article/${topic}`);
+    for (const [at, url] of away.entries()) {
+      await tab.goto(url);
+      await tab.activate();
+      const queued = async () => {
+        const { totals } = await browser.ask<QueueOverview>('queueOverview', null);
+        return totals.items === at + 1;
+      };
+      await until(queued, `${url} is queued`, 60_000);
+    }
+    await service.start();
+    await browser.ask('sendNow', null);
+    const found = await visits();
+    for (const url of away) assert.equal(found[url], 1, url);
+    for (const [url, count] of Object.entries(found)) assert.equal(count, 1, url);
+  });
+  await t.test('its history is imported, what was captured is not imported again', async () => {
+    // Loaded, and left before it was read.
+    await browser.ask('sendNow', null);
+    const glanced = `${news}/article/glances`;
+    await tab.evaluate(`history.pushState(null, '', '/article/glances')`);
+    await tab.goto('about:blank');
+    const before = await visits();
+    assert.equal(glanced in before, false);
+    const welcome = await browser.open(`${browser.pages}welcome.html`);
+    await welcome.click('Start');
+    await welcome.until(`document.body.textContent.includes('All of it has been sent.')`);
+    await welcome.close();
+    const after = await visits();
+    assert.equal(after[glanced], 1);
+    for (const [url, count] of Object.entries(before)) assert.equal(after[url], count, url);
+    assert.equal(Object.keys(after).some((url) => /login|banking|127\.0\.0\.1/.test(url)), false);
+  });
+});

@@ -1,0 +1,193 @@
+/** Debian's Firefox ESR with the built extension as a temporary add-on, driven by WebDriver BiDi (w3c.github.io/webdriver-bidi). */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket } from 'ws';
+import { type Scope, until } from '../process/service.ts';
+import type { Site } from './site.ts';
+
+export const firefoxPath = '/usr/bin/firefox-esr';
+export const skipFirefox = existsSync(firefoxPath) ? false : `no browser is at ${firefoxPath}`;
+const extension = join(import.meta.dirname, '../../dist/extension/firefox');
+
+type Result = Record<string, unknown>;
+
+class Session {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, { resolve: (result: Result) => void; reject: (error: Error) => void }>();
+  #last = 0;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => {
+      const { id, type, result, error, message } = JSON.parse(String(data));
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (type === 'success') waiting?.resolve(result);
+      else waiting?.reject(new Error(`${error}: ${message}`));
+    });
+  }
+
+  command(method: string, params: Record<string, unknown>): Promise<Result> {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+export class FirefoxWithExtension {
+  readonly session: Session;
+  /** Address of its pages, with a slash at the end. */
+  readonly pages: string;
+  #control: Promise<FirefoxTab> | undefined;
+
+  private constructor(session: Session, pages: string) {
+    this.session = session;
+    this.pages = pages;
+  }
+
+  static async start(scope: Scope, site: Site): Promise<FirefoxWithExtension> {
+    const profile = mkdtempSync(join(tmpdir(), 'readback-firefox-'));
+    const uuid = '6f9d0d3e-5d0c-4c1b-9a55-2f6c4ad2f0aa';
+    const id = JSON.parse(readFileSync(join(extension, 'manifest.json'), 'utf8')).browser_specific_settings.gecko.id;
+    const preferences: Record<string, unknown> = {
+      // Every host is the site; loopback is not proxied, so that the service is reached.
+      'network.proxy.type': 1,
+      'network.proxy.http': '127.0.0.1',
+      'network.proxy.http_port': site.port,
+      'extensions.webextensions.uuids': JSON.stringify({ [id]: uuid }),
+      'dom.security.https_first': false,
+      'browser.shell.checkDefaultBrowser': false,
+      'datareporting.policy.dataSubmissionEnabled': false,
+      'app.normandy.enabled': false,
+      'browser.startup.homepage_override.mstone': 'ignore',
+      'focusmanager.testmode': true,
+      // Nobody is there to say yes.
+      'extensions.webextOptionalPermissionPrompts': false,
+      'remote.prefs.recommended': true,
+    };
+    const lines = Object.entries(preferences).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
+    writeFileSync(join(profile, 'user.js'), lines.join('\n'));
+    const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', '--remote-allow-system-access'];
+    const browser = spawn(firefoxPath, [...args, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    scope.after(async () => {
+      if (browser.exitCode === null) {
+        browser.kill();
+        await once(browser, 'exit');
+      }
+      rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const socket = new WebSocket(`${await addressOf(browser)}/session`);
+    await once(socket, 'open');
+    const session = new Session(socket);
+    await session.command('session.new', { capabilities: {} });
+    await session.command('webExtension.install', { extensionData: { type: 'path', path: extension } });
+    return new FirefoxWithExtension(session, `moz-extension://${uuid}/`);
+  }
+
+  async open(url: string): Promise<FirefoxTab> {
+    const { context } = await this.session.command('browsingContext.create', { type: 'tab' });
+    const tab = new FirefoxTab(this.session, String(context));
+    await tab.goto(url);
+    return tab;
+  }
+
+  /** Ask the background program, as the extension's own pages do. */
+  async ask<Reply>(name: string, request: unknown): Promise<Reply> {
+    // One tab for all questions: a new one would take the focus from what is read.
+    this.#control ??= this.open(`${this.pages}options.html`);
+    const page = await this.#control;
+    const { reply } = await page.evaluate<{ reply: Reply }>(
+      `chrome.runtime.sendMessage(${JSON.stringify({ name, request })})`,
+    );
+    return reply;
+  }
+}
+
+export class FirefoxTab {
+  readonly #session: Session;
+  readonly #context: string;
+
+  constructor(session: Session, context: string) {
+    this.#session = session;
+    this.#context = context;
+  }
+
+  async goto(url: string): Promise<void> {
+    await this.#session.command('browsingContext.navigate', { context: this.#context, url, wait: 'complete' });
+  }
+
+  async activate(): Promise<void> {
+    await this.#session.command('browsingContext.activate', { context: this.#context });
+  }
+
+  async close(): Promise<void> {
+    await this.#session.command('browsingContext.close', { context: this.#context });
+  }
+
+  /** The value of an expression, which JSON can hold; promises are waited for. Runs as if somebody had clicked. */
+  async evaluate<Value>(expression: string): Promise<Value> {
+    const { type, result, exceptionDetails } = await this.#session.command('script.evaluate', {
+      expression: `(async () => JSON.stringify(await (${expression})) ?? 'null')()`,
+      target: { context: this.#context },
+      awaitPromise: true,
+      userActivation: true,
+    });
+    assert.equal(type, 'success', JSON.stringify(exceptionDetails));
+    return JSON.parse(String((result as { value: unknown }).value));
+  }
+
+  /** Wait until an expression is true. */
+  async until(expression: string): Promise<void> {
+    await until(() => this.evaluate<boolean>(`Boolean(${expression})`), expression, 60_000);
+  }
+
+  /** Type into the input that a label's text begins with. */
+  async fill(label: string, text: string): Promise<void> {
+    await this.until(`[...document.querySelectorAll('label')].find((l) => l.textContent.startsWith(${JSON.stringify(label)}))`);
+    await this.evaluate(`(() => {
+      const input = [...document.querySelectorAll('label')].find((l) => l.textContent.startsWith(${JSON.stringify(label)})).querySelector('input');
+      input.value = ${JSON.stringify(text)};
+      for (const name of ['input', 'change']) input.dispatchEvent(new Event(name, { bubbles: true }));
+    })()`);
+  }
+
+  async click(button: string): Promise<void> {
+    const found = `[...document.querySelectorAll('button')].find((b) => b.textContent === ${JSON.stringify(button)})`;
+    await this.until(found);
+    const { x, y } = await this.evaluate<{ x: number; y: number }>(`(() => {
+      const button = ${found};
+      button.scrollIntoView({ block: 'center', behavior: 'instant' });
+      const { x, y, width, height } = button.getBoundingClientRect();
+      return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };
+    })()`);
+    const actions = [{ type: 'pointerMove', x, y }, { type: 'pointerDown', button: 0 }, { type: 'pointerUp', button: 0 }];
+    await this.#session.command('input.performActions', {
+      context: this.#context,
+      actions: [{ type: 'pointer', id: 'mouse', actions }],
+    });
+  }
+}
+
+async function addressOf(browser: ChildProcess): Promise<string> {
+  let said = '';
+  browser.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  let address: string | undefined;
+  await until(() => {
+    address = /WebDriver BiDi listening on (ws:\/\/\S+)/.exec(said)?.[1];
+    if (browser.exitCode !== null) throw new Error(`the browser ended: ${said}`);
+    return address !== undefined;
+  }, 'the browser listens');
+  return address ?? '';
+}
