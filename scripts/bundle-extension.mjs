@@ -14,7 +14,11 @@ const shared = (version) => ({
   version,
   default_locale: 'en',
   icons: { 16: 'icons/16.png', 32: 'icons/32.png', 48: 'icons/48.png', 128: 'icons/128.png' },
-  action: { default_popup: 'popup.html', default_title: '__MSG_name__', default_icon: { 16: 'icons/16.png', 32: 'icons/32.png' } },
+  action: {
+    default_popup: 'popup.html',
+    default_title: '__MSG_name__',
+    default_icon: { 16: 'icons/16.png', 32: 'icons/32.png' },
+  },
   options_ui: { page: 'options.html', open_in_tab: true },
   omnibox: { keyword: 'rb' },
   incognito: 'not_allowed',
@@ -27,7 +31,10 @@ const shared = (version) => ({
   host_permissions: ['http://127.0.0.1/*', 'http://localhost/*'],
   optional_permissions: ['history', 'bookmarks'],
   optional_host_permissions: ['http://*/*', 'https://*/*'],
-  content_security_policy: { extension_pages: "default-src 'self'; connect-src http: https:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+  content_security_policy: {
+    extension_pages:
+      "default-src 'self'; connect-src http: https:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  },
 });
 
 const own = {
@@ -91,7 +98,11 @@ export async function bundleExtension(root, outdir) {
     await build({
       ...common,
       format: 'esm',
-      entryPoints: ['extension/src/background.ts', ...pages.map((name) => `extension/src/ui/${name}.tsx`), 'extension/src/ui/ui.css'],
+      entryPoints: [
+        'extension/src/background.ts',
+        ...pages.map((name) => `extension/src/ui/${name}.tsx`),
+        'extension/src/ui/ui.css',
+      ],
       entryNames: '[name]',
     });
     // A content script is no module.

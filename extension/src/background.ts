@@ -2,6 +2,8 @@
  * The background program: a service worker in Chromium, an event page in Firefox. It owns the database and the icon, answers the
  * other parts, and is ended and started by the browser at any time: whatever it has to do later is a row and an alarm.
  */
+
+import { domainMatches } from '../../src/compute/web/domain-match.ts';
 import { browserSources, continueImport, pauseImport, startImport } from './import/import-browser.ts';
 import {
   askTab,
@@ -14,14 +16,21 @@ import {
   type Reply,
   type Request,
 } from './messages.ts';
-import { type Database, getMeta, noSendState, noTotals, openDatabase, putMeta, type SendState } from './queue/database.ts';
+import { openLink, readingSuggestions } from './omnibox.ts';
+import {
+  type Database,
+  getMeta,
+  noSendState,
+  noTotals,
+  openDatabase,
+  putMeta,
+  type SendState,
+} from './queue/database.ts';
 import { clearFailures, deleteItems, deleteTraces, enqueue, retryItem } from './queue/queue.ts';
 import { sendQueue } from './queue/send.ts';
 import { captureModeOf } from './rules/capture-mode.ts';
 import { canonicalAddress, exclusionOf, type RuleContext } from './rules/decide.ts';
-import { domainMatches } from '../../src/compute/web/domain-match.ts';
 import { ServiceClient } from './service/client.ts';
-import { openLink, readingSuggestions } from './omnibox.ts';
 import { readConnection, readSettings } from './settings.ts';
 
 /** How often the blacklist is read, minutes. */
@@ -156,7 +165,8 @@ async function pageState(url: string): Promise<PageState> {
 
 async function queueOverview(): Promise<QueueOverview> {
   const db = await database();
-  const of = (state: 'waiting' | 'sending' | 'refused') => IDBKeyRange.bound([state, 0, 0], [state, 9, Number.MAX_SAFE_INTEGER]);
+  const of = (state: 'waiting' | 'sending' | 'refused') =>
+    IDBKeyRange.bound([state, 0, 0], [state, 9, Number.MAX_SAFE_INTEGER]);
   const count = (state: 'waiting' | 'sending' | 'refused') => db.countFromIndex('items', 'order', of(state));
   const some = (state: 'waiting' | 'sending' | 'refused') => db.getAllFromIndex('items', 'order', of(state), listed);
   const [totals, state, waiting, sending, refused, refusedItems, sendingItems, waitingItems, log] = await Promise.all([
@@ -288,10 +298,7 @@ chrome.alarms.onAlarm.addListener(({ name }) => {
 chrome.storage.onChanged.addListener((changes) => {
   if (changes.connection?.newValue !== undefined) {
     // Another service, or another token: what failed before may succeed now.
-    void database()
-      .then(clearFailures)
-      .then(syncRules)
-      .then(sendSoon);
+    void database().then(clearFailures).then(syncRules).then(sendSoon);
   }
   void showState();
 });

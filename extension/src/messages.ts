@@ -42,7 +42,10 @@ export interface QueueOverview {
 /** To the background program. */
 export interface Messages {
   /** May this page be captured, and how? Asked before it is serialised. */
-  mayCapture: [{ url: string; byHand: boolean }, { allowed: CaptureMode } | Exclude<CaptureOutcome, { outcome: EnqueueOutcome }>];
+  mayCapture: [
+    { url: string; byHand: boolean },
+    { allowed: CaptureMode } | Exclude<CaptureOutcome, { outcome: EnqueueOutcome }>,
+  ];
   captured: [CapturedPage, CaptureOutcome];
   pageState: [{ url: string }, PageState];
   /** Save the page of a tab now; the address is used where no content script can be. */
@@ -65,21 +68,27 @@ export type Reply<Name extends MessageName> = Messages[Name][1];
 export interface TabMessages {
   captureNow: [null, CaptureOutcome | null];
   /** `outcome`: what came of the present view, once it was read. */
-  where: [null, { url: string; title: string; outcome: CaptureOutcome | null }];
+  where: [null, { url: string; title: string; about: string; outcome: CaptureOutcome | null }];
 }
 
 export type Envelope = { name: string; request: unknown };
 
 /** Ask the background program. Errors: where it cannot be reached or fails. */
 export async function ask<Name extends MessageName>(name: Name, request: Request<Name>): Promise<Reply<Name>> {
-  const answer: { reply: Reply<Name> } | { error: string } | undefined = await chrome.runtime.sendMessage({ name, request });
+  const answer: { reply: Reply<Name> } | { error: string } | undefined = await chrome.runtime.sendMessage({
+    name,
+    request,
+  });
   if (answer === undefined) throw new Error('nobody answered');
   if ('error' in answer) throw new Error(answer.error);
   return answer.reply;
 }
 
 /** Ask the content script of a tab; null where there is none. */
-export async function askTab<Name extends keyof TabMessages>(tabId: number, name: Name): Promise<TabMessages[Name][1] | null> {
+export async function askTab<Name extends keyof TabMessages>(
+  tabId: number,
+  name: Name,
+): Promise<TabMessages[Name][1] | null> {
   try {
     return (await chrome.tabs.sendMessage(tabId, { name, request: null }, { frameId: 0 })) ?? null;
   } catch {

@@ -19,8 +19,7 @@ export function linkToPassage({ canonical_url, chunks }: Pick<PageResult, 'canon
 
 /** Chromium reads descriptions as XML, Firefox as text. */
 const isChromium = (): boolean => chrome.runtime.getURL('').startsWith('chrome-extension:');
-const escapeXml = (text: string): string =>
-  text.replace(/[<>&'"]/g, (c) => `&#${c.charCodeAt(0)};`);
+const escapeXml = (text: string): string => text.replace(/[<>&'"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 export async function readingSuggestions(
   service: ServiceClient,

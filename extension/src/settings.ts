@@ -22,7 +22,10 @@ export const settings = z.strictObject({
   queueMegabytes: z._default(z.int().check(z.minimum(1), z.maximum(2000)), 200),
   onlyAllowed: z._default(z.boolean(), false),
   /** Sites and whether they are captured; with those below them. */
-  sites: z._default(z.record(siteName, siteSwitch).check(z.refine((sites) => Object.keys(sites).length <= maxSites)), {}),
+  sites: z._default(
+    z.record(siteName, siteSwitch).check(z.refine((sites) => Object.keys(sites).length <= maxSites)),
+    {},
+  ),
   /** Kinds of the built-in list that are not captured. */
   defaultKinds: z._default(z.array(z.enum(defaultKinds)), [...defaultKinds]),
   /** Ms since the epoch; `forever` until it is resumed. */

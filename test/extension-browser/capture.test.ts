@@ -16,7 +16,9 @@ async function textOf(service: RunningService, url: string): Promise<PageRespons
   return (await service.call<PageResponse>('GET', `/v1/pages/${body.pages[0].page_id}`)).body;
 }
 
-test('what is read in Chromium is kept as it is shown, and what must not be is not', { skip: skipChromium }, async (t) => {
+test('what is read in Chromium is kept as it is shown, and what must not be is not', {
+  skip: skipChromium,
+}, async (t) => {
   const service = await RunningService.start(t, withoutEntities);
   const site = await Site.open(t);
   const browser = await ChromiumWithExtension.start(t, site);
@@ -57,14 +59,17 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     assert.doesNotMatch(second.body_text ?? '', /tides tells/);
     assert.match(second.body_text ?? '', /What the view moons tells/);
   });
-  await t.test('open shadow roots and frames of the same origin are; what is closed, hidden, foreign or typed is not', async () => {
-    await read(`${news}/shadow`);
-    const text = (await textOf(service, `${news}/shadow`)).body_text ?? '';
-    for (const there of ['Light text', 'quartz', 'granite', 'amber', 'basalt']) assert.match(text, new RegExp(there));
-    for (const not of ['feldspar', 'marmalade', 'harbour', 'zebra', 'walnuts', 'obsidian', 'topaz', 'color: green']) {
-      assert.doesNotMatch(text, new RegExp(not));
-    }
-  });
+  await t.test(
+    'open shadow roots and frames of the same origin are; what is closed, hidden, foreign or typed is not',
+    async () => {
+      await read(`${news}/shadow`);
+      const text = (await textOf(service, `${news}/shadow`)).body_text ?? '';
+      for (const there of ['Light text', 'quartz', 'granite', 'amber', 'basalt']) assert.match(text, new RegExp(there));
+      for (const not of ['feldspar', 'marmalade', 'harbour', 'zebra', 'walnuts', 'obsidian', 'topaz', 'color: green']) {
+        assert.doesNotMatch(text, new RegExp(not));
+      }
+    },
+  );
   await t.test('a page of 20 MB, cut', async () => {
     await read(`${news}/huge`);
     const page = await textOf(service, `${news}/huge`);
@@ -102,7 +107,9 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     await options.getByRole('button', { name: 'Resume' }).waitFor();
     await options.close();
     await readInVain(`${news}/article/pauses`);
-    const state = await browser.ask<{ exclusion: { rule: string } | null }>('pageState', { url: `${news}/article/pauses` });
+    const state = await browser.ask<{ exclusion: { rule: string } | null }>('pageState', {
+      url: `${news}/article/pauses`,
+    });
     assert.equal(state.exclusion?.rule, 'paused');
     const popup = await browser.popupOf(`${news}/article/pauses`);
     await popup.getByRole('button', { name: 'Save now' }).click();
@@ -110,6 +117,7 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     await popup.close();
   });
   await t.test('each of them once', async () => {
-    for (const { canonical_url, visit_count } of (await pagesOf(service)).values()) assert.equal(visit_count, 1, canonical_url);
+    for (const { canonical_url, visit_count } of (await pagesOf(service)).values())
+      assert.equal(visit_count, 1, canonical_url);
   });
 });

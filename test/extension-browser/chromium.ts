@@ -106,7 +106,13 @@ export class ChromiumWithExtension {
       await page.getByLabel(`Remove the rule for ${site}`).waitFor();
     }
     await until(
-      () => page.evaluate(async () => (await chrome.storage.local.get<{ settings: { activeSeconds: number } }>()).settings?.activeSeconds ?? 10).then((found) => seconds === undefined || found === seconds),
+      () =>
+        page
+          .evaluate(
+            async () =>
+              (await chrome.storage.local.get<{ settings: { activeSeconds: number } }>()).settings?.activeSeconds ?? 10,
+          )
+          .then((found) => seconds === undefined || found === seconds),
       'the options are stored',
     );
     await page.close();

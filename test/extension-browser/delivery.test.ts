@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
-import type { PageListResponse } from '../../src/domain/page.ts';
 import type { QueueOverview } from '../../extension/src/messages.ts';
+import type { PageListResponse } from '../../src/domain/page.ts';
 import { RunningService, type Scope, until, withoutEntities } from '../process/service.ts';
 import { ChromiumWithExtension, skipChromium } from './chromium.ts';
 import { Site } from './site.ts';
@@ -53,7 +53,9 @@ async function queuePages(browser: ChromiumWithExtension, count: number): Promis
   return Array.from({ length: count }, (_, n) => `http://many.example.org/queued/${n}`);
 }
 
-test('a browser that is killed with 200 pages queued, and starts again: all arrive once', { skip: skipChromium }, async (t) => {
+test('a browser that is killed with 200 pages queued, and starts again: all arrive once', {
+  skip: skipChromium,
+}, async (t) => {
   const service = await RunningService.start(t, await fixedPort());
   const site = await Site.open(t);
   const profile = profileOf(t);
@@ -110,7 +112,10 @@ test('the service is away while 32 real pages are read, and starts at the end', 
 }, async (t) => {
   const service = await RunningService.start(t, await fixedPort());
   const site = await Site.open(t);
-  const files = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8').trim().split('\n').map((line): { file: string } => JSON.parse(line));
+  const files = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line): { file: string } => JSON.parse(line));
   for (const { file } of files) site.pages.set(`/${file}`, readFileSync(join(realPagesDir, file), 'utf8'));
   const browser = await ChromiumWithExtension.start(t, site);
   await browser.pair(service);
@@ -118,7 +123,9 @@ test('the service is away while 32 real pages are read, and starts at the end', 
   await service.stop();
   const tab = await browser.context.newPage();
   // The pages' own pictures and scripts are nowhere.
-  await tab.route('**', (route) => (new URL(route.request().url()).host === 'real.example.org' ? route.continue() : route.abort()));
+  await tab.route('**', (route) =>
+    new URL(route.request().url()).host === 'real.example.org' ? route.continue() : route.abort(),
+  );
   const read: string[] = [];
   const left: string[] = [];
   for (const { file } of files) {
@@ -131,7 +138,10 @@ test('the service is away while 32 real pages are read, and starts at the end', 
     const url = `http://real.example.org/${file}`;
     await until(async () => {
       const answer = await popup.evaluate(
-        (url) => chrome.runtime.sendMessage({ name: 'pageState', request: { url } }) as Promise<{ reply: { item: unknown; exclusion: unknown } }>,
+        (url) =>
+          chrome.runtime.sendMessage({ name: 'pageState', request: { url } }) as Promise<{
+            reply: { item: unknown; exclusion: unknown };
+          }>,
         url,
       );
       state = answer.reply;

@@ -8,7 +8,9 @@ import { RunningService, until, withoutEntities } from '../process/service.ts';
 import { FirefoxWithExtension, skipFirefox } from './firefox.ts';
 import { Site } from './site.ts';
 
-test('what is read in Firefox is kept as it is shown, and what must not be is not', { skip: skipFirefox }, async (t) => {
+test('what is read in Firefox is kept as it is shown, and what must not be is not', {
+  skip: skipFirefox,
+}, async (t) => {
   const free = createServer();
   await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
   const address = free.address();
@@ -101,6 +103,9 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     const after = await visits();
     assert.equal(after[glanced], 1);
     for (const [url, count] of Object.entries(before)) assert.equal(after[url], count, url);
-    assert.equal(Object.keys(after).some((url) => /login|banking|127\.0\.0\.1/.test(url)), false);
+    assert.equal(
+      Object.keys(after).some((url) => /login|banking|127\.0\.0\.1/.test(url)),
+      false,
+    );
   });
 });

@@ -75,9 +75,18 @@ export class FirefoxWithExtension {
       'extensions.webextOptionalPermissionPrompts': false,
       'remote.prefs.recommended': true,
     };
-    const lines = Object.entries(preferences).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
+    const lines = Object.entries(preferences).map(
+      ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
+    );
     writeFileSync(join(profile, 'user.js'), lines.join('\n'));
-    const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', '--remote-allow-system-access'];
+    const args = [
+      '--headless',
+      '--no-remote',
+      '--profile',
+      profile,
+      '--remote-debugging-port=0',
+      '--remote-allow-system-access',
+    ];
     const browser = spawn(firefoxPath, [...args, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] });
     scope.after(async () => {
       if (browser.exitCode === null) {
@@ -153,7 +162,9 @@ export class FirefoxTab {
 
   /** Type into the input that a label's text begins with. */
   async fill(label: string, text: string): Promise<void> {
-    await this.until(`[...document.querySelectorAll('label')].find((l) => l.textContent.startsWith(${JSON.stringify(label)}))`);
+    await this.until(
+      `[...document.querySelectorAll('label')].find((l) => l.textContent.startsWith(${JSON.stringify(label)}))`,
+    );
     await this.evaluate(`(() => {
       const input = [...document.querySelectorAll('label')].find((l) => l.textContent.startsWith(${JSON.stringify(label)})).querySelector('input');
       input.value = ${JSON.stringify(text)};
@@ -170,7 +181,11 @@ export class FirefoxTab {
       const { x, y, width, height } = button.getBoundingClientRect();
       return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };
     })()`);
-    const actions = [{ type: 'pointerMove', x, y }, { type: 'pointerDown', button: 0 }, { type: 'pointerUp', button: 0 }];
+    const actions = [
+      { type: 'pointerMove', x, y },
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ];
     await this.#session.command('input.performActions', {
       context: this.#context,
       actions: [{ type: 'pointer', id: 'mouse', actions }],

@@ -6,7 +6,8 @@ import type { Scope } from '../process/service.ts';
 const paragraphs = (topic: string, count = 12): string =>
   Array.from(
     { length: count },
-    (_, n) => `<p>Paragraph ${n} about ${topic}: herons wade slowly, and the ${topic} of the valley is told in part ${n}.</p>`,
+    (_, n) =>
+      `<p>Paragraph ${n} about ${topic}: herons wade slowly, and the ${topic} of the valley is told in part ${n}.</p>`,
   ).join('');
 
 export const article = (topic: string, more = ''): string =>

@@ -99,6 +99,12 @@ async function step(): Promise<void> {
   if (!of.settled && of.timer.isRead(rule)) await settleRead(of);
 }
 
+/** What the page says that it is about: by it others are found that were read. */
+function aboutPage(): string {
+  const description = document.querySelector('meta[name="description"]')?.getAttribute('content');
+  return (description ?? document.querySelector('article p, main p')?.textContent ?? '').trim().slice(0, 300);
+}
+
 function stop(): void {
   clearInterval(steps);
   steps = undefined;
@@ -127,7 +133,8 @@ function start(): void {
     if (persisted) view = new View();
   });
   chrome.runtime.onMessage.addListener((message: Envelope, _sender, answer) => {
-    if (message.name === 'where') answer({ url: location.href, title: document.title, outcome: view.outcome });
+    if (message.name === 'where')
+      answer({ url: location.href, title: document.title, about: aboutPage(), outcome: view.outcome });
     if (message.name !== 'captureNow') return false;
     if (pageAddress(location.href) !== view.address) view = new View();
     capture(view, true).then(answer, () => answer(null));

@@ -60,6 +60,9 @@ export class ReadingTimer {
   }
 
   isRead({ activeMs, scrollShare }: ReadingRule): boolean {
-    return this.#activeMs >= activeMs || (this.#share >= scrollShare && this.#activeMs >= Math.min(activeMs, leastScrolledMs));
+    return (
+      this.#activeMs >= activeMs ||
+      (this.#share >= scrollShare && this.#activeMs >= Math.min(activeMs, leastScrolledMs))
+    );
   }
 }

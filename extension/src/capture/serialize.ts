@@ -29,7 +29,8 @@ export interface Serialized {
   secretField: boolean;
 }
 
-const escapeText = (text: string): string => text.replace(/[&<>]/g, (c) => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;'));
+const escapeText = (text: string): string =>
+  text.replace(/[&<>]/g, (c) => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;'));
 const escapeValue = (text: string): string => text.replace(/[&"]/g, (c) => (c === '&' ? '&amp;' : '&quot;'));
 
 /** False for what has no box and is not there for its children either, such as `display: none` and what is closed. */
@@ -45,7 +46,8 @@ const cardNames = /card.?num|cardnumber|\bcc.?num|\bcvc\b|\bcvv2?\b|security.?co
 function asksForSecret(input: Element): boolean {
   if (input.getAttribute('type')?.toLowerCase() === 'password') return true;
   const autocomplete = input.getAttribute('autocomplete') ?? '';
-  if (autocomplete.split(/\s+/).some((token) => cardTokens.test(token) || /^(?:current|new)-password$/i.test(token))) return true;
+  if (autocomplete.split(/\s+/).some((token) => cardTokens.test(token) || /^(?:current|new)-password$/i.test(token)))
+    return true;
   return ['name', 'id'].some((name) => cardNames.test(input.getAttribute(name) ?? ''));
 }
 
@@ -175,7 +177,8 @@ function writeHead(document: Document, out: Writer): void {
   out.text(document.title);
   out.end('title');
   for (const meta of document.querySelectorAll('meta[name], meta[property], meta[itemprop]')) {
-    if (!/csrf|token|nonce|verification/i.test(meta.getAttribute('name') ?? '')) out.markup(`<meta${attributesOf(meta)}>`);
+    if (!/csrf|token|nonce|verification/i.test(meta.getAttribute('name') ?? ''))
+      out.markup(`<meta${attributesOf(meta)}>`);
   }
   const canonical = document.querySelector('link[rel="canonical"]')?.getAttribute('href');
   if (canonical) out.markup(`<link rel="canonical" href="${escapeValue(canonical.slice(0, longestAttribute))}">`);

@@ -100,12 +100,19 @@ async function nextStep({ historyBefore, bookmarksFrom }: ImportState, sources: 
   if (bookmarksFrom !== null) {
     const all = await sources.bookmarks();
     const end = bookmarksFrom + chunkSize;
-    return { entries: all.slice(bookmarksFrom, end), next: { historyBefore, bookmarksFrom: end < all.length ? end : null } };
+    return {
+      entries: all.slice(bookmarksFrom, end),
+      next: { historyBefore, bookmarksFrom: end < all.length ? end : null },
+    };
   }
   return null;
 }
 
-async function queueEntry(transaction: Transaction, entry: Entry, rules: RuleContext): Promise<'queued' | 'excluded' | 'known'> {
+async function queueEntry(
+  transaction: Transaction,
+  entry: Entry,
+  rules: RuleContext,
+): Promise<'queued' | 'excluded' | 'known'> {
   const canonical = canonicalAddress(entry.url)?.url;
   if (canonical === undefined || exclusionOf(entry.url, rules) !== null) return 'excluded';
   const imported = transaction.objectStore('imported');
@@ -127,7 +134,10 @@ export async function continueImport(
   for (;;) {
     const state = await getMeta(database, 'import');
     if (state?.status !== 'running') return;
-    const waiting = IDBKeyRange.bound(['waiting', rankOf.import, 0], ['waiting', rankOf.import, Number.MAX_SAFE_INTEGER]);
+    const waiting = IDBKeyRange.bound(
+      ['waiting', rankOf.import, 0],
+      ['waiting', rankOf.import, Number.MAX_SAFE_INTEGER],
+    );
     if ((await database.countFromIndex('items', 'order', waiting)) >= mostWaiting) return;
     if ((await database.count('items')) + chunkSize > maxItems) return;
     const step = await nextStep(state, sources);

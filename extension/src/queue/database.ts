@@ -154,11 +154,18 @@ export async function readMeta<Name extends keyof Metas>(
   return (await from.get(name)) as Metas[Name] | undefined;
 }
 
-export async function getMeta<Name extends keyof Metas>(database: Database, name: Name): Promise<Metas[Name] | undefined> {
+export async function getMeta<Name extends keyof Metas>(
+  database: Database,
+  name: Name,
+): Promise<Metas[Name] | undefined> {
   return readMeta({ get: (key) => database.get('meta', key) }, name);
 }
 
-export async function putMeta<Name extends keyof Metas>(database: Database, name: Name, value: Metas[Name]): Promise<void> {
+export async function putMeta<Name extends keyof Metas>(
+  database: Database,
+  name: Name,
+  value: Metas[Name],
+): Promise<void> {
   await transact(database, async (transaction) => {
     await transaction.objectStore('meta').put(value, name);
   });

@@ -29,7 +29,10 @@ export interface ReadPage {
 
 export type EnqueueOutcome = 'queued' | 'same_visit' | 'no_room';
 
-async function addTotals(transaction: Transaction, change: { items?: number; units?: number; dropped?: number }): Promise<void> {
+async function addTotals(
+  transaction: Transaction,
+  change: { items?: number; units?: number; dropped?: number },
+): Promise<void> {
   const metas = transaction.objectStore('meta');
   const totals = (await readMeta(metas, 'totals')) ?? noTotals;
   await metas.put(
@@ -75,7 +78,10 @@ export async function insertItem(
   now: number,
 ): Promise<void> {
   const size = html?.length ?? 0;
-  const row = { ...page, state: 'waiting', rank, queuedAt: now, size, attempts: 0, reason: null } satisfies Omit<QueuedItem, 'id'>;
+  const row = { ...page, state: 'waiting', rank, queuedAt: now, size, attempts: 0, reason: null } satisfies Omit<
+    QueuedItem,
+    'id'
+  >;
   // The database gives the id.
   const id = await transaction.objectStore('items').add(row as QueuedItem);
   if (html !== null) await transaction.objectStore('bodies').put(html, id);
@@ -195,7 +201,12 @@ async function trimLog(transaction: Transaction): Promise<void> {
 }
 
 /** Sending failed: say why, and when to try again. */
-export function noteFailure(database: Database, problem: NonNullable<SendState['problem']>, waitMs: (failures: number) => number, now: number): Promise<SendState> {
+export function noteFailure(
+  database: Database,
+  problem: NonNullable<SendState['problem']>,
+  waitMs: (failures: number) => number,
+  now: number,
+): Promise<SendState> {
   return transact(database, async (transaction) => {
     const metas = transaction.objectStore('meta');
     const failures = ((await readMeta(metas, 'send')) ?? noSendState).failures + 1;
@@ -216,7 +227,8 @@ export function clearFailures(database: Database): Promise<void> {
 export function retryItem(database: Database, id: number): Promise<void> {
   return transact(database, async (transaction) => {
     const item = await transaction.objectStore('items').get(id);
-    if (item?.state === 'refused') await transaction.objectStore('items').put({ ...item, state: 'waiting', reason: null });
+    if (item?.state === 'refused')
+      await transaction.objectStore('items').put({ ...item, state: 'waiting', reason: null });
   });
 }
 

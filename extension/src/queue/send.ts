@@ -33,7 +33,14 @@ function ingestItemOf({ item, html }: BatchItem): IngestItem {
 }
 
 /** Problems after which it is known that nothing was taken in. */
-const nothingTaken = new Set<Problem['problem']>(['unauthorized', 'forbidden', 'rate_limited', 'not_found', 'too_large', 'invalid']);
+const nothingTaken = new Set<Problem['problem']>([
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'not_found',
+  'too_large',
+  'invalid',
+]);
 
 const told: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
   unreachable: 'unreachable',
@@ -93,7 +100,9 @@ async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Pr
     if (batch.length > 1) {
       // One of them is at fault; the others are not to suffer.
       const half = batch.length >> 1;
-      return (await sendBatch(dependencies, batch.slice(0, half))) ?? (await sendBatch(dependencies, batch.slice(half)));
+      return (
+        (await sendBatch(dependencies, batch.slice(0, half))) ?? (await sendBatch(dependencies, batch.slice(half)))
+      );
     }
     await settle(database, [{ id: batch[0].item.id, fate: { to: 'refused', reason: answer.detail } }], {
       now: now(),
@@ -111,7 +120,11 @@ async function settleResults(
 ): Promise<SendState | null> {
   const { database, now } = dependencies;
   if (!Array.isArray(results) || results.length !== batch.length) {
-    return fail(dependencies, { problem: 'failing', detail: 'the answer has not a result for each page', retryAfterMs: null });
+    return fail(dependencies, {
+      problem: 'failing',
+      detail: 'the answer has not a result for each page',
+      retryAfterMs: null,
+    });
   }
   const fates = batch.map(({ item }, at) => ({ id: item.id, fate: fateOf(results[at]) }));
   await settle(database, fates, { now: now(), succeeded: true });

@@ -55,7 +55,10 @@ function switchOf(domain: string, sites: Settings['sites']): { site: string; to:
 }
 
 /** The first rule that keeps a page from being captured; null where it may be. */
-export function exclusionOf(url: string, { settings, blacklist, now, byHand = false }: RuleContext): ExclusionRule | null {
+export function exclusionOf(
+  url: string,
+  { settings, blacklist, now, byHand = false }: RuleContext,
+): ExclusionRule | null {
   const canonical = /^https?:/i.test(url) ? canonicalAddress(url) : null;
   if (canonical === null) return { rule: 'scheme' };
   const { domain } = canonical;

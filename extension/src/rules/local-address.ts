@@ -1,7 +1,19 @@
 /** Which hosts are of this machine or of a private network: what is shown there is for few eyes, and no address for others. */
 
 /** Names that are never public: RFC 6761, RFC 6762, RFC 8375, and what routers and companies use. */
-const localSuffixes = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'home.arpa', 'test', 'invalid', 'onion'];
+const localSuffixes = [
+  'localhost',
+  'local',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'home.arpa',
+  'test',
+  'invalid',
+  'onion',
+];
 
 /** Special-purpose ranges of RFC 6890 that are private, link-local, shared or loopback. */
 function isPrivateIpv4(host: string): boolean {

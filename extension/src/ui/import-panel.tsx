@@ -44,7 +44,15 @@ export function ImportPanel() {
       {refused && <Notice kind="warn">{t('import_refused')}</Notice>}
       {state && (
         <div role="status">
-          <p>{t('import_counts', numberOf(state.seen), numberOf(state.queued), numberOf(state.excluded), numberOf(state.known))}</p>
+          <p>
+            {t(
+              'import_counts',
+              numberOf(state.seen),
+              numberOf(state.queued),
+              numberOf(state.excluded),
+              numberOf(state.known),
+            )}
+          </p>
           {overview && overview.counts.waiting + overview.counts.sending > 0 ? (
             <>
               <progress

@@ -5,14 +5,36 @@ import { normalizeDomain } from '../../../src/compute/web/domain-match.ts';
 import { ask, type QueueOverview } from '../messages.ts';
 import type { QueuedItem } from '../queue/database.ts';
 import { defaultKinds } from '../rules/default-sites.ts';
-import { changeSettings, readConnection, readSettings, type Settings, settings as settingsSchema, switchSite, writeConnection } from '../settings.ts';
+import {
+  changeSettings,
+  readConnection,
+  readSettings,
+  type Settings,
+  settings as settingsSchema,
+  switchSite,
+  writeConnection,
+} from '../settings.ts';
 import { ImportPanel } from './import-panel.tsx';
 import { describeDocument, Notice, numberOf, problemText, t, timeOf, useLoaded, useTicks } from './parts.tsx';
 
 type Change = (change: Partial<Settings>) => void;
 const refreshMs = 2000;
 
-function NumberField({ name, value, min, max, step, change }: { name: string; value: number; min: number; max: number; step: number; change: (value: number) => void }) {
+function NumberField({
+  name,
+  value,
+  min,
+  max,
+  step,
+  change,
+}: {
+  name: string;
+  value: number;
+  min: number;
+  max: number;
+  step: number;
+  change: (value: number) => void;
+}) {
   return (
     <label class="field">
       <span>{t(name)}</span>
@@ -29,9 +51,30 @@ function Reading({ settings, change }: { settings: Settings; change: Change }) {
   return (
     <section aria-labelledby="reading">
       <h2 id="reading">{t('section_reading')}</h2>
-      <NumberField name="active_seconds" value={settings.activeSeconds} min={1} max={600} step={1} change={(activeSeconds) => change({ activeSeconds })} />
-      <NumberField name="scroll_share" value={Math.round(settings.scrollShare * 100)} min={10} max={100} step={5} change={(percent) => change({ scrollShare: percent / 100 })} />
-      <NumberField name="queue_megabytes" value={settings.queueMegabytes} min={1} max={2000} step={1} change={(queueMegabytes) => change({ queueMegabytes })} />
+      <NumberField
+        name="active_seconds"
+        value={settings.activeSeconds}
+        min={1}
+        max={600}
+        step={1}
+        change={(activeSeconds) => change({ activeSeconds })}
+      />
+      <NumberField
+        name="scroll_share"
+        value={Math.round(settings.scrollShare * 100)}
+        min={10}
+        max={100}
+        step={5}
+        change={(percent) => change({ scrollShare: percent / 100 })}
+      />
+      <NumberField
+        name="queue_megabytes"
+        value={settings.queueMegabytes}
+        min={1}
+        max={2000}
+        step={1}
+        change={(queueMegabytes) => change({ queueMegabytes })}
+      />
     </section>
   );
 }
@@ -60,7 +103,13 @@ function Sites({ settings, changed }: { settings: Settings; changed: () => void 
           add('on');
         }}
       >
-        <input type="text" value={typed} placeholder="example.org" aria-label={t('site_name')} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+        <input
+          type="text"
+          value={typed}
+          placeholder="example.org"
+          aria-label={t('site_name')}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
         <button type="submit">{t('always_capture')}</button>
         <button type="button" onClick={() => add('off')}>
           {t('never_capture')}
@@ -72,7 +121,12 @@ function Sites({ settings, changed }: { settings: Settings; changed: () => void 
           <li key={site}>
             <span>{site}</span>
             <span class={`tag ${to}`}>{t(to === 'on' ? 'site_on' : 'site_off')}</span>
-            <button type="button" class="plain" aria-label={t('remove_site', site)} onClick={() => void switchSite(site, null).then(changed)}>
+            <button
+              type="button"
+              class="plain"
+              aria-label={t('remove_site', site)}
+              onClick={() => void switchSite(site, null).then(changed)}
+            >
               {t('remove')}
             </button>
           </li>
@@ -85,14 +139,20 @@ function Sites({ settings, changed }: { settings: Settings; changed: () => void 
 function Rules({ settings, change, changed }: { settings: Settings; change: Change; changed: () => void }) {
   const toggle = (kind: (typeof defaultKinds)[number]) => {
     const has = settings.defaultKinds.includes(kind);
-    change({ defaultKinds: defaultKinds.filter((each) => (each === kind ? !has : settings.defaultKinds.includes(each))) });
+    change({
+      defaultKinds: defaultKinds.filter((each) => (each === kind ? !has : settings.defaultKinds.includes(each))),
+    });
   };
   return (
     <section aria-labelledby="rules">
       <h2 id="rules">{t('section_rules')}</h2>
       <p class="hint">{t('rules_hint')}</p>
       <label class="switch">
-        <input type="checkbox" role="switch" checked={settings.onlyAllowed} onChange={() => change({ onlyAllowed: !settings.onlyAllowed })} />
+        <input
+          type="checkbox"
+          checked={settings.onlyAllowed}
+          onChange={() => change({ onlyAllowed: !settings.onlyAllowed })}
+        />
         {t('only_allowed')}
       </label>
       <fieldset>
@@ -143,7 +203,15 @@ function Queue({ overview, changed }: { overview: QueueOverview; changed: () => 
   return (
     <section aria-labelledby="queue">
       <h2 id="queue">{t('section_queue')}</h2>
-      <p>{t('queue_counts', numberOf(counts.waiting), numberOf(counts.sending), numberOf(counts.refused), numberOf(Math.ceil(totals.units / 500_000)))}</p>
+      <p>
+        {t(
+          'queue_counts',
+          numberOf(counts.waiting),
+          numberOf(counts.sending),
+          numberOf(counts.refused),
+          numberOf(Math.ceil(totals.units / 500_000)),
+        )}
+      </p>
       {problem !== null && (
         <Notice kind="warn">
           {problem} {send.problem?.detail} {send.notBefore > Date.now() && t('next_try', timeOf(send.notBefore))}
@@ -179,7 +247,8 @@ function Queue({ overview, changed }: { overview: QueueOverview; changed: () => 
         <ul class="log">
           {log.map(({ id, url, title, visitedAt, outcome }) => (
             <li key={id}>
-              <a href={url}>{title || url}</a> <span class="hint">{timeOf(visitedAt)}</span> <span class="tag">{t(`sent_${outcome}`)}</span>
+              <a href={url}>{title || url}</a> <span class="hint">{timeOf(visitedAt)}</span>{' '}
+              <span class="tag">{t(`sent_${outcome}`)}</span>
             </li>
           ))}
         </ul>

@@ -104,7 +104,9 @@ export function Results({ results, label }: { results: readonly PageResult[]; la
               <span class="title">{result.title ?? result.canonical_url}</span>
               <span class="site">{result.domain}</span>
               {chunk && chunk.snippet.text !== '' && (
-                <span class="passage">{[...highlighted(chunk.snippet.text, chunk.snippet.start, chunk.highlights)]}</span>
+                <span class="passage">
+                  {[...highlighted(chunk.snippet.text, chunk.snippet.start, chunk.highlights)]}
+                </span>
               )}
             </a>
           </li>

@@ -4,8 +4,26 @@ import { useState } from 'preact/hooks';
 import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
 import { siteOf } from '../rules/decide.ts';
 import { ServiceClient } from '../service/client.ts';
-import { changeSettings, type Connection, readConnection, readSettings, type Settings, switchSite } from '../settings.ts';
-import { dateOf, describeDocument, Notice, numberOf, outcomeText, problemText, Results, ruleText, t, useLoaded } from './parts.tsx';
+import {
+  type Connection,
+  changeSettings,
+  readConnection,
+  readSettings,
+  type Settings,
+  switchSite,
+} from '../settings.ts';
+import {
+  dateOf,
+  describeDocument,
+  Notice,
+  numberOf,
+  outcomeText,
+  problemText,
+  Results,
+  ruleText,
+  t,
+  useLoaded,
+} from './parts.tsx';
 import { SearchBox } from './search-box.tsx';
 
 const hourMs = 3600_000;
@@ -15,6 +33,7 @@ interface Tab {
   id: number;
   url: string;
   title: string;
+  about: string;
   /** What its content script found out. */
   outcome: CaptureOutcome | null;
 }
@@ -25,26 +44,36 @@ const parameters = new URLSearchParams(location.search);
 async function currentTab(): Promise<Tab | null> {
   if (parameters.has('search')) return null;
   const given = Number(parameters.get('tab'));
-  const tab = given > 0 ? await chrome.tabs.get(given) : (await chrome.tabs.query({ active: true, currentWindow: true }))[0];
+  const tab =
+    given > 0 ? await chrome.tabs.get(given) : (await chrome.tabs.query({ active: true, currentWindow: true }))[0];
   if (tab?.id === undefined) return null;
   const here = await askTab(tab.id, 'where');
   const url = here?.url ?? tab.url ?? '';
-  return /^https?:/.test(url) ? { id: tab.id, url, title: here?.title ?? tab.title ?? '', outcome: here?.outcome ?? null } : null;
+  if (!/^https?:/.test(url)) return null;
+  const { title = tab.title ?? '', about = '', outcome = null } = here ?? {};
+  return { id: tab.id, url, title, about, outcome };
 }
 
-function connectionOf(state: PageState | undefined, connection: Connection): { kind: 'good' | 'warn' | 'bad'; text: string } {
+function connectionOf(
+  state: PageState | undefined,
+  connection: Connection,
+): { kind: 'good' | 'warn' | 'bad'; text: string } {
   const problem = state?.send.problem;
   if (!problem) return { kind: 'good', text: t('connected', connection.library ?? connection.name) };
   const severe = problem.kind === 'unauthorized' || problem.kind === 'forbidden' || problem.kind === 'full';
   return { kind: severe ? 'bad' : 'warn', text: problemText(state.send) ?? '' };
 }
 
-function stateText({ exclusion, item, sent }: PageState, { outcome }: Tab): { kind: 'good' | 'warn' | 'quiet' | 'bad'; text: string } {
+function stateText(
+  { exclusion, item, sent }: PageState,
+  { outcome }: Tab,
+): { kind: 'good' | 'warn' | 'quiet' | 'bad'; text: string } {
   if (item?.state === 'refused') return { kind: 'bad', text: t('page_refused', item.reason ?? '') };
   if (item) return { kind: 'warn', text: t('page_queued') };
   if (sent) return { kind: 'good', text: t('page_sent', dateOf(sent.visitedAt)) };
   if (exclusion) return { kind: 'quiet', text: ruleText(exclusion) };
-  if (outcome?.outcome === 'excluded' && outcome.rule.rule === 'secret_field') return { kind: 'quiet', text: outcomeText(outcome) };
+  if (outcome?.outcome === 'excluded' && outcome.rule.rule === 'secret_field')
+    return { kind: 'quiet', text: outcomeText(outcome) };
   if (outcome?.outcome === 'no_room') return { kind: 'bad', text: outcomeText(outcome) };
   return { kind: 'quiet', text: t('page_not_yet') };
 }
@@ -67,7 +96,10 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
       </button>
     );
   }
-  if (site !== null && (exclusion?.rule === 'local' || exclusion?.rule === 'kind' || exclusion?.rule === 'only_allowed')) {
+  if (
+    site !== null &&
+    (exclusion?.rule === 'local' || exclusion?.rule === 'kind' || exclusion?.rule === 'only_allowed')
+  ) {
     return (
       <button type="button" onClick={click(() => switchSite(site, 'on'))}>
         {t('allow_site', site)}
@@ -81,12 +113,7 @@ function SiteSwitch({ site, settings, done }: { site: string; settings: Settings
   const off = settings.sites[site] === 'off';
   return (
     <label class="switch">
-      <input
-        type="checkbox"
-        role="switch"
-        checked={!off}
-        onChange={() => void switchSite(site, off ? null : 'off').then(done)}
-      />
+      <input type="checkbox" checked={!off} onChange={() => void switchSite(site, off ? null : 'off').then(done)} />
       {t('capture_site', site)}
     </label>
   );
@@ -100,7 +127,9 @@ function Forget({ tab, client, done }: { tab: Tab; client: ServiceClient; done: 
     const answer = await client.forget(target);
     if (answer.problem === null) await ask('forgetHere', target);
     setAsking(null);
-    done(answer.problem === null ? t('forgotten', numberOf(answer.body.pages_purged)) : t('forget_failed', answer.detail));
+    done(
+      answer.problem === null ? t('forgotten', numberOf(answer.body.pages_purged)) : t('forget_failed', answer.detail),
+    );
   };
   if (asking !== null) {
     return (
@@ -127,7 +156,19 @@ function Forget({ tab, client, done }: { tab: Tab; client: ServiceClient; done: 
   );
 }
 
-function ThisPage({ tab, client, state, settings, changed }: { tab: Tab; client: ServiceClient; state: PageState; settings: Settings; changed: () => void }) {
+function ThisPage({
+  tab,
+  client,
+  state,
+  settings,
+  changed,
+}: {
+  tab: Tab;
+  client: ServiceClient;
+  state: PageState;
+  settings: Settings;
+  changed: () => void;
+}) {
   const [said, setSaid] = useState<string | null>(null);
   const page = useLoaded(() => client.pageOf(tab.url), [tab.url, state]);
   const known = page?.problem === null ? page.body.pages.at(0) : undefined;
@@ -168,9 +209,11 @@ function ThisPage({ tab, client, state, settings, changed }: { tab: Tab; client:
 }
 
 function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
-  const answer = useLoaded(() => client.search(tab.title || tab.url, mostRelated + 1), [tab.url]);
+  const answer = useLoaded(() => client.search(`${tab.title || tab.url} ${tab.about}`, mostRelated + 1), [tab.url]);
   if (answer?.problem !== null) return null;
-  const others = answer.body.results.filter(({ canonical_url, title }) => canonical_url !== tab.url && title !== tab.title);
+  const others = answer.body.results.filter(
+    ({ canonical_url, title }) => canonical_url !== tab.url && title !== tab.title,
+  );
   if (others.length === 0) return null;
   return (
     <section aria-label={t('related')}>
@@ -217,7 +260,7 @@ function Popup() {
     return (
       <main>
         <Notice kind="bad">{t('not_paired')}</Notice>
-        <a class="button main" href="welcome.html" target="_blank">
+        <a class="button main" href="welcome.html" target="_blank" rel="noopener">
           {t('pair_now')}
         </a>
       </main>
@@ -228,14 +271,18 @@ function Popup() {
     <main>
       <header>
         <Notice kind={kind}>{text}</Notice>
-        {totals.totals.items > 0 && <a href="options.html#queue" target="_blank">{t('in_queue', numberOf(totals.totals.items))}</a>}
+        {totals.totals.items > 0 && (
+          <a href="options.html#queue" target="_blank" rel="noopener">
+            {t('in_queue', numberOf(totals.totals.items))}
+          </a>
+        )}
       </header>
       <SearchBox client={client} initial={parameters.get('search') ?? ''} />
       {tab && state && <ThisPage tab={tab} client={client} state={state} settings={settings} changed={changed} />}
       {tab && <Related tab={tab} client={client} />}
       <footer>
         <Pause settings={settings} changed={changed} />
-        <a href="options.html" target="_blank">
+        <a href="options.html" target="_blank" rel="noopener">
           {t('options')}
         </a>
       </footer>

@@ -44,7 +44,9 @@ export function SearchBox({ client, initial }: { client: ServiceClient; initial:
         autofocus
         onInput={({ currentTarget }) => setQuery(currentTarget.value)}
       />
-      {found.state === 'results' && found.results.length > 0 && <Results results={found.results} label={t('results')} />}
+      {found.state === 'results' && found.results.length > 0 && (
+        <Results results={found.results} label={t('results')} />
+      )}
       {found.state === 'results' && found.results.length === 0 && <Notice kind="quiet">{t('nothing_found')}</Notice>}
       {found.state === 'problem' && <Notice kind="bad">{t('search_failed', found.detail)}</Notice>}
     </search>

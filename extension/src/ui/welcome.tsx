@@ -53,7 +53,12 @@ function PairForm({ paired }: { paired: () => void }) {
   const byCode = async (origin: string): Promise<Connection | string> => {
     const answer = await pair(origin, code.trim().toUpperCase(), name.trim() || browserName());
     if (answer.problem !== null) return pairProblem(answer);
-    return connectionSchema.parse({ address: origin, token: answer.body.token, name: answer.body.name, library: answer.body.library });
+    return connectionSchema.parse({
+      address: origin,
+      token: answer.body.token,
+      name: answer.body.name,
+      library: answer.body.library,
+    });
   };
   const byToken = async (origin: string): Promise<Connection | string> => {
     const made = connectionSchema.parse({ address: origin, token, name, library: null });
@@ -100,11 +105,21 @@ function PairForm({ paired }: { paired: () => void }) {
         </label>
         <label class="field">
           <span>{t('browser_name')}</span>
-          <input type="text" value={name} maxLength={100} onInput={({ currentTarget }) => setName(currentTarget.value)} />
+          <input
+            type="text"
+            value={name}
+            maxLength={100}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
         </label>
         <label class="field">
           <span>{t('token')}</span>
-          <input type="password" value={token} autocomplete="off" onInput={({ currentTarget }) => setToken(currentTarget.value)} />
+          <input
+            type="password"
+            value={token}
+            autocomplete="off"
+            onInput={({ currentTarget }) => setToken(currentTarget.value)}
+          />
         </label>
       </details>
       {fault !== null && <Notice kind="bad">{fault}</Notice>}

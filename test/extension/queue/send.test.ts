@@ -82,7 +82,10 @@ test('what is queued arrives, oldest first, with its text and its time, and leav
   for (let number = 0; number < 45; number++) assert.equal(await enqueue(database, pageNo(number), room), 'queued');
   assert.deepEqual(await getMeta(database, 'totals'), { items: 45, units: 450, dropped: 0 });
   assert.equal(await sendQueue(sendTo(database, service)), null);
-  assert.deepEqual([...service.visits.keys()], Array.from({ length: 45 }, (_, n) => `https://example.org/${n}`));
+  assert.deepEqual(
+    [...service.visits.keys()],
+    Array.from({ length: 45 }, (_, n) => `https://example.org/${n}`),
+  );
   assert.equal(service.bodies.get('https://example.org/3'), 'x'.repeat(10));
   assert.deepEqual(service.visits.get('https://example.org/3'), [start + 3]);
   assert.deepEqual(await getMeta(database, 'totals'), { items: 0, units: 0, dropped: 0 });
@@ -187,7 +190,10 @@ test('an answer that was lost after the service took the batch in makes no secon
   assert.equal((await sendQueue(sendTo(database, service, start + 29_999)))?.failures, 1, 'it waits');
   assert.equal(service.requests, 1);
   assert.equal(await sendQueue(sendTo(database, service, start + 30_000)), null);
-  assert.deepEqual([...service.visits.values()].map(({ length }) => length), [1, 1, 1, 1, 1]);
+  assert.deepEqual(
+    [...service.visits.values()].map(({ length }) => length),
+    [1, 1, 1, 1, 1],
+  );
 });
 
 test('a refused token keeps every page, and what was unknown before stays unknown', async () => {
@@ -214,7 +220,10 @@ test('a refused token keeps every page, and what was unknown before stays unknow
   assert.deepEqual(await statesOf(database), { sending: 3 }, 'nothing is taken for unsent');
   await clearFailures(database);
   assert.equal(await sendQueue(sendTo(database, service)), null);
-  assert.deepEqual([...service.visits.values()].map(({ length }) => length), [1, 1, 1]);
+  assert.deepEqual(
+    [...service.visits.values()].map(({ length }) => length),
+    [1, 1, 1],
+  );
 });
 
 test('a page that is too large or invalid is set aside with its reason, and the others arrive', async () => {

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pageAddress } from '../../../extension/src/capture/page-address.ts';
+import { activityLastsMs, ReadingTimer } from '../../../extension/src/capture/reading-timer.ts';
+
+const rule = { activeMs: 10_000, scrollShare: 0.5 };
+const here = { visible: true, focused: true, mediaPlaying: false };
+
+/** Step each second up to and including `seconds`. */
+function pass(timer: ReadingTimer, from: number, seconds: number, attention = here): number {
+  for (let at = 1; at <= seconds; at++) timer.step(from + at * 1000, attention);
+  return from + seconds * 1000;
+}
+
+test('a page is read after so many seconds of attention', () => {
+  const timer = new ReadingTimer(0);
+  const at = pass(timer, 0, 9);
+  assert.equal(timer.isRead(rule), false);
+  pass(timer, at, 1);
+  assert.equal(timer.isRead(rule), true);
+});
+
+test('hidden and unfocused time does not count', () => {
+  const timer = new ReadingTimer(0);
+  let at = pass(timer, 0, 60, { ...here, visible: false });
+  at = pass(timer, at, 60, { ...here, focused: false });
+  assert.equal(timer.activeMs, 0);
+});
+
+test('without a sign of anybody it stops to count, and goes on with one; playing media is one', () => {
+  const timer = new ReadingTimer(0);
+  let at = pass(timer, 0, 100);
+  assert.equal(timer.activeMs, activityLastsMs);
+  timer.activity(at);
+  at = pass(timer, at, 2);
+  assert.equal(timer.activeMs, activityLastsMs + 2000);
+  at = pass(timer, at, 100, { ...here, mediaPlaying: true });
+  assert.equal(timer.activeMs, activityLastsMs + 102_000);
+});
+
+test('a machine that slept has read nothing, and a clock that is put back takes nothing', () => {
+  const timer = new ReadingTimer(0);
+  timer.activity(3_600_000);
+  timer.step(3_600_000, here);
+  assert.equal(timer.activeMs, 2000);
+  timer.step(0, here);
+  assert.equal(timer.activeMs, 2000);
+});
+
+test('scrolling past the share makes it read after three seconds', () => {
+  const timer = new ReadingTimer(0);
+  timer.scrolled(0, 1);
+  let at = pass(timer, 0, 2);
+  assert.equal(timer.isRead(rule), false);
+  at = pass(timer, at, 1);
+  assert.equal(timer.isRead(rule), true);
+  const little = new ReadingTimer(0);
+  little.scrolled(0, 0.49);
+  pass(little, 0, 9);
+  assert.equal(little.isRead(rule), false);
+});
+
+test('a view is told by its address without names, passwords and places within it', () => {
+  assert.equal(pageAddress('https://me:secret@example.org/a?b#part'), 'https://example.org/a?b');
+  assert.equal(pageAddress('https://example.org/#/inbox/1'), 'https://example.org/#/inbox/1');
+});

@@ -1,0 +1,105 @@
+import 'fake-indexeddb/auto';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type BrowserSources,
+  continueImport,
+  pauseImport,
+  startImport,
+} from '../../../extension/src/import/import-browser.ts';
+import { type Database, getMeta, openDatabase } from '../../../extension/src/queue/database.ts';
+import { enqueue } from '../../../extension/src/queue/queue.ts';
+import { settings } from '../../../extension/src/settings.ts';
+
+const now = Date.parse('2026-03-01T10:00:00Z');
+const rules = async () => ({ settings: settings.parse({}), blacklist: [], now });
+let databases = 0;
+const openOne = () => openDatabase(`import-${databases++}`);
+
+/** A history of so many pages, several of which share a time, as the browsers give it: visited before a time, newest first. */
+function historyOf(count: number): BrowserSources & { asked: number } {
+  const all = Array.from({ length: count }, (_, n) => ({
+    url: `https://example.org/${n}`,
+    title: `Page ${n}`,
+    visitedAt: now - Math.floor(n / 3) * 1000 - 1,
+  }));
+  return {
+    asked: 0,
+    async history(before, limit) {
+      this.asked++;
+      return all.filter(({ visitedAt }) => visitedAt <= before).slice(0, limit);
+    },
+    bookmarks: async () => [
+      { url: 'https://example.org/0', title: 'In the history, too', visitedAt: now - 5 },
+      { url: 'https://example.org/kept', title: 'Kept', visitedAt: now - 10 },
+      { url: 'http://192.168.1.1/', title: 'Router', visitedAt: now - 10 },
+      { url: 'javascript:void(0)', title: 'Bookmarklet', visitedAt: now - 10 },
+    ],
+  };
+}
+
+async function queued(database: Database): Promise<string[]> {
+  return (await database.getAll('items')).map(({ url }) => url).sort();
+}
+
+test('history and bookmarks come once, without what the rules leave out and what was captured', async () => {
+  const database = await openOne();
+  const page = {
+    url: 'https://example.org/7',
+    canonical: 'https://example.org/7',
+    title: '',
+    visitedAt: now,
+    html: null,
+    metadata: {},
+  };
+  await enqueue(database, page, { now, maxMegabytes: 10 });
+  const sources = historyOf(700);
+  await startImport(database, ['history', 'bookmarks'], now);
+  await continueImport(database, sources, rules);
+  const first = await getMeta(database, 'import');
+  assert.equal(first?.status, 'done');
+  assert.equal(first?.queued, 700, '699 of the history, one of the bookmarks');
+  assert.equal(first?.excluded, 2);
+  const all = [...Array.from({ length: 700 }, (_, n) => `https://example.org/${n}`), 'https://example.org/kept'].sort();
+  assert.deepEqual(await queued(database), all);
+  await startImport(database, ['history', 'bookmarks'], now);
+  await continueImport(database, sources, rules);
+  assert.deepEqual(await queued(database), all, 'again: nothing more');
+  assert.equal((await getMeta(database, 'import'))?.queued, 0);
+});
+
+test('it waits while a thousand wait, pauses, and goes on where it was', async () => {
+  const database = await openOne();
+  const sources = historyOf(3000);
+  await startImport(database, ['history'], now);
+  await continueImport(database, sources, rules);
+  const waiting = (await queued(database)).length;
+  assert.ok(waiting >= 1000 && waiting < 1400, `${waiting}`);
+  const { asked } = sources;
+  await continueImport(database, sources, rules);
+  assert.equal(sources.asked, asked, 'nothing is read while enough wait');
+  await pauseImport(database, true);
+  await database.clear('items');
+  await continueImport(database, sources, rules);
+  assert.equal(sources.asked, asked, 'nothing is read while it is paused');
+  await pauseImport(database, false);
+  for (let rounds = 0; (await getMeta(database, 'import'))?.status !== 'done' && rounds < 10; rounds++) {
+    await continueImport(database, sources, rules);
+    await database.clear('items');
+  }
+  assert.equal((await getMeta(database, 'import'))?.queued, 3000);
+});
+
+test('many pages of one time do not stop it', async () => {
+  const database = await openOne();
+  const sources: BrowserSources = {
+    history: async (before, limit) =>
+      before >= now - 1
+        ? Array.from({ length: limit }, (_, n) => ({ url: `https://example.org/${n}`, title: '', visitedAt: now }))
+        : [],
+    bookmarks: async () => [],
+  };
+  await startImport(database, ['history'], now);
+  await continueImport(database, sources, rules);
+  assert.equal((await getMeta(database, 'import'))?.status, 'done');
+});
