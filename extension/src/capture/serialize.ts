@@ -116,7 +116,7 @@ class Writer {
 
   /** An end tag, for which there is always room. */
   end(name: string): void {
-    this.#parts.push(`</${name}>`);
+    this.#push(`</${name}>`);
   }
 
   #push(text: string): void {
