@@ -24,6 +24,7 @@ import {
   noTotals,
   openDatabase,
   putMeta,
+  type QueuedItem,
   type SendState,
 } from './queue/database.ts';
 import { clearFailures, deleteItems, deleteTraces, enqueue, retryItem } from './queue/queue.ts';
@@ -31,7 +32,7 @@ import { sendQueue } from './queue/send.ts';
 import { captureModeOf } from './rules/capture-mode.ts';
 import { canonicalAddress, exclusionOf, type RuleContext } from './rules/decide.ts';
 import { ServiceClient } from './service/client.ts';
-import { readConnection, readSettings } from './settings.ts';
+import { changeSettings, readConnection, readSettings, switchSite } from './settings.ts';
 
 /** How often the blacklist is read, minutes. */
 const syncMinutes = 60;
@@ -189,6 +190,12 @@ async function queueOverview(): Promise<QueueOverview> {
   };
 }
 
+/** Delete from the queue, between two runs of sending. */
+async function takeOut(matches: (item: QueuedItem) => boolean): Promise<number> {
+  const db = await database();
+  return navigator.locks.request('send', () => deleteItems(db, matches));
+}
+
 async function forgetHere(target: { url: string } | { domain: string }): Promise<void> {
   const db = await database();
   const canonical = 'url' in target ? canonicalAddress(target.url)?.url : undefined;
@@ -197,7 +204,7 @@ async function forgetHere(target: { url: string } | { domain: string }): Promise
     if (address === null) return false;
     return 'domain' in target ? domainMatches(address.domain, target.domain) : address.url === canonical;
   };
-  await deleteItems(db, ({ url }) => matches(url));
+  await takeOut(({ url }) => matches(url));
   await deleteTraces(db, matches);
   await syncRules();
 }
@@ -217,7 +224,7 @@ const handlers: { [Name in MessageName]: (request: Request<Name>) => Promise<Rep
     sendSoon();
     return null;
   },
-  deleteItem: async ({ id }) => ({ deleted: await deleteItems(await database(), (item) => item.id === id) }),
+  deleteItem: async ({ id }) => ({ deleted: await takeOut((item) => item.id === id) }),
   sendNow: async () => {
     await clearFailures(await database());
     return send();
@@ -227,6 +234,8 @@ const handlers: { [Name in MessageName]: (request: Request<Name>) => Promise<Rep
     await forgetHere(target);
     return null;
   },
+  changeSettings,
+  switchSite: ({ site, to }) => switchSite(site, to),
   importState: async () => (await getMeta(await database(), 'import')) ?? null,
   startImport: async ({ sources }) => {
     const state = await startImport(await database(), sources, Date.now());

@@ -2,6 +2,7 @@
 import type { ImportSource, ImportState, LogEntry, QueuedItem, SendState, Totals } from './queue/database.ts';
 import type { EnqueueOutcome } from './queue/queue.ts';
 import type { ExclusionRule } from './rules/decide.ts';
+import type { Settings, SiteSwitch } from './settings.ts';
 
 /** How a page is handed in: as it is shown, or by its address, where the service reads better than the browser shows. */
 export type CaptureMode = 'html' | 'address';
@@ -56,6 +57,9 @@ export interface Messages {
   sendNow: [null, SendState | null];
   syncRules: [null, { synced: boolean }];
   forgetHere: [{ url: string } | { domain: string }, null];
+  /** Settings have one writer, so that a click counts though the popup is closed at once. */
+  changeSettings: [Partial<Settings>, Settings];
+  switchSite: [{ site: string; to: SiteSwitch | null }, Settings];
   importState: [null, ImportState | null];
   startImport: [{ sources: ImportSource[] }, ImportState];
   pauseImport: [{ paused: boolean }, ImportState | null];

@@ -84,7 +84,11 @@ export class ChromiumWithExtension {
   async pair(service: RunningService): Promise<void> {
     const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
     const page = await this.open('welcome.html');
-    await page.getByText('Another address').click();
+    const again = page.getByRole('button', { name: 'Pair with another' });
+    const more = page.getByText('Another address');
+    await again.or(more).first().waitFor();
+    if (await again.isVisible()) await again.click();
+    await more.click();
     await page.getByLabel('Address of the service').fill(service.url);
     await page.getByRole('textbox', { name: 'Code', exact: true }).fill(body.code);
     await page.getByRole('button', { name: 'Pair', exact: true }).click();

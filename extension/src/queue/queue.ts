@@ -232,12 +232,12 @@ export function retryItem(database: Database, id: number): Promise<void> {
   });
 }
 
-/** Delete items that `matches`; not those on their way. Gives how many. */
+/** Delete items that `matches`; the caller holds the lock of sending, so that none is on its way. Gives how many. */
 export function deleteItems(database: Database, matches: (item: QueuedItem) => boolean): Promise<number> {
   return transact(database, async (transaction) => {
     let deleted = 0;
     for (const item of await transaction.objectStore('items').getAll()) {
-      if (item.state === 'sending' || !matches(item)) continue;
+      if (!matches(item)) continue;
       await removeItem(transaction, item);
       deleted++;
     }

@@ -124,9 +124,17 @@ export class ServiceClient {
     return send(this.#connection, 'POST', '/v1/forget', target);
   }
 
-  /** Passages, the best first; the signal ends a search that nobody waits for any more. */
-  search(query: string, k: number, signal?: AbortSignal): Promise<Outcome<SearchResponse>> {
-    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0 };
+  /**
+   * Passages, the best first. `typed`: somebody is typing, so that the last word may be unfinished and operators count; the signal ends
+   * a search that nobody waits for any more.
+   */
+  search(
+    query: string,
+    k: number,
+    { typed = false, signal }: { typed?: boolean; signal?: AbortSignal } = {},
+  ): Promise<Outcome<SearchResponse>> {
+    const asTyped = typed ? { operators: true, prefix: true } : {};
+    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, ...asTyped };
     return send(this.#connection, 'POST', '/v1/search', body, signal);
   }
 }

@@ -6,12 +6,10 @@ import { ask, type QueueOverview } from '../messages.ts';
 import type { QueuedItem } from '../queue/database.ts';
 import { defaultKinds } from '../rules/default-sites.ts';
 import {
-  changeSettings,
   readConnection,
   readSettings,
   type Settings,
   settings as settingsSchema,
-  switchSite,
   writeConnection,
 } from '../settings.ts';
 import { ImportPanel } from './import-panel.tsx';
@@ -90,7 +88,7 @@ function Sites({ settings, changed }: { settings: Settings; changed: () => void 
     }
     setFault(null);
     setTyped('');
-    void switchSite(site.replace(/^www\./, ''), to).then(changed);
+    void ask('switchSite', { site: site.replace(/^www\./, ''), to }).then(changed);
   };
   return (
     <>
@@ -125,7 +123,7 @@ function Sites({ settings, changed }: { settings: Settings; changed: () => void 
               type="button"
               class="plain"
               aria-label={t('remove_site', site)}
-              onClick={() => void switchSite(site, null).then(changed)}
+              onClick={() => void ask('switchSite', { site, to: null }).then(changed)}
             >
               {t('remove')}
             </button>
@@ -187,11 +185,9 @@ function QueueRow({ item, changed }: { item: QueuedItem; changed: () => void }) 
             {t('try_again')}
           </button>
         )}
-        {item.state !== 'sending' && (
-          <button type="button" class="plain" onClick={() => act(ask('deleteItem', { id: item.id }))}>
-            {t('delete')}
-          </button>
-        )}
+        <button type="button" class="plain" onClick={() => act(ask('deleteItem', { id: item.id }))}>
+          {t('delete')}
+        </button>
       </td>
     </tr>
   );
@@ -337,7 +333,7 @@ function Options() {
   const settings = useLoaded(readSettings, [changes]);
   const overview = useLoaded(() => ask('queueOverview', null), [changes, tick]);
   if (settings === undefined) return null;
-  const change: Change = (made) => void changeSettings(made).then(changed);
+  const change: Change = (made) => void ask('changeSettings', made).then(changed);
   return (
     <main>
       <h1>{t('options_title')}</h1>

@@ -4,14 +4,7 @@ import { useState } from 'preact/hooks';
 import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
 import { siteOf } from '../rules/decide.ts';
 import { ServiceClient } from '../service/client.ts';
-import {
-  type Connection,
-  changeSettings,
-  readConnection,
-  readSettings,
-  type Settings,
-  switchSite,
-} from '../settings.ts';
+import { type Connection, readConnection, readSettings, type Settings } from '../settings.ts';
 import {
   dateOf,
   describeDocument,
@@ -82,7 +75,7 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
   const { exclusion, item } = state;
   const site = siteOf(tab.url);
   const click = (work: () => Promise<unknown>) => () => void work().then(done);
-  if (item && item.state !== 'sending') {
+  if (item) {
     return (
       <button type="button" onClick={click(() => ask('deleteItem', { id: item.id }))}>
         {t('undo_queued')}
@@ -91,7 +84,7 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
   }
   if (exclusion?.rule === 'paused') {
     return (
-      <button type="button" onClick={click(() => changeSettings({ pausedUntil: null }))}>
+      <button type="button" onClick={click(() => ask('changeSettings', { pausedUntil: null }))}>
         {t('resume')}
       </button>
     );
@@ -101,7 +94,7 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
     (exclusion?.rule === 'local' || exclusion?.rule === 'kind' || exclusion?.rule === 'only_allowed')
   ) {
     return (
-      <button type="button" onClick={click(() => switchSite(site, 'on'))}>
+      <button type="button" onClick={click(() => ask('switchSite', { site, to: 'on' }))}>
         {t('allow_site', site)}
       </button>
     );
@@ -110,10 +103,14 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
 }
 
 function SiteSwitch({ site, settings, done }: { site: string; settings: Settings; done: () => void }) {
-  const off = settings.sites[site] === 'off';
+  const [on, setOn] = useState(settings.sites[site] !== 'off');
+  const turn = (to: boolean) => {
+    setOn(to);
+    void ask('switchSite', { site, to: to ? null : 'off' }).then(done);
+  };
   return (
     <label class="switch">
-      <input type="checkbox" checked={!off} onChange={() => void switchSite(site, off ? null : 'off').then(done)} />
+      <input type="checkbox" checked={on} onChange={({ currentTarget }) => turn(currentTarget.checked)} />
       {t('capture_site', site)}
     </label>
   );
@@ -224,7 +221,7 @@ function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
 }
 
 function Pause({ settings, changed }: { settings: Settings; changed: () => void }) {
-  const pause = (pausedUntil: Settings['pausedUntil']) => void changeSettings({ pausedUntil }).then(changed);
+  const pause = (pausedUntil: Settings['pausedUntil']) => void ask('changeSettings', { pausedUntil }).then(changed);
   const { pausedUntil } = settings;
   if (pausedUntil === 'forever' || (pausedUntil !== null && pausedUntil > Date.now())) {
     return (

@@ -1,0 +1,152 @@
+/** The popup and the options in Chromium, against a real service: what they say of a page, undo, search, forget. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PageListResponse } from '../../src/domain/page.ts';
+import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { ChromiumWithExtension, skipChromium } from './chromium.ts';
+import { Site } from './site.ts';
+
+const news = 'http://news.example.org';
+
+test('the popup tells of a page, finds others, and forgets', { skip: skipChromium }, async (t) => {
+  const service = await RunningService.start(t, withoutEntities);
+  const site = await Site.open(t);
+  const browser = await ChromiumWithExtension.start(t, site);
+  const tab = await browser.context.newPage();
+  const pages = async () => (await service.call<PageListResponse>('GET', '/v1/pages?limit=500')).body.pages;
+
+  await t.test('not paired: it says so, and nothing is captured', async () => {
+    await tab.goto(`${news}/article/early`);
+    const popup = await browser.popupOf(`${news}/article/early`);
+    await popup.getByText('Not connected').waitFor();
+    await popup.close();
+    const wrong = await browser.open('welcome.html');
+    await wrong.getByText('Another address').click();
+    await wrong.getByLabel('Address of the service').fill(service.url);
+    await wrong.getByRole('textbox', { name: 'Code', exact: true }).fill('AAAA-AAAA');
+    await wrong.getByRole('button', { name: 'Pair', exact: true }).click();
+    await wrong.getByText('This code is wrong').waitFor();
+    await wrong.close();
+    await browser.pair(service);
+    await browser.setOptions({ seconds: 1 });
+  });
+  await t.test('a page that was read before says when and how often', async () => {
+    const page = { url: `${news}/article/herons`, body_extracted: 'Herons wade slowly.', title: 'All about herons' };
+    for (const month of ['01', '02', '03']) {
+      await service.call('POST', '/v1/pages', { ...page, fetched_at: `2026-${month}-05T12:00:00Z` });
+    }
+    await tab.goto(page.url);
+    await tab.bringToFront();
+    await until(async () => (await pages()).some(({ visit_count }) => visit_count === 4), 'the visit has arrived');
+    const popup = await browser.popupOf(page.url);
+    await popup.getByText('Read 4 times since 5 Jan 2026.').waitFor();
+    await popup.getByText('Captured on').waitFor();
+    await popup.close();
+  });
+  await t.test('search while typing finds passages, and links to them', async () => {
+    const popup = await browser.open('popup.html?search=');
+    await popup.getByRole('searchbox').pressSequentially('herons wad');
+    const result = popup.getByRole('list', { name: 'Results' }).getByRole('link').first();
+    await result.waitFor();
+    assert.match(String(await result.getAttribute('href')), /^http:\/\/news\.example\.org\/article\/herons#:~:text=/);
+    await popup.getByRole('searchbox').fill('zyxwvut');
+    await popup.getByText('Nothing you read matches.').waitFor();
+    await popup.close();
+  });
+  await t.test('an excluded page says by which rule, and is captured once its site is allowed', async () => {
+    const url = 'http://banking.example.org/article/loans';
+    await tab.goto(url);
+    const popup = await browser.popupOf(url);
+    await popup.getByText('on the built-in list (banks and payments)').waitFor();
+    await popup.getByRole('button', { name: 'Capture banking.example.org all the same' }).click();
+    await popup.getByText('Not captured yet').waitFor();
+    await popup.close();
+    await tab.reload();
+    await tab.bringToFront();
+    await until(async () => (await pages()).some(({ canonical_url }) => canonical_url === url), 'it is kept');
+  });
+  await t.test('a site that is switched off is not captured', async () => {
+    await tab.goto('http://blog.example.org/article/moss');
+    await tab.bringToFront();
+    const popup = await browser.popupOf('http://blog.example.org/article/moss');
+    const box = popup.getByRole('checkbox', { name: 'Capture what I read on blog.example.org' });
+    await box.uncheck();
+    await popup.close();
+    const again = await browser.popupOf('http://blog.example.org/article/moss');
+    assert.equal(
+      await again.getByRole('checkbox', { name: 'Capture what I read on blog.example.org' }).isChecked(),
+      false,
+    );
+    await again.close();
+    const state = await browser.ask<{ exclusion: unknown }>('pageState', { url: 'http://blog.example.org/other' });
+    assert.deepEqual(state.exclusion, { rule: 'site', site: 'blog.example.org' });
+  });
+  await t.test('a page is forgotten after a question, and not captured again', async () => {
+    const url = `${news}/article/herons`;
+    await tab.goto(url);
+    const popup = await browser.popupOf(url);
+    await popup.getByRole('button', { name: 'Forget this page' }).click();
+    await popup.getByRole('button', { name: 'Forget', exact: true }).click();
+    await popup.getByText('Pages erased: 1').waitFor();
+    await popup.getByText('was forgotten and is blocked').waitFor();
+    assert.equal(
+      (await pages()).some(({ canonical_url }) => canonical_url === url),
+      false,
+    );
+    await popup.close();
+  });
+  await t.test('while the service is away a page waits, and can be taken out', async () => {
+    await service.stop();
+    await tab.goto(`${news}/article/foxes`);
+    await tab.bringToFront();
+    const counted = async () => (await browser.ask<{ totals: { items: number } }>('queueOverview', null)).totals.items;
+    await browser.open('options.html');
+    await tab.bringToFront();
+    await until(async () => {
+      await tab.bringToFront();
+      return (await counted()) === 1;
+    }, 'it is queued');
+    const popup = await browser.popupOf(`${news}/article/foxes`);
+    await popup.getByText('Captured; waits to be sent.').waitFor();
+    await popup.getByText('The service does not answer').waitFor();
+    await popup.getByRole('button', { name: 'Do not keep it' }).click();
+    await popup.getByRole('button', { name: 'Save now' }).waitFor();
+    assert.equal(await counted(), 0);
+    await popup.close();
+    const kept = {
+      url: `${news}/article/wolves`,
+      title: 'Wolves',
+      visitedAt: Date.now(),
+      html: null,
+      metadata: {},
+      byHand: false,
+    };
+    await browser.ask('captured', kept);
+    assert.equal(await counted(), 1);
+  });
+  await t.test('a token that was revoked is told, and nothing is lost', async () => {
+    await service.start();
+    const { body } = await service.call<{ tokens: { id: string; source: string }[] }>('GET', '/v1/tokens');
+    const paired = body.tokens.find(({ source }) => source === 'paired');
+    await service.call('DELETE', `/v1/tokens/${paired?.id}`);
+    // The service is at another address now: it is paired anew after its old one failed.
+    const state = await browser.ask<{ problem: { kind: string } | null } | null>('sendNow', null);
+    assert.equal(state?.problem?.kind, 'unreachable');
+    await browser.pair(service);
+    await until(
+      async () => (await pages()).some(({ canonical_url }) => canonical_url === `${news}/article/wolves`),
+      'it has arrived',
+    );
+    const tokens = await service.call<{ tokens: { id: string; source: string }[] }>('GET', '/v1/tokens');
+    for (const { id, source } of tokens.body.tokens)
+      if (source === 'paired') await service.call('DELETE', `/v1/tokens/${id}`);
+    const page = { url: `${news}/kept`, title: 'Kept', visitedAt: Date.now(), html: null, metadata: {}, byHand: false };
+    await browser.ask('captured', page);
+    const refused = await browser.ask<{ problem: { kind: string } | null } | null>('sendNow', null);
+    assert.equal(refused?.problem?.kind, 'unauthorized');
+    const badge = await (await browser.worker()).evaluate(() => chrome.action.getBadgeText({}));
+    assert.equal(badge, '!');
+    await browser.pair(service);
+    await until(async () => (await pages()).some(({ canonical_url }) => canonical_url === page.url), 'it has arrived');
+  });
+});
