@@ -40,6 +40,11 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await until(async () => (await pages()).some(({ visit_count }) => visit_count === 4), 'the visit has arrived');
     const popup = await browser.popupOf(page.url);
     await popup.getByText('Read 4 times since 5 Jan 2026.').waitFor();
+    const asked = async () =>
+      (await service.call<{ runs: { query_text: string }[] }>('GET', '/v1/admin/query-log')).body.runs.some(
+        ({ query_text }) => query_text.includes('All about herons'),
+      );
+    await until(asked, 'related pages are looked for');
     await popup.getByText('Captured on').waitFor();
     await popup.close();
   });
@@ -58,6 +63,12 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await tab.goto(url);
     const popup = await browser.popupOf(url);
     await popup.getByText('on the built-in list (banks and payments)').waitFor();
+    const { body } = await service.call<{ runs: { query_text: string }[] }>('GET', '/v1/admin/query-log');
+    assert.equal(
+      body.runs.some(({ query_text }) => query_text.includes('loans')),
+      false,
+      'the service is not asked about it',
+    );
     await popup.getByRole('button', { name: 'Capture banking.example.org all the same' }).click();
     await popup.getByText('Not captured yet').waitFor();
     await popup.close();

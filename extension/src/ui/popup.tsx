@@ -153,6 +153,11 @@ function Forget({ tab, client, done }: { tab: Tab; client: ServiceClient; done: 
   );
 }
 
+/** Whether the service may hear of this page: of what is never captured it gets no address and no title either. */
+function mayTell({ exclusion }: PageState, { outcome }: Tab): boolean {
+  return (exclusion === null || exclusion.rule === 'paused') && outcome?.outcome !== 'excluded';
+}
+
 function ThisPage({
   tab,
   client,
@@ -167,8 +172,8 @@ function ThisPage({
   changed: () => void;
 }) {
   const [said, setSaid] = useState<string | null>(null);
-  const page = useLoaded(() => client.pageOf(tab.url), [tab.url, state]);
-  const known = page?.problem === null ? page.body.pages.at(0) : undefined;
+  const page = useLoaded(async () => (mayTell(state, tab) ? client.pageOf(tab.url) : null), [tab.url, state]);
+  const known = page && page.problem === null ? page.body.pages.at(0) : undefined;
   const site = siteOf(tab.url);
   const { kind, text } = stateText(state, tab);
   const done = (words: string | null) => {
@@ -276,7 +281,7 @@ function Popup() {
       </header>
       <SearchBox client={client} initial={parameters.get('search') ?? ''} />
       {tab && state && <ThisPage tab={tab} client={client} state={state} settings={settings} changed={changed} />}
-      {tab && <Related tab={tab} client={client} />}
+      {tab && state && mayTell(state, tab) && <Related tab={tab} client={client} />}
       <footer>
         <Pause settings={settings} changed={changed} />
         <a href="options.html" target="_blank" rel="noopener">
