@@ -108,7 +108,7 @@ export interface Messages {
   'page.ingestBatch': { request: { pages: unknown[] }; reply: IngestBatchResult[] };
   /**
    * Take a file in; answered when it is here and understood, and goes on from then. `bytes`: the file in pieces.
-   * Errors: `invalid` for what cannot be imported, `overloaded`, `over_quota`, `store_unavailable` where there is no room; those of the bytes.
+   * Errors: `invalid` for what cannot be imported, `conflict` while the same file is, `overloaded`, `over_quota`, `store_unavailable` where there is no room; those of the bytes.
    */
   'import.begin': { request: ImportQuery & { bytes: AsyncIterable<Buffer> }; reply: ImportResponse };
   /** Of this process, newest first. */

@@ -48,6 +48,8 @@ type ImportMessages = 'import.begin' | 'import.list' | 'import.get' | 'import.st
 
 interface Import {
   shown: ImportResponse;
+  /** Of the file's content. */
+  sourceId: string;
   stop: AbortController;
   /** Resolves when it has left `running`. */
   over: Promise<void>;
@@ -166,6 +168,12 @@ export function importsService(dependencies: ImportsDependencies): StartService<
         const { size } = await stat(path);
         const file = { path, name, format: format === 'auto' ? null : format };
         const opened = await openImportReader(file, signal).catch(refuse);
+        const { id: sourceId } = opened.source;
+        // Each would count from where it began, and visits twice.
+        if ([...imports.values()].some((each) => each.sourceId === sourceId && each.shown.status === 'running')) {
+          await opened.close();
+          throw new DomainError('conflict', 'this file is being imported already');
+        }
         const shown: ImportResponse = {
           id,
           name,
@@ -184,23 +192,15 @@ export function importsService(dependencies: ImportsDependencies): StartService<
           let outcome: Outcome = { status: 'failed', error: unexpected };
           try {
             outcome = await takeIn(shown, opened.source, signal);
-            await opened.close();
-            await leave();
           } finally {
+            await opened.close().finally(leave);
             Object.assign(shown, outcome, { ended_at: isoOf(now()) });
           }
         };
         const over = run().catch((error) => log.error({ err: error, import: id }, 'an import did not end in order'));
-        imports.set(id, { shown, stop, over });
-        const [oldest] = [...imports].filter(
-          ([
-            ,
-            {
-              shown: { status },
-            },
-          ]) => status !== 'running',
-        );
-        if (imports.size > mostKept && oldest !== undefined) imports.delete(oldest[0]);
+        imports.set(id, { shown, sourceId, stop, over });
+        const oldest = [...imports.values()].find((each) => each.shown.status !== 'running');
+        if (imports.size > mostKept && oldest !== undefined) imports.delete(oldest.shown.id);
         return structuredClone(shown);
       } catch (error) {
         await leave();

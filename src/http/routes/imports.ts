@@ -38,7 +38,7 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
           operationId: 'create_import',
           summary: 'Bring in bookmarks, histories or read-it-later lists from a file',
           description:
-            'The body is the file, as `application/octet-stream`, of 1 GB at most. Its format is told by its content. The answer comes when the file is here and understood; the same file sent again goes on where it was.',
+            'The body is the file, as `application/octet-stream`, of 1 GB at most. Its format is told by its content. The answer comes when the file is here and understood; the same file sent again goes on where it was, and is refused while it is being taken in.',
           tags: ['imports'],
           querystring: importQuery,
           consumes: [fileType],
@@ -46,7 +46,7 @@ export const importRoutes: RouteGroup = (app, { asking }) => {
           response: {
             202: importResponse,
             422: described(422, z.union([httpValidationError, errorResponse])),
-            ...errorAnswers(413, 507),
+            ...errorAnswers(409, 413, 507),
           },
         },
       },

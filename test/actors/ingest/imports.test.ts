@@ -134,6 +134,17 @@ test('two take items in at a time, five are on the disk, and more are refused; w
   assert.deepEqual(files(), []);
 });
 
+test('a file that is being imported is refused until it is through', async (t) => {
+  const { gate, begin, ended, files } = await madeService(t);
+  gate.let(0);
+  const { id } = await begin(urls(10));
+  await assert.rejects(begin(urls(10), 'the same.txt'), { code: 'conflict' });
+  assert.equal(files().length, 1);
+  gate.let(Number.POSITIVE_INFINITY);
+  assert.deepEqual(told(await ended(id)), ['done', 10, 10, 0, null]);
+  assert.deepEqual((await ended((await begin(urls(10))).id)).skipped, [{ reason: 'imported before', count: 10 }]);
+});
+
 test('a full queue is waited for; what does not pass ends the import with its reason', async (t) => {
   const { trouble, begin, ended } = await madeService(t);
   trouble.push(new DomainError('overloaded', 'too many writes are waiting', { retryAfterS: 0.01 }));
