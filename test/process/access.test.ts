@@ -1,4 +1,4 @@
-/** Sessions, tokens and one-time codes of a running service: `readback open`, restarts, what is revoked, several libraries. */
+/** Sessions, tokens and one-time codes of a running service: `readback open`, restarts, what is revoked, several libraries; the console that it serves. */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -143,4 +143,19 @@ test('what was acknowledged of tokens outlives kill -9 at any moment, and what w
     for (const each of revoked) assert.equal(await status(each), 401);
   }
   assert.ok(revoked.length > 20);
+});
+
+test('the console that was built is served with all that it names, and nothing of it is from elsewhere', async (t) => {
+  const service = await RunningService.start(t);
+  const get = (path: string) => service.call<string>('GET', path, undefined, { token: null });
+  const page = await get('/');
+  assert.equal(page.status, 200);
+  const named = Array.from(page.body.matchAll(/\b(?:src|href)="([^"#]+)"/g), ([, path]) => path);
+  assert.ok(named.length >= 2);
+  for (const path of named) {
+    assert.match(path, /^\/(?:assets\/|favicon\.svg$)/);
+    const { status, headers } = await get(path);
+    assert.equal(status, 200, path);
+    assert.equal(headers.get('cache-control')?.includes('immutable'), path.startsWith('/assets/'), path);
+  }
 });
