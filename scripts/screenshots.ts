@@ -32,7 +32,7 @@ const views: readonly [string, string, string][] = [
   ['landing', 'search', '.recent'],
   ['time', 'time', '.calendar .level-1'],
   ['topics', 'topics', '.topic-card'],
-  ['names', 'names', '.name-tags'],
+  ['names', 'names', '.name-tags .tag'],
   ['map', 'map', '.map-frame canvas'],
   ['sources', 'sources', '.drop'],
   ['jobs', 'jobs', '.job-row'],

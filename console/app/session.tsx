@@ -3,7 +3,6 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Scope } from '../../src/domain/access.ts';
 import { ApiError, call, epoch, get, session, Unreachable, wordsFor } from '../api/client.ts';
-import { learnFeatures } from '../api/features.ts';
 import { go } from './router.ts';
 
 interface WhoAmIResponse {
@@ -57,7 +56,6 @@ function entered(who: WhoAmIResponse): void {
   const goesOn = session.value === 'expired';
   session.value = 'in';
   codeFault.value = null;
-  void learnFeatures();
   if (goesOn) epoch.value++;
 }
 

@@ -401,7 +401,7 @@ test('jobs change while they are looked at', { skip }, async () => {
   assert.deepEqual(faults, []);
 });
 
-test('tokens and pairing codes are made, and a token is revoked at once', { skip }, async () => {
+test('tokens, pairing codes and backups are made, and a token is revoked at once', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   await show('#/system');
   await page.getByRole('button', { name: 'New token' }).click();
@@ -417,6 +417,9 @@ test('tokens and pairing codes are made, and a token is revoked at once', { skip
   );
   await page.getByRole('button', { name: 'Pair an extension' }).click();
   assert.match((await page.locator('.pair-code').textContent()) ?? '', /^[0-9A-Z]{4}-[0-9A-Z]{4}$/);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Back up now' }).click();
+  await page.getByText(/pages are in a new backup/).waitFor();
   assert.deepEqual(faults, []);
 });
 

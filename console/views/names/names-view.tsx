@@ -1,18 +1,18 @@
 /** Names: people, places, organisations that the pages mention; merges of names, with undo. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type {
   EntityDetailResponse,
+  EntityListResponse,
   EntityMergeListResponse,
   EntitySummary,
-  PageEntitiesResponse,
 } from '../../../src/domain/entity.ts';
-import type { PageListResponse, PageResponse } from '../../../src/domain/page.ts';
+import type { PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, call, get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
 import { go, linkTo, route } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
-import { dateOf, many } from '../../ui/format.ts';
+import { count, dateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { nameOf, SiteMark } from '../../ui/text.tsx';
@@ -22,93 +22,102 @@ export function NamesView() {
   return part === '' ? <NameList /> : <NamePages key={part} reference={part} />;
 }
 
-const looksThrough = 30;
-const atOnce = 6;
-
-/** There is no list of all names: those of the newest pages, most mentioned first. */
-async function namesOfNewest(signal: AbortSignal): Promise<EntitySummary[]> {
-  const { pages } = await get<PageListResponse>('/v1/pages', { limit: looksThrough, status: 'indexed' }, signal);
-  const names = new Map<string, EntitySummary>();
-  for (let at = 0; at < pages.length; at += atOnce) {
-    const answers = await Promise.all(
-      pages
-        .slice(at, at + atOnce)
-        .map(({ page_id }) =>
-          get<PageEntitiesResponse>(`/v1/pages/${encodeURIComponent(page_id)}/entities`, {}, signal),
-        ),
-    );
-    for (const each of answers.flatMap(({ entities }) => entities)) names.set(each.id, each);
-  }
-  return [...names.values()]
-    .filter(({ type }) => !left.has(type))
-    .sort((a, b) => b.page_count - a.page_count || b.mention_count - a.mention_count)
-    .slice(0, 120);
-}
+const namesAtOnce = 120;
+const typingPauseMs = 100;
 
 function NameList() {
   const [wanted, setWanted] = useState('');
-  const { data, error, reload } = useLoad(namesOfNewest, []);
-  const order = Object.keys(typeWords);
-  const placeOf = (type: string) => (order.indexOf(type) + order.length + 1) % (order.length + 1);
-  const types = [...new Set(data?.map(({ type }) => type))].sort((a, b) => placeOf(a) - placeOf(b));
+  const [asked, setAsked] = useState('');
+  const [type, setType] = useState<string | null>(null);
+  const [more, setMore] = useState<{ of: string; entities: EntitySummary[]; cursor: string | null } | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(wanted.trim()), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [wanted]);
+  const query = { q: asked, type, limit: namesAtOnce };
+  const { data, error, reload } = useLoad(
+    (signal) => get<EntityListResponse>('/v1/entities', query, signal),
+    [asked, type ?? ''],
+  );
+  const key = JSON.stringify(query);
+  const further = more?.of === key ? more : null;
+  const names = [...(data?.entities ?? []), ...(further?.entities ?? [])];
+  const cursor = further === null ? (data?.next_cursor ?? null) : further.cursor;
+  const loadMore = () =>
+    attempt(async () => {
+      const answer = await get<EntityListResponse>('/v1/entities', { ...query, cursor });
+      setMore({ of: key, entities: [...(further?.entities ?? []), ...answer.entities], cursor: answer.next_cursor });
+    });
   return (
     <div class="view">
-      <ViewHead title="Names" lead="People, places, organisations and works in what you read." />
-      <form
-        class="search-box search-box-small"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (wanted.trim() !== '') go(linkTo('names', wanted.trim()));
-        }}
-      >
-        <Icon name="search" />
-        <input
-          type="search"
-          aria-label="Look a name up"
-          placeholder="Look a name up, then Enter"
-          maxLength={1024}
-          value={wanted}
-          onInput={({ currentTarget }) => setWanted(currentTarget.value)}
-        />
-      </form>
+      <ViewHead
+        title="Names"
+        lead="People, places, organisations and works in what you read, those of most pages first."
+      />
+      <div class="toolbar">
+        <search>
+          <form
+            class="search-box search-box-small"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (names.length > 0) go(linkTo('names', names[0].id));
+            }}
+          >
+            <Icon name="search" />
+            <input
+              type="search"
+              aria-label="Find a name"
+              placeholder="Find a name"
+              maxLength={200}
+              value={wanted}
+              onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+            />
+          </form>
+        </search>
+        <fieldset class="segments" aria-label="Kind">
+          <button type="button" aria-pressed={type === null} onClick={() => setType(null)}>
+            All
+          </button>
+          {types.map(([value, text]) => (
+            <button key={value} type="button" aria-pressed={type === value} onClick={() => setType(value)}>
+              {text}
+            </button>
+          ))}
+        </fieldset>
+      </div>
       <Fault error={error} retry={reload} />
-      {data?.length === 0 && (
-        <Empty icon="names" title="No names yet">
+      {data !== undefined && names.length === 0 && (
+        <Empty icon="names" title={asked === '' ? 'No names yet' : 'No such name'}>
           <p>They are found after a page is indexed, when there is time.</p>
         </Empty>
       )}
-      {types.map((type) => (
-        <section key={type} class="block">
-          <h2>{typeWords[type] ?? type}</h2>
-          <ul class="tags name-tags">
-            {data
-              ?.filter((each) => each.type === type)
-              .map(({ id, canonical_form, page_count }) => (
-                <li key={id}>
-                  <a class="tag" href={linkTo('names', id)}>
-                    <bdi>{canonical_form}</bdi> <span class="numbers quiet">{page_count}</span>
-                  </a>
-                </li>
-              ))}
-          </ul>
-        </section>
-      ))}
+      <ul class="tags name-tags">
+        {names.map(({ id, canonical_form, page_count, type: kind }) => (
+          <li key={id}>
+            <a class="tag" href={linkTo('names', id)} title={kind}>
+              <bdi>{canonical_form}</bdi> <span class="numbers quiet">{count(page_count)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {cursor !== null && (
+        <button type="button" class="button more-names" onClick={loadMore}>
+          More names
+        </button>
+      )}
       <Merges />
     </div>
   );
 }
 
-/** In this order; a type that is not here comes last. */
-const typeWords: Record<string, string> = {
-  person: 'People',
-  organization: 'Organisations',
-  place: 'Places',
-  group: 'Groups',
-  work: 'Works',
-  event: 'Events',
-};
-/** Dates and amounts are no names that one looks up. */
-const left = new Set(['amount', 'date', 'time']);
+const types = [
+  ['person', 'People'],
+  ['organization', 'Organisations'],
+  ['place', 'Places'],
+  ['group', 'Groups'],
+  ['work', 'Works'],
+  ['event', 'Events'],
+] as const;
 
 function Merges() {
   const { data, error, reload } = useLoad(

@@ -3,11 +3,10 @@ import { useState } from 'preact/hooks';
 import type { EntitySummary, PageEntitiesResponse } from '../../../src/domain/entity.ts';
 import type { PageChunksResponse, PageResponse } from '../../../src/domain/page.ts';
 import { ApiError, get } from '../../api/client.ts';
-import { hasRoute } from '../../api/features.ts';
 import { useLoad } from '../../api/load.ts';
 import { linkTo, route } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
-import { count, many, timeOf } from '../../ui/format.ts';
+import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, CopyButton, Empty, Fault } from '../../ui/parts.tsx';
 import { nameOf, Outside, SiteMark, safeUrl, shortUrl, urlAtPassage } from '../../ui/text.tsx';
@@ -15,10 +14,6 @@ import { stateWords } from '../search/landing.tsx';
 import { ForgetDialog } from './forget-dialog.tsx';
 import { PageText } from './page-text.tsx';
 import { SimilarPages } from './similar-pages.tsx';
-
-interface VisitList {
-  visits: { at?: string; visited_at?: string; source?: string | null }[];
-}
 
 export function PageView() {
   const { part: pageId, params } = route.value;
@@ -28,11 +23,6 @@ export function PageView() {
   const page = useLoad((signal) => get<PageResponse>(path, {}, signal), [pageId]);
   const chunks = useLoad((signal) => get<PageChunksResponse>(`${path}/chunks`, {}, signal), [pageId]);
   const names = useLoad((signal) => get<PageEntitiesResponse>(`${path}/entities`, {}, signal), [pageId]);
-  const hasVisits = hasRoute('GET /v1/pages/{page_id}/visits');
-  const visits = useLoad(
-    (signal) => get<VisitList>(`${path}/visits`, {}, signal),
-    [pageId, hasVisits ? 'visits' : null],
-  );
   if (page.error instanceof ApiError && page.error.status === 404) {
     return (
       <Empty icon="text" title="This page is not in your library">
@@ -106,6 +96,26 @@ export function PageView() {
               <dt>Times</dt>
               <dd>{count(data.visit_count)}</dd>
             </div>
+            {data.author !== null && (
+              <div>
+                <dt>By</dt>
+                <dd>
+                  <bdi>{data.author}</bdi>
+                </dd>
+              </div>
+            )}
+            {data.published_at !== null && (
+              <div>
+                <dt>Of</dt>
+                <dd>{fullDateOf(data.published_at)}</dd>
+              </div>
+            )}
+            {data.read_minutes !== null && (
+              <div>
+                <dt>Length</dt>
+                <dd>{many(data.read_minutes, 'minute')}</dd>
+              </div>
+            )}
             {data.source !== null && (
               <div>
                 <dt>From</dt>
@@ -121,16 +131,6 @@ export function PageView() {
               </dd>
             </div>
           </dl>
-          {visits.data !== undefined && visits.data.visits.length > 1 && (
-            <details>
-              <summary>All visits</summary>
-              <ul class="plain-list">
-                {visits.data.visits.slice(0, 100).map((visit, at) => (
-                  <li key={String(at)}>{timeOf(visit.at ?? visit.visited_at ?? 0)}</li>
-                ))}
-              </ul>
-            </details>
-          )}
         </section>
         {passages.length > 1 && (
           <section class="facet">

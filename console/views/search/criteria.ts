@@ -1,6 +1,5 @@
 /** What is looked for: as the address has it, and as the service is asked. */
 import type { SearchFilters } from '../../../src/domain/search.ts';
-import { hasField } from '../../api/features.ts';
 import { linkTo } from '../../app/router.ts';
 
 export interface Criteria {
@@ -39,7 +38,7 @@ export function criteriaOf(params: URLSearchParams): Criteria {
     topic: params.get(keys.topic),
     topicName: params.get(keys.topicName),
     name: params.get(keys.name),
-    lang: params.get(keys.lang),
+    lang: /^[a-z]{2}$/.exec(params.get(keys.lang) ?? '')?.[0] ?? null,
     from: day(keys.from),
     to: day(keys.to),
   };
@@ -79,21 +78,13 @@ export function dayOf(date: Date): string {
 }
 
 export function filtersOf({ site, topic, name, lang, from, to }: Criteria): SearchFilters | null {
-  const filters: SearchFilters & { lang?: string } = {
+  const filters: SearchFilters = {
     ...(site !== null && { domain: site }),
     ...(topic !== null && { cluster_id: topic }),
     ...(name !== null && { entity: name }),
-    ...(lang !== null && hasField('SearchFiltersBody', 'lang') && { lang }),
+    ...(lang !== null && { lang }),
     ...(from !== null && { after: startOf(from).toISOString() }),
     ...(to !== null && { before: dayAfter(to).toISOString() }),
   };
   return Object.keys(filters).length === 0 ? null : filters;
-}
-
-/** Fields that this service knows beside those that every one does; the last word is unfinished while somebody types. */
-export function optionalFields(isTyping: boolean): Record<string, boolean> {
-  return {
-    ...(hasField('SearchRequest', 'operators') && { operators: true }),
-    ...(hasField('SearchRequest', 'prefix') && { prefix: isTyping }),
-  };
 }

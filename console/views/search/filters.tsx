@@ -1,7 +1,6 @@
 /** What narrows a search: chips of what is set, and a panel with counts of the pages found. */
 import { useState } from 'preact/hooks';
 import type { PageResult } from '../../../src/domain/search.ts';
-import { hasField } from '../../api/features.ts';
 import { count, fullDateOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { SiteMark } from '../../ui/text.tsx';
@@ -80,10 +79,9 @@ export function FilterPanel({
     ),
   );
   const languages = tally(
-    counted.flatMap((result) => {
-      const { language } = result as { language?: string | null };
-      return language ? [{ value: language, text: languageOf(language) }] : [];
-    }),
+    counted.flatMap(({ language }) =>
+      language === null ? [] : [{ value: language.slice(0, 2), text: languageOf(language.slice(0, 2)) }],
+    ),
   );
   return (
     <aside id="filters" class={isOpen ? 'filters filters-open' : 'filters'} aria-label="Narrow the results">
@@ -100,7 +98,7 @@ export function FilterPanel({
         chosen={criteria.topic}
         choose={(topic, topicName) => change({ topic, topicName })}
       />
-      {hasField('SearchFiltersBody', 'lang') && (
+      {(languages.length > 1 || criteria.lang !== null) && (
         <Options title="Languages" options={languages} chosen={criteria.lang} choose={(lang) => change({ lang })} />
       )}
       <NameFilter name={criteria.name} change={change} />

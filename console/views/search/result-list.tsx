@@ -9,7 +9,7 @@ import { mayWrite } from '../../app/session.tsx';
 import { ago, fullDateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty } from '../../ui/parts.tsx';
-import { Marked, nameOf, Outside, SiteMark, shortUrl, urlAtPassage } from '../../ui/text.tsx';
+import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import type { Criteria } from './criteria.ts';
 import type { Found } from './use-search.ts';
@@ -103,7 +103,7 @@ function Result({
   query: string;
   narrow: Props['narrow'];
 }) {
-  const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance } = result;
+  const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes } = result;
   const [opened, setOpened] = useState<'why' | 'similar' | null>(null);
   const [judged, setJudged] = useState<boolean | null>(null);
   const [showsAll, setShowsAll] = useState(false);
@@ -127,6 +127,12 @@ function Result({
           <time dateTime={first_seen_at} title={`First read ${fullDateOf(first_seen_at)}`}>
             {ago(first_seen_at)}
           </time>
+          {read_minutes !== null && (
+            <>
+              <span class="dot" />
+              <span>{read_minutes} min</span>
+            </>
+          )}
           {visit_count > 1 && (
             <>
               <span class="dot" />
@@ -146,11 +152,7 @@ function Result({
           <Relevance value={relevance} />
         </p>
         <h2 class="result-head">
-          <Outside
-            class="result-title"
-            id={titleId}
-            href={urlAtPassage(canonical_url, first === undefined ? '' : first.snippet.text)}
-          >
+          <Outside class="result-title" id={titleId} href={safeUrl(first?.link ?? canonical_url)}>
             <bdi>{nameOf(result)}</bdi>
           </Outside>
         </h2>

@@ -5,8 +5,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
 import { call, epoch, isAbort } from '../../api/client.ts';
-import { featuresKnown } from '../../api/features.ts';
-import { type Criteria, filtersOf, optionalFields } from './criteria.ts';
+import { type Criteria, filtersOf } from './criteria.ts';
 
 /** A pause in typing that is taken for the end of a thought: issue of the console, 60 ms. */
 const typingPauseMs = 60;
@@ -18,6 +17,8 @@ const mostCounted = 100;
 export interface Found extends SearchResponse {
   /** What these are the results of. */
   query: string;
+  /** Whether its last word was taken as unfinished. */
+  isUnfinished: boolean;
   tookMs: number;
 }
 
@@ -61,7 +62,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     const isLatest = () => mine === turn.current && !controller.signal.aborted;
     const ask = (fields: Record<string, unknown>) =>
       call<SearchResponse>('POST', '/v1/search', {
-        body: { query: asked, filters: filtersOf(criteria), ...optionalFields(isTyping), ...fields },
+        body: { query: asked, filters: filtersOf(criteria), operators: true, prefix: isTyping, ...fields },
         signal: controller.signal,
       });
     // The counts come second: what is looked for is not kept waiting by them.
@@ -81,7 +82,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
         try {
           const answer = await ask({ k: pageSize, chunks_per_page: 3 });
           if (!isLatest()) return;
-          setFound({ ...answer, query: asked, tookMs: performance.now() - began });
+          setFound({ ...answer, query: asked, isUnfinished: isTyping, tookMs: performance.now() - began });
           setError(undefined);
           setBusy(false);
           counts = setTimeout(count, isTyping ? countsPauseMs : 0);
@@ -98,7 +99,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       clearTimeout(counts);
       controller.abort();
     };
-  }, [asked, filterKey, epoch.value, featuresKnown()]);
+  }, [asked, filterKey, epoch.value]);
 
   const more = () => {
     const { current: controller } = running;
@@ -108,7 +109,8 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     const body = {
       query: found.query,
       filters: filtersOf(criteria),
-      ...optionalFields(false),
+      operators: true,
+      prefix: found.isUnfinished,
       k: pageSize,
       chunks_per_page: 3,
       suggest: 0,

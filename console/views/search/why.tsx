@@ -6,6 +6,7 @@ const exactWords = {
   url: 'Your words are its address. Such pages come first.',
   title: 'Your words are its title. Such pages come first.',
   host: 'Your words are its site.',
+  phrase: 'It has your phrase word for word.',
 };
 
 export function Why({ result: { why, relevance } }: { result: PageResult }) {

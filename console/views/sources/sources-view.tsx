@@ -1,5 +1,4 @@
 /** Sources: where pages come from: files that are dropped here, feeds that are watched, single addresses. */
-import { hasRoute } from '../../api/features.ts';
 import { mayWrite } from '../../app/session.tsx';
 import { ViewHead } from '../../ui/parts.tsx';
 import { AddAddress } from '../search/landing.tsx';
@@ -10,7 +9,7 @@ export function SourcesView() {
   return (
     <div class="view">
       <ViewHead title="Sources" lead="Where your pages come from." />
-      {hasRoute('POST /v1/imports') && <Imports />}
+      <Imports />
       <Watches />
       {mayWrite() && (
         <section class="block" aria-label="A single page">

@@ -1,9 +1,8 @@
-/** Who may come in: sessions of this page, tokens, and the pairing of an extension. Shown where the service has it. */
+/** Who may come in: sessions of this page, tokens, and the pairing of an extension. */
 import { useEffect, useState } from 'preact/hooks';
 import type { SessionResponse as Session, TokenResponse as Token } from '../../../src/domain/access.ts';
 import type { OneTimeCode } from '../../api/access.ts';
 import { call, get } from '../../api/client.ts';
-import { hasRoute } from '../../api/features.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt } from '../../app/notices.tsx';
 import { mayWrite, signOut } from '../../app/session.tsx';
@@ -14,9 +13,9 @@ import { Badge, CopyButton, Dialog, Fault } from '../../ui/parts.tsx';
 export function Access() {
   return (
     <>
-      {hasRoute('POST /v1/codes') && mayWrite() && <Pairing />}
-      {hasRoute('GET /v1/sessions') && <Sessions />}
-      {hasRoute('GET /v1/tokens') && <Tokens />}
+      {mayWrite() && <Pairing />}
+      <Sessions />
+      <Tokens />
     </>
   );
 }

@@ -11,6 +11,7 @@ import { bytes, count, dateOf, duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, Fault, ViewHead } from '../../ui/parts.tsx';
 import { Access } from './access.tsx';
+import { Backups } from './backups.tsx';
 import { Growth } from './growth.tsx';
 
 const lookAgainMs = 5000;
@@ -45,6 +46,7 @@ export function SystemView() {
       <Health ready={ready.data} summary={summary.data} />
       <Growth />
       <Access />
+      <Backups />
       <Forgotten />
       <Settings />
     </div>

@@ -1,0 +1,61 @@
+/** Backups: made now, and those that were. */
+import { useState } from 'preact/hooks';
+import type { BackupListResponse, BackupResponse } from '../../../src/domain/backup.ts';
+import { call, get } from '../../api/client.ts';
+import { useLoad, useRepeat } from '../../api/load.ts';
+import { attempt, notify } from '../../app/notices.tsx';
+import { mayWrite } from '../../app/session.tsx';
+import { bytes, many, timeOf } from '../../ui/format.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Fault } from '../../ui/parts.tsx';
+
+const lookAgainMs = 2000;
+
+export function Backups() {
+  const { data, error, reload } = useLoad((signal) => get<BackupListResponse>('/v1/admin/backups', {}, signal), []);
+  const [isAsked, setAsked] = useState(false);
+  const isRunning = isAsked || (data?.running ?? false);
+  useRepeat(reload, lookAgainMs, isRunning);
+  const make = async () => {
+    setAsked(true);
+    await attempt(async () => {
+      const { pages } = await call<BackupResponse>('POST', '/v1/admin/backups');
+      notify(`${many(pages, 'page')} are in a new backup.`);
+    });
+    setAsked(false);
+    reload();
+  };
+  return (
+    <section class="block" aria-labelledby="backups">
+      <div class="section-head">
+        <div>
+          <h2 id="backups">Backups</h2>
+          <p class="quiet break">
+            In <bdi>{data?.dir ?? '…'}</bdi>. What you forget later stays in older ones: delete those, too.
+          </p>
+        </div>
+        {mayWrite() && (
+          <button type="button" class="button" disabled={isRunning} onClick={make}>
+            <Icon name="copy" />
+            {isRunning ? 'Being made…' : 'Back up now'}
+          </button>
+        )}
+      </div>
+      <Fault error={error} retry={reload} />
+      <ul class="rows">
+        {data?.backups.slice(0, 10).map(({ dir, taken_at, pages, bytes: size }) => (
+          <li key={dir} class="row">
+            <span class="numbers quiet">{bytes(size)}</span>
+            <div class="row-main">
+              <p class="row-title">{timeOf(taken_at)}</p>
+              <p class="quiet break">
+                <bdi>{dir}</bdi>
+              </p>
+            </div>
+            <span class="row-end">{many(pages, 'page')}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
