@@ -47,6 +47,7 @@ export async function openPage(
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const faults: string[] = [];
+  const origin = service.url;
   const note = (fault: string) => {
     if (allowed === undefined || !allowed.test(fault)) faults.push(fault);
   };
@@ -58,7 +59,7 @@ export async function openPage(
   });
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== service.url && url.protocol !== 'data:') note(`request to ${request.url()}`);
+    if (url.origin !== origin && url.protocol !== 'data:') note(`request to ${request.url()}`);
   });
   await page.addInitScript(() => {
     addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {

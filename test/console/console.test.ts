@@ -1,6 +1,6 @@
 /** The console as a person uses it: signing in, searching, reading, keeping; and what happens when something goes wrong. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import type { IngestBatchResult } from '../../src/domain/page.ts';
 import { RunningService, until } from '../process/service.ts';
@@ -37,6 +37,10 @@ before(async () => {
     const answer = await service.call<{ runs: { finished_at: string | null }[] }>('GET', '/v1/clusters/runs');
     return answer.body.runs[0]?.finished_at != null;
   }, 'topics are found');
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const context of browser.contexts()) await context.close();
 });
 after(async () => {
   for (const cleanUp of cleanUps) await cleanUp();
