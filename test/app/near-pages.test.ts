@@ -34,7 +34,7 @@ test('similar pages and suggestions come from page vectors, also after they were
   const found = await search({ k: 1, suggest: 2 });
   assert.deepEqual(searchResponse.parse(found), found);
   assert.deepEqual([names(found.results), names(found.suggestions).sort()], [['egret'], ['heron', 'stork']]);
-  assert.equal(found.suggestions[0].reason, 'near in content to “Egrets”');
+  assert.equal(found.suggestions[0].reason, 'close to “Egrets”');
   assert.deepEqual((await search({ suggest: 0 })).suggestions, []);
   assert.deepEqual((await search({ mediation: 'cluster' })).suggestions, []);
   assert.deepEqual((await search({ filters: { domain: 'other.example' } })).suggestions, []);

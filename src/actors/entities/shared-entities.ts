@@ -49,8 +49,21 @@ export function pagesSharing(
   return results;
 }
 
+/** An entity counts as telling where at most one page in so many mentions it: idf. */
+const telling = Math.log(4);
+
+/** Names of what two pages both mention and few others do, the rarest first, at most `count`. */
+export function namesShared(entities: EntityReader, pageNo: number, otherNo: number, count: number): string[] {
+  const others = new Set(weighRoots(entities, [otherNo]).map(({ root }) => root.no));
+  const shared = weighRoots(entities, [pageNo]).filter(({ root, idf }) => idf >= telling && others.has(root.no));
+  return shared.slice(0, count).map(({ root }) => canonicalForm(root));
+}
+
 /** What the pages mention with its weight, the rarest first. */
-function weighRoots(entities: EntityReader, pageNos: readonly number[]): { root: Entity; weight: number }[] {
+function weighRoots(
+  entities: EntityReader,
+  pageNos: readonly number[],
+): { root: Entity; idf: number; weight: number }[] {
   const times = new Map<number, { root: Entity; pages: number }>();
   for (const pageNo of pageNos) {
     const ofPage = new Map<number, Entity>();

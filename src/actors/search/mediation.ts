@@ -5,7 +5,7 @@
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import {
   nearnessReason,
-  nearResultsReason,
+  nearResultReason,
   sharedReason,
   sharedResultsReason,
   topicReason,
@@ -14,14 +14,18 @@ import { unknownId } from '../../domain/errors.ts';
 import { idOf, numberOf } from '../../domain/ids.ts';
 import type { SearchRequest, SimilarQuery, SimilarResponse, Suggestion } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { pagesSharing } from '../entities/shared-entities.ts';
+import { namesShared, pagesSharing } from '../entities/shared-entities.ts';
 import { pageDetailsOf } from '../jobs/page-details.ts';
 import type { NearPagesRequest, SystemAsk } from '../system/system-messages.ts';
 import { onceAsked } from './once-asked.ts';
 import { pageFiltersOf } from './rank-query.ts';
 
-/** Suggestions are near to so many of the first results: the mean of more lies between topics. */
-const topResults = 3;
+/** Suggestions are beside so many of the first results that are likely to be about the query. */
+const topResults = 2;
+/** Beside results that are less relevant, suggestions are about something else. */
+const likely = 0.5;
+/** Names in a reason. */
+const namesInReason = 2;
 
 export interface MediationDependencies {
   ask: SystemAsk;
@@ -51,12 +55,14 @@ export function mediation(dependencies: MediationDependencies) {
   const suggest = async (
     { suggest: k, mediation, filters }: Pick<SearchRequest, 'suggest' | 'mediation' | 'filters'>,
     model: string,
-    ranked: readonly { page_no: number }[],
+    ranked: readonly { page_no: number; relevance: number | null }[],
     signal?: AbortSignal | undefined,
   ): Promise<Suggestion[]> => {
-    if (k === 0 || ranked.length === 0) return [];
+    const relevant = ranked.filter(({ relevance }) => (relevance ?? 1) >= likely).slice(0, topResults);
+    if (k === 0 || relevant.length === 0) return [];
     const except = ranked.map(({ page_no }) => page_no);
-    const beside = { model, page_nos: except.slice(0, topResults), k, except, filters: pageFiltersOf(filters, reader) };
+    const page_nos = relevant.map(({ page_no }) => page_no);
+    const beside = { model, page_nos, k, except, filters: pageFiltersOf(filters, reader) };
     return mediators[mediation].suggest(beside, signal);
   };
 
@@ -75,20 +81,45 @@ export function mediation(dependencies: MediationDependencies) {
   return { suggest, similar };
 }
 
-/** Nearness of the pages' vectors. */
+/**
+ * Nearness of the pages' vectors. Long pages of many subjects are near to everything, so a cosine says little: a page is suggested beside a
+ * result where each is among the nearest few of the other.
+ */
 function byVectors({ ask, reader }: MediationDependencies): Mediator {
-  const titlesOf = (pageNos: readonly number[]): string[] =>
-    pageNos.flatMap((no) => {
-      const page = reader.pages.head(no);
-      return page === undefined ? [] : [page.title ?? page.canonical_url];
-    });
+  /** The nearest that count: as many as keep a graph of mutual neighbours whole grow with the logarithm of the pages (Brito et al. 1997). */
+  const fewNearest = () => Math.max(2, Math.floor(Math.log2(Math.max(1, reader.pages.count()))) - 2);
+  const titleOf = (no: number) => {
+    const page = reader.pages.head(no);
+    return page?.title ?? page?.canonical_url ?? '';
+  };
   return {
-    async suggest(beside, signal) {
-      const [near, titles] = await Promise.all([
-        ask('index.nearPages', beside, { signal }),
-        onceAsked(() => titlesOf(beside.page_nos)),
-      ]);
-      return near.flatMap(({ page_no }) => suggestion(reader, page_no, nearResultsReason(titles)));
+    async suggest({ page_nos, k, model, except, filters }, signal) {
+      const few = fewNearest();
+      const ranked = new Set(except);
+      const nearest = (no: number, passing: NearPagesRequest['filters']) =>
+        ask('index.nearPages', { model, page_nos: [no], k: few, except: [], filters: passing }, { signal });
+      const near = await Promise.all(page_nos.map((no) => nearest(no, filters)));
+      const best = new Map<number, { result: number; score: number }>();
+      near.forEach((pages, at) => {
+        for (const { page_no, score } of pages) {
+          if (!ranked.has(page_no) && score > (best.get(page_no)?.score ?? -1))
+            best.set(page_no, { result: page_nos[at], score });
+        }
+      });
+      const likeliest = [...best].sort(([, a], [, b]) => b.score - a.score).slice(0, k + 1);
+      const everything = pageFiltersOf(null, reader);
+      const isMutual = await Promise.all(
+        likeliest.map(async ([no, { result }]) =>
+          (await nearest(no, everything)).some(({ page_no }) => page_no === result),
+        ),
+      );
+      const mutual = likeliest.filter((_, at) => isMutual[at]).slice(0, k);
+      return onceAsked(() =>
+        mutual.flatMap(([no, { result }]) => {
+          const names = namesShared(reader.entities, result, no, namesInReason);
+          return suggestion(reader, no, nearResultReason(titleOf(result), names));
+        }),
+      );
     },
     async similar(pageNo, k, signal) {
       const request = { model: null, page_nos: [pageNo], k, except: [], filters: pageFiltersOf(null, reader) };

@@ -11,13 +11,12 @@ export function nearnessReason(cosine: number): string {
 }
 
 /** Longest title that is repeated in a reason, characters. */
-const maxTitle = 80;
+const maxTitle = 40;
 
-/** The pages that a suggestion is near to, by what people call them; at least one name. */
-export function nearResultsReason(names: readonly string[]): string {
-  const quoted = names.map((name) => `“${name.length > maxTitle ? `${name.slice(0, maxTitle)}…` : name}”`);
-  const last = quoted.at(-1) ?? '';
-  return `near in content to ${quoted.length < 2 ? last : `${quoted.slice(0, -1).join(', ')} and ${last}`}`;
+/** Why a page is suggested beside a result: what both mention, if anything, and what people call the result. */
+export function nearResultReason(title: string, names: readonly string[]): string {
+  const quoted = `“${title.length > maxTitle ? `${title.slice(0, maxTitle).toWellFormed().trimEnd()}…` : title}”`;
+  return names.length === 0 ? `close to ${quoted}` : `mentions ${listed(names)}, as ${quoted} does`;
 }
 
 /** Names that a reason shows; more are counted. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nearnessReason, nearResultsReason } from '../../../src/compute/ranking/reasons.ts';
+import { nearnessReason, nearResultReason } from '../../../src/compute/ranking/reasons.ts';
 
 test('nearness has words', () => {
   assert.deepEqual([1, 0.75, 0.74, 0.5, 0.49].map(nearnessReason), [
@@ -12,9 +12,8 @@ test('nearness has words', () => {
   ]);
 });
 
-test('the results that a suggestion is near to are named, long names cut', () => {
-  assert.equal(nearResultsReason(['A']), 'near in content to “A”');
-  assert.equal(nearResultsReason(['A', 'B']), 'near in content to “A” and “B”');
-  assert.equal(nearResultsReason(['A', 'B', 'C']), 'near in content to “A”, “B” and “C”');
-  assert.equal(nearResultsReason(['x'.repeat(81)]), `near in content to “${'x'.repeat(80)}…”`);
+test('the result that a suggestion is near to is named, a long name cut, and what both mention', () => {
+  assert.equal(nearResultReason('A', []), 'close to “A”');
+  assert.equal(nearResultReason('A', ['Watt', 'Boulton']), 'mentions Watt and Boulton, as “A” does');
+  assert.equal(nearResultReason('x'.repeat(41), []), `close to “${'x'.repeat(40)}…”`);
 });
