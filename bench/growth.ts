@@ -1,0 +1,178 @@
+/**
+ * Growth over HTTP with the default model of 1,024 dimensions: one service is filled to one size after another. At each: search by default,
+ * without reranking and as you type (`prefix`, without reranking and suggestions), resident memory after a restart, and recall of the dense
+ * side: of the pages that have the ten passages nearest to a query by an exact scan of the stored vectors and above the model's floor, how many the service has among
+ * its pages with vector rank ten or better. Texts are made of English words by their frequency. The load generator shares the cores. Prints JSON.
+ *
+ *   npm run bench:growth                                            10,000, 100,000, 300,000 and 1,000,000 passages: hours
+ *   npm run bench:growth -- --passages 10000                        smaller
+ *   npm run bench:growth -- --passages 10000,100000 --queries 100
+ */
+import { parseArgs } from 'node:util';
+import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
+import type { SearchResponse } from '../src/domain/search.ts';
+import { createQueryAnalyzer } from '../src/engine/analyze-query.ts';
+import { StoreView } from '../src/store/store-view.ts';
+import { ExactNearest } from './engine/exact-nearest.ts';
+import { englishWords, loadBenchVectors } from './english-words.ts';
+import { allIndexed, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { describeMachine } from './machine.ts';
+import { type RunningService, runService } from './running-service.ts';
+import { openWorkload } from './workload.ts';
+
+const seed = 42;
+const wordsPerPage = 1000;
+const vocabularySize = 60_000;
+/** Pages pushed before the next are made: bounds the bench's own memory. */
+const pagesAtOnce = 2000;
+const nearest = 10;
+/** Passages of such a page, about: what a size is first taken to be in pages. */
+const passagesPerPage = 3;
+
+const { values } = parseArgs({
+  options: {
+    passages: { type: 'string', default: '10000,100000,300000,1000000' },
+    queries: { type: 'string', default: '300' },
+  },
+});
+const vectors = loadBenchVectors();
+const workload = openWorkload({
+  seed,
+  wordsPerChunk: wordsPerPage,
+  vocabulary: englishWords(vectors, vocabularySize),
+});
+const queries = Array.from({ length: Number(values.queries) }, (_, number) => workload.query(number).words.join(' '));
+
+/** Vectors of the queries as the service makes them; null for a query without any. */
+function queryVectors(dim: number): Float32Array[] {
+  const analyze = createQueryAnalyzer(createTextAnalyzer(), vectors);
+  const known = {
+    languages: ['en'],
+    spoken: ['en'],
+    isKnown: () => true,
+    nearest: () => [],
+    completions: () => [],
+  };
+  return queries.map((query) => {
+    const { vector } = analyze({ query, dim, prefix: false }, known);
+    if (vector === null) throw new Error(`no vector for ${query}`);
+    return vector;
+  });
+}
+
+/** Of each query the addresses of the pages that have the passages nearest to it, by all stored vectors. */
+async function exactPages(dataDir: string): Promise<{ dim: number; passages: number; pages: Set<string>[] }> {
+  const view = StoreView.open(dataDir);
+  try {
+    const { reader } = view;
+    const model = reader.models.activeModel();
+    if (model === undefined) throw new Error('there is no active model');
+    const { dim, space } = model;
+    const floor = model.floor ?? -1;
+    const asked = queryVectors(dim);
+    const exact = new ExactNearest(asked, nearest, [() => true]);
+    /** By passage: its page, and its row there. */
+    const pageOfPassage: number[] = [];
+    const rowOfPassage: number[] = [];
+    for (const no of reader.vectors.pageNumbers(space)) {
+      const rows = reader.vectors.get(space, no) ?? new Float32Array();
+      exact.add(pageOfPassage.length, rows);
+      for (let row = 0; row < rows.length / dim; row++) {
+        pageOfPassage.push(no);
+        rowOfPassage.push(row);
+      }
+    }
+    const [lists] = exact.results();
+    const cosine = (query: Float32Array, passage: number) => {
+      const from = rowOfPassage[passage] * dim;
+      const row = reader.vectors.get(space, pageOfPassage[passage])?.subarray(from, from + dim) ?? [];
+      return query.reduce((sum, component, at) => sum + component * row[at], 0);
+    };
+    const addressOf = (passage: number) => reader.pages.head(pageOfPassage[passage])?.canonical_url ?? '';
+    const found = lists.map((list, at) => list.filter((passage) => cosine(asked[at], passage) >= floor));
+    return { dim, passages: pageOfPassage.length, pages: found.map((list) => new Set(list.map(addressOf))) };
+  } finally {
+    await view.close();
+  }
+}
+
+/** Share of the exact pages that the service has by their vectors. */
+async function recallOf(service: RunningService, exact: readonly Set<string>[]): Promise<number> {
+  let [found, all] = [0, 0];
+  for (const [number, query] of queries.entries()) {
+    const request = { query, k: 100, rerank: false, suggest: 0, chunks_per_page: 0, min_relevance: 0 };
+    const results: SearchResponse['results'] = [];
+    // Both lists have 100 candidates.
+    for (const offset of [0, 100]) {
+      const { status, body } = await service.call('POST', '/v1/search', { ...request, offset });
+      if (status !== 200) throw new Error(`a search was answered ${status}: ${JSON.stringify(body)}`);
+      results.push(...(body as SearchResponse).results);
+    }
+    const near = results.filter(({ why }) => (why.vector_rank ?? nearest + 1) <= nearest);
+    found += near.filter(({ canonical_url }) => exact[number].has(canonical_url)).length;
+    all += exact[number].size;
+  }
+  return Math.round((found / all) * 10_000) / 10_000;
+}
+
+let pages = 0;
+let passages = 0;
+
+/** Pages until there are about so many passages. */
+async function fillTo(service: RunningService, size: number): Promise<number> {
+  const began = performance.now();
+  const perPage = passages === 0 ? passagesPerPage : passages / pages;
+  const wanted = Math.ceil(size / perPage);
+  while (pages < wanted) {
+    const from = pages;
+    const count = Math.min(pagesAtOnce, wanted - from);
+    await pushPages(
+      service,
+      Array.from({ length: count }, (_, i) => pageOf(from + i, workload.chunkWords(from + i), 'bench')),
+    );
+    pages += count;
+    process.stderr.write(`bench: ${pages} of ${wanted} pages\n`);
+    while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return (performance.now() - began) / 1000;
+}
+
+const service = await runService({ SERVICE_ENTITY__ENABLED: 'false', SERVICE_CLUSTER__ENABLED: 'false' });
+const measured = [];
+try {
+  for (const size of values.passages.split(',').map(Number)) {
+    const filledS = await fillTo(service, size);
+    let exact: Awaited<ReturnType<typeof exactPages>> | undefined;
+    const startMs = await service.restart(async (dataDir) => {
+      exact = await exactPages(dataDir);
+    });
+    if (exact === undefined) throw new Error('the service was not started again');
+    passages = exact.passages;
+    const recall = await recallOf(service, exact.pages);
+    const byDefault = await timeSearches(service, queries, {});
+    const noReranking = await timeSearches(service, queries, { rerank: false });
+    const asYouType = await timeSearches(service, queries, { rerank: false, suggest: 0, prefix: true });
+    measured.push({
+      passages,
+      pages,
+      dim: exact.dim,
+      filled_s: Math.round(filledS),
+      start_ms: Math.round(startMs),
+      resident_mb: service.residentMb(),
+      anonymous_mb: service.anonymousMb(),
+      recall_at_10: recall,
+      by_default: byDefault.ms,
+      without_reranking: noReranking.ms,
+      as_you_type: asYouType.ms,
+    });
+  }
+} finally {
+  await service.stop();
+}
+console.log(
+  JSON.stringify(
+    { bench: 'growth', seed, machine: describeMachine(), words_per_page: wordsPerPage, measured },
+    null,
+    2,
+  ),
+);
