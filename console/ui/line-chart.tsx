@@ -37,7 +37,12 @@ export function LineChart({ line, format }: { line: Line; format: (value: number
           cursor: { y: false, drag: { x: false, y: false } },
           series: [
             {},
-            { label: line.label, stroke: colorOf('--accent'), width: 1.5, points: { show: line.points.length < 30 } },
+            {
+              label: line.label,
+              stroke: colorOf('--accent'),
+              width: 1.5,
+              points: { show: line.points.length < 30, fill: colorOf('--surface') },
+            },
           ],
           axes: [
             {
