@@ -10,6 +10,8 @@ import type { JobPolicy } from './move-job.ts';
 
 export interface PageSubmission extends GivenPage, JobPolicy {
   seen_at: number;
+  /** A visit of this very time is not counted again. */
+  once?: boolean;
 }
 
 export type IngestDecision =
@@ -26,6 +28,11 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     const knownNo = transaction.pages.numberByUrl(canonical_url);
     const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
     if (known !== undefined) {
+      const content_hash_differs = content_hash !== null && content_hash !== known.content_hash;
+      const isKnownVisit = seen_at === known.last_seen_at || seen_at === known.first_seen_at;
+      if (submission.once === true && isKnownVisit) {
+        return { outcome: 'revisit', page_no: known.no, status: known.status, content_hash_differs };
+      }
       const visited = {
         ...known,
         visit_count: known.visit_count + 1,
@@ -33,7 +40,6 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
         last_seen_at: Math.max(known.last_seen_at, seen_at),
       };
       transaction.pages.put(visited, known);
-      const content_hash_differs = content_hash !== null && content_hash !== known.content_hash;
       return { outcome: 'revisit', page_no: known.no, status: known.status, content_hash_differs };
     }
 

@@ -34,6 +34,8 @@ export const ingestPageRequest = z.strictObject({
   body_extracted: bodyText.nullable().optional(),
   body_html: bodyText.nullable().optional(),
   fetched_at: datetime.nullable().optional(),
+  /** A page that was last or first seen at this very `fetched_at` knows this visit: it is not counted again, so that a request may be repeated. */
+  once: z.boolean().optional(),
   source: storedText(maxSourceLength).nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
 });

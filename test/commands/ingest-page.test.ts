@@ -117,3 +117,23 @@ test('a blacklisted URL is refused exactly, a blacklisted domain by label suffix
     assert.equal((await ingest(allowed)).outcome, 'accepted');
   }
 });
+
+test('a visit that is to count once does so, however often it is handed in; one of another time counts', async () => {
+  await using temporary = await TemporaryStore.open();
+  const visit = (seen_at: number, once = true) => temporary.commit(ingestPage(submission({ seen_at, once })));
+  const count = () => temporary.store.reader.pages.get(1)?.visit_count;
+  await visit(1000);
+  assert.deepEqual(await visit(1000), {
+    outcome: 'revisit',
+    page_no: 1,
+    status: 'queued',
+    content_hash_differs: false,
+  });
+  assert.equal(count(), 1);
+  await visit(2000);
+  await visit(2000);
+  await visit(1000);
+  assert.equal(count(), 2);
+  await visit(2000, false);
+  assert.equal(count(), 3, 'who does not ask for it counts each time');
+});

@@ -27,6 +27,7 @@ function ingestItemOf({ item, html }: BatchItem): IngestItem {
     title: title === '' ? null : title,
     ...(html !== null && { body_html: html }),
     fetched_at: new Date(visitedAt).toISOString(),
+    once: true,
     source,
     metadata,
   };

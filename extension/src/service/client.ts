@@ -28,6 +28,8 @@ export interface IngestItem {
   title: string | null;
   body_html?: string;
   fetched_at: string;
+  /** A request of a worker that was ended may still be under way when this one comes. */
+  once: true;
   source: string;
   metadata: Record<string, string | number | boolean>;
 }

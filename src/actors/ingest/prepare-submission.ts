@@ -49,6 +49,7 @@ export function submissionPreparer(dependencies: PreparerDependencies): Submissi
       source: request.source ?? null,
       metadata: extracted === null ? (request.metadata ?? null) : withFacts(request.metadata ?? null, extracted),
       seen_at: request.fetched_at == null ? at : instantOf(request.fetched_at),
+      once: request.once ?? false,
       at,
       max_attempts: maxAttempts,
     };

@@ -44,7 +44,8 @@ class FakeService {
     const results = pages.map((page, index): IngestBatchResult => {
       const visits = this.visits.get(page.url);
       const page_id = page.url;
-      this.visits.set(page.url, [...(visits ?? []), Date.parse(page.fetched_at)]);
+      const at = Date.parse(page.fetched_at);
+      if (!(page.once && visits?.includes(at))) this.visits.set(page.url, [...(visits ?? []), at]);
       if (visits !== undefined) {
         return { outcome: 'revisit', index, page_id, status: 'queued', revisit: true, content_hash_differs: false };
       }
@@ -292,4 +293,29 @@ test('an item that waits for an answer can be taken out between two runs', async
   service.answer = null;
   assert.equal(await sendQueue(sendTo(database, service, start + 30_000)), null);
   assert.deepEqual([...service.visits.keys()], ['https://example.org/0']);
+});
+
+test('a request of a worker that was ended, which the service takes in after the next one has asked, counts once', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  for (let number = 0; number < 5; number++) await enqueue(database, pageNo(number), room);
+  let underWay: IngestItem[] = [];
+  const leaving = async (pages: IngestItem[]): Promise<never> => {
+    underWay = pages;
+    throw new Ended();
+  };
+  await assert.rejects(sendQueue(sendTo(database, { ingest: leaving, pageOf: service.pageOf })), Ended);
+  const asked: string[] = [];
+  const pageOf = async (url: string) => {
+    asked.push(url);
+    const answer = await service.pageOf(url);
+    if (asked.length === 3) await service.ingest(underWay);
+    return answer;
+  };
+  assert.equal(await sendQueue(sendTo(database, { ingest: service.ingest, pageOf })), null);
+  assert.equal(asked.length, 5);
+  assert.deepEqual(
+    [...service.visits.values()].map(({ length }) => length),
+    [1, 1, 1, 1, 1],
+  );
 });
