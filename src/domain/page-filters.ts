@@ -6,6 +6,9 @@ export interface PageFilters {
   after: number | null;
   /** first_seen_at < before, ms. */
   before: number | null;
+  /** Published at this time or later, and before this one, ms; pages of which that is not known do not pass. */
+  published_after?: number | null;
+  published_before?: number | null;
   /** Only these pages; null: all. */
   pages: ReadonlySet<number> | null;
 }

@@ -13,6 +13,9 @@ export const searchFiltersBody = z.strictObject({
   domain: z.string().max(maxDomainLength).nullable().optional(),
   after: datetime.nullable().optional(),
   before: datetime.nullable().optional(),
+  /** Published at this time or later; published before this one. Pages of which that is not known do not pass. */
+  published_after: datetime.nullable().optional(),
+  published_before: datetime.nullable().optional(),
   cluster_id: idText.nullable().optional(),
   entity: pathText.nullable().optional(),
   /** Passages in this language, ISO 639-1. */

@@ -1,9 +1,9 @@
 /**
  * What searching needs to know of every page, in columns in memory: which page a label belongs to, and what the filters ask.
  * A projection of the page rows: filled from the store at start, kept up by the commit feed, never written by anybody else.
- * About 40 bytes a page and 4 a label.
+ * About 48 bytes a page and 4 a label.
  */
-import { passesFilters } from '../compute/ranking/passes-filters.ts';
+import { asksWhenPublished, passesFilters, wasPublished } from '../compute/ranking/passes-filters.ts';
 import { addBitRange, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
 import { longer } from '../compute/structures/longer.ts';
 import { domainMatches } from '../compute/web/domain-match.ts';
@@ -24,6 +24,8 @@ export class Catalog {
   #chunkCount = new Uint32Array(1024);
   #firstSeen = new Float64Array(1024);
   #lastSeen = new Float64Array(1024);
+  /** NaN where it is not known. */
+  #published = new Float64Array(1024);
   #domainOfPage = new Uint32Array(1024);
   readonly #domains: string[] = [''];
   readonly #domainNumbers = new Map<string, number>();
@@ -67,14 +69,15 @@ export class Catalog {
     return first + count <= this.#flushedEnd;
   }
 
-  /** Note a page's row as it is now; rows of one page in commit order. */
-  apply(page: PageColumns): void {
+  /** Note a page's row as it is now, and when it was published, ms; rows of one page in commit order. */
+  apply(page: PageColumns, publishedAt: number | null): void {
     const { no } = page;
     this.#growPages(no + 1);
     if (this.#hidden.some((domain) => domainMatches(page.domain, domain))) this.#relabel(no, 0, 0);
     else this.#relabel(no, page.first_label, page.chunk_count);
     this.#firstSeen[no] = page.first_seen_at;
     this.#lastSeen[no] = page.last_seen_at;
+    this.#published[no] = publishedAt ?? Number.NaN;
     this.#domainOfPage[no] = this.#domainNumber(page.domain);
   }
 
@@ -129,7 +132,8 @@ export class Catalog {
   /** Whether one page passes the filters: the same answer as its labels in `allowed`. */
   passes(no: number, filters: PageFilters): boolean {
     const domain = this.#domains[this.#domainOfPage[no]];
-    return passesFilters({ no, domain, first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no] }, filters);
+    const times = { first_seen_at: this.#firstSeen[no], last_seen_at: this.#lastSeen[no] };
+    return passesFilters({ no, domain, ...times }, () => this.#publishedAt(no), filters);
   }
 
   /** The labels of a page's chunks; the first one stands for the page's content. None for an unknown page. */
@@ -150,7 +154,8 @@ export class Catalog {
    */
   allowed(filters: PageFilters): AllowedLabels | null {
     const { domain, after, before, pages } = filters;
-    if (domain === null && after === null && before === null && pages === null) return null;
+    const isByDate = asksWhenPublished(filters);
+    if (domain === null && after === null && before === null && pages === null && !isByDate) return null;
     const wanted = this.#domains.map((name) => domain === null || domainMatches(name, domain));
     const labels = createBitmap(this.#labels);
     let count = 0;
@@ -159,10 +164,16 @@ export class Catalog {
       if (chunks === 0 || (pages !== null && !pages.has(no)) || !wanted[this.#domainOfPage[no]]) continue;
       if (after !== null && this.#lastSeen[no] < after) continue;
       if (before !== null && this.#firstSeen[no] >= before) continue;
+      if (isByDate && !wasPublished(this.#publishedAt(no), filters)) continue;
       addBitRange(labels, this.#firstLabel[no], chunks);
       count += chunks;
     }
     return { labels, count };
+  }
+
+  #publishedAt(no: number): number | null {
+    const at = this.#published[no];
+    return Number.isNaN(at) ? null : at;
   }
 
   #relabel(no: number, first: number, count: number): void {
@@ -187,6 +198,7 @@ export class Catalog {
     this.#chunkCount = grown(this.#chunkCount, count);
     this.#firstSeen = grown(this.#firstSeen, count);
     this.#lastSeen = grown(this.#lastSeen, count);
+    this.#published = grown(this.#published, count);
     this.#domainOfPage = grown(this.#domainOfPage, count);
   }
 

@@ -3,6 +3,7 @@
  * are safe when the disk has them.
  */
 import { Catalog } from '../../index/catalog.ts';
+import type { PageHead } from '../../store/pages.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 
@@ -12,11 +13,12 @@ export function openLiveCatalog(reader: StoreReader, feed: CommitFeed): { catalo
   const hideForgotten = () =>
     catalog.hide(reader.blacklist.purging().flatMap(({ kind, pattern }) => (kind === 'domain' ? [pattern] : [])));
   hideForgotten();
-  for (const page of reader.pages.all()) catalog.apply(page);
+  const apply = (page: PageHead) => catalog.apply(page, reader.pages.byline(page).published_at);
+  for (const page of reader.pages.all()) apply(page);
   catalog.noteFlushed(catalog.labelEnd);
   const stopApplying = feed.subscribe('visible', ({ pages, removedPages, rules }) => {
     if (rules.length > 0) hideForgotten();
-    for (const page of pages) catalog.apply(page);
+    for (const page of pages) apply(page);
     for (const no of removedPages) catalog.remove(no);
   });
   const stopNoting = feed.subscribe('durable', ({ pages }) => {

@@ -37,7 +37,9 @@ export function pageLister(reader: StoreReader, canonicalize: CanonicalizeSettin
     if (domain !== null && typeof domain !== 'string') throw new DomainError('invalid', `domain: ${domain.invalid}`);
     const time = (text: string | undefined) => (text === undefined ? null : instantOf(text));
     const filters = { domain, after: time(given.after), before: time(given.before), pages: null };
-    const passes = (page: PageHead) => (status === undefined || page.status === status) && passesFilters(page, filters);
+    const passes = (page: PageHead) =>
+      (status === undefined || page.status === status) &&
+      passesFilters(page, () => reader.pages.byline(page).published_at, filters);
     if (url !== undefined) return { pages: ofAddress(url).filter(passes).map(summaryOf), next_cursor: null };
 
     const from = cursor === undefined ? undefined : numberOf('page', cursor);

@@ -138,7 +138,12 @@ export function queryRanker(dependencies: RankDependencies) {
     const named = new Map<number, NamedPage>();
     for (const [no, exact] of found) {
       const page = reader.pages.head(no);
-      if (page === undefined || page.chunk_count === 0 || !passesFilters(page, filters)) continue;
+      if (
+        page === undefined ||
+        page.chunk_count === 0 ||
+        !passesFilters(page, () => reader.pages.byline(page).published_at, filters)
+      )
+        continue;
       named.set(no, { exact, last_seen_at: page.last_seen_at });
     }
     return named;
@@ -326,7 +331,11 @@ export function pageFiltersOf(
   const cluster = filters?.cluster_id == null ? null : (numberOf('cluster', filters.cluster_id) ?? 0);
   const clustered = cluster === null ? null : new Set(cluster === 0 ? [] : clusters.pagesOf(cluster));
   const pages = clustered === null ? mentioning : inBoth(clustered, mentioning);
-  return { domain, after: time(filters?.after), before: time(filters?.before), pages };
+  const published = {
+    published_after: time(filters?.published_after),
+    published_before: time(filters?.published_before),
+  };
+  return { domain, after: time(filters?.after), before: time(filters?.before), ...published, pages };
 }
 
 function inBoth(pages: ReadonlySet<number>, others: ReadonlySet<number> | null): ReadonlySet<number> {
