@@ -363,6 +363,8 @@ test('the map lights up what a search finds and what is within a lasso', { skip 
 test('a session that ends asks again over the view, which goes on', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service, { allowed: /401/ });
   await searchFor(page, 'governor');
+  // Nothing of this search is on its way any more.
+  await page.locator('.facet-row').first().waitFor();
   await endSessions(service);
   await searchBox(page).fill('sourdough');
   await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
