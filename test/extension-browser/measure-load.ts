@@ -1,6 +1,5 @@
 /**
- * What the extension costs a page: time of the main thread of real pages until after they were captured, with it and without, and the
- * memory of its worker after many loads. `npm run bench:extension`; prints JSON.
+ * What the extension costs a page: time of the main thread of real pages until after they were captured, with it and without. `npm run bench:extension`; prints JSON.
  */
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -55,10 +54,6 @@ const browser = await ChromiumWithExtension.start(scope, site);
 await browser.pair(service);
 await browser.setOptions({ seconds: 1 });
 const withIt = await taskTimes(browser.context);
-const worker = await browser.worker();
-const heap = await worker.evaluate(
-  () => (performance as unknown as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize,
-);
 const captured = (await service.call<{ pages: unknown[] }>('GET', '/v1/pages?limit=500')).body.pages.length;
 const plain = await chromium.launchPersistentContext('', {
   executablePath: chromiumPath,
@@ -88,7 +83,6 @@ process.stdout.write(
       with: figures(withIt),
       without: figures(without),
       added: figures(added),
-      workerHeapBytes: heap ?? null,
     },
     null,
     2,
