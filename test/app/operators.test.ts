@@ -15,14 +15,14 @@ const pages = [
     url: 'https://birds.example/heron',
     title: 'Wading birds',
     text: 'The grey heron waits, as it had been available to any eye that looked for it beside the river.',
-    metadata: { author: 'Ana Lima' },
+    metadata: { author: 'Ana Lima', published_at: '2023-06-01T08:00:00+02:00' },
     seen_at: '2024-03-05T10:00:00Z',
   },
   {
     url: 'https://www.birds.example/egret',
     title: 'The heron question',
     text: 'An egret is no heron. It was available to be seen, had it been there; to it the river had been nothing.',
-    metadata: { author: 'Bo Ek' },
+    metadata: { author: 'Bo Ek', published_at: '2025-01-01' },
     seen_at: '2025-03-05T10:00:00Z',
   },
   {
@@ -95,6 +95,15 @@ test('operators say which pages are wanted', async (t) => {
     await is('heron site:nowhere.example');
   }
   assert.deepEqual(await found('heron', { filters: { lang: 'de' } }), [reiher]);
+  const published = (published_after: string | null, published_before: string | null = null) =>
+    found('heron', { filters: { published_after, published_before } });
+  assert.deepEqual(await published('2023-06-01T06:00:00Z'), [egret, heron], 'the others say nothing of it');
+  assert.deepEqual(await published('2023-06-01T06:00:01Z'), [egret]);
+  assert.deepEqual(await published(null, '2025-01-01T00:00:00Z'), [heron]);
+  assert.deepEqual(
+    await found('The heron question', { operators: false, filters: { published_before: '2024-01-01T00:00:00Z' } }),
+    [heron],
+  );
   assert.deepEqual(await found('heron site:birds.example', { filters: { domain: 'boats.example' } }), []);
 });
 
