@@ -254,7 +254,14 @@ test('the filters reach the index as instants and as a plain domain', async () =
       rerank: true,
       relevance: false,
       rrf_k: 60,
-      filters: { domain: 'example.com', after: Date.parse('2025-12-31T23:00:00Z'), before: null, pages: null },
+      filters: {
+        domain: 'example.com',
+        after: Date.parse('2025-12-31T23:00:00Z'),
+        before: null,
+        published_after: null,
+        published_before: null,
+        pages: null,
+      },
     },
   ]);
 });

@@ -119,7 +119,7 @@ test('hits of both sides become pages with their best passages, in the shape of 
       held: { all: [], none: [] },
       prefix: false,
       candidates: 100,
-      filters: { domain: null, after: null, before: null, pages: null },
+      filters: { domain: null, after: null, before: null, published_after: null, published_before: null, pages: null },
       model: 'm1',
       rerank: true,
       relevance: true,
