@@ -155,10 +155,20 @@ test('get_page, page_status, similar_to and list_clusters give what their routes
     return features?.entities?.status === 'done';
   }, 'its entities were read');
   const page = await shared.found<PageResponse>(`/v1/pages/${pageId}`);
-  const { canonical_url, title, body_text, first_seen_at, last_seen_at, visit_count } = page;
+  const { canonical_url, title, body_text, read_minutes, first_seen_at, last_seen_at, visit_count } = page;
   assert.deepEqual(await told('get_page', { page_id: pageId }, readToken), [
     'The whole text.',
-    { page_id: pageId, title, canonical_url, first_seen_at, last_seen_at, visit_count, status: 'indexed', body_text },
+    {
+      page_id: pageId,
+      title,
+      canonical_url,
+      read_minutes,
+      first_seen_at,
+      last_seen_at,
+      visit_count,
+      status: 'indexed',
+      body_text,
+    },
   ]);
   assert.deepEqual(await told('page_status', { page_id: pageId }, readToken), [
     'The page is indexed.',

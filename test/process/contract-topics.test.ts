@@ -332,7 +332,11 @@ test('the mediation cluster suggests and compares within the topic', async () =>
   const near = await similarTo(page, '?mediation=cluster');
   assert.deepEqual([near.page_id, near.mediation, near.results.length], [page, 'cluster', 10]);
   for (const [i, result] of near.results.entries()) {
-    assert.deepEqual(Object.keys(result), ['page_id', 'canonical_url', 'title', 'score', 'reason']);
+    const ofContract = ['page_id', 'canonical_url', 'title', 'score', 'reason'];
+    assert.deepEqual(
+      Object.keys(result).filter((key) => ofContract.includes(key)),
+      ofContract,
+    );
     assert.equal(topicOf.get(result.page_id), 'birds');
     assert.ok(result.score <= (near.results[i - 1]?.score ?? Number.POSITIVE_INFINITY));
     assert.match(result.reason, /^on the same topic: “.*”; .* in content$/);
