@@ -105,7 +105,11 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
 
 /** The last word of a query that ends with it. */
 function unfinishedWord(query: string, words: readonly ContentWord[]): string | null {
-  const written = /[\p{L}\p{M}\p{N}]+$/u.exec(query.toLowerCase())?.[0];
+  const written =
+    query
+      .toLowerCase()
+      .split(/[^\p{L}\p{M}\p{N}]/u)
+      .at(-1) ?? '';
   const last = words.at(-1)?.word;
-  return written !== undefined && last === foldAccents(written) ? last : null;
+  return last !== undefined && last === foldAccents(written) ? last : null;
 }

@@ -83,10 +83,9 @@ async function askForUnknown(dependencies: SendDependencies): Promise<SendState 
     }
     if (answer.problem !== null) return fail(dependencies, answer);
     const page = answer.body.pages.at(0);
+    // A visit between the two may be another's: sending it again is safe (`once`).
     const arrived =
-      page !== undefined &&
-      Date.parse(page.first_seen_at) <= item.visitedAt &&
-      Date.parse(page.last_seen_at) >= item.visitedAt;
+      page !== undefined && [page.first_seen_at, page.last_seen_at].some((at) => Date.parse(at) === item.visitedAt);
     const fate: Fate = arrived ? { to: 'gone', outcome: 'found' } : { to: 'waiting' };
     await settle(database, [{ id: item.id, fate }], { now: now(), succeeded: false });
   }

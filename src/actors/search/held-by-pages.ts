@@ -56,18 +56,15 @@ export async function findHolding(
     ...(sites.length > 0 ? [pagesUnder(sites)] : []),
     ...(isRequired && quotingPages !== null ? [quotingPages] : []),
   ]);
-  const unwanted = [
-    ...locatedIn(none).map((each) => pagesOf(each.labels)),
-    pagesUnder(none.filter((each) => each.in === 'site')),
-  ];
+  const unwanted = pagesUnder(none.filter((each) => each.in === 'site'));
+  for (const { labels } of locatedIn(none)) for (const label of labels) addBit(unwanted, catalog.pageOf(label));
   const passages = wanted
     .filter((each) => each.held.in === 'language')
     .map((each) => bitmapOf([each.labels], catalog.labelEnd));
   if (isRequired) passages.push(bitmapOf(ofPhrases, catalog.labelEnd));
   const passes = (label: number): boolean => {
     const page = catalog.pageOf(label);
-    if (page === 0 || (pages !== null && !hasBit(pages, page)) || unwanted.some((set) => hasBit(set, page)))
-      return false;
+    if (page === 0 || (pages !== null && !hasBit(pages, page)) || hasBit(unwanted, page)) return false;
     return passages.every((set) => hasBit(set, label));
   };
   const isNarrowed = pages !== null || none.length > 0;

@@ -291,9 +291,8 @@ function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]
 
 export type RankQuery = ReturnType<typeof queryRanker>;
 
-/** Phrases of a query that are looked for, and operators that are kept to; the others of a query with more are words. */
+/** Phrases of a query that are looked for; the others of a query with more are words. */
 const maxPhrases = 16;
-const maxOperators = 16;
 const none: ReadonlyMap<number, NamedPage> = new Map();
 
 /** What a request asks for beside its words. Errors: as of `pageFiltersOf`. */
@@ -309,7 +308,7 @@ function askedBy({ query: typed, operators, filters: body }: RankRequest, reader
     query: text === '' ? typed : text,
     phrases: phrases.slice(0, maxPhrases),
     filters: { ...filters, after: latest(filters.after, after), before: earliest(filters.before, before) },
-    held: { all: [...all.slice(0, maxOperators), ...language], none: none.slice(0, maxOperators) },
+    held: { all: [...all, ...language], none },
   };
 }
 

@@ -20,6 +20,8 @@ export interface QueryOperators extends HeldByPages {
 const part =
   /(?<=^|\s)(-?)(?:(site|title|author|before|after|lang):\s*(?=\S))?(?:["“”«»„]([^"“”«»„]*)["“”«»„]|([^\s"“”«»„]+))(?=\s|$)|\S+/giu;
 
+/** Operators that are kept to, of those with `-` and of those without; what is beyond is text. */
+const mostOperators = 16;
 /** A language, of a region or a script perhaps. */
 const languageTag = /^[a-z]{2,3}(?:[-_](?:[a-z]{2}|[a-z]{4}))?$/i;
 
@@ -35,7 +37,7 @@ export function readOperators(query: string): QueryOperators {
     const time = minus === '' && (key === 'after' || key === 'before') ? timeOf(value) : null;
     const held = heldOf(key, value, quoted !== undefined);
     if (time !== null) times[key as keyof typeof times] = time;
-    else if (held === null) text.push(whole);
+    else if (held === null || (minus === '' ? all : none).length >= mostOperators) text.push(whole);
     else if (minus !== '') none.push(held);
     else {
       if (held.in !== 'word') all.push(held);
@@ -63,7 +65,7 @@ function heldOf(key: string | undefined, value: string, isQuoted: boolean): Held
     case 'author':
       return { in: key, text: value };
     case 'site': {
-      const host = value.replace(/^https?:\/\//i, '').replace(/[/?#].*$/, '');
+      const [host] = value.replace(/^https?:\/\//i, '').split(/[/?#]/, 1);
       const domain = normalizeDomain(host.replace(/^(?:\*\.|www\.)/i, ''));
       return typeof domain === 'string' ? { in: 'site', text: domain } : null;
     }
@@ -76,10 +78,13 @@ function heldOf(key: string | undefined, value: string, isQuoted: boolean): Held
   }
 }
 
-/** The beginning of a year, a month or a day, UTC, or an instant; null for what is none. */
+/** The beginning of a year, a month or a day, UTC, or an instant, UTC where it does not say; null for what is none. */
 function timeOf(value: string): number | null {
-  const day = /^(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?$/.exec(value);
-  if (day === null) return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) ? Date.parse(value) || null : null;
+  const day = /^([1-9]\d{3})(?:-(\d\d?)(?:-(\d\d?))?)?$/.exec(value);
+  if (day === null) {
+    const instant = /^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?$/i.exec(value);
+    return instant === null ? null : Date.parse(instant[1] === undefined ? `${value}Z` : value) || null;
+  }
   const [year, month, date] = [Number(day[1]), Number(day[2] ?? 1), Number(day[3] ?? 1)];
   const time = Date.UTC(year, month - 1, date);
   const isReal = new Date(time).getUTCMonth() === month - 1 && new Date(time).getUTCDate() === date;

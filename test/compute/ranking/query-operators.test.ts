@@ -46,6 +46,10 @@ test('each operator says what pages must hold, with and without a space, in any 
   });
   assert.deepEqual(readOperators('after:2024-02 x').after, day('2024-02-01'));
   assert.deepEqual(readOperators('before:2024-02-03T04:05:00Z x').before, Date.parse('2024-02-03T04:05:00Z'));
+  assert.deepEqual(readOperators('before:2024-02-03T04:05 x').before, Date.parse('2024-02-03T04:05:00Z'));
+  assert.equal(readOperators('before:2024-02-03T04:05+02:00 x').before, Date.parse('2024-02-03T02:05:00Z'));
+  const many = readOperators(Array.from({ length: 18 }, (_, no) => `-w${no}`).join(' '));
+  assert.deepEqual([many.none.length, many.text], [16, '-w16 -w17']);
 });
 
 test('a query of a site alone is searched by its name', () => {
@@ -66,6 +70,7 @@ test('what is no operator is text', () => {
     'before:tomorrow',
     'after:2024-13',
     'after:2023-02-29',
+    'after:0099',
     '-before:2024',
     'mysite:example.com',
     'http://example.com/a',
