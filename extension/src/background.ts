@@ -249,8 +249,13 @@ const handlers: { [Name in MessageName]: (request: Request<Name>) => Promise<Rep
   },
 };
 
+/** What may be asked from beside a web page, whose process may be in the hands of others; the rest is for the extension's own pages. */
+const askedByContent: readonly string[] = ['mayCapture', 'captured'] satisfies MessageName[];
+
 chrome.runtime.onMessage.addListener(({ name, request }: Envelope, sender, answer) => {
   if (sender.id !== chrome.runtime.id || !Object.hasOwn(handlers, name)) return false;
+  const isOwnPage = sender.url?.startsWith(chrome.runtime.getURL('')) ?? false;
+  if (!isOwnPage && !askedByContent.includes(name)) return false;
   const handle = handlers[name as MessageName] as (request: unknown) => Promise<unknown>;
   handle(request).then(
     (reply) => answer({ reply }),
