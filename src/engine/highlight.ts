@@ -25,11 +25,15 @@ export interface Marked {
 export const maxSnippet = 300;
 /** Behind these a snippet may begin and end. */
 const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
-const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Join_C}'’]*(?:\+\+|#)?/gu;
-const clitic = /['’](?:s|re|ve|ll|d|m|t)$/;
+/** Words are cut as `beginning continuation* (++ | #)?`. */
+const beginning = /[\p{L}\p{N}]/u;
+const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}'’]/u;
+const clitic = /['’](?:s|re|ve|ll|d|m|t)$/i;
+/** Stems of so many letters have the first two of their words. */
+const leastOfPairs = 4;
 /** UTF-16 code units; what is longer is no word. */
 const longestWord = 64;
-/** Words whose stems are remembered. */
+/** Words of a language whose stems are remembered. */
 const maxRemembered = 20_000;
 
 export interface Highlighter {
@@ -39,43 +43,55 @@ export interface Highlighter {
 
 /** `stem`: the English one of a word in small letters without accents. */
 export function createHighlighter(stem: (word: string) => string): Highlighter {
-  /** By language and word. */
-  let remembered = new Map<string, string>();
+  /** By language, then word. */
+  const stems = new Map<string, Map<string, string>>();
   const stemOf = (language: string, form: string): string => {
-    const key = `${language} ${form}`;
-    let known = remembered.get(key);
+    const remembered = stems.get(language) ?? new Map<string, string>();
+    stems.set(language, remembered);
+    let known = remembered.get(form);
     if (known === undefined) {
-      if (remembered.size > maxRemembered) remembered = new Map();
+      if (remembered.size > maxRemembered) remembered.clear();
       const folded = foldAccents(form);
       known =
         language === 'en' ? (/^[a-z]{1,32}$/.test(folded) ? stem(folded) : folded) : (stemIn(language, form) ?? '');
-      remembered.set(key, known);
+      remembered.set(form, known);
     }
     return known;
   };
   return {
-    mark(texts, stems, languages) {
-      const wanted = new Set(stems.filter((each) => each !== ''));
-      const letters = new Set([...wanted].map((each) => each[0]));
+    mark(texts, ofQuery, languages) {
+      const wanted = new Set(ofQuery.filter((each) => each !== ''));
+      const firsts = new Set([...wanted].map((each) => firstLetter(each.charCodeAt(0))));
+      const pairs = new Set([...wanted].map(firstLetters));
+      const hasShort = [...wanted].some((each) => each.length < leastOfPairs);
       const asked = ['en', ...languages.filter((language) => language !== 'en')];
-      const bare = stems.some(isBareTerm);
+      const bare = ofQuery.some(isBareTerm);
       const cutsPrefixes = languages.includes('ar') || languages.includes('ms');
       const isWanted = (form: string): boolean => {
         if (wanted.has(form)) return true;
         if (bare && wanted.has(bareTerm('vi', form) ?? '')) return true;
-        // Stems begin as their words do, but for an accent, and where prefixes are cut off.
-        if (!cutsPrefixes && !letters.has(foldAccents(form[0])[0]) && !letters.has(form[0])) return false;
+        // So do their second letters, but for those of three (`dying`: `die`) and `ae` for `ä`.
+        if (!cutsPrefixes && !hasShort && form[1] !== 'e' && !pairs.has(firstLetters(form))) return false;
         return asked.some((language) => wanted.has(stemOf(language, form)));
       };
+      // Stems begin as their words do, but for an accent, and where prefixes are cut off.
+      const mayBegin = (unit: number) => cutsPrefixes || firsts.has(firstLetter(unit));
       return texts.map((text) => {
-        const highlights = spansOf(text, wanted, isWanted);
+        const highlights = spansOf(text, { wanted, isWanted, mayBegin });
         return { highlights, snippet: snippetOf(text, highlights) };
       });
     },
   };
 }
 
-function spansOf(text: string, wanted: ReadonlySet<string>, isWanted: (form: string) => boolean): Span[] {
+/** The terms that are looked for; whether a form is one; and whether one begins with a code unit. */
+interface Sought {
+  wanted: ReadonlySet<string>;
+  isWanted: (form: string) => boolean;
+  mayBegin: (unit: number) => boolean;
+}
+
+function spansOf(text: string, { wanted, isWanted, mayBegin }: Sought): Span[] {
   const spans: Span[] = [];
   const runs = findUnspacedRuns(text);
   for (const run of runs) {
@@ -94,15 +110,14 @@ function spansOf(text: string, wanted: ReadonlySet<string>, isWanted: (form: str
     });
   }
   // Words end where such a run begins.
-  for (const { 0: written, index } of blank(text, runs).matchAll(word)) {
-    // The article that lost its vowel is another word: `l'eau`.
-    const elided = elision.exec(written.replace(curlyApostrophes, "'"))?.[0].length ?? 0;
-    const [surface, start] = [written.slice(elided), index + elided];
-    if (surface.length > longestWord) continue;
-    const form = normalizeText(surface, 'NFC').toLowerCase().replace(clitic, '');
-    if (form === '' || !isWanted(form)) continue;
-    spans.push({ start, end: start + surface.replace(clitic, '').length });
-  }
+  eachWord(blank(text, runs), mayBegin, (written, index, hasApostrophe) => {
+    // The article that lost its vowel is another word: `l'eau`; what follows a word with an apostrophe is a clitic.
+    const elided = hasApostrophe ? (elision.exec(written.replace(curlyApostrophes, "'"))?.[0].length ?? 0) : 0;
+    const surface = hasApostrophe ? written.slice(elided).replace(clitic, '') : written;
+    if (surface === '' || surface.length > longestWord || !mayBegin(surface.charCodeAt(0))) return;
+    if (!isWanted(normalizeText(surface, 'NFC').toLowerCase())) return;
+    spans.push({ start: index + elided, end: index + elided + surface.length });
+  });
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
   const joined: Span[] = [];
   for (const span of spans) {
@@ -111,6 +126,68 @@ function spansOf(text: string, wanted: ReadonlySet<string>, isWanted: (form: str
     else joined.push({ ...span });
   }
   return joined;
+}
+
+/** The words of a text that may begin so, and those that hold an apostrophe, behind which another may. Most words are only stepped over. */
+function eachWord(
+  text: string,
+  mayBegin: Sought['mayBegin'],
+  take: (word: string, index: number, hasApostrophe: boolean) => void,
+): void {
+  for (let at = 0; at < text.length; ) {
+    const first = text.charCodeAt(at);
+    const start = at;
+    if ((partOf(text, at) & BEGINS) === 0) {
+      at += widthAt(text, at);
+      continue;
+    }
+    let hasApostrophe = false;
+    do {
+      const unit = text.charCodeAt(at);
+      hasApostrophe ||= unit === 0x27 || unit === 0x2019;
+      at += widthAt(text, at);
+    } while (at < text.length && (partOf(text, at) & CONTINUES) !== 0);
+    if (text.startsWith('++', at)) at += 2;
+    else if (text[at] === '#') at++;
+    if (hasApostrophe || mayBegin(first)) take(text.slice(start, at), start, hasApostrophe);
+  }
+}
+
+const BEGINS = 1;
+const CONTINUES = 2;
+const KNOWN = 4;
+/** What each code unit may be in a word, filled as they come. */
+const parts = new Uint8Array(0x1_0000);
+
+function partOf(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  if (isSurrogate(unit)) return partOfCharacter(String.fromCodePoint(text.codePointAt(at) ?? unit));
+  if (parts[unit] === 0) parts[unit] = partOfCharacter(text[at]);
+  return parts[unit];
+}
+
+function partOfCharacter(character: string): number {
+  return KNOWN | (beginning.test(character) ? BEGINS : 0) | (continuation.test(character) ? CONTINUES : 0);
+}
+
+function widthAt(text: string, at: number): number {
+  return isSurrogate(text.charCodeAt(at)) && (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}
+
+/** Of each code unit that begins a word, the one that it is compared by: without case and accent. Filled as they come; 0: not yet. */
+const letters = new Uint16Array(0x1_0000);
+
+function firstLetters(word: string): number {
+  return (firstLetter(word.charCodeAt(0)) << 16) | (word.length > 1 ? firstLetter(word.charCodeAt(1)) : 0);
+}
+
+function firstLetter(unit: number): number {
+  if (letters[unit] === 0) letters[unit] = foldAccents(String.fromCharCode(unit).toLowerCase()).charCodeAt(0);
+  return letters[unit];
 }
 
 /** The sentences, at most `maxSnippet` long, that hold most of what is highlighted: different words before repeated ones. */
