@@ -184,7 +184,7 @@ function compareOnOneShard(): object {
       const started = performance.now();
       store.setQuery(query);
       const top = new TopK(new Float32Array(TOP));
-      offerNearest(store, candidates(), -1, top);
+      offerNearest(store, candidates(), { minScore: -1, rough: false }, top);
       const ms = performance.now() - started;
       recall += recallOf(top.take().labels, expected[i]) / judged.length;
       return ms;

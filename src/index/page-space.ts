@@ -33,6 +33,8 @@ export interface NearRequest {
   /** Only pages whose labels are in it. */
   allow?: Bitmap;
   minScore?: number;
+  /** Whether a rough answer does: most of the nearest, for a fraction of the time. */
+  rough?: boolean;
 }
 
 /** Numbers of chunk vectors that are read before others get their turn: 3 ms. */
@@ -100,7 +102,7 @@ export class PageSpace {
   }
 
   /** The nearest pages, best first; none where no page asked about has a vector. */
-  async near({ page_nos, k, except = [], allow, minScore }: NearRequest): Promise<NearPage[]> {
+  async near({ page_nos, k, except = [], allow, minScore, rough = false }: NearRequest): Promise<NearPage[]> {
     const { dim, catalog } = this.#options;
     const vectors: Float32Array[] = [];
     for (const no of page_nos) {
@@ -111,6 +113,7 @@ export class PageSpace {
     if (query === null) return [];
     const unwanted = new Set([...page_nos, ...except]);
     const found = await this.#space.search(query, k + unwanted.size, {
+      rough,
       ...(allow === undefined ? {} : { allow }),
       ...(minScore === undefined ? {} : { minScore }),
     });

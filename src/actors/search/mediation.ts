@@ -97,7 +97,11 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
       const few = fewNearest();
       const ranked = new Set(except);
       const nearest = (no: number, passing: NearPagesRequest['filters']) =>
-        ask('index.nearPages', { model, page_nos: [no], k: few, except: [], filters: passing }, { signal });
+        ask(
+          'index.nearPages',
+          { model, page_nos: [no], k: few, except: [], filters: passing, rough: true },
+          { signal },
+        );
       const near = await Promise.all(page_nos.map((no) => nearest(no, filters)));
       const best = new Map<number, { result: number; score: number }>();
       near.forEach((pages, at) => {

@@ -88,6 +88,8 @@ export interface NearPagesRequest {
   filters: PageFilters;
   /** Also pages below the model's floor: something else says already that they belong together. */
   anyScore?: boolean;
+  /** Whether most of the nearest do, for a fraction of the time. */
+  rough?: boolean;
 }
 
 export interface InternalMessages {

@@ -26,8 +26,22 @@ const LAYERS = 6;
 /** The last layer is one of which no more than this share of the hits so far were kept: the next would bring fewer still. */
 const ENOUGH = 0.02;
 
+/** A rough look scores so many rows, and so many per hit, whatever the rows are. */
+const ROUGH_MIN = 96;
+const ROUGH_PER_HIT = 6;
+
+/** How a list is looked at: `rough` scores only what the codes take for the very nearest. */
+export interface Look {
+  minScore: number;
+  rough: boolean;
+}
+
 /** Offer all live ones of `candidates` (each row once) that score at least `minScore`, or the nearest of those. */
-export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore: number, top: Top): void {
+export function offerNearest(rows: VectorRows, candidates: Uint32Array, { minScore, rough }: Look, top: Top): void {
+  if (rough) {
+    offerScored(rows, rows.shortlist(candidates, roughly(top)) ?? candidates, minScore, top);
+    return;
+  }
   const few = rows.dim < LONG_DIM ? FIRST_LOOK_FROM_SHORT_ROWS : FIRST_LOOK_FROM_ROWS;
   const layer = layerOf(rows, candidates.length, top.capacity);
   const near = candidates.length < few ? undefined : rows.shortlist(candidates, layer * LAYERS);
@@ -36,12 +50,20 @@ export function offerNearest(rows: VectorRows, candidates: Uint32Array, minScore
 }
 
 /** The same for all rows from `from` on. */
-export function offerNearestFrom(rows: VectorRows, from: number, minScore: number, top: Top): void {
+export function offerNearestFrom(rows: VectorRows, from: number, { minScore, rough }: Look, top: Top): void {
+  if (rough) {
+    offerScored(rows, rows.shortlistFrom(from, roughly(top)) ?? rowsFrom(from, rows.count), minScore, top);
+    return;
+  }
   const count = rows.count - from;
   const layer = layerOf(rows, count, top.capacity);
   const near = count < FIRST_LOOK_FROM_ROWS ? undefined : rows.shortlistFrom(from, layer * LAYERS);
   if (near === undefined) offerScored(rows, rowsFrom(from, rows.count), minScore, top);
   else offerLayers(rows, near, layer, minScore, top);
+}
+
+function roughly({ capacity }: Top): number {
+  return Math.max(ROUGH_MIN, capacity * ROUGH_PER_HIT);
 }
 
 /** Rows of a layer of the short list of so many. */

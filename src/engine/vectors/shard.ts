@@ -36,6 +36,8 @@ export interface ShardSearch {
   k: number;
   /** Cosine below which nothing is of interest; -1: all. */
   minScore: number;
+  /** Whether a rough answer does: most of the nearest, for a fraction of the time. */
+  rough?: boolean;
   /** Only these labels may be found; without it, all. */
   allow?: Bitmap;
 }
@@ -112,15 +114,16 @@ export class Shard {
   }
 
   /** The k nearest by cosine, best first, equal ones by label. */
-  search({ vector, k, minScore, allow }: ShardSearch): ScoredLabels<Float32Array> {
+  search({ vector, k, minScore, rough = false, allow }: ShardSearch): ScoredLabels<Float32Array> {
     const top = new TopK(new Float32Array(Math.min(k, this.rows.live)));
     if (top.capacity === 0) return top.take();
     this.rows.setQuery(vector);
+    const look = { minScore, rough };
     const near = this.#nearByGraph(k, allow);
     const from = near === undefined || this.graph === undefined ? 0 : this.graph.covered;
-    if (near !== undefined) offerNearest(this.rows, near, minScore, top);
-    if (allow === undefined) offerNearestFrom(this.rows, from, minScore, top);
-    else offerNearest(this.rows, this.#allowedRows(allow, from), minScore, top);
+    if (near !== undefined) offerNearest(this.rows, near, look, top);
+    if (allow === undefined) offerNearestFrom(this.rows, from, look, top);
+    else offerNearest(this.rows, this.#allowedRows(allow, from), look, top);
     return top.take();
   }
 

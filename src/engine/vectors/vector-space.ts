@@ -79,6 +79,8 @@ export interface SpaceSearchOptions {
   allow?: Bitmap;
   /** Cosine below which nothing is of interest. */
   minScore?: number;
+  /** Whether a rough answer does: most of the nearest, for a fraction of the time. */
+  rough?: boolean;
 }
 
 /** The counts are those of all shards. */
@@ -209,10 +211,10 @@ export class VectorSpace {
   async search(
     vector: Float32Array,
     k: number,
-    { allow, minScore = -1 }: SpaceSearchOptions = {},
+    { allow, minScore = -1, rough = false }: SpaceSearchOptions = {},
   ): Promise<ScoredLabels<Float32Array>> {
     await this.#check(vector, 1);
-    const search = { vector, k, minScore, ...(allow === undefined ? {} : { allow }) };
+    const search = { vector, k, minScore, rough, ...(allow === undefined ? {} : { allow }) };
     const ask = () => this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }));
     return mergeTop(await this.#upkeep.besides(ask), k);
   }

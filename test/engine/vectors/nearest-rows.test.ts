@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomStream } from '../../../bench/workload.ts';
 import { TopK } from '../../../src/compute/structures/top-k.ts';
-import { offerNearest, offerNearestFrom } from '../../../src/engine/vectors/nearest-rows.ts';
+import { type Look, offerNearest, offerNearestFrom } from '../../../src/engine/vectors/nearest-rows.ts';
 import { VectorRows } from '../../../src/engine/vectors/vector-rows.ts';
 import { nearest, range, recall, vectorOf } from './space-harness.ts';
 
 const ROWS = 9000;
 const HITS = 50;
+const exact = { minScore: -1, rough: false };
 
 for (const dim of [100, 512]) {
   test(`the first look at ${dim} dimensions passes on what is near, of a list and of all rows from one on`, () => {
@@ -22,8 +23,8 @@ for (const dim of [100, 512]) {
       for (const from of [0, 500]) {
         const truth = nearest(query, range(from, ROWS), HITS);
         const ways = {
-          list: (top: TopK<Float32Array>) => offerNearest(rows, range(from, ROWS), -1, top),
-          range: (top: TopK<Float32Array>) => offerNearestFrom(rows, from, -1, top),
+          list: (top: TopK<Float32Array>) => offerNearest(rows, range(from, ROWS), exact, top),
+          range: (top: TopK<Float32Array>) => offerNearestFrom(rows, from, exact, top),
         };
         for (const [way, offer] of Object.entries(ways)) {
           const top = new TopK(new Float32Array(HITS));
@@ -37,13 +38,26 @@ for (const dim of [100, 512]) {
   });
 }
 
+test('a rough look scores few rows and has most of the nearest', () => {
+  const DIM = 512;
+  const rows = new VectorRows(DIM);
+  for (let label = 0; label < ROWS; label++) rows.append(label, vectorOf(label, DIM), 0);
+  const found = [50_000, 50_001, 50_002, 50_003].map((label) => {
+    const { labels, scored } = search(rows, vectorOf(label, DIM), 12, { minScore: -1, rough: true });
+    assert.ok(scored < 250, `${scored} rows were scored`);
+    return recall(labels, nearest(vectorOf(label, DIM), range(0, ROWS), 12));
+  });
+  const mean = found.reduce((sum, each) => sum + each, 0) / found.length;
+  assert.ok(mean >= 0.75, `recall ${mean}`);
+});
+
 test('of few rows all are scored, from the one on that is named', () => {
   const rows = new VectorRows(64);
   for (let label = 0; label < 300; label++) rows.append(label, vectorOf(label, 64), 0);
   rows.erase(250);
   rows.setQuery(vectorOf(7, 64));
   const top = new TopK(new Float32Array(300));
-  offerNearestFrom(rows, 200, -1, top);
+  offerNearestFrom(rows, 200, exact, top);
   assert.deepEqual(
     [...top.take().labels].sort((a, b) => a - b),
     [...range(200, 250), ...range(251, 300)],
@@ -51,7 +65,7 @@ test('of few rows all are scored, from the one on that is named', () => {
 });
 
 /** The best k of all rows, and how many of them were scored. */
-function search(rows: VectorRows, query: Float32Array, k: number, minScore = -1) {
+function search(rows: VectorRows, query: Float32Array, k: number, look: Look = exact) {
   let scored = 0;
   const score = rows.score.bind(rows);
   rows.score = (some, scores) => {
@@ -60,7 +74,7 @@ function search(rows: VectorRows, query: Float32Array, k: number, minScore = -1)
   };
   rows.setQuery(query);
   const top = new TopK(new Float32Array(k));
-  offerNearestFrom(rows, 0, minScore, top);
+  offerNearestFrom(rows, 0, look, top);
   rows.score = score;
   return { ...top.take(), scored };
 }
@@ -91,9 +105,9 @@ test('a query with clear answers ends after a layer that brings nothing, one wit
   );
   // A floor takes away what is below it, and nothing else.
   const floor = without.scores[20];
-  const above = search(rows, centre, NEAR, floor);
+  const above = search(rows, centre, NEAR, { minScore: floor, rough: false });
   assert.deepEqual([...above.labels], [...without.labels.subarray(0, 21)]);
-  assert.deepEqual([...search(rows, centre, NEAR, 1).labels], []);
+  assert.deepEqual([...search(rows, centre, NEAR, { minScore: 1, rough: false }).labels], []);
 });
 
 test('more hits take longer layers, and as many as a layered list would hold take all rows', () => {
