@@ -28,7 +28,7 @@ const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 /** Words are cut as `beginning continuation* (++ | #)?`. */
 const beginning = /[\p{L}\p{N}]/u;
 const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}'’]/u;
-const clitic = /['’](?:s|re|ve|ll|d|m|t)$/i;
+const clitic = /['’](?:s|re|ve|ll|d|m|t)?$/i;
 /** Stems of so many letters have the first two of their words. */
 const leastOfPairs = 4;
 /** UTF-16 code units; what is longer is no word. */

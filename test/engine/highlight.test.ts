@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { stemIn } from '../../src/compute/text/stemmers.ts';
 import { winkStemmer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createHighlighter, maxSnippet } from '../../src/engine/highlight.ts';
 
@@ -26,6 +27,9 @@ test('words are highlighted in whatever form they stand, in every language of th
   assert.deepEqual(highlighted("l'eau de l’eau", ['eau'], 'fr'), ['eau', 'eau']);
   assert.deepEqual(highlighted('Pythonは人気です。入門Python', ['python'], 'ja'), ['Python', 'Python']);
   assert.deepEqual(highlighted('犬と猫が好き', ['猫'], 'ja'), ['猫']);
+  assert.deepEqual(highlighted('die, dying, died', ['die']), ['die', 'dying', 'died']);
+  assert.deepEqual(highlighted("The dogs' bowls, the DOG'S bowl", ['dog']), ['dogs', 'DOG']);
+  assert.deepEqual(highlighted('Ärzte, Aerzte und Arzneien', [stemIn('de', 'ärzte') ?? ''], 'de'), ['Ärzte', 'Aerzte']);
   assert.deepEqual(highlighted('nothing of it', ['haus'], 'de', 'ru', 'vi'), []);
 });
 
