@@ -120,11 +120,15 @@ export function remove({ space, labels }: Space & { labels: Uint32Array }): Repl
   return withShard(space, (shard) => shard.remove(labels));
 }
 
-/** The k nearest live labels. */
-export function search({ space, ...search }: Space & ShardSearch): Reply<ScoredLabels<Float32Array>> {
+/** The k nearest live labels to each vector. */
+export function search({
+  space,
+  vectors,
+  ...search
+}: Space & { vectors: readonly Float32Array[] } & Omit<ShardSearch, 'vector'>): Reply<ScoredLabels<Float32Array>[]> {
   return withShard(space, (shard) => {
-    refuseBadQuery(search.vector, shard.dim);
-    return shard.search(search);
+    for (const vector of vectors) refuseBadQuery(vector, shard.dim);
+    return vectors.map((vector) => shard.search({ vector, ...search }));
   });
 }
 

@@ -34,7 +34,7 @@ test('a thread says of every task that it does not know the space, until it is o
   const everyTask = () => [
     add({ space, ...rowsOf(1) }),
     remove({ space, labels: Uint32Array.of(1) }),
-    search({ space, vector: query, k: 1, minScore: -1 }),
+    search({ space, vectors: [query], k: 1, minScore: -1 }),
     score({ space, vectors: [query], labels: Uint32Array.of(1) }),
     maintain({ space, budgetMs: 1 }),
     save({ space, rowsPath: join(dir, 'never'), graphPath: join(dir, 'never') }),
@@ -66,8 +66,8 @@ test('bad rows are listed and none of their batch is stored, even if the owner l
     value: { added: 0, bad, behind: 0, noGraph: null },
   });
   assert.throws(() => add({ space, labels: Uint32Array.of(NO_LABEL), vectors: query }), RangeError);
-  assert.throws(() => search({ space, vector: new Float32Array(4), k: 1, minScore: -1 }), RangeError);
-  assert.throws(() => search({ space, vector: new Float32Array(3).fill(1), k: 1, minScore: -1 }), RangeError);
+  assert.throws(() => search({ space, vectors: [new Float32Array(4)], k: 1, minScore: -1 }), RangeError);
+  assert.throws(() => search({ space, vectors: [new Float32Array(3).fill(1)], k: 1, minScore: -1 }), RangeError);
   const { value } = stats({ space }) as { value: { live: number } };
   assert.equal(value.live, 0);
 });
@@ -102,7 +102,7 @@ test('a save whose path is taken or missing fails, and the shard goes on', needs
     value: { rowsSha256: sha256Of(rowsPath), graphs: [{ sha256: sha256Of(graphPath), covered: 30 }] },
   });
   assert.throws(() => save({ space, rowsPath, graphPath: join(dir, 'graph-2') }), { code: 'EEXIST' });
-  const found = search({ space, vector: query, k: 3, minScore: -1 });
+  const found = search({ space, vectors: [query], k: 3, minScore: -1 });
   assert.equal(found.lost, false);
 });
 

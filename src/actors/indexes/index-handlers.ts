@@ -6,7 +6,7 @@ import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf } from '../../index/model-space.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
-import type { NearPage } from '../../index/page-space.ts';
+import type { NearRequest, PageSpace } from '../../index/page-space.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { QueueFullError } from '../../threads/thread-pool.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
@@ -41,6 +41,7 @@ type QuestionMessages =
   | 'index.retrieve'
   | 'index.markPassages'
   | 'index.nearPages'
+  | 'index.nearEach'
   | 'index.pagesUnder'
   | 'index.pagesWithoutChunks'
   | 'index.state';
@@ -128,25 +129,29 @@ function questionHandlers({
     if (model?.status === 'ready' || (model !== undefined && id === reader.models.activeId())) return model;
     throw new DomainError('invalid', `the model ${id.slice(0, 64)} has no vectors here`);
   };
+  /** Ask a model's pages, among those that pass and are near enough; `none` where there is no model. */
+  const near = async <Reply>(
+    { model: wanted, filters, anyScore = false }: Pick<NearPagesRequest, 'model' | 'filters' | 'anyScore'>,
+    none: Reply,
+    ask: (pages: PageSpace, among: Pick<NearRequest, 'allow' | 'minScore'>) => Promise<Reply>,
+  ): Promise<Reply> => {
+    const model = wanted === null ? reader.models.activeModel() : reader.models.get(wanted);
+    if (model === undefined) return none;
+    const allowed = catalog.allowed(filters);
+    const allow = allowed === null ? {} : { allow: allowed.labels };
+    const floor = model.floor === null || anyScore ? {} : { minScore: model.floor };
+    return orOverloaded(() => spaces.use(model, ({ pages }) => ask(pages, { ...allow, ...floor })));
+  };
   return {
     'index.retrieve': async (request, signal) => {
       idle.searched();
       const model = searchableModel(request.model);
       return orOverloaded(() => retrieve(request, model, signal));
     },
-    'index.nearPages': async ({
-      model: wanted,
-      filters,
-      anyScore,
-      ...request
-    }: NearPagesRequest): Promise<NearPage[]> => {
-      const model = wanted === null ? reader.models.activeModel() : reader.models.get(wanted);
-      if (model === undefined) return [];
-      const allowed = catalog.allowed(filters);
-      const allow = allowed === null ? {} : { allow: allowed.labels };
-      const floor = model.floor === null || anyScore === true ? {} : { minScore: model.floor };
-      return orOverloaded(() => spaces.use(model, ({ pages }) => pages.near({ ...request, ...allow, ...floor })));
-    },
+    'index.nearPages': ({ filters, anyScore = false, ...request }) =>
+      near({ ...request, filters, anyScore }, [], (pages, among) => pages.near({ ...request, ...among })),
+    'index.nearEach': ({ filters, ...request }) =>
+      near({ ...request, filters }, [], (pages, among) => pages.nearEach({ ...request, ...among })),
     'index.markPassages': (request) => orOverloaded(() => searchers.mark(request)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
     'index.state': () => completeness.state(),

@@ -96,13 +96,7 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
     async suggest({ page_nos, k, model, except, filters }, signal) {
       const few = fewNearest();
       const ranked = new Set(except);
-      const nearest = (no: number, passing: NearPagesRequest['filters']) =>
-        ask(
-          'index.nearPages',
-          { model, page_nos: [no], k: few, except: [], filters: passing, rough: true },
-          { signal },
-        );
-      const near = await Promise.all(page_nos.map((no) => nearest(no, filters)));
+      const near = await ask('index.nearEach', { model, page_nos, k: few, filters }, { signal });
       const best = new Map<number, { result: number; score: number }>();
       near.forEach((pages, at) => {
         for (const { page_no, score } of pages) {
@@ -111,13 +105,12 @@ function byVectors({ ask, reader }: MediationDependencies): Mediator {
         }
       });
       const likeliest = [...best].sort(([, a], [, b]) => b.score - a.score).slice(0, k + 1);
-      const everything = pageFiltersOf(null, reader);
-      const isMutual = await Promise.all(
-        likeliest.map(async ([no, { result }]) =>
-          (await nearest(no, everything)).some(({ page_no }) => page_no === result),
-        ),
-      );
-      const mutual = likeliest.filter((_, at) => isMutual[at]).slice(0, k);
+      if (likeliest.length === 0) return [];
+      const back = { model, page_nos: likeliest.map(([no]) => no), k: few, filters: pageFiltersOf(null, reader) };
+      const nearThese = await ask('index.nearEach', back, { signal });
+      const mutual = likeliest
+        .filter(([, { result }], at) => nearThese[at].some(({ page_no }) => page_no === result))
+        .slice(0, k);
       return onceAsked(() =>
         mutual.flatMap(([no, { result }]) => {
           const names = namesShared(reader.entities, result, no, namesInReason);

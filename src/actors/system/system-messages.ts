@@ -88,8 +88,6 @@ export interface NearPagesRequest {
   filters: PageFilters;
   /** Also pages below the model's floor: something else says already that they belong together. */
   anyScore?: boolean;
-  /** Whether most of the nearest do, for a fraction of the time. */
-  rough?: boolean;
 }
 
 export interface InternalMessages {
@@ -135,6 +133,8 @@ export interface InternalMessages {
   /** Forget a space and delete its files; answered when they are gone. */
   'index.dropSpace': { request: { space: number }; reply: undefined };
   'index.nearPages': { request: NearPagesRequest; reply: NearPage[] };
+  /** For each page most of the nearest to it. */
+  'index.nearEach': { request: Omit<NearPagesRequest, 'except' | 'anyScore'>; reply: NearPage[][] };
   /** Rank without answering or logging; a model that is not the active one must be ready. JobError where a provider did not answer. */
   'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };

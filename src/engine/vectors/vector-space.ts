@@ -208,15 +208,27 @@ export class VectorSpace {
    * The k nearest live labels by cosine, best first, equal ones by label.
    * Errors: BadVectorError for the query's vector; those of the threads.
    */
-  async search(
-    vector: Float32Array,
+  async search(vector: Float32Array, k: number, options: SpaceSearchOptions = {}): Promise<ScoredLabels<Float32Array>> {
+    const [found] = await this.searchEach([vector], k, options);
+    return found;
+  }
+
+  /** The same for each of several vectors, in one trip to the threads. Errors: as of `search`. */
+  async searchEach(
+    vectors: readonly Float32Array[],
     k: number,
     { allow, minScore = -1, rough = false }: SpaceSearchOptions = {},
-  ): Promise<ScoredLabels<Float32Array>> {
-    await this.#check(vector, 1);
-    const search = { vector, k, minScore, rough, ...(allow === undefined ? {} : { allow }) };
+  ): Promise<ScoredLabels<Float32Array>[]> {
+    for (const vector of vectors) await this.#check(vector, 1);
+    const search = { vectors, k, minScore, rough, ...(allow === undefined ? {} : { allow }) };
     const ask = () => this.#shards.askAll((pool, space) => pool.run('search', { space, ...search }));
-    return mergeTop(await this.#upkeep.besides(ask), k);
+    const found = await this.#upkeep.besides(ask);
+    return vectors.map((_, which) =>
+      mergeTop(
+        found.map((each) => each[which]),
+        k,
+      ),
+    );
   }
 
   /** Cosines of each vector with given labels, in their order; NaN for a label that is not there. Errors: as of `search`. */

@@ -13,11 +13,12 @@ async function suggesting(nearest: Record<number, number[]>) {
   const shelf = await Shelf.open();
   for (const title of pages) await shelf.add({ title, text: 'word' });
   const asked: number[] = [];
-  const ask = (async (name: string, request: SystemRequestOf<'index.nearPages'>) => {
-    assert.equal(name, 'index.nearPages');
-    const [no] = request.page_nos;
-    asked.push(no);
-    return (nearest[no] ?? []).slice(0, request.k).map((page_no, at) => ({ page_no, score: 0.9 - at / 10 - no / 100 }));
+  const ask = (async (name: string, request: SystemRequestOf<'index.nearEach'>) => {
+    assert.equal(name, 'index.nearEach');
+    asked.push(...request.page_nos);
+    return request.page_nos.map((no) =>
+      (nearest[no] ?? []).slice(0, request.k).map((page_no, at) => ({ page_no, score: 0.9 - at / 10 - no / 100 })),
+    );
   }) as unknown as SystemAsk;
   const { suggest } = mediation({ ask, reader: shelf.reader });
   const wanted = { suggest: 3, mediation: 'vector', filters: null } as const;
