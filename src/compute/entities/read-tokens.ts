@@ -9,7 +9,7 @@
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp, { type ItemEntity } from 'wink-nlp';
 import { normalizeText } from '../../domain/normalize-text.ts';
-import { isPublicSuffix } from '../web/domain-match.ts';
+import { isPublicSuffix } from '../web/registered-names.ts';
 
 export interface TextToken {
   text: string;

@@ -2,7 +2,8 @@
 import { foldTitle } from '../../domain/fold-title.ts';
 import { hostWords } from '../text/facts-text.ts';
 import { curlyApostrophes } from '../text/word-terms.ts';
-import { isRegisteredName, normalizeDomain } from '../web/domain-match.ts';
+import { normalizeDomain } from '../web/domain-match.ts';
+import { isRegisteredName } from '../web/registered-names.ts';
 
 const curlyQuotes = /[“”]/g;
 /** Marks that open a quotation: at the beginning, behind a space, bracket, dash or another mark. */

@@ -2,8 +2,6 @@
  * Domains as the service compares them: lower-case ASCII host names without port, matched by whole labels from the right.
  * Called by canonicalisation, the blacklist, forgetting and search filters.
  */
-import { parse } from 'tldts';
-
 /** Characters of a host, and of a label of it: RFC 1035, 2.3.4. */
 const maxHostLength = 253;
 const maxLabelLength = 63;
@@ -64,16 +62,4 @@ export function normalizeHost(hostname: string): string | { invalid: string } {
     return { invalid: `whose labels have at most ${maxLabelLength} characters` };
   }
   return host;
-}
-
-/** True for a name that is registered under a public suffix, and those below it: `forbes.com`, `www.bbc.co.uk`; not `co.uk`, `node.js`. */
-export function isRegisteredName(domain: string): boolean {
-  const { domain: registered, isIcann } = parse(domain);
-  return registered !== null && isIcann === true;
-}
-
-/** True for a domain under which anybody may register names (`com`, `co.uk`, `github.io`), by the list built into tldts. */
-export function isPublicSuffix(domain: string): boolean {
-  const { publicSuffix, isIcann, isPrivate } = parse(domain, { allowPrivateDomains: true });
-  return publicSuffix === domain && (isIcann === true || isPrivate === true);
 }
