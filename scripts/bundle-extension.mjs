@@ -120,7 +120,8 @@ export async function bundleExtension(root, outdir) {
       entryNames: '[name]',
     });
     // A content script is no module.
-    await build({ ...common, format: 'iife', entryPoints: ['extension/src/capture/content.ts'], entryNames: '[name]' });
+    const contentScripts = ['extension/src/capture/content.ts', 'extension/src/engines/box.ts'];
+    await build({ ...common, format: 'iife', entryPoints: contentScripts, entryNames: '[name]' });
     for (const name of pages) writeFileSync(join(dir, `${name}.html`), page(name));
     cpSync(join(source, '_locales'), join(dir, '_locales'), { recursive: true });
     cpSync(join(source, 'icons'), join(dir, 'icons'), { recursive: true });

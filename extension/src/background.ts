@@ -4,6 +4,7 @@
  */
 
 import { domainMatches } from '../../src/compute/web/domain-match.ts';
+import { type EngineName, engineQueryOf, engines, originsOf } from './engines/engines.ts';
 import { browserSources, continueImport, pauseImport, startImport } from './import/import-browser.ts';
 import {
   askTab,
@@ -11,12 +12,13 @@ import {
   type CaptureOutcome,
   type Envelope,
   type MessageName,
+  type OwnMatch,
   type PageState,
   type QueueOverview,
   type Reply,
   type Request,
 } from './messages.ts';
-import { openLink, readingSuggestions } from './omnibox.ts';
+import { linkToPassage, openLink, readingSuggestions } from './omnibox.ts';
 import {
   type Database,
   getMeta,
@@ -190,6 +192,47 @@ async function queueOverview(): Promise<QueueOverview> {
   };
 }
 
+/** Own matches on result pages of search engines: so many, and no less relevant (docs/ranking.md, "Relevance"). */
+const mostMatches = 3;
+const leastRelevance = 0.5;
+const engineScript = 'engines';
+
+async function ownMatches(url: string): Promise<OwnMatch[]> {
+  const [settings, service] = await Promise.all([readSettings(), client()]);
+  const query = engineQueryOf(url, settings.engines);
+  const paused = settings.pausedUntil === 'forever' || (settings.pausedUntil ?? 0) > Date.now();
+  if (query === null || service === null || paused) return [];
+  const answer = await service.search(query, mostMatches, { minRelevance: leastRelevance });
+  if (answer.problem !== null) return [];
+  const date = new Intl.DateTimeFormat(chrome.i18n.getUILanguage(), { dateStyle: 'medium' });
+  return answer.body.results.map((result) => ({
+    title: result.title ?? result.canonical_url,
+    link: linkToPassage(result),
+    site: result.domain,
+    read: date.format(new Date(result.first_seen_at)),
+    passage: result.chunks.at(0)?.snippet.text ?? '',
+  }));
+}
+
+/** Have the box loaded on the result pages of these engines, as far as the browser allows it, and on no other page. */
+async function followEngines(chosen: readonly EngineName[]): Promise<void> {
+  await navigator.locks.request('engines', async () => {
+    const registered = await chrome.scripting.getRegisteredContentScripts({ ids: [engineScript] });
+    if (registered.length > 0) await chrome.scripting.unregisterContentScripts({ ids: [engineScript] });
+    const allowed: EngineName[] = [];
+    for (const name of chosen) {
+      if (await chrome.permissions.contains({ origins: originsOf([name]) })) allowed.push(name);
+    }
+    if (allowed.length === 0) return;
+    const matches = allowed.flatMap((name) =>
+      engines[name].hosts.map((host) => `https://${host}${engines[name].path}*`),
+    );
+    await chrome.scripting.registerContentScripts([
+      { id: engineScript, matches, js: ['box.js'], runAt: 'document_idle' },
+    ]);
+  });
+}
+
 /** Delete from the queue, between two runs of sending. */
 async function takeOut(matches: (item: QueuedItem) => boolean): Promise<number> {
   const db = await database();
@@ -209,13 +252,15 @@ async function forgetHere(target: { url: string } | { domain: string }): Promise
   await syncRules();
 }
 
-const handlers: { [Name in MessageName]: (request: Request<Name>) => Promise<Reply<Name>> } = {
+type Sender = chrome.runtime.MessageSender;
+const handlers: { [Name in MessageName]: (request: Request<Name>, sender: Sender) => Promise<Reply<Name>> } = {
   mayCapture: async ({ url, byHand }) => {
     if ((await readConnection()) === null) return { outcome: 'not_paired' };
     const rule = exclusionOf(url, await rules(byHand));
     return rule === null ? { allowed: captureModeOf(url) } : { outcome: 'excluded', rule };
   },
   captured,
+  ownMatches: async (_, { url, frameId }) => (frameId === 0 && url !== undefined ? ownMatches(url) : []),
   pageState: ({ url }) => pageState(url),
   saveTab,
   queueOverview,
@@ -250,14 +295,14 @@ const handlers: { [Name in MessageName]: (request: Request<Name>) => Promise<Rep
 };
 
 /** What may be asked from beside a web page, whose process may be in the hands of others; the rest is for the extension's own pages. */
-const askedByContent: readonly string[] = ['mayCapture', 'captured'] satisfies MessageName[];
+const askedByContent: readonly string[] = ['mayCapture', 'captured', 'ownMatches'] satisfies MessageName[];
 
 chrome.runtime.onMessage.addListener(({ name, request }: Envelope, sender, answer) => {
   if (sender.id !== chrome.runtime.id || !Object.hasOwn(handlers, name)) return false;
   const isOwnPage = sender.url?.startsWith(chrome.runtime.getURL('')) ?? false;
   if (!isOwnPage && !askedByContent.includes(name)) return false;
-  const handle = handlers[name as MessageName] as (request: unknown) => Promise<unknown>;
-  handle(request).then(
+  const handle = handlers[name as MessageName] as (request: unknown, sender: Sender) => Promise<unknown>;
+  handle(request, sender).then(
     (reply) => answer({ reply }),
     (error: unknown) => answer({ error: error instanceof Error ? error.message : String(error) }),
   );
@@ -299,6 +344,7 @@ chrome.runtime.onInstalled.addListener(({ reason }) => {
     chrome.contextMenus.create({ id: 'save', title: getMessage('menu_save'), contexts: ['page'] });
   });
   void chrome.alarms.create('sync', { periodInMinutes: syncMinutes, delayInMinutes: 1 });
+  void readSettings().then((present) => followEngines(present.engines));
   if (reason === 'install') void chrome.tabs.create({ url: chrome.runtime.getURL('welcome.html') });
 });
 
@@ -314,5 +360,6 @@ chrome.storage.onChanged.addListener((changes) => {
     // Another service, or another token: what failed before may succeed now.
     void database().then(clearFailures).then(syncRules).then(sendSoon);
   }
+  if (changes.settings !== undefined) void readSettings().then((present) => followEngines(present.engines));
   void showState();
 });

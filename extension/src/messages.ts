@@ -40,6 +40,17 @@ export interface QueueOverview {
   log: LogEntry[];
 }
 
+/** A page that a person read, as it is shown beside the results of a search engine. */
+export interface OwnMatch {
+  title: string;
+  /** Opens it at the passage. */
+  link: string;
+  site: string;
+  /** When it was first read, in words. */
+  read: string;
+  passage: string;
+}
+
 /** To the background program. */
 export interface Messages {
   /** May this page be captured, and how? Asked before it is serialised. */
@@ -48,6 +59,8 @@ export interface Messages {
     { allowed: CaptureMode } | Exclude<CaptureOutcome, { outcome: EnqueueOutcome }>,
   ];
   captured: [CapturedPage, CaptureOutcome];
+  /** What was read about the query of the asking tab, which shows results of a search engine; none where nothing is relevant. */
+  ownMatches: [null, OwnMatch[]];
   pageState: [{ url: string }, PageState];
   /** Save the page of a tab now; the address is used where no content script can be. */
   saveTab: [{ tabId: number; url: string; title: string }, CaptureOutcome];

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { defaultActiveSeconds, defaultScrollShare } from './capture/reading-rule.ts';
+import { engineNames } from './engines/engines.ts';
 import { defaultKinds } from './rules/default-sites.ts';
 
 /** Longest list of sites that anybody keeps by hand, and bound of what a settings file may hold. */
@@ -28,6 +29,8 @@ export const settings = z.strictObject({
   ),
   /** Kinds of the built-in list that are not captured. */
   defaultKinds: z._default(z.array(z.enum(defaultKinds)), [...defaultKinds]),
+  /** Search engines on whose result pages own matches are shown. */
+  engines: z._default(z.array(z.enum(engineNames)), []),
   /** Ms since the epoch; `forever` until it is resumed. */
   pausedUntil: z._default(z.nullable(z.union([z.int(), z.literal('forever')])), null),
 });

@@ -1,9 +1,10 @@
 /** Debian's Chromium with the built extension, driven by playwright-core as a person would: its pages, its tabs. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
+import type { CaptureOutcome } from '../../extension/src/messages.ts';
 import { type RunningService, type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
 
@@ -11,6 +12,22 @@ export const chromiumPath = '/usr/bin/chromium';
 export const skipChromium = existsSync(chromiumPath) ? false : `no browser is at ${chromiumPath}`;
 const extension = join(import.meta.dirname, '../../dist/extension/chromium');
 const patienceMs = 60_000;
+
+/**
+ * A copy of the built extension that may from the start what it otherwise asks for: nobody is there to answer the browser's question.
+ * Its code is the same.
+ */
+export function permittedExtension(scope: Scope): string {
+  const folder = mkdtempSync(join(tmpdir(), 'readback-permitted-'));
+  scope.after(async () => rmSync(folder, { recursive: true, force: true }));
+  cpSync(extension, folder, { recursive: true });
+  const file = join(folder, 'manifest.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8'));
+  manifest.permissions.push(...manifest.optional_permissions);
+  manifest.host_permissions.push(...manifest.optional_host_permissions);
+  writeFileSync(file, JSON.stringify(manifest));
+  return folder;
+}
 
 export class ChromiumWithExtension {
   readonly context: BrowserContext;
@@ -24,7 +41,7 @@ export class ChromiumWithExtension {
   }
 
   /** Start with a new profile, or again with one that is there. Every host of `*.example.org` and `*.example.net` is the site. */
-  static async start(scope: Scope, site: Site, profile?: string): Promise<ChromiumWithExtension> {
+  static async start(scope: Scope, site: Site, profile?: string, loaded = extension): Promise<ChromiumWithExtension> {
     const folder = profile ?? mkdtempSync(join(tmpdir(), 'readback-chromium-'));
     const context = await chromium.launchPersistentContext(folder, {
       executablePath: chromiumPath,
@@ -40,8 +57,8 @@ export class ChromiumWithExtension {
         '--disable-background-networking',
         '--disable-component-update',
         '--disable-sync',
-        `--load-extension=${extension}`,
-        `--disable-extensions-except=${extension}`,
+        `--load-extension=${loaded}`,
+        `--disable-extensions-except=${loaded}`,
         '--disable-features=DisableLoadExtensionCommandLineSwitch,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
         `--host-resolver-rules=MAP *.example.org 127.0.0.1:${site.port},MAP *.example.net 127.0.0.1:${site.port}`,
       ],
@@ -64,6 +81,28 @@ export class ChromiumWithExtension {
     const page = await this.context.newPage();
     await page.goto(`chrome-extension://${this.id}/${path}`);
     return page;
+  }
+
+  /** What the content script of the tab that shows an address decided, once it has. */
+  async decisionAt(url: string): Promise<CaptureOutcome> {
+    const worker = await this.worker();
+    let outcome: CaptureOutcome | null = null;
+    await until(
+      async () => {
+        outcome = await worker.evaluate(async (url) => {
+          for (const { id } of await chrome.tabs.query({})) {
+            const here = await chrome.tabs.sendMessage(id ?? 0, { name: 'where', request: null }).catch(() => null);
+            if (here?.url === url) return here.outcome;
+          }
+          return null;
+        }, url);
+        return outcome !== null;
+      },
+      `it is decided whether ${url} is kept`,
+      patienceMs,
+    );
+    assert.ok(outcome);
+    return outcome;
   }
 
   /** The popup of the tab that shows an address, as a page. */

@@ -62,12 +62,26 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     }
   });
   await t.test('what must not be captured is not', async () => {
-    for (const url of [`${news}/members`, 'http://banking.first.example.org/article/accounts', `${news}/login/again`]) {
+    const unwanted: [url: string, rule: string][] = [
+      [`${news}/members`, 'secret_field'],
+      [`${news}/closed-login`, 'secret_field'],
+      [`${news}/hidden-closed-login`, 'secret_field'],
+      [`${news}/hidden-open-login`, 'secret_field'],
+      ['http://banking.first.example.org/article/accounts', 'kind'],
+      [`${news}/login/again`, 'kind'],
+    ];
+    // Opens the tab that asks, before what is read has the focus.
+    await browser.ask('queueOverview', null);
+    for (const [url, rule] of unwanted) {
       await tab.goto(url);
       await tab.activate();
-      await tab.until('performance.now() > 3500');
+      await until(async () => (await browser.decisionAt(url)) !== null, `it is decided about ${url}`, 60_000);
+      assert.equal((await browser.decisionAt(url))?.rule?.rule, rule, url);
       assert.equal(url in (await visits()), false, url);
     }
+    // What was queued before this one has arrived before it.
+    await read(`${news}/article/markers`);
+    for (const [url] of unwanted) assert.equal(url in (await visits()), false, url);
   });
   await t.test('what is read while the service is away arrives when it is back, once', async () => {
     await browser.ask('queueOverview', null);
@@ -88,7 +102,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     for (const url of away) assert.equal(found[url], 1, url);
     for (const [url, count] of Object.entries(found)) assert.equal(count, 1, url);
   });
-  await t.test('its history is imported, what was captured is not imported again', async () => {
+  await t.test('its history and bookmarks are imported, what was captured is not imported again', async () => {
     // Loaded, and left before it was read.
     await browser.ask('sendNow', null);
     const glanced = `${news}/article/glances`;
@@ -96,15 +110,24 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await tab.goto('about:blank');
     const before = await visits();
     assert.equal(glanced in before, false);
+    const marked = `${news}/article/marked`;
     const welcome = await browser.open(`${browser.pages}welcome.html`);
     await welcome.click('Start');
     await welcome.until(`document.body.textContent.includes('All of it has been sent.')`);
+    // It may read bookmarks now, and make some.
+    await welcome.evaluate(`chrome.bookmarks.create({ title: 'Marked', url: ${JSON.stringify(marked)} })`);
+    await welcome.evaluate(
+      `chrome.bookmarks.create({ title: 'Bank', url: 'http://banking.first.example.org/marked' })`,
+    );
+    await welcome.click('Start');
+    await until(async () => marked in (await visits()), 'the bookmark is imported', 60_000);
     await welcome.close();
     const after = await visits();
     assert.equal(after[glanced], 1);
+    assert.equal(after[marked], 1);
     for (const [url, count] of Object.entries(before)) assert.equal(after[url], count, url);
     assert.equal(
-      Object.keys(after).some((url) => /login|banking|127\.0\.0\.1/.test(url)),
+      Object.keys(after).some((url) => /\/login\/|banking|127\.0\.0\.1/.test(url)),
       false,
     );
   });

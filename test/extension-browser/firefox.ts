@@ -110,6 +110,18 @@ export class FirefoxWithExtension {
     return tab;
   }
 
+  /** What the content script of the tab that shows an address decided; null before it has. */
+  async decisionAt(url: string): Promise<{ outcome: string; rule?: { rule: string } } | null> {
+    this.#control ??= this.open(`${this.pages}options.html`);
+    return (await this.#control).evaluate(`(async () => {
+      for (const { id } of await chrome.tabs.query({})) {
+        const here = await chrome.tabs.sendMessage(id, { name: 'where', request: null }).catch(() => null);
+        if (here?.url === ${JSON.stringify(url)}) return here.outcome;
+      }
+      return null;
+    })()`);
+  }
+
   /** Ask the background program, as the extension's own pages do. */
   async ask<Reply>(name: string, request: unknown): Promise<Reply> {
     // One tab for all questions: a new one would take the focus from what is read.

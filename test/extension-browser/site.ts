@@ -44,6 +44,16 @@ const hiddenLogin = article(
   'meadows',
   '<form style="display:none"><input name="user"><input type="password" name="pass"></form>',
 );
+/** A sign-in form in a shadow root of one mode, in an element of one style. */
+const rootLogin = (mode: 'open' | 'closed', style: string, value: string): string =>
+  article(
+    `${mode} roots`,
+    `<div style="${style}"><div id="host"></div></div><script>
+      const root = document.getElementById('host').attachShadow({ mode: '${mode}' });
+      root.innerHTML = '<form><input name="user"><input type="password" name="pass"></form>';
+      root.querySelector('[name=pass]').value = '${value}';
+    </script>`,
+  );
 const card = article('bicycles', '<form><input autocomplete="cc-number"><input autocomplete="cc-csc"></form>');
 
 const feed = `<!doctype html><title>Endless feed</title><main></main><script>
@@ -64,6 +74,11 @@ const fixed: Record<string, () => string> = {
   '/members': () => login,
   '/hidden-login': () => hiddenLogin,
   '/pay-by-card': () => card,
+  '/open-login': () => rootLogin('open', '', ''),
+  '/closed-login': () => rootLogin('closed', '', ''),
+  '/hidden-open-login': () => rootLogin('open', 'display:none', 'typed'),
+  '/hidden-closed-login': () => rootLogin('closed', 'display:none', 'typed'),
+  '/hidden-empty-login': () => rootLogin('closed', 'display:none', ''),
   '/feed': () => feed,
   '/huge': huge,
 };

@@ -5,13 +5,15 @@
 import { ask, type CaptureOutcome, type Envelope } from '../messages.ts';
 import { pageAddress } from './page-address.ts';
 import { readingRule } from './reading-rule.ts';
-import { ReadingTimer } from './reading-timer.ts';
+import { type ReadingRule, ReadingTimer } from './reading-timer.ts';
 import { type Serialized, serialize } from './serialize.ts';
 
 /** UTF-16 units of a page: at three bytes each below the 16 MiB that a body may have (docs/api.md). */
 const longestHtml = 5_000_000;
 /** Serialising holds the page up for so long at a time, ms. */
 const sliceMs = 4;
+/** A page that is never idle is asked to wait after so long, ms. */
+const longestIdleMs = 200;
 const stepMs = 1000;
 /** A page shorter than so many windows is read by time alone. */
 const leastWindows = 1.5;
@@ -27,6 +29,9 @@ class View {
 
 let view = new View();
 let steps: ReturnType<typeof setInterval> | undefined;
+let rule: ReadingRule | undefined;
+/** Since the last step. */
+let hasScrolled = false;
 
 function mediaPlaying(): boolean {
   for (const media of document.querySelectorAll<HTMLMediaElement>('video, audio')) {
@@ -35,18 +40,26 @@ function mediaPlaying(): boolean {
   return false;
 }
 
-const nextSlice = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+/** The next time at which the page has nothing to do, or soon. */
+const nextSlice = (): Promise<void> =>
+  new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: longestIdleMs }));
+
+/** Closed roots are looked into for fields that take secrets, and for nothing else. */
+const rootOf = (element: Element): ShadowRoot | null =>
+  'openOrClosedShadowRoot' in element
+    ? (element.openOrClosedShadowRoot as ShadowRoot | null) // Firefox
+    : chrome.dom.openOrClosedShadowRoot(element as HTMLElement);
 
 /** Null where the page became another one meanwhile. */
 async function serializeInSlices(of: View): Promise<Serialized | null> {
-  const work = serialize(document, longestHtml);
+  const work = serialize(document, longestHtml, rootOf);
   for (;;) {
+    await nextSlice();
     const until = performance.now() + sliceMs;
     do {
       const { done, value } = work.next();
       if (done) return pageAddress(location.href) === of.address ? value : null;
     } while (performance.now() < until);
-    await nextSlice();
   }
 }
 
@@ -95,7 +108,8 @@ async function step(): Promise<void> {
     focused: document.hasFocus(),
     mediaPlaying: mediaPlaying(),
   });
-  const rule = await readingRule();
+  if (hasScrolled) noteScrolled(of);
+  rule ??= await readingRule();
   if (!of.settled && of.timer.isRead(rule)) await settleRead(of);
 }
 
@@ -110,16 +124,23 @@ function stop(): void {
   steps = undefined;
 }
 
-/** Steps are taken while the page can be seen. */
+/** Steps are taken while the page can be seen, by the settings of when it came into view. */
 function follow(): void {
   stop();
+  rule = undefined;
   if (document.visibilityState === 'visible') steps = setInterval(() => void step().catch(stop), stepMs);
 }
 
-function onScroll(): void {
+/** How far is asked at the step: to be told of it makes the browser lay the page out. */
+function noteScrolled(of: View): void {
+  hasScrolled = false;
   const { scrollHeight } = document.documentElement;
-  if (scrollHeight < leastWindows * innerHeight) view.timer.activity(Date.now());
-  else view.timer.scrolled(Date.now(), (scrollY + innerHeight) / scrollHeight);
+  if (scrollHeight >= leastWindows * innerHeight) of.timer.scrolled(Date.now(), (scrollY + innerHeight) / scrollHeight);
+}
+
+function onScroll(): void {
+  hasScrolled = true;
+  view.timer.activity(Date.now());
 }
 
 function start(): void {

@@ -30,8 +30,9 @@ export interface Serialized {
 }
 
 const escapeText = (text: string): string =>
-  text.replace(/[&<>]/g, (c) => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;'));
-const escapeValue = (text: string): string => text.replace(/[&"]/g, (c) => (c === '&' ? '&amp;' : '&quot;'));
+  /[&<>]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : text;
+const escapeValue = (text: string): string =>
+  /[&"]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : text;
 
 /** False for what has no box and is not there for its children either, such as `display: none` and what is closed. */
 function isShown(element: Element): boolean {
@@ -57,32 +58,50 @@ const paymentFrame =
 
 function isSecretField(element: Element, name: string): boolean {
   if (name === 'input') {
-    return asksForSecret(element) && (isShown(element) || (element as HTMLInputElement).value !== '');
+    return asksForSecret(element) && ((element as HTMLInputElement).value !== '' || isShown(element));
   }
   return name === 'iframe' && paymentFrame.test(element.getAttribute('src') ?? '') && isShown(element);
 }
 
+/** The shadow root of an element, open or closed; the page's own scripts see open ones alone. */
+export type RootOf = (element: Element) => ShadowRoot | null;
+
+/** What may have a shadow root beside custom elements: HTML's list for `attachShadow`. */
+const possibleHosts = new Set(
+  'article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span'.split(' '),
+);
+const mayHaveRoot = (name: string): boolean => possibleHosts.has(name) || name.includes('-');
+
 /** The document of a frame of the same origin; null for others. */
-function frameBody(frame: Element): Element | null {
-  return (frame as HTMLIFrameElement).contentDocument?.body ?? null;
+const frameBody = (frame: Element): Element | null => (frame as HTMLIFrameElement).contentDocument?.body ?? null;
+const frameOf = (element: Element, name: string): Element | null =>
+  name === 'iframe' || name === 'frame' ? frameBody(element) : null;
+
+/** Whether a document, or what is in a shadow root, has a secret field, in its frames of the same origin, too; nested roots are not looked into. */
+function hasSecretField(root: ParentNode): boolean {
+  for (const element of root.querySelectorAll('input, iframe, frame')) {
+    if (isSecretField(element, element.localName)) return true;
+    const inner = element.localName === 'input' ? null : frameBody(element);
+    if (inner !== null && hasSecretField(inner)) return true;
+  }
+  return false;
 }
 
-function isEditable(element: Element): boolean {
-  const value = element.getAttribute('contenteditable');
-  return value !== null && value.toLowerCase() !== 'false';
-}
-
-function attributesOf(element: Element): string {
+/** The kept attributes as they are written; null where people edit what is in the element. */
+function attributesOf(element: Element): string | null {
+  if (!element.hasAttributes()) return '';
   let text = '';
-  for (const { name, value } of element.attributes) {
-    if (keptAttributes.has(name)) text += ` ${name}="${escapeValue(value.slice(0, longestAttribute))}"`;
+  for (const name of element.getAttributeNames()) {
+    if (keptAttributes.has(name)) {
+      const value = element.getAttribute(name) ?? '';
+      text += ` ${name}="${escapeValue(value.length > longestAttribute ? value.slice(0, longestAttribute) : value)}"`;
+    } else if (name === 'contenteditable' && element.getAttribute(name)?.toLowerCase() !== 'false') return null;
   }
   return text;
 }
 
 class Writer {
-  readonly #parts: string[] = [];
-  #length = 0;
+  #html = '';
   cut = false;
   secretField = false;
   readonly #limit: number;
@@ -98,77 +117,94 @@ class Writer {
   /** Text that is left out as a whole where there is no room for it. */
   markup(text: string): void {
     if (this.done) return;
-    if (this.#length + text.length > this.#limit) this.cut = true;
-    else this.#push(text);
+    if (this.#html.length + text.length > this.#limit) this.cut = true;
+    else this.#html += text;
   }
 
   /** Text of the page: as much of it as there is room for. */
   text(text: string): void {
     if (this.done) return;
     const escaped = escapeText(text);
-    const room = this.#limit - this.#length;
-    if (escaped.length <= room) this.#push(escaped);
+    const room = this.#limit - this.#html.length;
+    if (escaped.length <= room) this.#html += escaped;
     else {
-      this.#push(escaped.slice(0, room).replace(/&[a-z]{0,4}$/, ''));
+      this.#html += escaped.slice(0, room).replace(/&[a-z]{0,4}$/, '');
       this.cut = true;
     }
   }
 
   /** An end tag, for which there is always room. */
   end(name: string): void {
-    this.#push(`</${name}>`);
-  }
-
-  #push(text: string): void {
-    this.#parts.push(text);
-    this.#length += text.length;
+    this.#html += `</${name}>`;
   }
 
   toString(): string {
-    return this.#parts.join('').toWellFormed();
+    return this.#html.toWellFormed();
   }
 }
 
-/** What stands in an element's place: its shadow root's children, a slot's nodes, a frame's body. */
-function childrenOf(element: Element, name: string): Iterable<Node> {
-  if (element.shadowRoot) return element.shadowRoot.childNodes;
+/** What stands in an element's place: its open shadow root's children, a slot's nodes, a frame's body. */
+function childrenOf(element: Element, name: string, root: ShadowRoot | null): ArrayLike<Node> {
+  if (root?.mode === 'open') return root.childNodes;
   if (name === 'slot') {
     const assigned = (element as HTMLSlotElement).assignedNodes?.({ flatten: true }) ?? [];
     return assigned.length > 0 ? assigned : element.childNodes;
   }
-  if (name === 'iframe' || name === 'frame') return frameBody(element)?.childNodes ?? [];
-  return element.childNodes;
+  return name === 'iframe' || name === 'frame' ? (frameBody(element)?.childNodes ?? []) : element.childNodes;
 }
 
-function* writeNode(node: Node, out: Writer, counter: { nodes: number }): Generator<void> {
-  if (out.done) return;
-  if (++counter.nodes % nodesAStep === 0) yield;
-  if (node.nodeType === 3) {
-    out.text(node.nodeValue ?? '');
-    return;
-  }
-  if (node.nodeType !== 1) return;
-  const element = node as Element;
+/** Nodes that are still to be dealt with: the children of an element whose start tag is written; without a tag, elements whose roots are looked into. */
+interface Work {
+  tag: string | null;
+  nodes: ArrayLike<Node>;
+  at: number;
+}
+
+const lookInto = (elements: ParentNode): Work => ({ tag: null, nodes: elements.querySelectorAll('*'), at: 0 });
+
+/** Look for secret fields in a closed root, or in what is not shown, and leave what is below it to be looked into. */
+function look(inner: ParentNode | null, out: Writer, work: Work[]): void {
+  if (inner === null) return;
+  if (hasSecretField(inner)) out.secretField = true;
+  else work.push(lookInto(inner));
+}
+
+/** Write the start of an element and leave its children to be written; of what is not shown, leave its roots to be looked into. */
+function begin(element: Element, out: Writer, rootOf: RootOf, work: Work[]): void {
   const name = element.localName;
-  if (isSecretField(element, name)) {
-    out.secretField = true;
-    return;
-  }
-  // Fields within a skipped element are looked at all the same, and so are hidden ones: they may have been filled in.
-  const hidden = skipped.has(name) || isEditable(element) || !isShown(element);
-  if (hidden) {
-    if (holdsFilledSecret(element)) out.secretField = true;
+  const root = mayHaveRoot(name) ? rootOf(element) : null;
+  const attributes = skipped.has(name) || !isShown(element) ? null : attributesOf(element);
+  if (attributes === null) {
+    look(root ?? frameOf(element, name), out, work);
+    if (element.firstElementChild !== null) work.push(lookInto(element));
     return;
   }
   const tag = name === 'iframe' || name === 'frame' ? 'section' : name === 'slot' ? 'span' : name;
-  out.markup(`<${tag}${attributesOf(element)}>`);
-  if (out.done || voidElements.has(name)) return;
-  for (const child of childrenOf(element, name)) yield* writeNode(child, out, counter);
-  out.end(tag);
+  out.markup(`<${tag}${attributes}>`);
+  if (!out.cut && !voidElements.has(name)) work.push({ tag, nodes: childrenOf(element, name, root), at: 0 });
+  if (root?.mode === 'closed') look(root, out, work);
+  else if (root !== null && hasSecretField(root)) out.secretField = true;
 }
 
-function holdsFilledSecret(element: Element): boolean {
-  return Array.from(element.querySelectorAll('input')).some((input) => asksForSecret(input) && input.value !== '');
+/** Deal with an element and what is below it, however deep; a step ends after so many nodes. */
+function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
+  for (let nodes = 1; work.length > 0 && !out.secretField; ) {
+    const last = work[work.length - 1];
+    const node = last.tag !== null && out.cut ? undefined : last.nodes[last.at++];
+    if (node === undefined) {
+      if (last.tag !== null) out.end(last.tag);
+      work.pop();
+      continue;
+    }
+    if (node.nodeType === 3) out.text(node.nodeValue ?? '');
+    else if (node.nodeType === 1) {
+      const element = node as Element;
+      const name = element.localName;
+      if (last.tag !== null) begin(element, out, rootOf, work);
+      else look(mayHaveRoot(name) ? rootOf(element) : frameOf(element, name), out, work);
+    }
+    if (++nodes % nodesAStep === 0) yield;
+  }
 }
 
 /** What describes the page: its title, its meta elements and its canonical link. */
@@ -178,7 +214,7 @@ function writeHead(document: Document, out: Writer): void {
   out.end('title');
   for (const meta of document.querySelectorAll('meta[name], meta[property], meta[itemprop]')) {
     if (!/csrf|token|nonce|verification/i.test(meta.getAttribute('name') ?? ''))
-      out.markup(`<meta${attributesOf(meta)}>`);
+      out.markup(`<meta${attributesOf(meta) ?? ''}>`);
   }
   const canonical = document.querySelector('link[rel="canonical"]')?.getAttribute('href');
   if (canonical) out.markup(`<link rel="canonical" href="${escapeValue(canonical.slice(0, longestAttribute))}">`);
@@ -190,12 +226,25 @@ function writeHead(document: Document, out: Writer): void {
  * Units: `limit` in UTF-16 units, beyond which there are end tags alone. Escapes count once they are made.
  * Errors: none; a page that changes meanwhile is written as each part is when it is reached, and who calls compares the address.
  */
-export function* serialize(document: Document, limit: number): Generator<void, Serialized> {
+export function* serialize(
+  document: Document,
+  limit: number,
+  rootOf: RootOf = ({ shadowRoot }) => shadowRoot,
+): Generator<void, Serialized> {
   const out = new Writer(limit);
   const lang = document.documentElement.getAttribute('lang');
   out.markup(`<!doctype html><html${lang ? ` lang="${escapeValue(lang.slice(0, 50))}"` : ''}>`);
   writeHead(document, out);
-  if (document.body) yield* writeNode(document.body, out, { nodes: 0 });
+  const { body } = document;
+  out.secretField = hasSecretField(document);
+  if (body !== null && !out.secretField) {
+    const work: Work[] = [];
+    begin(body, out, rootOf, work);
+    yield* finish(work, out, rootOf);
+    // Behind the cut nothing was looked at, and a field may have come meanwhile.
+    if (out.cut) yield* finish([lookInto(body)], out, rootOf);
+    out.secretField ||= hasSecretField(document);
+  }
   out.end('html');
   return { html: out.secretField ? '' : out.toString(), cut: out.cut, secretField: out.secretField };
 }

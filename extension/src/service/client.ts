@@ -133,10 +133,11 @@ export class ServiceClient {
   search(
     query: string,
     k: number,
-    { typed = false, signal }: { typed?: boolean; signal?: AbortSignal } = {},
+    { typed = false, signal, minRelevance }: { typed?: boolean; signal?: AbortSignal; minRelevance?: number } = {},
   ): Promise<Outcome<SearchResponse>> {
     const asTyped = typed ? { operators: true, prefix: true } : {};
-    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, ...asTyped };
+    const floor = minRelevance === undefined ? {} : { min_relevance: minRelevance };
+    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, ...asTyped, ...floor };
     return send(this.#connection, 'POST', '/v1/search', body, signal);
   }
 }

@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import { normalizeDomain } from '../../../src/compute/web/domain-match.ts';
+import { type EngineName, engineNames, engines, originsOf } from '../engines/engines.ts';
 import { ask, type QueueOverview } from '../messages.ts';
 import type { QueuedItem } from '../queue/database.ts';
 import { defaultKinds } from '../rules/default-sites.ts';
@@ -163,6 +164,36 @@ function Rules({ settings, change, changed }: { settings: Settings; change: Chan
         ))}
       </fieldset>
       <Sites settings={settings} changed={changed} />
+    </section>
+  );
+}
+
+function Engines({ settings, change }: { settings: Settings; change: Change }) {
+  const [refused, setRefused] = useState(false);
+  const toggle = async (name: EngineName) => {
+    const others = settings.engines.filter((each) => each !== name);
+    const off = others.length < settings.engines.length;
+    // The click is what the browser wants to see: nothing may be waited for before.
+    const granted = off || (await chrome.permissions.request({ origins: originsOf([name]) }));
+    setRefused(!granted);
+    if (granted) change({ engines: off ? others : [...others, name] });
+    // Where it was given for good, by a policy, it stays: nothing is loaded there all the same.
+    if (off) await chrome.permissions.remove({ origins: originsOf([name]) }).catch(() => false);
+  };
+  return (
+    <section aria-labelledby="engines">
+      <h2 id="engines">{t('section_engines')}</h2>
+      <p class="hint">{t('engines_hint')}</p>
+      <fieldset>
+        <legend>{t('engines_legend')}</legend>
+        {engineNames.map((name) => (
+          <label key={name} class="switch">
+            <input type="checkbox" checked={settings.engines.includes(name)} onChange={() => void toggle(name)} />
+            {engines[name].label}
+          </label>
+        ))}
+      </fieldset>
+      {refused && <Notice kind="warn">{t('engines_refused')}</Notice>}
     </section>
   );
 }
@@ -341,6 +372,7 @@ function Options() {
       {overview && <Queue overview={overview} changed={changed} />}
       <Rules settings={settings} change={change} changed={changed} />
       <Reading settings={settings} change={change} />
+      <Engines settings={settings} change={change} />
       <ImportPanel />
       <SettingsFile settings={settings} change={change} />
     </main>

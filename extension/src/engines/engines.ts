@@ -1,0 +1,38 @@
+/** The search engines on whose result pages a person's own matches can be shown: where these pages are, and what was asked. Pure. */
+
+export const engineNames = ['google', 'bing', 'duckduckgo', 'brave', 'ecosia', 'kagi', 'qwant'] as const;
+export type EngineName = (typeof engineNames)[number];
+
+interface Engine {
+  /** As people call it, in every language. */
+  label: string;
+  hosts: readonly string[];
+  /** Of its result pages; the parameter `q` is the query. */
+  path: string;
+}
+
+const googleEndings =
+  'com de at ch co.uk ie fr be nl es it pt pl se dk no fi ca com.au co.nz co.in co.jp com.br com.mx'.split(' ');
+
+export const engines: Record<EngineName, Engine> = {
+  google: { label: 'Google', hosts: googleEndings.map((ending) => `www.google.${ending}`), path: '/search' },
+  bing: { label: 'Bing', hosts: ['www.bing.com'], path: '/search' },
+  duckduckgo: { label: 'DuckDuckGo', hosts: ['duckduckgo.com'], path: '/' },
+  brave: { label: 'Brave Search', hosts: ['search.brave.com'], path: '/search' },
+  ecosia: { label: 'Ecosia', hosts: ['www.ecosia.org'], path: '/search' },
+  kagi: { label: 'Kagi', hosts: ['kagi.com'], path: '/search' },
+  qwant: { label: 'Qwant', hosts: ['www.qwant.com'], path: '/' },
+};
+
+/** Match patterns of engines, as permissions are asked for. */
+export const originsOf = (names: readonly EngineName[]): string[] =>
+  names.flatMap((name) => engines[name].hosts.map((host) => `https://${host}/*`));
+
+/** What was asked on a result page of one of these engines; null for every other address. */
+export function engineQueryOf(href: string, names: readonly EngineName[]): string | null {
+  if (!URL.canParse(href)) return null;
+  const { protocol, host, pathname, searchParams } = new URL(href);
+  const isResultPage = names.some((name) => engines[name].hosts.includes(host) && engines[name].path === pathname);
+  const query = protocol === 'https:' && isResultPage ? (searchParams.get('q') ?? '').trim() : '';
+  return query === '' ? null : query;
+}

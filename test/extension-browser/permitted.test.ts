@@ -1,0 +1,119 @@
+/** What people allow by a click, in Chromium: own matches on result pages of search engines, and the import of history and bookmarks. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import type { PageListResponse } from '../../src/domain/page.ts';
+import { RunningService, until, withoutEntities } from '../process/service.ts';
+import { ChromiumWithExtension, permittedExtension, skipChromium } from './chromium.ts';
+import { article, Site } from './site.ts';
+
+const news = 'http://news.example.org';
+const boxName = 'You read about this';
+
+/** A page that stands in for a search engine's, hostile to what others put into it. */
+const resultPage = {
+  contentType: 'text/html',
+  headers: { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" },
+  body: '<!doctype html><title>Results</title><style>div, aside, html > * { display: none !important; visibility: hidden !important } body { display: block !important }</style><main><p>Results</p></main>',
+};
+
+interface AxNode {
+  role?: { value?: unknown };
+  name?: { value?: unknown };
+}
+
+/** Roles and names that assistive technology is told of a tab. */
+async function told(tab: Page): Promise<string[]> {
+  const session = await tab.context().newCDPSession(tab);
+  const { nodes } = (await session.send('Accessibility.getFullAXTree')) as { nodes: AxNode[] };
+  await session.detach();
+  return nodes.map(({ role, name }) => `${role?.value}: ${name?.value}`);
+}
+
+const hasBox = async (tab: Page) => (await told(tab)).includes(`complementary: ${boxName}`);
+
+test('own matches are shown on result pages, once they are wanted, and only where they are relevant', {
+  skip: skipChromium,
+}, async (t) => {
+  const service = await RunningService.start(t, withoutEntities);
+  const site = await Site.open(t);
+  const browser = await ChromiumWithExtension.start(t, site, undefined, permittedExtension(t));
+  await browser.context.route('https://*/**', (route) => route.fulfill(resultPage));
+  await browser.pair(service);
+  await service.call('POST', '/v1/pages', { url: `${news}/article/herons`, body_html: article('herons') });
+  const listed = async () => (await service.call<PageListResponse>('GET', '/v1/pages?limit=500')).body.pages;
+  await until(async () => (await listed()).some(({ status }) => status === 'indexed'), 'the page can be found');
+  const queries = async () =>
+    (await service.call<{ runs: { query_text: string }[] }>('GET', '/v1/admin/query-log')).body.runs.map(
+      ({ query_text }) => query_text,
+    );
+  const registered = async () =>
+    (await browser.worker()).evaluate(async () => (await chrome.scripting.getRegisteredContentScripts()).length);
+  const tab = await browser.context.newPage();
+
+  await t.test('off at first: nothing is loaded there', async () => {
+    assert.equal(await registered(), 0);
+  });
+  await t.test('a relevant page is shown, by its passage, and the service gets the query alone', async () => {
+    const options = await browser.open('options.html');
+    await options.getByRole('checkbox', { name: 'DuckDuckGo' }).click();
+    await until(async () => (await registered()) === 1, 'the box is loaded on its pages');
+    await options.close();
+    await tab.goto('https://duckduckgo.com/?q=herons+wade+slowly&t=private&ia=web');
+    await until(() => hasBox(tab), 'the box is there');
+    const names = await told(tab);
+    assert.ok(names.includes('link: All about herons'), names.join('\n'));
+    assert.ok(names.includes('button: Close what you read about this'));
+    assert.deepEqual(await queries(), ['herons wade slowly']);
+  });
+  await t.test('the page cannot read it, and its styles do not reach it', async () => {
+    const seen = await tab.evaluate(() => {
+      const host = document.documentElement.lastElementChild as HTMLElement;
+      const { display, visibility, position } = getComputedStyle(host);
+      return { root: host.shadowRoot, text: document.documentElement.textContent, display, visibility, position };
+    });
+    assert.equal(seen.root, null);
+    assert.doesNotMatch(seen.text ?? '', /herons/);
+    assert.deepEqual([seen.display, seen.visibility, seen.position], ['block', 'visible', 'fixed']);
+  });
+  await t.test('nothing is shown where nothing read is about it, and on engines that were not chosen', async () => {
+    const other = await browser.context.newPage();
+    await other.goto('https://duckduckgo.com/?q=quantum+chromodynamics+lattice');
+    await until(async () => (await queries()).includes('quantum chromodynamics lattice'), 'it was asked for');
+    const third = await browser.context.newPage();
+    await third.goto('https://www.bing.com/search?q=herons+of+bing');
+    // Whatever was asked before this one was answered before it.
+    await tab.goto('https://duckduckgo.com/?q=slow+herons');
+    await until(() => hasBox(tab), 'the box is there');
+    assert.equal(await hasBox(other), false);
+    assert.equal(await hasBox(third), false);
+    assert.equal((await queries()).includes('herons of bing'), false);
+  });
+  await t.test('nothing once it is switched off', async () => {
+    const options = await browser.open('options.html');
+    await options.getByRole('checkbox', { name: 'DuckDuckGo' }).click();
+    await until(async () => (await registered()) === 0, 'nothing is loaded any more');
+  });
+});
+
+test('history and bookmarks are imported, by the rules', { skip: skipChromium }, async (t) => {
+  const service = await RunningService.start(t, withoutEntities);
+  const site = await Site.open(t);
+  const browser = await ChromiumWithExtension.start(t, site, undefined, permittedExtension(t));
+  const tab = await browser.context.newPage();
+  await tab.goto(`${news}/article/glances`);
+  await tab.goto(`${news}/login/again`);
+  await (await browser.worker()).evaluate(async (news) => {
+    await chrome.bookmarks.create({ title: 'Marked', url: `${news}/article/marked` });
+    await chrome.bookmarks.create({ title: 'Marked bank', url: 'http://banking.first.example.org/accounts' });
+  }, news);
+  await browser.pair(service);
+  const welcome = await browser.open('welcome.html');
+  await welcome.getByRole('button', { name: 'Start' }).click();
+  await welcome.getByText('All of it has been sent.').waitFor();
+  const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
+  assert.deepEqual(body.pages.map(({ canonical_url, visit_count }) => [canonical_url, visit_count]).sort(), [
+    [`${news}/article/glances`, 1],
+    [`${news}/article/marked`, 1],
+  ]);
+});
