@@ -294,13 +294,22 @@ const handlers: { [Name in MessageName]: (request: Request<Name>, sender: Sender
   },
 };
 
+/** Whether what a content script tells is of the page that it is beside; whoever took over a page's process may say anything. */
+function isOfSender(request: unknown, { url }: Sender): boolean {
+  if (typeof request !== 'object' || request === null || !('url' in request)) return true;
+  const { url: told } = request;
+  return (
+    typeof told === 'string' && URL.canParse(told) && new URL(told).origin === new URL(url ?? 'about:blank').origin
+  );
+}
+
 /** What may be asked from beside a web page, whose process may be in the hands of others; the rest is for the extension's own pages. */
 const askedByContent: readonly string[] = ['mayCapture', 'captured', 'ownMatches'] satisfies MessageName[];
 
 chrome.runtime.onMessage.addListener(({ name, request }: Envelope, sender, answer) => {
   if (sender.id !== chrome.runtime.id || !Object.hasOwn(handlers, name)) return false;
   const isOwnPage = sender.url?.startsWith(chrome.runtime.getURL('')) ?? false;
-  if (!isOwnPage && !askedByContent.includes(name)) return false;
+  if (!isOwnPage && !(askedByContent.includes(name) && isOfSender(request, sender))) return false;
   const handle = handlers[name as MessageName] as (request: unknown, sender: Sender) => Promise<unknown>;
   handle(request, sender).then(
     (reply) => answer({ reply }),

@@ -20,6 +20,8 @@ export type Outcome<Body> = { problem: null; body: Body } | Problem;
 
 /** An answer is waited for so long, ms; a batch is answered when it is on the disk. */
 const answerWithinMs = 60_000;
+/** Of an answer: a blacklist of 50,000 addresses. */
+const mostBytes = 16 * 1024 * 1024;
 /** Units of a problem's text that are kept. */
 const longestDetail = 300;
 
@@ -54,12 +56,45 @@ function problemOf(response: Response, body: unknown): Problem {
   return status >= 500 ? { problem: 'failing', detail, retryAfterMs: wait } : { problem: 'invalid', detail };
 }
 
-/** Send a request to the service at `address`; without a token where it is null. */
+/** What an answer of a route has at least: lists, texts. */
+type Shape = Record<string, 'list' | 'text'>;
+
+function hasShape(answered: unknown, shape: Shape): boolean {
+  if (typeof answered !== 'object' || answered === null) return false;
+  const fields = answered as Record<string, unknown>;
+  return Object.entries(shape).every(([name, kind]) =>
+    kind === 'list' ? Array.isArray(fields[name]) : typeof fields[name] === 'string',
+  );
+}
+
+/** The JSON of an answer; null where it is none, or longer than any answer of the service to what is asked here. */
+async function readJson(response: Response): Promise<unknown> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  for (const reader = response.body?.getReader(); reader !== undefined; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    if (bytes > mostBytes) {
+      await reader.cancel();
+      return null;
+    }
+    parts.push(value);
+  }
+  try {
+    return JSON.parse(await new Blob(parts).text());
+  } catch {
+    return null; // the page of a proxy, an answer that was cut
+  }
+}
+
+/** Send a request to the service at `address`; without a token where it is null. No redirect is followed: the token goes nowhere else. */
 async function send<Body>(
   { address, token }: { address: string; token: string | null },
   method: string,
   path: string,
-  body: unknown,
+  shape: Shape,
+  body?: unknown,
   signal?: AbortSignal,
 ): Promise<Outcome<Body>> {
   const patience = AbortSignal.timeout(answerWithinMs);
@@ -77,9 +112,9 @@ async function send<Body>(
       redirect: 'error',
     });
     if (response.status === 204) return { problem: null, body: undefined as Body };
-    const answered: unknown = await response.json().catch(() => null);
-    if (response.ok && answered !== null) return { problem: null, body: answered as Body };
-    if (response.ok) return { problem: 'failing', detail: 'the answer is not JSON', retryAfterMs: null };
+    const answered = await readJson(response);
+    if (response.ok && hasShape(answered, shape)) return { problem: null, body: answered as Body };
+    if (response.ok) return { problem: 'failing', detail: 'the answer is not that of a service', retryAfterMs: null };
     return problemOf(response, answered);
   } catch (error) {
     return { problem: 'unreachable', detail: error instanceof Error ? error.message : String(error) };
@@ -95,7 +130,7 @@ export interface Paired {
 
 /** Exchange a pairing code for a token of this browser's own. */
 export function pair(address: string, code: string, name: string): Promise<Outcome<Paired>> {
-  return send({ address, token: null }, 'POST', '/v1/pair', { code, name });
+  return send({ address, token: null }, 'POST', '/v1/pair', { token: 'text', name: 'text' }, { code, name });
 }
 
 export class ServiceClient {
@@ -106,24 +141,24 @@ export class ServiceClient {
   }
 
   whoami(): Promise<Outcome<{ name: string; scopes: string[] }>> {
-    return send(this.#connection, 'GET', '/v1/whoami', undefined);
+    return send(this.#connection, 'GET', '/v1/whoami', { name: 'text', scopes: 'list' });
   }
 
   ingest(pages: IngestItem[]): Promise<Outcome<{ results: IngestBatchResult[] }>> {
-    return send(this.#connection, 'POST', '/v1/pages/batch', { pages });
+    return send(this.#connection, 'POST', '/v1/pages/batch', { results: 'list' }, { pages });
   }
 
   /** The page of an address, or none. */
   pageOf(url: string): Promise<Outcome<{ pages: PageSummary[] }>> {
-    return send(this.#connection, 'GET', `/v1/pages?limit=1&url=${encodeURIComponent(url)}`, undefined);
+    return send(this.#connection, 'GET', `/v1/pages?limit=1&url=${encodeURIComponent(url)}`, { pages: 'list' });
   }
 
   blacklist(): Promise<Outcome<BlacklistResponse>> {
-    return send(this.#connection, 'GET', '/v1/blacklist', undefined);
+    return send(this.#connection, 'GET', '/v1/blacklist', { entries: 'list' });
   }
 
   forget(target: { url: string } | { domain: string }): Promise<Outcome<ForgetResponse>> {
-    return send(this.#connection, 'POST', '/v1/forget', target);
+    return send(this.#connection, 'POST', '/v1/forget', {}, target);
   }
 
   /**
@@ -138,6 +173,6 @@ export class ServiceClient {
     const asTyped = typed ? { operators: true, prefix: true } : {};
     const floor = minRelevance === undefined ? {} : { min_relevance: minRelevance };
     const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, ...asTyped, ...floor };
-    return send(this.#connection, 'POST', '/v1/search', body, signal);
+    return send(this.#connection, 'POST', '/v1/search', { results: 'list' }, body, signal);
   }
 }

@@ -1,0 +1,87 @@
+/**
+ * Whether memory grows with the pages that are read: loads and captures `LOADS` pages (1,000) one after another in one tab.
+ * `npm run bench:extension-memory`; prints JSON, with a line for every tenth of the loads.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { RunningService, withoutEntities } from '../process/service.ts';
+import { ChromiumWithExtension } from './chromium.ts';
+import { Site } from './site.ts';
+
+const loads = Number(process.env.LOADS ?? 1000);
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp) };
+const megabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10;
+
+/** Resident bytes of the process of the extension's worker in the browser of a profile; 0 where it is not running. */
+function workerBytes(profile: string): number {
+  let bytes = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      if (!command.includes('--extension-process') || !command.includes(profile)) continue;
+      bytes += 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    } catch {
+      // the process ended meanwhile
+    }
+  }
+  return bytes;
+}
+
+const site = await Site.open(scope);
+const service = await RunningService.start(scope, withoutEntities);
+const browser = await ChromiumWithExtension.start(scope, site);
+await browser.pair(service);
+await browser.setOptions({ seconds: 600 });
+const tab = await browser.context.newPage();
+const session = await browser.context.newCDPSession(tab);
+await session.send('Performance.enable');
+const samples: object[] = [];
+let captured = 0;
+const began = performance.now();
+for (let load = 1; load <= loads; load++) {
+  const url = `http://many.example.org/article/number-${load}`;
+  await tab.goto(url);
+  const outcome = await (await browser.worker()).evaluate(async (url) => {
+    for (const { id } of await chrome.tabs.query({})) {
+      const where = { name: 'where', request: null };
+      const here = await chrome.tabs.sendMessage(id ?? 0, where).catch(() => null);
+      if (here?.url !== url) continue;
+      const answer = await chrome.tabs.sendMessage(id ?? 0, { name: 'captureNow', request: null });
+      return String(answer?.outcome);
+    }
+    return 'not found';
+  }, url);
+  if (outcome === 'queued') captured++;
+  if (load % Math.ceil(loads / 10) > 0) continue;
+  await session.send('HeapProfiler.collectGarbage');
+  const { metrics } = await session.send('Performance.getMetrics');
+  const of = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0;
+  samples.push({
+    loads: load,
+    page_heap_mb: megabytes(of('JSHeapUsedSize')),
+    page_nodes: of('Nodes'),
+    page_listeners: of('JSEventListeners'),
+    page_documents: of('Documents'),
+    worker_resident_mb: megabytes(workerBytes(browser.profile)),
+  });
+}
+const seconds = Math.round((performance.now() - began) / 1000);
+await browser.ask('sendNow', null);
+interface Listed {
+  pages: unknown[];
+  next_cursor: string | null;
+}
+let arrived = 0;
+for (let cursor: string | null = ''; cursor !== null; ) {
+  const { body }: { body: Listed } = await service.call<Listed>(
+    'GET',
+    `/v1/pages?limit=500${cursor && `&cursor=${cursor}`}`,
+  );
+  arrived += body.pages.length;
+  cursor = body.next_cursor;
+}
+process.stdout.write(
+  `${JSON.stringify({ machine: `${cpus().length} cores, ${cpus()[0].model}`, loads, captured, arrived, seconds, samples }, null, 2)}\n`,
+);
+for (const cleanUp of cleanUps) await cleanUp();
