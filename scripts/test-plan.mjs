@@ -6,7 +6,17 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Folders whose files start whole services, kill them, fill disks or send thousands of requests: minutes. */
-const slowFolders = ['console', 'process', 'cli', 'reliability', 'fuzz', 'app', 'scripts', 'extension-browser'];
+const slowFolders = [
+  'console',
+  'process',
+  'cli',
+  'reliability',
+  'fuzz',
+  'app',
+  'scripts',
+  'extension-browser',
+  'cluster',
+];
 /** Files elsewhere that take ten seconds of processor time and more: hundreds of real documents, thousands of random steps, repairs. */
 const slowFiles = new Set([
   'test/actors/fetching/read-pdf.test.ts',

@@ -28,6 +28,7 @@ const mayImport: Record<string, readonly string[]> = {
   engine: [...foundations, 'files', 'threads'],
   providers: [...foundations, 'files'],
   importers: foundations,
+  cluster: [...foundations, 'store'],
   index: [...foundations, 'files', 'threads', 'engine', 'store'],
   commands: [...foundations, 'machines', 'store'],
   actors: [
@@ -53,6 +54,7 @@ const programs = ['cli', 'composition', 'demo', 'fsck'];
 /** Where a package may be imported: a folder or a file. */
 const placeOf: Record<string, string> = {
   lmdb: 'store/',
+  pg: 'cluster/database.ts',
   'hnswlib-node': 'engine/vectors/',
   'wink-bm25-text-search': 'engine/words/',
   piscina: 'threads/thread-pool.ts',

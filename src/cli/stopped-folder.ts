@@ -38,7 +38,7 @@ export function withStoppedStore<Result>(
   return withStoppedFolder(context, what, async ({ path, wasUsed, isLost }) => {
     requireRoomToOpen(path);
     await proveStore(path, { beside: false, wasUsed });
-    const store = await Store.open(path, context.newId, isLost, context.terminal.note);
+    const store = await Store.open(path, context.newId, { isFolderLost: isLost, say: context.terminal.note });
     try {
       return await use(store);
     } finally {

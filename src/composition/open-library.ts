@@ -61,7 +61,7 @@ export async function openLibrary(
       ending.throwIfAborted();
       requireRoomToOpen(path);
       await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
-      return Store.open(path, randomUUID, folder.isLost, (line) => log.info(line));
+      return Store.open(path, randomUUID, { isFolderLost: folder.isLost, say: (line) => log.info(line) });
     });
     opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);

@@ -50,7 +50,7 @@ export async function runFsck({ settings, repair, say, newId, now }: FsckOptions
 }
 
 async function mendStore(folder: DataFolder, settings: Settings, tools: Pick<FsckOptions, 'say' | 'newId' | 'now'>) {
-  const store = await Store.open(folder.path, tools.newId, folder.isLost, tools.say);
+  const store = await Store.open(folder.path, tools.newId, { isFolderLost: folder.isLost, say: tools.say });
   try {
     const mended = await store.commit(repairStore({ at: tools.now(), max_attempts: settings.jobs.max_attempts }));
     tools.say(`store: ${JSON.stringify(mended)}`);

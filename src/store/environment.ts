@@ -17,6 +17,7 @@ import { replaceFile } from '../files/durable-file.ts';
 import { isBegun } from './inspect-file.ts';
 import { copyInto, putInPlace, putNewInPlace, roomFor, settleInPlace } from './replace-file.ts';
 import { requireRoomToUpgrade } from './room-to-open.ts';
+import type { Position, WriteRecorder } from './stored-rows.ts';
 
 /** One more where stored rows are to be read otherwise than before: with a migration (migrations.ts). */
 export const storeFormat = 3;
@@ -35,6 +36,12 @@ export interface Environment {
   storeId: string;
   /** Of its stamp, when it was opened. */
   format: number;
+  /** Where in a history of commits that are kept elsewhere the file stands; null for a file on its own. */
+  position(): Position | null;
+  /** Inside a transaction. */
+  putPosition(position: Position): void;
+  /** Every database that was opened, by its name. */
+  databases(): ReadonlyMap<string, OpenDatabase>;
   /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Table<Value, StoredKey>;
   /** All databases are opened: a store that was just made gets its name, under which other processes find it. */
@@ -71,6 +78,12 @@ export interface Table<Value, StoredKey extends Key>
 
 export interface TypedDatabaseOptions extends Pick<DatabaseOptions, 'keyEncoding' | 'encoding'> {}
 
+/** A named database of the environment that is open now. */
+export interface OpenDatabase {
+  database: Database<unknown, Key>;
+  keyEncoding: 'uint32' | 'binary' | undefined;
+}
+
 /** Every value carries its own field names, so that it can be read alone: no structure is shared between values. */
 const plain = { encoder: { useRecords: false } };
 
@@ -82,6 +95,9 @@ const maxReaders = 64;
 const abandoned = new Map<string, { root: RootDatabase; path: string }>();
 /** Of one store: each keeps its file's room on the disk until the process ends. */
 const maxAbandoned = 3;
+
+/** Name in the stamp: where the file stands in a history that is kept elsewhere, as JSON. */
+export const POSITION = 'position';
 
 /** Where a compact copy is made; what a crash left there is deleted. */
 const COPY = 'copy';
@@ -96,10 +112,10 @@ interface Slot {
 }
 
 /**
- * Open the environment in `path`, or make one, which is there after `finish`. Whoever may meet a damaged file looks first (look-apart.ts).
+ * Open the environment in `path`, or make one, which is there after `finish`; `recorder` is told of each write. Whoever may meet a damaged file looks first (look-apart.ts).
  * Errors: OperatorError: `store_format` for a stamp of another format; `disk_full` where databases are lacking that do not fit, also of `openDatabase`.
  */
-export function openEnvironment(path: string, newStoreId: () => string): Environment {
+export function openEnvironment(path: string, newStoreId: () => string, recorder?: WriteRecorder): Environment {
   const dataFile = join(path, 'data.mdb');
   const making = path + MAKING;
   for (const left of [join(path, COPY), making]) rmSync(left, { recursive: true, force: true });
@@ -116,7 +132,7 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
     isRoomProven = true;
   };
   requireRoomFor('stamp');
-  const stamp = root.openDB<string | number, string>({ name: 'stamp' });
+  let stamp = root.openDB<string | number, string>({ name: 'stamp' });
   const format = stamp.get('format');
   if (format === undefined) {
     stamp.putSync('store_id', newStoreId());
@@ -149,9 +165,11 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       await copyInto(copyDir, (dir) => old.backup(dir, true));
       copy = openRoot(copyDir);
       const databases = copiedDatabases(copy, slots, storeId);
+      const copiedStamp = copy.openDB<string | number, string>({ name: 'stamp' });
       putInPlace(copyDir, path);
       // No await between the renaming and this: whoever reads, reads the one or the other, and both say the same.
       root = copy;
+      stamp = copiedStamp;
       opened = fileIdentity(statSync(dataFile));
       for (const [place, slot] of slots.entries()) slot.database = databases[place];
     } catch (error) {
@@ -178,8 +196,11 @@ export function openEnvironment(path: string, newStoreId: () => string): Environ
       requireRoomFor(name);
       const slot: Slot = { name, options, database: openNamed(root, name, options) };
       slots.push(slot);
-      return steadyHandle(slot) as unknown as Table<Value, StoredKey>;
+      return steadyHandle(slot, recorder) as unknown as Table<Value, StoredKey>;
     },
+    position: () => positionIn(stamp.get(POSITION)),
+    putPosition: (position) => void stamp.put(POSITION, JSON.stringify(position)),
+    databases: () => new Map(slots.map((slot) => [slot.name, openDatabaseOf(slot)])),
     finish: () => {
       if (isNew) putNewInPlace(making, path);
     },
@@ -221,6 +242,11 @@ export function openReadOnlyEnvironment(path: string): Environment {
     storeId: String(stamp.get('store_id')),
     format: Number(format),
     openDatabase: (name, options) => openForReading(root, name, options),
+    position: () => positionIn(stamp.get(POSITION)),
+    putPosition: () => {
+      throw new Error('the store was opened for reading only');
+    },
+    databases: () => new Map(),
     finish: () => {},
     rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
     assertInPlace: () => Promise.resolve(),
@@ -270,6 +296,10 @@ export async function restampStore(path: string, storeId: string): Promise<void>
   }
 }
 
+function positionIn(stored: string | number | undefined): Position | null {
+  return stored === undefined ? null : (JSON.parse(String(stored)) as Position);
+}
+
 /** A database that an older store does not have yet reads as an empty one. */
 function openForReading<Value, StoredKey extends Key>(
   root: RootDatabase,
@@ -317,8 +347,14 @@ function openNamed(root: RootDatabase, name: string, options: TypedDatabaseOptio
   return root.openDB<unknown, Key>({ name, ...options, ...(options.encoding === undefined ? plain : {}) });
 }
 
-/** Passes everything on to the slot's database of the moment. */
-function steadyHandle(slot: Slot): Database<unknown, Key> {
+function openDatabaseOf({ database, options: { keyEncoding } }: Slot): OpenDatabase {
+  if (keyEncoding === undefined || keyEncoding === 'uint32' || keyEncoding === 'binary')
+    return { database, keyEncoding };
+  throw new TypeError(`keys are not kept as ${keyEncoding}`);
+}
+
+/** Passes everything on to the slot's database of the moment, and tells `recorder` of writes. */
+function steadyHandle(slot: Slot, recorder: WriteRecorder | undefined): Database<unknown, Key> {
   /** Bound methods by the method: to bind one for each call would cost more than a small read. */
   let bound = new Map<unknown, unknown>();
   let of = slot.database;
@@ -330,11 +366,27 @@ function steadyHandle(slot: Slot): Database<unknown, Key> {
       }
       const value: unknown = Reflect.get(of, property, of);
       if (typeof value !== 'function') return value;
-      const known = bound.get(value) ?? value.bind(of);
+      const known = bound.get(value) ?? boundTo(slot, value as Method, { property, recorder });
       bound.set(value, known);
       return known;
     },
   });
+}
+
+type Method = (...given: unknown[]) => unknown;
+
+function boundTo(
+  slot: Slot,
+  method: Method,
+  { property, recorder }: { property: string | symbol; recorder: WriteRecorder | undefined },
+): Method {
+  const call = method.bind(slot.database);
+  if (recorder === undefined || (property !== 'put' && property !== 'remove')) return call;
+  const { database, keyEncoding: encoding } = openDatabaseOf(slot);
+  return (...given) => {
+    recorder.note(slot.name, given[0] as Key, { database, encoding });
+    return call(...given);
+  };
 }
 
 /** The copy's databases, one for each slot. Errors: where the copy is not the same store with as many entries everywhere. */

@@ -33,6 +33,7 @@ import { QueryLogReader, QueryLogTransactor } from './query-log.ts';
 import { RefusedTextReader, RefusedTextTransactor } from './refused-texts.ts';
 import { ReplayReader, ReplayTransactor } from './replays.ts';
 import { requireRoomToMigrate } from './room-to-open.ts';
+import { type CommitLog, KeySum, type Position, type StoredRow, WriteRecorder } from './stored-rows.ts';
 import { TombstoneReader, TombstoneTransactor } from './tombstones.ts';
 import { VectorReader, VectorTransactor } from './vectors.ts';
 import { WatchReader, WatchTransactor } from './watches.ts';
@@ -95,6 +96,15 @@ export type Command<Reply> = (transaction: Transaction) => Reply;
  */
 class SetBackError extends Error {}
 
+export interface StoreOptions {
+  /** Asked before each write: whether the folder is another process's by now. */
+  isFolderLost?: () => boolean;
+  /** Told how far a migration is. */
+  say?: (line: string) => void;
+  /** Where commits have to be before they count; without it, on this disk. The file stands at its position. */
+  log?: CommitLog | null;
+}
+
 /** How often another process that opens the store may get in the way of one batch. */
 const maxSetBacks = 5;
 
@@ -104,6 +114,7 @@ export class Store {
   readonly #environment: Environment;
   readonly #transaction: Transaction;
   readonly #isFolderLost: () => boolean;
+  readonly #replication: { log: CommitLog; recorder: WriteRecorder } | null;
   /** A commit that readers see did not reach the disk, LMDB cannot go on, or the folder is another's: nothing is written any more. */
   #failure: FatalError | null = null;
   /** LMDB's number of the last commit. */
@@ -117,9 +128,14 @@ export class Store {
     this.#tellFailure = resolve;
   });
 
-  private constructor(environment: Environment, isFolderLost: () => boolean) {
+  private constructor(
+    environment: Environment,
+    isFolderLost: () => boolean,
+    replication: { log: CommitLog; recorder: WriteRecorder } | null,
+  ) {
     this.#environment = environment;
     this.#isFolderLost = isFolderLost;
+    this.#replication = replication;
     this.storeId = environment.storeId;
     const counters = new Counters(environment);
     this.reader = readersOf(environment, counters);
@@ -129,19 +145,19 @@ export class Store {
   }
 
   /**
-   * Open or create the store below `dataDir`; `isFolderLost` is asked before each write. One of an older format is migrated first, and `say` is
-   * told how far that is. Errors: OperatorError `store_format`; `disk_full` where this version adds what does not fit; as of `transact`.
+   * Open or create the store below `dataDir`. One of an older format is migrated first.
+   * Errors: OperatorError `store_format`; `disk_full` where this version adds what does not fit; as of `transact`.
    */
   static async open(
     dataDir: string,
     newStoreId: () => string,
-    isFolderLost = () => false,
-    say: (line: string) => void = () => {},
+    { isFolderLost = () => false, say = () => {}, log = null }: StoreOptions = {},
   ): Promise<Store> {
-    const environment = openEnvironment(join(dataDir, 'store'), newStoreId);
+    const replication = log === null ? null : { log, recorder: new WriteRecorder() };
+    const environment = openEnvironment(join(dataDir, 'store'), newStoreId, replication?.recorder);
     let store: Store;
     try {
-      store = new Store(environment, isFolderLost);
+      store = new Store(environment, isFolderLost, replication);
     } catch (error) {
       environment.abandon();
       throw error;
@@ -217,7 +233,9 @@ export class Store {
 
   async #transactOnce(commands: readonly Command<unknown>[]): Promise<Commit> {
     await this.#assertOurs();
+    await this.#replication?.log.ready();
     const { root } = this.#environment;
+    let logged: { rows: StoredRow[]; position: Position } | null = null;
     let number = 0;
     const results: CommandResult[] = [];
     let opstamp = 0;
@@ -234,12 +252,14 @@ export class Store {
       this.#transaction.pages.removed = changes.removedPages;
       this.#transaction.blacklist.changed = changes.rules;
       this.#transaction.tombstones.changed = changes.tombstones;
+      this.#replication?.recorder.begin();
       aCommandFailed = true;
       counters.during(() => {
         opstamp = counters.take('opstamp');
         for (const command of commands) results.push({ ok: true, reply: command(this.#transaction) });
       });
       aCommandFailed = false;
+      logged = this.#takeRecorded();
     };
     try {
       await root.childTransaction(runAll);
@@ -256,13 +276,34 @@ export class Store {
     }
     this.#lastCommit = number;
     // Asked for now: later it would be the flush of a later commit, which never comes where that fails.
-    const flushed = root.flushed.then(() => this.#assertMarked());
+    const onDisk = root.flushed.then(() => this.#assertMarked());
+    const flushed = logged === null ? onDisk : this.#append(logged, onDisk);
     const before = this.#flushing;
     this.#flushing = flushed.then(
       () => before,
       () => before,
     );
     return { opstamp, results, changes, steps: [{ opstamp, changes }], flushed };
+  }
+
+  /** At the end of a transaction: what it wrote, where commits go elsewhere, and noted in the file where it stands with it. */
+  #takeRecorded(): { rows: StoredRow[]; position: Position } | null {
+    if (this.#replication === null) return null;
+    const { log, recorder } = this.#replication;
+    const sum = new KeySum(log.position);
+    const rows = recorder.take(sum);
+    const position = { ...log.position, seq: log.position.seq + 1, keys: sum.keys, key_sum: sum.text };
+    this.#environment.putPosition(position);
+    return { rows, position };
+  }
+
+  /** Bring a commit to where it counts. The disk is not waited for: the file can be had again. Errors: FatalError. */
+  #append({ rows, position }: { rows: StoredRow[]; position: Position }, onDisk: Promise<void>): Promise<void> {
+    if (this.#replication === null) throw new TypeError('commits go nowhere else');
+    const { log } = this.#replication;
+    log.position = position;
+    onDisk.catch(() => {}); // nothing more is written then, and the next who writes is told
+    return log.append(rows, position);
   }
 
   /**

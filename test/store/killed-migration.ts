@@ -3,12 +3,9 @@ import { Store } from '../../src/store/store.ts';
 
 const [path] = process.argv.slice(2);
 let isBegun = false;
-await Store.open(
-  path,
-  () => 'never',
-  () => false,
-  () => {
+await Store.open(path, () => 'never', {
+  say: () => {
     if (isBegun) process.kill(process.pid, 'SIGKILL');
     isBegun = true;
   },
-);
+});

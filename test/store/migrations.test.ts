@@ -99,13 +99,7 @@ test('a store of format 1 is read before and after it is migrated, and is whole'
   assert.deepEqual(await stateOf(folder.path), { format: 1, done: null, whole: [1], inRow: [1, 2, 3] });
 
   const said: string[] = [];
-  const open = () =>
-    Store.open(
-      folder.path,
-      () => 'never',
-      () => false,
-      (line) => said.push(line),
-    );
+  const open = () => Store.open(folder.path, () => 'never', { say: (line) => said.push(line) });
   const store = await open();
   assertAllThere(store.reader);
   await store.close();
@@ -165,12 +159,7 @@ test('a migration that is killed between two transactions goes on where it was, 
     await view.close();
   }
   const said: string[] = [];
-  const store = await Store.open(
-    folder.path,
-    () => 'never',
-    () => false,
-    (line) => said.push(line),
-  );
+  const store = await Store.open(folder.path, () => 'never', { say: (line) => said.push(line) });
   assert.deepEqual(said, [
     `the store is brought from format 2 to ${storeFormat}`,
     'the store on its way to format 3: done up to page 105',
@@ -194,13 +183,7 @@ test('a disk that gets full stops a migration between two transactions, in one l
     /^the disk of .*data is full: 16777216 bytes are needed to bring the store to this version, \d+ are free$/.test(
       error.message,
     );
-  const migrate = (whenSaid: (line: string) => void) =>
-    Store.open(
-      path,
-      () => 'never',
-      () => false,
-      whenSaid,
-    );
+  const migrate = (whenSaid: (line: string) => void) => Store.open(path, () => 'never', { say: whenSaid });
   disk.fill(2 ** 22);
   await assert.rejects(
     migrate(() => {}),

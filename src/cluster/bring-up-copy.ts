@@ -1,0 +1,147 @@
+/**
+ * A library's file before it is opened: as it is where it stands where the library does; with the rows that have changed since where it is behind; from all
+ * rows where there is none, or one of another history. The rows of a new library are those of a new file.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { FatalError } from '../domain/errors.ts';
+import { LibraryCopy } from '../store/library-copy.ts';
+import type { Position, StoredRow } from '../store/stored-rows.ts';
+import type { DatabaseLog } from './commit-log.ts';
+import type { Database } from './database.ts';
+import type { Claim, LibraryRows } from './library-rows.ts';
+
+export interface BringUpOptions {
+  /** Folder of the library, which this process holds. */
+  path: string;
+  claim: Claim;
+  database: Database;
+  rows: LibraryRows;
+  commits: DatabaseLog;
+  newStoreId: () => string;
+  /** Opening gives up when it is aborted. */
+  ending: AbortSignal;
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+}
+
+/** Of one query. */
+const rowsAtOnce = 2000;
+/** Of rows of a new library that go in one commit. */
+const seedBytes = 4 * 1024 * 1024;
+/** How often the log tells how far it is, ms. */
+const tellEveryMs = 5000;
+
+/** Errors: FatalError where the rows are not those of the library's checksum; the database's; those of the store. */
+export async function bringUpCopy(options: BringUpOptions): Promise<void> {
+  const { claim, path, log } = options;
+  if (claim.seq === 0) return seed(options);
+  const found = await usablePosition(options);
+  if (found?.seq === claim.seq && found.key_sum === claim.key_sum) return note(options);
+  if (found !== null && found.seq < claim.seq && found.seq >= claim.kept_from && (await catchUp(options, found)))
+    return;
+  log.info({ seq: claim.seq, keys: claim.keys }, 'the library is read from PostgreSQL');
+  LibraryCopy.discard(path, { index: false });
+  if (!(await take(options, everyRowOf(claim))))
+    throw new FatalError('the rows of the library in PostgreSQL are not those that its checksum is of');
+}
+
+/** Where the file stands, where that is in the library's history. */
+async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOptions): Promise<Position | null> {
+  if (!existsSync(join(path, 'store', 'data.mdb'))) return null;
+  const copy = LibraryCopy.open(path, newStoreId);
+  const { position } = copy;
+  await copy.close();
+  const known = position?.library === claim.library ? await rows.hasHistoryOf(position) : 'none';
+  if (known === 'all') return position;
+  log.warn(
+    { position, known },
+    'the file here is not of the library’s history, or ends with what was never acknowledged',
+  );
+  LibraryCopy.discard(path, { index: known === 'none' });
+  return null;
+}
+
+/** The file is as the library is: note who goes on with it. */
+async function note({ path, claim, newStoreId }: BringUpOptions): Promise<void> {
+  const copy = LibraryCopy.open(path, newStoreId);
+  await copy.stand(positionOf(claim));
+  await copy.close();
+}
+
+async function seed({ path, claim, commits, newStoreId }: BringUpOptions): Promise<void> {
+  LibraryCopy.discard(path, { index: true });
+  const copy = LibraryCopy.open(path, newStoreId);
+  try {
+    let position = positionOf(claim);
+    for (const rows of copy.rows(seedBytes)) {
+      position = { ...position, seq: position.seq + 1 };
+      await commits.append(rows, position);
+    }
+    commits.position = position;
+    await copy.stand(position);
+  } finally {
+    await copy.close();
+  }
+}
+
+type Page = (after: StoredRow & { seq: number }) => { text: string; values: unknown[] };
+
+async function catchUp(options: BringUpOptions, from: Position): Promise<boolean> {
+  const { claim, log } = options;
+  const later: Page = ({ database, key, seq }) => ({
+    text: `select database, key, value, seq from readback.entry
+           where library_id = $1 and seq >= $2 and (seq, database, key) > ($2, $3, $4) order by seq, database, key limit ${rowsAtOnce}`,
+    values: [claim.library, seq, database, key],
+  });
+  // Behind every row of the commit that the file has.
+  const start = { database: '\u{10ffff}', key: Buffer.alloc(0), value: null, seq: from.seq };
+  const isWhole = await take(options, later, start);
+  if (!isWhole) log.warn({ from: from.seq, to: claim.seq }, 'the file here is not what the library’s checksum is of');
+  return isWhole;
+}
+
+const everyRowOf =
+  ({ library }: Claim): Page =>
+  ({ database, key }) => ({
+    text: `select database, key, value, seq from readback.entry
+           where library_id = $1 and (database, key) > ($2, $3) and value is not null order by database, key limit ${rowsAtOnce}`,
+    values: [library, database, key],
+  });
+
+/** Write the rows of all pages to the file; whether it then is what the library's checksum is of. */
+async function take(
+  { path, claim, database, newStoreId, ending, log }: BringUpOptions,
+  page: Page,
+  start: StoredRow & { seq: number } = { database: '', key: Buffer.alloc(0), value: null, seq: 0 },
+): Promise<boolean> {
+  const copy = LibraryCopy.open(path, newStoreId);
+  try {
+    const next = (after: StoredRow & { seq: number }) => database.query<StoredRow & { seq: number }>(page(after));
+    let toldAt = performance.now();
+    let rows = 0;
+    let coming = next(start);
+    for (;;) {
+      const taken = await coming;
+      ending.throwIfAborted();
+      const last = taken.at(-1);
+      if (last === undefined) break;
+      coming = next(last);
+      coming.catch(() => {}); // awaited in the next round, unless writing fails before
+      await copy.apply(taken);
+      rows += taken.length;
+      if (performance.now() - toldAt < tellEveryMs) continue;
+      toldAt = performance.now();
+      log.info({ rows, keys: claim.keys }, 'the library is read from PostgreSQL');
+    }
+    const { keys, key_sum } = copy.sum;
+    if (keys !== claim.keys || key_sum !== claim.key_sum) return false;
+    await copy.stand(positionOf(claim));
+    return true;
+  } finally {
+    await copy.close();
+  }
+}
+
+function positionOf({ library, epoch, run, seq, keys, key_sum }: Claim): Position {
+  return { library, epoch, run, seq, keys, key_sum };
+}

@@ -1,0 +1,182 @@
+/**
+ * The commits of one library on their way to PostgreSQL, in order, one statement at a time: what gathers while one is under way goes together.
+ * A statement raises `seq` where epoch and `seq` are as expected, and writes the rows where it did; both or nothing.
+ *
+ * Where the connection breaks nobody knows whether the commit is there. The library's row tells: `seq` is what it was before, and the same
+ * statement is sent again; or what it would be behind it, as only this log commits in this epoch; or the epoch is another's, and all is over.
+ * So it goes on, until the lease ends.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { FatalError } from '../domain/errors.ts';
+import type { CommitLog, Position, StoredRow } from '../store/stored-rows.ts';
+import { arrayParameter } from './array-parameter.ts';
+import { type Database, mayPass } from './database.ts';
+import type { Lease } from './lease.ts';
+
+/** Of rows in one statement; one commit alone may have more. */
+const maxStatementBytes = 8 * 1024 * 1024;
+/** Of rows that wait: beyond it the next commit is not begun. */
+const maxWaitingBytes = 32 * 1024 * 1024;
+/** Between two tries, ms. */
+const tryEveryMs = 100;
+
+interface Waiting {
+  rows: readonly StoredRow[];
+  bytes: number;
+  position: Position;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export interface CommitLogOptions {
+  database: Database;
+  lease: Lease;
+  leaseS: number;
+  /** Where the library stands. */
+  position: Position;
+  log: { warn(fields: object, message: string): void };
+}
+
+export class DatabaseLog implements CommitLog {
+  position: Position;
+  readonly #options: CommitLogOptions;
+  /** Of the last commit that is there. */
+  #seq: number;
+  readonly #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #isSending = false;
+  #whenRoom: (() => void)[] = [];
+  #failure: FatalError | null = null;
+
+  constructor(options: CommitLogOptions) {
+    this.#options = options;
+    this.position = options.position;
+    this.#seq = options.position.seq;
+    void options.lease.lost.then((error) => this.#fail(error));
+  }
+
+  async ready(): Promise<void> {
+    while (this.#failure === null && this.#waitingBytes >= maxWaitingBytes)
+      await new Promise<void>((resolve) => this.#whenRoom.push(resolve));
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  append(rows: readonly StoredRow[], position: Position): Promise<void> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    const bytes = rows.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0) + 64, 0);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ rows, bytes, position, resolve, reject });
+      this.#waitingBytes += bytes;
+      if (!this.#isSending) void this.#send();
+    });
+  }
+
+  async #send(): Promise<void> {
+    this.#isSending = true;
+    while (this.#waiting.length > 0 && this.#failure === null) {
+      const batch = this.#takeBatch();
+      try {
+        await this.#commit(batch);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        const failure = this.#fail(error);
+        for (const { reject } of batch) reject(failure);
+      }
+      this.#waitingBytes -= batch.reduce((sum, { bytes }) => sum + bytes, 0);
+      for (const go of this.#whenRoom.splice(0)) go();
+    }
+    this.#isSending = false;
+  }
+
+  #takeBatch(): Waiting[] {
+    let count = 0;
+    for (let bytes = 0; count < this.#waiting.length; count++) {
+      bytes += this.#waiting[count].bytes;
+      if (count > 0 && bytes > maxStatementBytes) break;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Errors: FatalError where it cannot be there; the database's, where that does not pass. */
+  async #commit(batch: readonly Waiting[]): Promise<void> {
+    const { lease, log, database } = this.#options;
+    const { position } = batch[batch.length - 1];
+    const values = this.#valuesOf(batch, position);
+    for (let tries = 0; ; tries++) {
+      if (!lease.isHeld) throw lost();
+      try {
+        if (tries > 0 && (await this.#isThere(position))) break;
+        const sentAt = lease.now();
+        const [{ count }] = await database.query<{ count: number }>({ name: 'commit', text: commitText, values });
+        if (count === 1) lease.extend(sentAt);
+        else if (!(await this.#isThere(position))) throw lost();
+        break;
+      } catch (err) {
+        if (err instanceof FatalError || !mayPass(err)) throw err;
+        if (tries === 0) log.warn({ err }, 'a commit did not reach PostgreSQL: trying again');
+        await delay(tryEveryMs);
+      }
+    }
+    this.#seq = position.seq;
+  }
+
+  /** Whether the last try was carried out. Errors: FatalError where the library is another's; the database's. */
+  async #isThere({ library, epoch, seq }: Position): Promise<boolean> {
+    const [row] = await this.#options.database.query<{ epoch: number; seq: number }>({
+      text: 'select epoch, seq from readback.library where id = $1',
+      values: [library],
+    });
+    if (row === undefined || row.epoch !== epoch) throw lost();
+    if (row.seq === seq) return true;
+    if (row.seq === this.#seq) return false;
+    throw new FatalError(`the library is at commit ${row.seq}, not at ${this.#seq} or ${seq}`);
+  }
+
+  #valuesOf(batch: readonly Waiting[], { library, epoch, seq, keys, key_sum }: Position): unknown[] {
+    const last = new Map<string, StoredRow>();
+    for (const { rows } of batch)
+      for (const row of rows) last.set(`${row.database}\0${row.key.toString('latin1')}`, row);
+    const rows = [...last.values()];
+    return [
+      ...[library, epoch, this.#seq, seq, keys, key_sum, this.#options.leaseS],
+      arrayParameter(
+        'text',
+        rows.map(({ database }) => Buffer.from(database)),
+      ),
+      arrayParameter(
+        'bytea',
+        rows.map(({ key }) => key),
+      ),
+      arrayParameter(
+        'bytea',
+        rows.map(({ value }) => value),
+      ),
+    ];
+  }
+
+  /** Take nothing more; gives the first reason. */
+  #fail(error: unknown): FatalError {
+    this.#failure ??=
+      error instanceof FatalError ? error : new FatalError('a commit did not reach PostgreSQL', { cause: error });
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);
+    for (const go of this.#whenRoom.splice(0)) go();
+    return this.#failure;
+  }
+}
+
+const lost = () => new FatalError('another host serves the library by now, or the lease has ended');
+
+const commitText = `
+  with fence as (
+    update readback.library
+    set seq = $4, keys = $5, key_sum = $6, lease_until = clock_timestamp() + make_interval(secs => $7)
+    where id = $1 and epoch = $2 and seq = $3
+    returning id
+  ), written as (
+    insert into readback.entry (library_id, database, key, value, seq)
+    select $1, rows.database, rows.key, rows.value, $4
+    from unnest($8::text[], $9::bytea[], $10::bytea[]) as rows(database, key, value)
+    where exists (select from fence)
+    on conflict (library_id, database, key) do update set value = excluded.value, seq = excluded.seq
+  )
+  select count(*) as count from fence`;

@@ -1,0 +1,127 @@
+/**
+ * PostgreSQL as the cluster uses it: a pool of connections, each query with a time limit of its own. The driver is loaded when this is opened, so
+ * that a service without a cluster never has it in memory. A query whose connection broke, or that took too long, may have been carried out.
+ */
+import type pg from 'pg';
+import { errorCode } from '../domain/error-code.ts';
+import { DomainError } from '../domain/errors.ts';
+
+export interface Query {
+  text: string;
+  values?: unknown[];
+  /** Parsed once a connection under this name. */
+  name?: string;
+}
+
+export interface Database {
+  /** Errors: those of the server, with its SQLSTATE as `code`; DomainError `store_unavailable` after the time limit. */
+  query<Row>(query: Query): Promise<Row[]>;
+  /** Queries on one connection between begin and commit. Errors: those of `work`, after a rollback. */
+  transaction<Result>(work: (query: Database['query']) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  url: string;
+  /** Of one query, ms. */
+  timeoutMs: number;
+  log: { warn(fields: object, message: string): void };
+}
+
+/** Connections of one host: commits of libraries go beside one another. */
+const maxConnections = 10;
+
+const int8 = 20;
+
+/** Numbers of rows are far below 2^53. Results come as text: the driver reads binary ones as UTF-8 first, which bytes are not. */
+const textTypes = (types: typeof pg.types) => ({
+  getTypeParser: ((type: number) => (type === int8 ? Number : types.getTypeParser(type))) as never,
+});
+
+export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Promise<Database> {
+  const { default: driver } = await import('pg');
+  const pool = new driver.Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: timeoutMs,
+    keepAlive: true,
+    application_name: 'readback',
+  });
+  const types = textTypes(driver.types);
+  pool.on('error', (err) => log.warn({ err }, 'a connection to PostgreSQL was lost'));
+  // One that breaks while it is used says so to whoever uses it, too.
+  pool.on('connect', (client) => client.on('error', () => {}));
+
+  const on = async <Result>(work: (query: Database['query']) => Promise<Result>): Promise<Result> => {
+    const client = await pool.connect();
+    let failure: unknown;
+    try {
+      return await work((query) => ask(client, { query, types, timeoutMs }));
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      // Of a connection on which something failed nobody knows what the server still does for it.
+      client.release(failure !== undefined && !isOfStatement(failure));
+    }
+  };
+
+  return {
+    query: (query) => on((ask) => ask(query)),
+    transaction: (work) =>
+      on(async (query) => {
+        await query({ text: 'begin' });
+        try {
+          const result = await work(query);
+          await query({ text: 'commit' });
+          return result;
+        } catch (error) {
+          if (isOfStatement(error)) await query({ text: 'rollback' });
+          throw error;
+        }
+      }),
+    close: () => pool.end(),
+  };
+}
+
+async function ask<Row>(
+  client: pg.PoolClient,
+  { query, types, timeoutMs }: { query: Query; types: object; timeoutMs: number },
+): Promise<Row[]> {
+  const sent = client.query({ ...query, types } as pg.QueryConfig);
+  sent.catch(() => {}); // after the time limit nobody listens any more
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new DomainError('store_unavailable', `PostgreSQL has not answered for ${timeoutMs} ms`, {
+      retryAfterS: 1,
+    });
+    timer = setTimeout(() => reject(error), timeoutMs);
+  });
+  try {
+    const { rows } = await Promise.race([sent, late]);
+    return rows as Row[];
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** SQLSTATE of an error of the server; null for one of the connection, or of another kind. */
+function sqlStateOf(error: unknown): string | null {
+  const code = errorCode(error);
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && code !== 'EPIPE' ? code : null;
+}
+
+/** Server and connection are as they were: only the statement failed. */
+function isOfStatement(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state !== null && !/^(?:08|57P)/.test(state);
+}
+
+/** Classes of SQLSTATE that pass: connection, transaction rollback, resources (disk full among them), object in use, intervention, system, read-only. */
+const passing = /^(?:08|40|53|55|57|58|25006)/;
+
+/** Whether the same query may succeed later. */
+export function mayPass(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === null ? error instanceof Error && !(error instanceof TypeError) : passing.test(state);
+}

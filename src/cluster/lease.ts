@@ -1,0 +1,53 @@
+/**
+ * How long this host may serve a library, by its monotonic clock: from before a renewal was sent, the lease's length less a tenth. PostgreSQL counts
+ * from when it got it, so that the host always stops first, whatever both say the time is, as long as no clock runs a tenth faster than the other.
+ */
+import { FatalError } from '../domain/errors.ts';
+
+/** Of the lease, that is left unused. */
+const margin = 0.1;
+
+export class Lease {
+  readonly now: () => number;
+  /** Resolves with the reason when the library may not be served any more. */
+  readonly lost: Promise<FatalError>;
+  readonly #usableMs: number;
+  #until: number;
+  #isOver = false;
+  #timer: NodeJS.Timeout | undefined;
+  #tell!: (error: FatalError) => void;
+
+  /** `sentAt`: when the claim was sent, by `now`, ms. */
+  constructor({ leaseS, sentAt, now }: { leaseS: number; sentAt: number; now: () => number }) {
+    this.now = now;
+    this.#usableMs = leaseS * 1000 * (1 - margin);
+    this.#until = sentAt + this.#usableMs;
+    this.lost = new Promise((resolve) => {
+      this.#tell = resolve;
+    });
+    this.#watch();
+  }
+
+  get isHeld(): boolean {
+    return !this.#isOver && this.now() < this.#until;
+  }
+
+  /** It was renewed by what was sent at `sentAt`. Of one that has ended nothing is renewed. */
+  extend(sentAt: number): void {
+    if (this.isHeld) this.#until = Math.max(this.#until, sentAt + this.#usableMs);
+  }
+
+  /** Serve no more. */
+  end(reason: FatalError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#tell(reason);
+  }
+
+  #watch(): void {
+    const left = this.#until - this.now();
+    if (left <= 0) this.end(new FatalError('the lease ended before it could be renewed'));
+    else this.#timer = setTimeout(() => this.#watch(), left).unref();
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The row of each library in PostgreSQL: who serves it until when, and where its commits stand. Times are the server's, never a host's.
+ * The epoch is the fence: whoever takes a library over raises it, and a commit of an older epoch changes nothing.
+ */
+import type { Position } from '../store/stored-rows.ts';
+import type { Database } from './database.ts';
+
+/** A library that this host has taken. */
+export interface Claim extends Position {
+  /** Commits before this one may have deleted rows of which nothing is left. */
+  kept_from: number;
+}
+
+/** What a host says of itself. */
+export interface HostName {
+  id: string;
+  /** Where other hosts reach it. */
+  address: string;
+}
+
+/** Deletions that are kept so that a copy which is behind by fewer commits can catch up. */
+const keptDeletions = 10_000;
+
+export class LibraryRows {
+  readonly #database: Database;
+  readonly #host: HostName;
+  readonly #leaseS: number;
+  readonly #format: number;
+
+  /** `format`: newest format of the store that this version reads. */
+  constructor(database: Database, { host, leaseS, format }: { host: HostName; leaseS: number; format: number }) {
+    this.#database = database;
+    this.#host = host;
+    this.#leaseS = leaseS;
+    this.#format = format;
+  }
+
+  /** Take a library that nobody serves; null where somebody does, or it may not be served. */
+  async claim(name: string): Promise<Claim | null> {
+    type Row = Omit<Claim, 'library'> & { id: number };
+    const [row] = await this.#database.query<Row>({
+      name: 'claim',
+      text: `with claimed as (
+               update readback.library
+               set owner = $2, address = $3, epoch = epoch + 1, run = gen_random_uuid()::text, format = greatest(format, $5),
+                   lease_until = clock_timestamp() + make_interval(secs => $4)
+               where name = $1 and state = 'active' and format <= $5
+                 and (owner is null or owner = $2 or lease_until < clock_timestamp())
+               returning id, epoch, run, seq, keys, key_sum, kept_from
+             ), noted as (
+               insert into readback.takeover (library_id, epoch, run, seq) select id, epoch, run, seq from claimed
+             )
+             select * from claimed`,
+      values: [name, this.#host.id, this.#host.address, this.#leaseS, this.#format],
+    });
+    if (row === undefined) return null;
+    const { id, ...rest } = row;
+    return { library: String(id), ...rest };
+  }
+
+  /** Renew the leases of these libraries; gives those that are still this host's. */
+  async renew(claims: readonly Pick<Claim, 'library' | 'epoch'>[]): Promise<Set<string>> {
+    const rows = await this.#database.query<{ id: number }>({
+      name: 'renew',
+      text: `update readback.library as l set lease_until = clock_timestamp() + make_interval(secs => $4)
+             from unnest($1::bigint[], $2::bigint[]) as mine(id, epoch)
+             where l.id = mine.id and l.epoch = mine.epoch and l.owner = $3
+             returning l.id`,
+      values: [claims.map(({ library }) => library), claims.map(({ epoch }) => epoch), this.#host.id, this.#leaseS],
+    });
+    return new Set(rows.map(({ id }) => String(id)));
+  }
+
+  /** Let go of a library, so that any host may take it at once. */
+  async release({ library, epoch }: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
+    await this.#database.query({
+      text: `update readback.library set owner = null, address = null, lease_until = null
+             where id = $1 and epoch = $2 and owner = $3`,
+      values: [library, epoch, this.#host.id],
+    });
+  }
+
+  /** Forget which rows were deleted long ago. */
+  async prune({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, seq: number): Promise<void> {
+    const before = seq - keptDeletions;
+    if (before <= 0) return;
+    await this.#database.query({
+      text: `with mine as (
+               update readback.library set kept_from = greatest(kept_from, $3) where id = $1 and epoch = $2 returning id
+             )
+             delete from readback.entry where library_id = $1 and value is null and seq <= $3 and exists (select from mine)`,
+      values: [library, epoch, before],
+    });
+  }
+
+  /** Whether a file that stands at `position` has nothing that is not in the library's history. Of the epochs before the claim's. */
+  async hasHistoryOf({ library, epoch, run, seq }: Position): Promise<'all' | 'none' | 'not its end'> {
+    const [row] = await this.#database.query<{ run: string; next_seq: number | null }>({
+      text: `select own.run, next.seq as next_seq from readback.takeover own
+             left join readback.takeover next on next.library_id = own.library_id and next.epoch = own.epoch + 1
+             where own.library_id = $1 and own.epoch = $2`,
+      values: [library, epoch],
+    });
+    if (row === undefined || row.run !== run || row.next_seq === null) return 'none';
+    return seq <= row.next_seq ? 'all' : 'not its end';
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * The tables of a cluster and their numbered migrations (docs/cluster.md, "Tables"). A migration is one transaction under a lock, so that two
+ * who migrate wait for each other. A host refuses tables that are older or newer than it knows.
+ */
+import { OperatorError } from '../domain/errors.ts';
+import type { Database } from './database.ts';
+
+const partitions = 16;
+
+/** The first one makes schema 1 of nothing. */
+const migrations: readonly string[] = [
+  `create schema if not exists readback;
+   create table readback.library (
+     id bigint generated always as identity primary key,
+     name text not null unique,
+     state text not null default 'active' check (state in ('active', 'suspended')),
+     format int not null default 0,
+     epoch bigint not null default 0,
+     run text not null default '',
+     seq bigint not null default 0,
+     keys bigint not null default 0,
+     key_sum text not null default '0000000000000000',
+     kept_from bigint not null default 0,
+     owner text,
+     address text,
+     lease_until timestamptz,
+     created_at timestamptz not null default now()
+   );
+   create table readback.takeover (
+     library_id bigint not null references readback.library on delete cascade,
+     epoch bigint not null,
+     run text not null,
+     seq bigint not null,
+     primary key (library_id, epoch)
+   );
+   create table readback.entry (
+     library_id bigint not null,
+     database text collate "C" not null,
+     key bytea not null,
+     value bytea,
+     seq bigint not null,
+     primary key (library_id, database, key)
+   ) partition by hash (library_id);
+   ${Array.from(
+     { length: partitions },
+     (_, no) =>
+       `create table readback.entry_${no} partition of readback.entry for values with (modulus ${partitions}, remainder ${no});`,
+   ).join('\n')}
+   create index entry_seq on readback.entry (library_id, seq);
+   create index entry_deleted on readback.entry (library_id, seq) where value is null;
+   create table readback.schema_version (version int not null);
+   insert into readback.schema_version values (0);`,
+];
+
+/** Of the tables that this version reads. */
+export const schemaVersion = migrations.length;
+
+async function versionOf(query: Database['query']): Promise<number> {
+  const [{ there }] = await query<{ there: boolean }>({
+    text: `select to_regclass('readback.schema_version') is not null as there`,
+  });
+  if (!there) return 0;
+  const [{ version }] = await query<{ version: number }>({ text: 'select version from readback.schema_version' });
+  return version;
+}
+
+/** Bring the tables to this version; gives the one that they had. Errors: OperatorError `store_format` for newer ones; the server's. */
+export function migrateSchema(database: Database): Promise<number> {
+  return database.transaction(async (query) => {
+    await query({ text: `select pg_advisory_xact_lock(hashtext('readback schema'))` });
+    const before = await versionOf(query);
+    if (before > schemaVersion) throw wrongVersion(before);
+    for (const statements of migrations.slice(before)) await query({ text: statements });
+    if (before < schemaVersion)
+      await query({ text: 'update readback.schema_version set version = $1', values: [schemaVersion] });
+    return before;
+  });
+}
+
+/** Errors: OperatorError `store_format` where the tables are not of this version, or commits may be lost with the server. */
+export async function requireSchema(database: Database): Promise<void> {
+  const version = await versionOf(database.query);
+  if (version !== schemaVersion) throw wrongVersion(version);
+  const [{ synchronous_commit }] = await database.query<{ synchronous_commit: string }>({
+    text: 'show synchronous_commit',
+  });
+  if (synchronous_commit === 'off')
+    throw new OperatorError(
+      'store_format',
+      'synchronous_commit of PostgreSQL is off: what was acknowledged could be lost; set it on for this role or database',
+    );
+}
+
+function wrongVersion(version: number): OperatorError {
+  const what = version === 0 ? 'has no tables of readback' : `has tables of version ${version}`;
+  const remedy = version > schemaVersion ? 'this version of readback is too old for them' : 'they have to be migrated';
+  return new OperatorError('store_format', `the cluster’s database ${what}, not of ${schemaVersion}: ${remedy}`);
+}

@@ -1,0 +1,271 @@
+/** Commits of a library in a real PostgreSQL: what is there after takeovers, lost connections, a killed server, and hosts that come back too late. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { type Database, openDatabase } from '../../src/cluster/database.ts';
+import { migrateSchema, requireSchema, schemaVersion } from '../../src/cluster/schema.ts';
+import { createPage } from '../../src/commands/create-page.ts';
+import { erasePage } from '../../src/commands/erase-page.ts';
+import { FatalError } from '../../src/domain/errors.ts';
+import { LibraryCopy } from '../../src/store/library-copy.ts';
+import type { Command, Store } from '../../src/store/store.ts';
+import { until } from '../process/service.ts';
+import { type OpenedLibrary, openLibrary, quiet } from './opened-library.ts';
+import { givenPage, policy, visits } from './pages.ts';
+import { Postgres, withoutPostgres } from './postgres.ts';
+
+const skip = withoutPostgres;
+let server: Postgres;
+let database: Database;
+let home: string;
+
+before(async () => {
+  if (skip !== false) return;
+  server = await Postgres.start();
+  database = await openDatabase({ url: server.url, timeoutMs: 60_000, log: quiet });
+  await migrateSchema(database);
+});
+after(async () => {
+  if (skip !== false) return;
+  await database.close();
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(async (context) => {
+  home = mkdtempSync(join(tmpdir(), 'readback-cluster-'));
+  if ('after' in context) context.after(() => rmSync(home, { recursive: true, force: true }));
+  if (skip !== false) return;
+  await database.query({ text: 'truncate readback.library, readback.entry cascade' });
+  await database.query({ text: `insert into readback.library (name) values ('anna')` });
+});
+
+async function open(host: string, options: { leaseS?: number; now?: () => number } = {}): Promise<OpenedLibrary> {
+  const opened = await openLibrary({ database, host, dir: join(home, host), ...options });
+  assert.ok(opened !== null, `${host} gets the library`);
+  return opened;
+}
+
+const put = (store: Store, name: string, body?: string) =>
+  store.commit((transaction) => createPage(transaction, givenPage(name, body), visits, policy));
+const titlesOf = (store: Store) => [...store.reader.pages.all()].map(({ title }) => title);
+const release = async ({ store, rows, claim }: OpenedLibrary) => {
+  await store.close();
+  await rows.release(claim);
+};
+
+/** Every row of the file in a host's folder, and every one in PostgreSQL: as text, in one order. */
+async function bothSides(host: string): Promise<[string[], string[]]> {
+  const copy = LibraryCopy.open(join(home, host, 'anna'), () => 'never');
+  const line = (row: { database: string; key: Buffer; value: Buffer | null }) =>
+    `${row.database} ${row.key.toString('hex')} ${row.value?.toString('hex')}`;
+  const here = [...copy.rows(1e9)].flat().map(line).sort();
+  await copy.close();
+  const rows = await database.query<{ database: string; key: Buffer; value: Buffer }>({
+    text: 'select database, key, value from readback.entry where value is not null',
+  });
+  return [here, rows.map(line).sort()];
+}
+
+async function assertSame(host: string) {
+  const [here, there] = await bothSides(host);
+  assert.deepEqual(here, there);
+}
+
+test('tables are made once, and a host refuses tables of another version', { skip }, async () => {
+  assert.equal(await migrateSchema(database), schemaVersion);
+  await requireSchema(database);
+  await database.query({ text: 'update readback.schema_version set version = version + 1' });
+  await assert.rejects(requireSchema(database), /too old/);
+  await assert.rejects(migrateSchema(database), /too old/);
+  await database.query({ text: 'update readback.schema_version set version = version - 1' });
+});
+
+test('every row of the file is in PostgreSQL, byte by byte, deletions and long values too', { skip }, async () => {
+  const anna = await open('one');
+  const long = 'läng '.repeat(3_200_000);
+  await put(anna.store, 'short');
+  const no = await put(anna.store, 'gone');
+  await put(anna.store, 'long', long);
+  await anna.store.commit((transaction) => {
+    const page = transaction.pages.get(no);
+    assert.ok(page !== undefined);
+    erasePage(transaction, page, 2);
+  });
+  await release(anna);
+  await assertSame('one');
+  const other = await open('two');
+  assert.deepEqual(titlesOf(other.store), ['short', 'long']);
+  assert.equal(other.store.reader.pages.body(3), long);
+  assert.equal(other.store.storeId, anna.store.storeId);
+  await release(other);
+  await assertSame('two');
+});
+
+test('a command that throws leaves nothing, here or there', { skip }, async () => {
+  const anna = await open('one');
+  const thrown: Command<never> = (transaction) => {
+    createPage(transaction, givenPage('thrown'), visits, policy);
+    throw new RangeError('no');
+  };
+  const [good, bad] = await Promise.allSettled([put(anna.store, 'kept'), anna.store.commit(thrown)]);
+  assert.equal(good.status, 'fulfilled');
+  assert.equal(bad.status, 'rejected');
+  await release(anna);
+  await assertSame('one');
+});
+
+test('a copy that is behind takes the rows that changed, one of the same commit none', { skip }, async () => {
+  const first = await open('one');
+  const no = await put(first.store, 'first');
+  await release(first);
+  const second = await open('two');
+  await put(second.store, 'second');
+  await second.store.commit((transaction) => {
+    const page = transaction.pages.get(no);
+    assert.ok(page !== undefined);
+    erasePage(transaction, page, 2);
+  });
+  await release(second);
+  const third = await open('one');
+  assert.deepEqual(third.said, []);
+  assert.deepEqual(titlesOf(third.store), ['second']);
+  await release(third);
+  await assertSame('one');
+  const again = await open('one');
+  assert.deepEqual(again.said, []);
+  await release(again);
+});
+
+test('one of two hosts that claim at once gets the library', { skip }, async () => {
+  const both = await Promise.all(
+    ['one', 'two', 'three'].map((host) => openLibrary({ database, host, dir: join(home, host) })),
+  );
+  const [only, ...others] = both.filter((each) => each !== null);
+  assert.equal(others.length, 0);
+  assert.ok(only !== undefined);
+  await release(only);
+});
+
+test('a host whose lease has ended stops, and what it commits late is refused and seen by nobody', {
+  skip,
+}, async () => {
+  const stale = await open('one');
+  await put(stale.store, 'acknowledged');
+  // As if the host had not run for longer than its lease: PostgreSQL says that it is over, the host does not know yet.
+  await database.query({ text: `update readback.library set lease_until = clock_timestamp() - interval '1 s'` });
+  const next = await open('two');
+  await put(next.store, 'of the next');
+  await assert.rejects(put(stale.store, 'late'), FatalError);
+  await assert.rejects(put(stale.store, 'later'), FatalError);
+  await stale.store.close();
+  assert.deepEqual(await stale.rows.renew([stale.claim]), new Set());
+  await release(stale).catch(() => {});
+  await put(next.store, 'goes on');
+  await release(next);
+  await assertSame('two');
+  const back = await open('one');
+  assert.deepEqual(titlesOf(back.store), ['acknowledged', 'of the next', 'goes on']);
+  assert.equal(back.said.length, 2, 'its unacknowledged end was thrown away with its file');
+  await release(back);
+  await assertSame('one');
+});
+
+test('a lease ends by the host’s own clock, before PostgreSQL gives it to another', { skip }, async () => {
+  let now = 0;
+  const anna = await open('one', { leaseS: 600, now: () => now });
+  await put(anna.store, 'in time');
+  now = 540_000;
+  assert.equal(anna.lease.isHeld, false);
+  await assert.rejects(put(anna.store, 'too late'), FatalError);
+  assert.equal(await openLibrary({ database, host: 'two', dir: join(home, 'two') }), null);
+  await release(anna);
+  const next = await open('two');
+  assert.deepEqual(titlesOf(next.store), ['in time']);
+  await release(next);
+});
+
+test('PostgreSQL is killed and started again under commits: each is there once', { skip }, async () => {
+  const anna = await open('one');
+  const acknowledged: string[] = [];
+  let isOver = false;
+  const writing = (async () => {
+    for (let at = 0; !isOver; at++) {
+      await Promise.all(
+        [1, 2, 3].map(async (part) => {
+          await put(anna.store, `page ${at} ${part}`);
+          acknowledged.push(`page ${at} ${part}`);
+        }),
+      );
+    }
+  })();
+  for (let kills = 0; kills < 3; kills++) {
+    const before = acknowledged.length;
+    await until(() => acknowledged.length > before + 5, 'commits are acknowledged');
+    server.kill();
+    await server.restart();
+  }
+  const before = acknowledged.length;
+  await until(() => acknowledged.length > before, 'commits are acknowledged again');
+  isOver = true;
+  await writing;
+  await release(anna);
+  await assertSame('one');
+  const next = await open('two');
+  assert.deepEqual(titlesOf(next.store).toSorted(), acknowledged.toSorted());
+  await release(next);
+});
+
+test('a file of another history of the same numbers is not taken for the library’s', { skip }, async () => {
+  const lost = await open('one');
+  await put(lost.store, 'before');
+  await release(lost);
+  // Set back to before the takeover, as by a restore to a point in time, and gone on with elsewhere.
+  await database.query({ text: 'truncate readback.library, readback.entry cascade' });
+  const restored = 'insert into readback.library (id, name) overriding system value values ($1, $2)';
+  await database.query({ text: restored, values: [lost.claim.library, 'anna'] });
+  const next = await open('two');
+  await put(next.store, 'after');
+  await release(next);
+  const back = await open('one');
+  assert.deepEqual(titlesOf(back.store), ['after']);
+  await release(back);
+});
+
+test('a copy that is behind what is known of deletions is read anew', { skip }, async () => {
+  const first = await open('one');
+  const no = await put(first.store, 'gone');
+  await release(first);
+  const second = await open('two');
+  await second.store.commit((transaction) => {
+    const page = transaction.pages.get(no);
+    assert.ok(page !== undefined);
+    erasePage(transaction, page, 2);
+  });
+  const deleted = () =>
+    database.query<{ count: number }>({ text: 'select count(*) as count from readback.entry where value is null' });
+  assert.notEqual((await deleted())[0].count, 0);
+  await second.rows.prune(second.claim, 1_000_000);
+  assert.equal((await deleted())[0].count, 0);
+  await release(second);
+  const third = await open('one');
+  assert.deepEqual(third.said, ['the library is read from PostgreSQL']);
+  assert.deepEqual(titlesOf(third.store), []);
+  await release(third);
+  await assertSame('one');
+});
+
+test('rows that are not what the checksum is of are told, and not served', { skip }, async () => {
+  const anna = await open('one');
+  await put(anna.store, 'a page');
+  await release(anna);
+  await database.query({ text: `delete from readback.entry where database = 'page_by_url'` });
+  await assert.rejects(open('two'), /checksum/);
+});
+
+test('a library of a newer format, or a suspended one, is not claimed', { skip }, async () => {
+  await database.query({ text: 'update readback.library set format = 99' });
+  assert.equal(await openLibrary({ database, host: 'one', dir: join(home, 'one') }), null);
+  await database.query({ text: `update readback.library set format = 3, state = 'suspended'` });
+  assert.equal(await openLibrary({ database, host: 'one', dir: join(home, 'one') }), null);
+});

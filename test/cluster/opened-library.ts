@@ -1,0 +1,59 @@
+/** A library as a host opens it: claimed, its file brought up, its commits on their way to PostgreSQL. */
+import { join } from 'node:path';
+import { bringUpCopy } from '../../src/cluster/bring-up-copy.ts';
+import { DatabaseLog } from '../../src/cluster/commit-log.ts';
+import type { Database } from '../../src/cluster/database.ts';
+import { Lease } from '../../src/cluster/lease.ts';
+import { type Claim, LibraryRows } from '../../src/cluster/library-rows.ts';
+import { Store } from '../../src/store/store.ts';
+import type { Position } from '../../src/store/stored-rows.ts';
+
+export const quiet = { info: () => {}, warn: () => {} };
+
+export interface OpenedLibrary {
+  claim: Claim;
+  lease: Lease;
+  store: Store;
+  rows: LibraryRows;
+  /** What the log said on the way. */
+  said: string[];
+}
+
+export interface OpenOptions {
+  database: Database;
+  host: string;
+  /** Folder of the host. */
+  dir: string;
+  name?: string;
+  leaseS?: number;
+  now?: () => number;
+}
+
+/** Null where another host has it. */
+export async function openLibrary({
+  database,
+  host,
+  dir,
+  name = 'anna',
+  leaseS = 600,
+  now = () => performance.now(),
+}: OpenOptions): Promise<OpenedLibrary | null> {
+  const rows = new LibraryRows(database, { host: { id: host, address: `http://${host}` }, leaseS, format: 3 });
+  const sentAt = now();
+  const claim = await rows.claim(name);
+  if (claim === null) return null;
+  const said: string[] = [];
+  const say = (_: object, message: string) => void said.push(message);
+  const lease = new Lease({ leaseS, sentAt, now });
+  const position: Position = { ...claim };
+  const commits = new DatabaseLog({ database, lease, leaseS, position, log: quiet });
+  const path = join(dir, name);
+  await bringUpCopy({
+    ...{ path, claim, database, rows, commits },
+    newStoreId: () => `made by ${host}`,
+    ending: new AbortController().signal,
+    log: { info: say, warn: say },
+  });
+  const store = await Store.open(path, () => 'never', { log: commits });
+  return { claim, lease, store, rows, said };
+}
