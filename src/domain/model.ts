@@ -18,6 +18,14 @@ export function isLocalDim(dim: number): boolean {
   return dim === wordDim || dim >= 2 * wordDim;
 }
 
+/** How a model's hits are fused with those of the words (docs/ranking.md, "Fusion"). */
+export interface Fusion {
+  /** By language of the query, ISO 639-1; 0 for those that are not there. */
+  weights: Readonly<Record<string, number>>;
+  /** Pages that there were when it was learned. */
+  pages: number;
+}
+
 export interface EmbeddingModel {
   id: string;
   /** Number that names the model's vector space in keys and files; a model registered again gets a new one. */
@@ -29,6 +37,8 @@ export interface EmbeddingModel {
   status: ModelStatus;
   /** Cosine below which a hit is as good as random; null: not calibrated, everything passes. */
   floor: number | null;
+  /** What its cosines count beside the words; absent: not learned yet, nothing. */
+  fusion?: Fusion;
   /** Which version of the embedded model made its vectors; absent for an outside model, and in rows of the first version. */
   version?: number;
 }

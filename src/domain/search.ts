@@ -25,6 +25,9 @@ export type SearchFilters = z.infer<typeof searchFiltersBody>;
 
 const queryText = z.string().min(1).max(4000);
 
+/** Of the contract. */
+export const defaultRrfK = 60;
+
 /** With the embedded models. */
 export const defaultMinRelevance = 0.001;
 
@@ -44,7 +47,8 @@ export const searchRequest = z.strictObject({
   chunks_per_page: z.int().min(0).max(10).default(2),
   rollup: rollupStrategy.default('max'),
   rollup_m: z.int().min(1).max(20).default(3),
-  rrf_k: z.int().min(1).default(60),
+  /** The constant of reciprocal rank fusion. Where it is not given both sides are fused by their scores (docs/ranking.md, "Fusion"). */
+  rrf_k: z.int().min(1).optional().meta({ default: defaultRrfK }),
   suggest: z.int().min(0).max(10).default(3),
   mediation: mediation.default('vector'),
   recency_half_life_days: z.number().positive().nullable().optional(),

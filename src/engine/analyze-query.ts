@@ -26,7 +26,9 @@ export interface AnalyzedQuery {
   knownWords: number;
   /** Words that the corpus does not have, and what they were taken for. */
   corrected: Correction[];
-  /** What the hits of the vector weigh beside those of the words, 1 in the model's own language. */
+  /** The language that the query is in, ISO 639-1. */
+  language: string;
+  /** What the hits of the vector weigh in reciprocal rank fusion beside those of the words, 1 in the model's own language. */
   denseWeight: number;
 }
 
@@ -83,7 +85,7 @@ export function createQueryAnalyzer(analyzer: TextAnalyzer, vectors: WordVectors
       .filter(([, near]) => near.length > 0)
       .map(([word, near]) => ({ word, taken: near.map((each) => each.word) }));
     const denseWeight = isForeign ? FOREIGN_WEIGHT : 1;
-    const none = { forms, vector: null, wordPart: null, knownWords: 0, corrected, denseWeight };
+    const none = { forms, vector: null, wordPart: null, knownWords: 0, corrected, language, denseWeight };
     if (vectors === null || embedders === null || dim === null || forms.length === 0) return none;
     const spoken = isForeign
       ? words.map(({ word, stems: [stem] }) => ({ word, stem }))

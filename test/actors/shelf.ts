@@ -136,6 +136,7 @@ export class Shelf implements AsyncDisposable {
     return {
       sparse: side(sparse),
       dense: side(dense),
+      language: 'en',
       denseWeight: 1,
       corrected: [],
       stems: [],

@@ -9,7 +9,6 @@ export const searchDefaults = {
   chunks_per_page: 2,
   rollup: 'max',
   rollup_m: 3,
-  rrf_k: 60,
   suggest: 3,
   mediation: 'vector',
 };

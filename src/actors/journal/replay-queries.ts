@@ -12,7 +12,7 @@ import { replayReportOf } from '../../compute/measures/replay-report.ts';
 import { gradesOf, hasPositive, measureAnswer } from '../../compute/measures/score-run.ts';
 import { DomainError, JobError } from '../../domain/errors.ts';
 import type { Replay, ReplayedQuery } from '../../domain/evaluation.ts';
-import { type SearchRequest, searchRequest } from '../../domain/search.ts';
+import { defaultRrfK, type SearchRequest, searchRequest } from '../../domain/search.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type JobHandler, takenOver } from '../jobs/job-actor.ts';
@@ -95,8 +95,9 @@ export function replayHandler({ ask, reader }: ReplayDependencies): JobHandler {
   };
 }
 
-/** The search that was logged. Ages count from now, not from then. */
+/** The search that was logged. Ages count from now, not from then. An `rrf_k` of the default was written with every search once. */
 function requestOf({ query_text, params }: NumberedRun): SearchRequest {
-  const { rollup, rollup_m, rrf_k, recency_half_life_days, filters } = params;
+  const { rollup, rollup_m, recency_half_life_days, filters } = params;
+  const rrf_k = params.rrf_k === defaultRrfK ? undefined : params.rrf_k;
   return searchRequest.parse({ query: query_text, rollup, rollup_m, rrf_k, recency_half_life_days, filters });
 }

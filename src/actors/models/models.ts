@@ -27,12 +27,16 @@ import {
   type RegisterModelRequest,
 } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { Background, type Every } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { refusedIn } from './backfill-slices.ts';
 import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
+import { fusionLearner, isLearningDue } from './learn-fusion.ts';
 
 export interface ModelsDependencies extends EstimateDependencies {
+  /** The system's timer unless given. */
+  every?: Every;
   ask: SystemAsk;
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
@@ -46,11 +50,13 @@ export interface ModelsDependencies extends EstimateDependencies {
 
 type ModelMessages = Extract<MessageName, `model.${string}`>;
 
+/** So often it is looked whether a model's share in fusion is to be learned, ms. */
+const learnEveryMs = 30_000;
 /** Pages whose vectors are deleted in one transaction: some ms. */
 const deletedAtOnce = 100;
 
 export function modelsService(dependencies: ModelsDependencies): StartService<ModelMessages> {
-  const { ask, reader, maxAttempts, log, now } = dependencies;
+  const { ask, reader, maxAttempts, log, now, every } = dependencies;
   const commit = commitThrough(ask);
   const estimate = backfillEstimator(dependencies);
 
@@ -117,7 +123,13 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
       log.info({ space }, 'what is left of a deleted model is deleted');
       await clear(space);
     }
-    return { handlers };
+    const background = new Background(log, every);
+    const learn = fusionLearner({ ask, reader, commit });
+    background.every(learnEveryMs, 'what a model is worth beside the words could not be learned', async () => {
+      const due = reader.models.all().filter((model) => isLearningDue(model, reader.pages.count()));
+      for (const model of due) await learn(model, () => background.isStopping);
+    });
+    return { handlers, stop: () => background.stop() };
   };
 }
 

@@ -7,6 +7,7 @@
 import { pagesOfTree } from '../../commands/entity-trees.ts';
 import { quotedPhrases, titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
+import { fuseScores } from '../../compute/ranking/fuse-scores.ts';
 import { mergeReranked } from '../../compute/ranking/merge-reranked.ts';
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
@@ -18,9 +19,15 @@ import { DomainError } from '../../domain/errors.ts';
 import { foldTitle } from '../../domain/fold-title.ts';
 import type { Held } from '../../domain/held.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
-import { isOutside } from '../../domain/model.ts';
+import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
-import { defaultMinRelevance, type ExactMatch, type SearchFilters, type SearchRequest } from '../../domain/search.ts';
+import {
+  defaultMinRelevance,
+  defaultRrfK,
+  type ExactMatch,
+  type SearchFilters,
+  type SearchRequest,
+} from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
 import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
@@ -209,7 +216,7 @@ export function queryRanker(dependencies: RankDependencies) {
     request: RankRequest,
     { model = null, relevance = null, signal }: RankOptions = {},
   ): Promise<Ranking> => {
-    const { candidates, prefix, rrf_k } = request;
+    const { candidates, prefix, rrf_k = defaultRrfK } = request;
     const { query, phrases, filters, held } = askedBy(request, reader);
     const wanted = request.rerank;
     const rerank = wanted && localReranker && outsideReranker === null;
@@ -224,9 +231,7 @@ export function queryRanker(dependencies: RankDependencies) {
     ]);
     const began = monotonic();
     const nothing = !retrieved.known;
-    const fused = nothing
-      ? []
-      : fuseRrf([retrieved.sparse.labels, retrieved.dense.labels], rrf_k, [1, retrieved.denseWeight]);
+    const fused = nothing ? [] : fuse(request, retrieved, reader.models.get(used));
     const fusedAt = monotonic();
     const outside = wanted && fused.length > 0 ? outsideReranker : null;
     const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
@@ -255,6 +260,19 @@ export function queryRanker(dependencies: RankDependencies) {
     const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
     return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, timing_ms };
   };
+}
+
+/** By what each side is worth; by ranks where the request names `rrf_k`, or a rollup that sums reciprocal ranks. */
+export function fuse(
+  { rrf_k, rollup }: Pick<RankRequest, 'rrf_k' | 'rollup'>,
+  retrieved: Pick<Retrieved, 'sparse' | 'dense' | 'denseWeight' | 'language'>,
+  model: EmbeddingModel | undefined,
+): FusedHit[] {
+  const { sparse, dense, denseWeight, language } = retrieved;
+  if (rrf_k !== undefined || rollup === 'sum_rrf')
+    return fuseRrf([sparse.labels, dense.labels], rrf_k ?? defaultRrfK, [1, denseWeight]);
+  const weight = model?.fusion?.weights[language] ?? 0;
+  return fuseScores(sparse, dense, { weight, floor: model?.floor ?? null });
 }
 
 function relevanceIn({ relevance }: Retrieved): Ranking['relevanceOf'] {

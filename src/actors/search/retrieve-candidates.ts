@@ -143,6 +143,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
       const none = {
         sparse: nothing,
         dense: nothing,
+        language: '',
         denseWeight: 1,
         ...unjudged,
         corrected: [],
@@ -204,6 +205,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     return {
       sparse,
       dense,
+      language: analyzed.language,
       denseWeight,
       ...judged,
       corrected: analyzed.corrected,

@@ -54,7 +54,9 @@ export interface CandidatePages {
 export interface Retrieved extends CandidatePages {
   sparse: RankedChunks;
   dense: RankedChunks;
-  /** What the dense side's hits weigh in fusion beside the sparse side's. */
+  /** The language that the query is in, ISO 639-1. */
+  language: string;
+  /** What the dense side's hits weigh in reciprocal rank fusion beside the sparse side's. */
   denseWeight: number;
   /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
   reranked: RankedChunks | null;

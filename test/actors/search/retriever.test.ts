@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QueryLogQueue } from '../../../src/actors/journal/query-log-queue.ts';
 import { openOutsideReranker } from '../../../src/actors/search/outside-reranker.ts';
+import { fuse } from '../../../src/actors/search/rank-query.ts';
 import { type RetrieverDependencies, retrieverService } from '../../../src/actors/search/retriever.ts';
+import { fuseRrf } from '../../../src/compute/ranking/fuse-rrf.ts';
 import { compareRequest, compareResponse } from '../../../src/domain/compare.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
+import type { EmbeddingModel } from '../../../src/domain/model.ts';
 import { searchBatchRequest, searchBatchResponse, searchRequest, searchResponse } from '../../../src/domain/search.ts';
 import { BreakerOpenError, ProviderError } from '../../../src/providers/provider-error.ts';
 import { noDetails } from '../../rows.ts';
@@ -38,7 +41,8 @@ function retriever(shelf: Shelf, changes: Partial<RetrieverDependencies> = {}) {
   );
 }
 
-const request = (changes: object = {}) => searchRequest.parse({ query: 'oak', ...changes });
+/** Fused by reciprocal ranks, whose scores are easy to tell. */
+const request = (changes: object = {}) => searchRequest.parse({ query: 'oak', rrf_k: 60, ...changes });
 const batch = (changes: object) => searchBatchRequest.parse(changes);
 
 test('hits of both sides become pages with their best passages, in the shape of the contract', async () => {
@@ -536,4 +540,34 @@ test('an outside reranker is asked about the fused candidates and gives their or
     queue.take(10).map(({ reranker_model }) => reranker_model),
     ['cohere/a-model', null, null, null, null],
   );
+});
+
+test('without rrf_k both sides are fused by scores, with what the model is worth in the language of the query', () => {
+  const model = { id: 'm1', space: 1, provider: 'openai', model_name: 'm', dim: 8, max_input_tokens: 512 };
+  const named = fuseRrf([Uint32Array.of(2, 1), Uint32Array.of(1)], 60);
+  assert.deepEqual(
+    named.map(({ label }) => label),
+    [1, 2],
+  );
+  for (const [fusion, order] of [
+    [undefined, [2, 1]],
+    [{ weights: { de: 3 }, pages: 50 }, [2, 1]],
+    [{ weights: { en: 3 }, pages: 50 }, [1, 2]],
+  ] as const) {
+    const row: EmbeddingModel = { ...model, status: 'ready', floor: 0, ...(fusion && { fusion }) };
+    const hits = fuse(
+      { rollup: 'max' },
+      {
+        sparse: { labels: Uint32Array.of(2, 1), scores: [2, 1] },
+        dense: { labels: Uint32Array.of(1), scores: [0.9] },
+        denseWeight: 1,
+        language: 'en',
+      },
+      row,
+    );
+    assert.deepEqual(
+      hits.map(({ label }) => label),
+      order,
+    );
+  }
 });

@@ -1,0 +1,97 @@
+/**
+ * Learns how much a model's vectors count beside the words when both are fused, from the library itself: pages are asked for by what is
+ * in them (compute/ranking/pseudo-queries.ts), in each language that the queries turn out to be in. Again when the library has grown by a third.
+ * A model that was not learned yet counts nothing against words.
+ */
+import { setModelFusion } from '../../commands/set-model-floor.ts';
+import { seededRandom } from '../../compute/clusters/seeded-random.ts';
+import { type KnownItem, learnWeight } from '../../compute/ranking/fuse-scores.ts';
+import { pseudoQuery } from '../../compute/ranking/pseudo-queries.ts';
+import type { EmbeddingModel } from '../../domain/model.ts';
+import type { StoreReader } from '../../store/store.ts';
+import type { CommitCommand, SystemAsk } from '../system/system-messages.ts';
+
+export interface FusionLearning {
+  ask: SystemAsk;
+  reader: StoreReader;
+  commit: CommitCommand;
+}
+
+/** A page, and a query that is to find it. */
+interface PageQuery {
+  page_no: number;
+  query: string;
+}
+
+/** Queries that are asked: some seconds with the embedded model, a few thousand tokens of a provider. */
+const asked = 300;
+/** Pages that are looked at for a query, at most. */
+const triesEach = 4;
+/** With fewer pages there is little to confuse. */
+const fewestPages = 50;
+/** Learned anew at so many times the pages. */
+const growth = 4 / 3;
+/** As many of each side as a search takes by default. */
+const candidates = 100;
+/** UTF-16 units of a page that a sentence is taken from. */
+const stretch = 4000;
+
+const anyPage = { domain: null, after: null, before: null, published_after: null, published_before: null, pages: null };
+
+/** Whether the weights of a model are to be learned: never learned, or from a library that has grown by a third. */
+export function isLearningDue({ status, fusion }: EmbeddingModel, pages: number): boolean {
+  return status === 'ready' && pages >= Math.max(fewestPages, growth * (fusion?.pages ?? 0));
+}
+
+/** Queries of the library's own, each with its page: the same for the same pages and seed. */
+function* pageQueries(reader: StoreReader, count: number, seed: number): Generator<PageQuery> {
+  const random = seededRandom(seed);
+  const end = reader.counters.peek('page');
+  for (let tried = 0, made = 0; made < count && tried < triesEach * count; tried++) {
+    const no = 1 + Math.floor(random() * (end - 1));
+    const page = reader.pages.head(no);
+    if (page === undefined || page.chunk_count === 0) continue;
+    const length = reader.pages.bodyLength(no) ?? 0;
+    const from = Math.floor(random() * Math.max(1, length - stretch));
+    const text = reader.pages.bodySlice(no, from, from + stretch);
+    const sections = reader.pages.sections(no);
+    const section = sections[Math.floor(random() * sections.length)]?.title ?? null;
+    const query = pseudoQuery({ title: page.title, section, text }, random);
+    if (query === null) continue;
+    made++;
+    yield { page_no: no, query: query.slice(0, 4000) };
+  }
+}
+
+/**
+ * Learn a model's weights and store them. False where the model did not answer every query: nothing is stored then.
+ * Errors: those of a search.
+ */
+export function fusionLearner({ ask, reader, commit }: FusionLearning) {
+  return async (model: EmbeddingModel, isStopping: () => boolean): Promise<boolean> => {
+    const pages = reader.pages.count();
+    const byLanguage = new Map<string, KnownItem[]>();
+    for (const { page_no, query } of pageQueries(reader, asked, model.space)) {
+      if (isStopping()) return false;
+      const found = await ask('index.retrieve', {
+        query,
+        candidates,
+        filters: anyPage,
+        model: model.id,
+        rerank: false,
+        relevance: false,
+        rrf_k: 60,
+        phrases: [],
+        held: { all: [], none: [] },
+        prefix: false,
+      });
+      if (found.timing_ms.degraded_dense === 1 || found.timing_ms.rebuilding === 1) return false;
+      const { sparse, dense, pageOf, language } = found;
+      const items = byLanguage.get(language) ?? [];
+      byLanguage.set(language, items);
+      items.push({ sparse, dense, pageOf: (label) => pageOf.get(label) ?? 0, page: page_no });
+    }
+    const weights = [...byLanguage].map(([language, items]) => [language, learnWeight(items, model.floor)] as const);
+    return commit(setModelFusion(model, { weights: Object.fromEntries(weights), pages }));
+  };
+}
