@@ -131,4 +131,22 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
       false,
     );
   });
+  await t.test('own matches are shown beside the results of a search engine that was chosen', async () => {
+    const results =
+      '<!doctype html><title>Results</title><style>div { display: none !important }</style><p>Results</p>';
+    await browser.standIn('duckduckgo.com', results, "default-src 'none'; style-src 'unsafe-inline'");
+    const options = await browser.open(`${browser.pages}options.html`);
+    const box = `[...document.querySelectorAll('label')].find((l) => l.textContent === 'DuckDuckGo')`;
+    await options.until(box);
+    await options.clickOn(box);
+    await options.until(`(await chrome.scripting.getRegisteredContentScripts()).length === 1`);
+    await options.close();
+    await tab.goto('https://duckduckgo.com/?q=herons+wade+slowly');
+    await until(async () => (await tab.elements()).includes('All about herons'), 'the box is there', 60_000);
+    const [root, display] = await tab.evaluate<[unknown, string]>(`(() => {
+      const host = document.documentElement.lastElementChild;
+      return [host.shadowRoot, getComputedStyle(host).display];
+    })()`);
+    assert.deepEqual([root, display], [null, 'block']);
+  });
 });

@@ -19,11 +19,16 @@ class Session {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, { resolve: (result: Result) => void; reject: (error: Error) => void }>();
   #last = 0;
+  onEvent: (method: string, params: { request?: { request: string } }) => void = () => undefined;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.on('message', (data) => {
-      const { id, type, result, error, message } = JSON.parse(String(data));
+      const { id, type, result, error, message, method, params } = JSON.parse(String(data));
+      if (type === 'event') {
+        this.onEvent(method, params);
+        return;
+      }
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (type === 'success') waiting?.resolve(result);
@@ -110,6 +115,23 @@ export class FirefoxWithExtension {
     return tab;
   }
 
+  /** Answer every https request to a host by itself: nobody is there. */
+  async standIn(hostname: string, body: string, policy: string): Promise<void> {
+    this.session.onEvent = (method, { request }) => {
+      if (method !== 'network.beforeRequestSent' || request === undefined) return;
+      const headers = Object.entries({ 'content-type': 'text/html', 'content-security-policy': policy }).map(
+        ([name, value]) => ({ name, value: { type: 'string', value } }),
+      );
+      const answer = { request: request.request, statusCode: 200, headers, body: { type: 'string', value: body } };
+      this.session.command('network.provideResponse', answer).catch(() => undefined); // one that is not held up
+    };
+    await this.session.command('session.subscribe', { events: ['network.beforeRequestSent'] });
+    await this.session.command('network.addIntercept', {
+      phases: ['beforeRequestSent'],
+      urlPatterns: [{ type: 'pattern', protocol: 'https', hostname }],
+    });
+  }
+
   /** What the content script of the tab that shows an address decided; null before it has. */
   async decisionAt(url: string): Promise<{ outcome: string; rule?: { rule: string } } | null> {
     this.#control ??= this.open(`${this.pages}options.html`);
@@ -167,6 +189,17 @@ export class FirefoxTab {
     return JSON.parse(String((result as { value: unknown }).value));
   }
 
+  /** The page's elements as JSON, closed shadow roots included. */
+  async elements(): Promise<string> {
+    const { result } = await this.#session.command('script.evaluate', {
+      expression: 'document.documentElement',
+      target: { context: this.#context },
+      awaitPromise: false,
+      serializationOptions: { maxDomDepth: 12, includeShadowTree: 'all' },
+    });
+    return JSON.stringify(result);
+  }
+
   /** Wait until an expression is true. */
   async until(expression: string): Promise<void> {
     await until(() => this.evaluate<boolean>(`Boolean(${expression})`), expression, 60_000);
@@ -187,6 +220,11 @@ export class FirefoxTab {
   async click(button: string): Promise<void> {
     const found = `[...document.querySelectorAll('button')].find((b) => b.textContent === ${JSON.stringify(button)})`;
     await this.until(found);
+    await this.clickOn(found);
+  }
+
+  /** Click on the element that an expression gives. */
+  async clickOn(found: string): Promise<void> {
     const { x, y } = await this.evaluate<{ x: number; y: number }>(`(() => {
       const button = ${found};
       button.scrollIntoView({ block: 'center', behavior: 'instant' });
