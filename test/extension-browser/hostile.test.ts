@@ -46,12 +46,12 @@ const restless = article(
   </script>`,
 );
 
-/** Elements within elements, hundreds deep. */
+/** Elements within elements, deeper than the service takes. */
 const deep = article(
   'moles',
   `<script>
     let last = document.querySelector('article');
-    for (let depth = 0; depth < 400; depth++) last = last.appendChild(document.createElement('span'));
+    for (let depth = 0; depth < 3000; depth++) last = last.appendChild(document.createElement('span'));
     last.textContent = 'The bottom of the burrow.';
   </script>`,
 );
@@ -139,7 +139,11 @@ test('a page can neither keep itself from being read as it is shown, nor ask for
     }
     const { items } = await browser.ask<QueueOverview>('queueOverview', null);
     assert.deepEqual(
-      items.map(({ url, size }) => [url, size]).sort(),
+      // The page before may have been read, too.
+      items
+        .filter(({ url }) => urls.includes(url))
+        .map(({ url, size }) => [url, size])
+        .sort(),
       urls.map((url): [string, number] => [url, 0]).sort(),
     );
   });

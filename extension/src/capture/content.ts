@@ -44,11 +44,13 @@ function mediaPlaying(): boolean {
 const nextSlice = (): Promise<void> =>
   new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: longestIdleMs }));
 
+/** Undefined in Firefox, whose elements have a property for it. */
+const { dom: chromiumDom } = chrome;
 /** Closed roots are looked into for fields that take secrets, and for nothing else. */
 const rootOf = (element: Element): ShadowRoot | null =>
   'openOrClosedShadowRoot' in element
     ? (element.openOrClosedShadowRoot as ShadowRoot | null) // Firefox
-    : chrome.dom.openOrClosedShadowRoot(element as HTMLElement);
+    : chromiumDom.openOrClosedShadowRoot(element as HTMLElement);
 
 /** Null where the page became another one meanwhile. */
 async function serializeInSlices(of: View): Promise<Serialized | null> {

@@ -18,6 +18,8 @@ const keptAttributes = new Set(
 const longestAttribute = 1000;
 const voidElements = new Set(['br', 'hr', 'img', 'meta', 'wbr', 'col', 'base']);
 
+/** Elements within elements that are written as such; the service takes 512. What is deeper is written without its tags. */
+const deepest = 400;
 /** Nodes between two moments at which the work may be interrupted. */
 const nodesAStep = 200;
 
@@ -153,7 +155,7 @@ function childrenOf(element: Element, name: string, root: ShadowRoot | null): Ar
   return name === 'iframe' || name === 'frame' ? (frameBody(element)?.childNodes ?? []) : element.childNodes;
 }
 
-/** Nodes that are still to be dealt with: the children of an element whose start tag is written; without a tag, elements whose roots are looked into. */
+/** Nodes that are still to be dealt with: the children of an element whose start tag is written, or '' where it is too deep; with null, elements whose roots are looked into. */
 interface Work {
   tag: string | null;
   nodes: ArrayLike<Node>;
@@ -179,8 +181,9 @@ function begin(element: Element, out: Writer, rootOf: RootOf, work: Work[]): voi
     if (element.firstElementChild !== null) work.push(lookInto(element));
     return;
   }
-  const tag = name === 'iframe' || name === 'frame' ? 'section' : name === 'slot' ? 'span' : name;
-  out.markup(`<${tag}${attributes}>`);
+  const shown = name === 'iframe' || name === 'frame' ? 'section' : name === 'slot' ? 'span' : name;
+  const tag = work.length < deepest ? shown : '';
+  if (tag !== '') out.markup(`<${tag}${attributes}>`);
   if (!out.cut && !voidElements.has(name)) work.push({ tag, nodes: childrenOf(element, name, root), at: 0 });
   if (root?.mode === 'closed') look(root, out, work);
   else if (root !== null && hasSecretField(root)) out.secretField = true;
@@ -192,7 +195,7 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
     const last = work[work.length - 1];
     const node = last.tag !== null && out.cut ? undefined : last.nodes[last.at++];
     if (node === undefined) {
-      if (last.tag !== null) out.end(last.tag);
+      if (last.tag) out.end(last.tag);
       work.pop();
       continue;
     }
