@@ -17,7 +17,7 @@ export interface Database {
   /** Errors: those of the server, with its SQLSTATE as `code`; DomainError `store_unavailable` after the time limit. */
   query<Row>(query: Query): Promise<Row[]>;
   /** Queries on one connection between begin and commit. Errors: those of `work`, after a rollback. */
-  transaction<Result>(work: (query: Database['query']) => Promise<Result>): Promise<Result>;
+  inTransaction<Result>(work: (query: Database['query']) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Pr
 
   return {
     query: (query) => on((ask) => ask(query)),
-    transaction: (work) =>
+    inTransaction: (work) =>
       on(async (query) => {
         await query({ text: 'begin' });
         try {

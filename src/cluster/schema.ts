@@ -66,7 +66,7 @@ async function versionOf(query: Database['query']): Promise<number> {
 
 /** Bring the tables to this version; gives the one that they had. Errors: OperatorError `store_format` for newer ones; the server's. */
 export function migrateSchema(database: Database): Promise<number> {
-  return database.transaction(async (query) => {
+  return database.inTransaction(async (query) => {
     await query({ text: `select pg_advisory_xact_lock(hashtext('readback schema'))` });
     const before = await versionOf(query);
     if (before > schemaVersion) throw wrongVersion(before);

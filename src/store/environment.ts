@@ -38,8 +38,8 @@ export interface Environment {
   format: number;
   /** Where in a history of commits that are kept elsewhere the file stands; null for a file on its own. */
   position(): Position | null;
-  /** Inside a transaction. */
-  putPosition(position: Position): void;
+  /** Inside a transaction; null for a file that goes its own way from here. */
+  putPosition(position: Position | null): void;
   /** Every database that was opened, by its name. */
   databases(): ReadonlyMap<string, OpenDatabase>;
   /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
@@ -199,7 +199,10 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
       return steadyHandle(slot, recorder) as unknown as Table<Value, StoredKey>;
     },
     position: () => positionIn(stamp.get(POSITION)),
-    putPosition: (position) => void stamp.put(POSITION, JSON.stringify(position)),
+    putPosition: (position) => {
+      if (position === null) void stamp.remove(POSITION);
+      else void stamp.put(POSITION, JSON.stringify(position));
+    },
     databases: () => new Map(slots.map((slot) => [slot.name, openDatabaseOf(slot)])),
     finish: () => {
       if (isNew) putNewInPlace(making, path);

@@ -167,6 +167,8 @@ export class Store {
         requireRoomToMigrate(dataDir);
         return store.commit(step);
       };
+      // What is written on its own is not in the history of the library that the file is a copy of.
+      if (log === null && environment.position() !== null) await store.commit(() => environment.putPosition(null));
       await migrate(environment, { commit, say });
       return store;
     } catch (error) {

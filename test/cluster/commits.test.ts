@@ -10,8 +10,9 @@ import { createPage } from '../../src/commands/create-page.ts';
 import { erasePage } from '../../src/commands/erase-page.ts';
 import { FatalError } from '../../src/domain/errors.ts';
 import { LibraryCopy } from '../../src/store/library-copy.ts';
-import type { Command, Store } from '../../src/store/store.ts';
+import { type Command, Store } from '../../src/store/store.ts';
 import { until } from '../process/service.ts';
+import { CutLine } from './cut-line.ts';
 import { type OpenedLibrary, openLibrary, quiet } from './opened-library.ts';
 import { givenPage, policy, visits } from './pages.ts';
 import { Postgres, withoutPostgres } from './postgres.ts';
@@ -230,6 +231,47 @@ test('a file of another history of the same numbers is not taken for the library
   const back = await open('one');
   assert.deepEqual(titlesOf(back.store), ['after']);
   await release(back);
+});
+
+test('a file that was written on its own meanwhile is no copy any more', { skip }, async () => {
+  const anna = await open('one');
+  await put(anna.store, 'known');
+  await release(anna);
+  const alone = await Store.open(join(home, 'one', 'anna'), () => 'never');
+  await put(alone, 'by itself');
+  await alone.close();
+  const again = await open('one');
+  assert.deepEqual(titlesOf(again.store), ['known']);
+  await release(again);
+  await assertSame('one');
+});
+
+test('connections are cut under commits: each is there once', { skip }, async () => {
+  await using line = await CutLine.to(server.url);
+  const behind = await openDatabase({ url: line.url, timeoutMs: 60_000, log: quiet });
+  const anna = await openLibrary({ database: behind, host: 'one', dir: join(home, 'one') });
+  assert.ok(anna !== null);
+  const acknowledged: string[] = [];
+  let isOver = false;
+  const writing = (async () => {
+    for (let at = 0; !isOver; at++) {
+      await put(anna.store, `page ${at}`);
+      acknowledged.push(`page ${at}`);
+    }
+  })();
+  for (let cuts = 0; cuts < 20; cuts++) {
+    const before = acknowledged.length;
+    await until(() => acknowledged.length > before + 1, 'commits are acknowledged');
+    line.cut();
+  }
+  isOver = true;
+  await writing;
+  await release(anna);
+  await behind.close();
+  await assertSame('one');
+  const next = await open('two');
+  assert.deepEqual(titlesOf(next.store), acknowledged);
+  await release(next);
 });
 
 test('a copy that is behind what is known of deletions is read anew', { skip }, async () => {

@@ -1,0 +1,50 @@
+/** A way to a server that can be cut: every connection over it breaks at once, and new ones are taken. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export class CutLine {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #sockets: Set<Socket>;
+
+  private constructor(url: string, server: Server, sockets: Set<Socket>) {
+    this.url = url;
+    this.#server = server;
+    this.#sockets = sockets;
+  }
+
+  /** `to`: the server's address, as a URL. */
+  static async to(to: string): Promise<CutLine> {
+    const url = new URL(to);
+    const sockets = new Set<Socket>();
+    const { hostname, port } = url;
+    const server = createServer((near) => {
+      const far = connect(Number(port), hostname);
+      for (const [socket, other] of [
+        [near, far],
+        [far, near],
+      ]) {
+        sockets.add(socket);
+        socket.on('error', () => {}); // `close` follows
+        socket.on('close', () => {
+          sockets.delete(socket);
+          other.destroy();
+        });
+        socket.pipe(other);
+      }
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('no port');
+    url.port = String(address.port);
+    return new CutLine(url.href, server, sockets);
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
