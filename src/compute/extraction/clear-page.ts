@@ -7,13 +7,15 @@ import { boilerplateName } from './boilerplate-signs.ts';
 import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 
 /** A piece of text outside links of at least so many characters is running text. */
-const runningLength = 40;
+const shortestRunning = 40;
 /** Share of the page's running text above which nothing is boilerplate. */
 const largestShare = 0.25;
 /** Running text that an element may hold which is boilerplate by what it is, in characters. */
 const longestByKind = 3000;
 const longestProp = 400;
 const maxFrames = 3;
+/** Text for readers without scripts says less than this where it only says that scripts are needed, in characters. */
+const leastWithoutScripts = 500;
 
 const boilerplate = new Set(['nav', 'figcaption', 'aside', 'dialog', 'menu', 'noscript', 'button', 'select']);
 /** What consists of words. */
@@ -37,12 +39,15 @@ interface Weight {
 
 /**
  * Remove the boilerplate below `root`. A kind of boilerplate that would take much of the page's running text with it, all its elements
- * together, is none on this page: where comments are what there is to read, they stay. Linear in the number of nodes.
+ * together, is none on this page: where comments are what there is to read, they stay. Returns how much running text is left, in
+ * characters. Linear in the number of nodes.
  */
-export function clearPage(root: DomNode): void {
+export function clearPage(root: DomNode): number {
   unframeQuotes(root);
   const weights = weigh(root);
-  const most = (weights.get(root)?.running ?? 0) * largestShare;
+  const all = weights.get(root)?.running ?? 0;
+  const most = all * largestShare;
+  showText(weights, all);
   const found = new Map<string, { nodes: DomNode[]; running: number }>();
   walkTree(
     root,
@@ -60,8 +65,34 @@ export function clearPage(root: DomNode): void {
     },
     () => {},
   );
+  let left = all;
   for (const { nodes, running } of found.values()) {
-    if (running <= most) for (const node of nodes) node.remove();
+    if (running > most) continue;
+    left -= running;
+    for (const node of nodes) node.remove();
+  }
+  return left;
+}
+
+/** Running text below `root`, in characters. */
+export function runningLength(root: DomNode): number {
+  return weigh(root).get(root)?.running ?? 0;
+}
+
+/**
+ * Show what scripts would show: elements that are hidden until a page is ready, and the text for readers without scripts, where these
+ * have most of the running text.
+ */
+function showText(weights: ReadonlyMap<DomNode, Weight>, all: number): void {
+  for (const [node, { running }] of weights) {
+    if (running <= all / 2) continue;
+    node.removeAttribute('hidden');
+    if (node.getAttribute('aria-hidden') === 'true') node.removeAttribute('aria-hidden');
+    if (hiddenStyle.test(node.getAttribute('style') ?? '')) node.removeAttribute('style');
+    if (node.localName === 'noscript' && running >= leastWithoutScripts) {
+      for (let child = node.firstChild; child !== null; child = node.firstChild)
+        node.parentNode?.insertBefore(child, node);
+    }
   }
 }
 
@@ -116,7 +147,7 @@ function weigh(root: DomNode): Map<DomNode, Weight> {
     (node) => {
       if (node.nodeType === textNode) {
         const length = links === 0 ? node.data.trim().length : 0;
-        if (length >= runningLength) path[path.length - 1].running += length;
+        if (length >= shortestRunning) path[path.length - 1].running += length;
         return false;
       }
       if (node.nodeType !== elementNode || node.localName === 'script' || node.localName === 'style') return false;

@@ -17,6 +17,7 @@ export interface DomNode {
   hasAttribute(name: string): boolean;
   getAttributeNames(): string[];
   setAttribute(name: string, value: string): void;
+  removeAttribute(name: string): void;
   /** `before` null: at the end. */
   insertBefore(node: DomNode, before: DomNode | null): void;
   replaceWith(node: DomNode): void;

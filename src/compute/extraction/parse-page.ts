@@ -1,7 +1,7 @@
 /**
  * Parses HTML into a document. The parser makes one node of each tag and no more, so what the HTML standard has browsers mend is
  * mended here, as far as a reader would see it: text outside of the body, names of attributes in capitals, shadow trees
- * that are written out, U+0000 in text. Called by extraction.
+ * that are written out, parts that a script would put in their place, `<![CDATA[`, U+0000 in text. Called by extraction.
  */
 import { parseHTML } from 'linkedom';
 import { type DomDocument, type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
@@ -12,11 +12,15 @@ const maxLowered = 64;
 /** What has its place in a head; anything else that stands there is shown. */
 const headElements = new Set('base bgsound link meta noscript script style template title'.split(' '));
 const hasCapital = /[A-Z]/;
+/** In HTML it opens no section: the parser would take all that follows for its text. */
+const openedSection = /<!\[CDATA\[(?:[^<>{]{0,1000}\]\]>)?/g;
+/** React sends what was not ready as a hidden element behind the page, and leaves a template where it belongs. */
+const streamedPlace = /^[BP]:([0-9a-f]{1,8})$/;
 
 /** Parse a document or a fragment; U+0000 is nothing. `url` serves messages. Errors: ExtractionLimitError. Linear in the length. */
 export function parsePage(html: string, url: string): DomDocument {
   try {
-    const page = parseWhole(html.replaceAll('\0', '').replace(/\r\n?/g, '\n'));
+    const page = parseWhole(html.replaceAll('\0', '').replace(/\r\n?/g, '\n').replace(openedSection, ''));
     const root = page.documentElement;
     if (root !== null) {
       gatherStrays(page, root);
@@ -36,16 +40,25 @@ function parseWhole(text: string): DomDocument {
   return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
 }
 
-/** Lower the names of attributes, and show shadow trees that are declared: templates that do so are shown at once, others never. */
+/**
+ * Lower the names of attributes, and show shadow trees that are declared: templates that do so are shown at once, others never. Put what
+ * came later where it belongs.
+ */
 function mendElements(root: DomNode): void {
   const shadows: DomNode[] = [];
+  const places = new Map<string, DomNode>();
+  const later: DomNode[] = [];
   lowerNamesOf(root);
   walkTree(
     root,
     (node) => {
       if (node.nodeType !== elementNode) return false;
       lowerNamesOf(node);
-      if (node.localName === 'template' && node.hasAttribute('shadowrootmode')) shadows.push(node);
+      if (node.localName === 'template') {
+        if (node.hasAttribute('shadowrootmode')) shadows.push(node);
+        const place = streamedPlace.exec(node.getAttribute('id') ?? '');
+        if (place !== null) places.set(`S:${place[1]}`, node);
+      } else if (node.hasAttribute('hidden') && node.getAttribute('id')?.startsWith('S:')) later.push(node);
       return true;
     },
     () => {},
@@ -54,6 +67,17 @@ function mendElements(root: DomNode): void {
     for (const node of siblingsFrom(template.firstChild)) template.parentNode?.insertBefore(node, template);
     template.remove();
   }
+  for (const part of later) {
+    const place = places.get(part.getAttribute('id') ?? '');
+    if (place === undefined || holds(part, place)) continue;
+    place.replaceWith(part);
+    part.removeAttribute('hidden');
+  }
+}
+
+function holds(outer: DomNode, inner: DomNode): boolean {
+  for (let node: DomNode | null = inner; node !== null; node = node.parentNode) if (node === outer) return true;
+  return false;
 }
 
 /** `<DIV STYLE="display:none">` has the attribute `style`. Of those that differ in case only, the first counts. */

@@ -276,3 +276,54 @@ test('line ends of all systems are line feeds', () => {
     `${filler}\n\na\n\tb\nc\n\n${stray}`,
   );
 });
+
+const sentences = (of: string, count: number) =>
+  Array.from(
+    { length: count },
+    (_, at) => `<p>Sentence ${at} of ${of} goes on long enough to be running text, and ends.</p>`,
+  ).join('');
+
+test('an opened CDATA section swallows nothing', () => {
+  const page = extractHtml(`<body><![CDATA[<div>${sentences('a page', 5)}</div><p>${filler}</p></body>`, url);
+  assert.match(page.text, /Sentence 0 of a page.*\n\nSentence 1 of a page/);
+  assert.ok(!page.text.includes('CDATA'));
+  assert.equal(extractHtml(`<p>${filler}</p><![CDATA[ gone ]]><p>${stray}</p>`, url).text, `${filler}\n\n${stray}`);
+});
+
+test('text for readers without scripts is read where it is what there is, and not a second time', () => {
+  const posts = sentences('a post', 8);
+  assert.match(
+    extractHtml(`<body><p>Wait.</p><noscript><div>${posts}</div></noscript></body>`, url).text,
+    /7 of a post/,
+  );
+  const twice = extractHtml(`<body><div>${posts}</div><noscript><div>${posts}</div></noscript></body>`, url).text;
+  assert.equal(twice.split('Sentence 3 of a post').length, 2);
+});
+
+test('a page that is hidden until its script has run is read', () => {
+  for (const hidden of ['style="visibility: hidden"', 'style="display:none"', 'hidden', 'aria-hidden="true"']) {
+    const { text } = extractHtml(`<body><div ${hidden}><article>${sentences('a page', 8)}</article></div></body>`, url);
+    assert.match(text, /7 of a page/, hidden);
+  }
+});
+
+test('what a page sends later is read in its place', () => {
+  const { text } = extractHtml(
+    `<body><main><p>${filler}</p><template id="B:0"></template><p>${stray}</p></main>` +
+      `<div hidden id="S:0">${sentences('a part', 1)}</div></body>`,
+    url,
+  );
+  const places = [filler, 'Sentence 0 of a part', stray].map((part) => text.indexOf(part));
+  assert.ok(places[0] >= 0 && places[0] < places[1] && places[1] < places[2], text);
+  const inside = `<body><p>${filler}</p><div hidden id="S:1"><template id="B:1"></template></div></body>`;
+  assert.equal(extractHtml(inside, url).text, filler);
+});
+
+test('all posts of a thread are read, not one', () => {
+  const post = (at: number) => `<section><h3>Reader ${at}</h3><div>${sentences(`post ${at}`, 6)}</div></section>`;
+  const { text } = extractHtml(
+    `<body><nav><a href="/">Home</a></nav><div>${Array.from({ length: 12 }, (_, at) => `<div><div>${post(at)}</div></div>`).join('')}</div></body>`,
+    url,
+  );
+  for (let at = 0; at < 12; at++) assert.ok(text.includes(`Sentence 5 of post ${at} goes`), String(at));
+});
