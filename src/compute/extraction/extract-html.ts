@@ -35,7 +35,8 @@ const scrapLength = 200;
 /** …and is given up where the page has this many times as much visible text. */
 const scrapRatio = 4;
 /**
- * An article with less of the cleared page's running text is a part of what there is to read, as one post of a thread is. Chosen on
+ * An article with less of the cleared page's running text is a part of what there is to read, as one post of a thread is, unless the page
+ * says that it is an article. Chosen on
  * the seen half of `npm run bench:articles`: articles lose from .35 on, forums and shops gain up to .45.
  */
 const partShare = 0.25;
@@ -67,7 +68,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const isReadable = depthSum <= maxDepthSum;
   const article = isReadable ? findArticle(page, facts) : noArticle;
   const { title } = article;
-  const isPart = isReadable && article.running < running * partShare;
+  const isPart = isReadable && facts?.isArticle !== true && article.running < running * partShare;
   const read = isPart ? clearedText(parsePage(html, url), title) : article.read;
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(parsePage(html, url)));
   const asItWas = () => (isReadable ? findArticle(parsePage(html, url), facts).read : nothing);

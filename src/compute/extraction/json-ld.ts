@@ -5,6 +5,8 @@
 import { parsedJson } from '../structures/json-fields.ts';
 
 export interface LinkedArticle {
+  /** Whether it is one text, not a thread, a product or a page of any kind. */
+  isArticle: boolean;
   headline: string | null;
   authors: string[];
   published: string | null;
@@ -22,6 +24,7 @@ const maxNodes = 2000;
 const maxDepth = 8;
 const articleType =
   /(?:Article|Posting|Report|WebPage|Recipe|Review|HowTo|FAQPage|Chapter|Book|Thesis|Movie|VideoObject|PodcastEpisode|Event|Product)$/i;
+const oneText = /(?:Article|BlogPosting|Report|Review|Recipe)$/i;
 /** Types that are an article before all others. */
 const truly = /(?:Article|Posting|Report|Review|Recipe|HowTo)$/i;
 
@@ -40,6 +43,7 @@ export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
       return textOf(node.name) ?? [];
     });
   return {
+    isArticle: typesOf(article).some((type) => oneText.test(type)),
     headline: textOf(article.headline) ?? textOf(article.name),
     authors: named(article.author ?? article.creator),
     published: textOf(article.datePublished) ?? textOf(article.dateCreated) ?? textOf(article.uploadDate),

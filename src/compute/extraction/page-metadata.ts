@@ -15,6 +15,8 @@ export interface DeclaredFacts {
   /** As the page declares it, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
+  /** Whether the page says that it is an article: one text, not a thread or a list. */
+  isArticle: boolean;
   /** The article's text as JSON-LD has it. */
   declaredBody: string | null;
 }
@@ -88,6 +90,7 @@ export function readDeclaredFacts(root: DomNode): DeclaredFacts {
     published_at: dateOf(found, linked, first),
     lang: languageOf(root.getAttribute('lang') ?? first(languageNames) ?? linked?.language),
     site_name,
+    isArticle: linked?.isArticle === true || /^article$/i.test(first(['og:type'])?.trim() ?? ''),
     declaredBody: linked?.body ?? null,
   };
 }

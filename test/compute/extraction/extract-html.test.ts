@@ -319,11 +319,24 @@ test('what a page sends later is read in its place', () => {
   assert.equal(extractHtml(inside, url).text, filler);
 });
 
+/** Twelve texts, each in elements of its own, of which Readability takes one. */
+const thread = (head: string): string => {
+  const post = (at: number) =>
+    `${'<div>'.repeat(6)}<section>${sentences(`post ${at}`, 6)}</section>${'</div>'.repeat(6)}`;
+  return `<head>${head}</head><body>${Array.from({ length: 12 }, (_, at) => post(at)).join('')}</body>`;
+};
+
 test('all posts of a thread are read, not one', () => {
-  const post = (at: number) => `<section><h3>Reader ${at}</h3><div>${sentences(`post ${at}`, 6)}</div></section>`;
-  const { text } = extractHtml(
-    `<body><nav><a href="/">Home</a></nav><div>${Array.from({ length: 12 }, (_, at) => `<div><div>${post(at)}</div></div>`).join('')}</div></body>`,
-    url,
-  );
+  const { text } = extractHtml(thread(''), url);
   for (let at = 0; at < 12; at++) assert.ok(text.includes(`Sentence 5 of post ${at} goes`), String(at));
+});
+
+test('a page that says it is an article is not taken for a thread', () => {
+  const says = [
+    '<meta property="og:type" content="article">',
+    '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Story"}</script>',
+  ];
+  for (const head of says) assert.equal(extractHtml(thread(head), url).text.match(/Sentence 0/g)?.length, 1, head);
+  const posting = '<script type="application/ld+json">{"@type":"DiscussionForumPosting","headline":"Story"}</script>';
+  assert.equal(extractHtml(thread(posting), url).text.match(/Sentence 0/g)?.length, 12);
 });

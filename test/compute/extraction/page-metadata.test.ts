@@ -11,7 +11,15 @@ function factsOf(head: string, body = '') {
 }
 
 const ld = (json: string) => `<script type="application/ld+json">${json}</script>`;
-const none = { title: null, author: null, published_at: null, lang: null, site_name: null, declaredBody: null };
+const none = {
+  title: null,
+  author: null,
+  published_at: null,
+  lang: null,
+  site_name: null,
+  isArticle: false,
+  declaredBody: null,
+};
 
 test('JSON-LD gives everything, in a graph with references and beside other things', () => {
   const graph = {
@@ -35,6 +43,7 @@ test('JSON-LD gives everything, in a graph with references and beside other thin
     published_at: '2024-05-01T08:00:00.000Z',
     lang: 'en-GB',
     site_name: 'The Daily',
+    isArticle: true,
     declaredBody: 'All of it.',
   });
 });
