@@ -15,7 +15,7 @@ import { createQueryAnalyzer } from '../src/engine/analyze-query.ts';
 import { StoreView } from '../src/store/store-view.ts';
 import { ExactNearest } from './engine/exact-nearest.ts';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { allIndexed, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { fill, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
@@ -23,8 +23,6 @@ import { openWorkload } from './workload.ts';
 const seed = 42;
 const wordsPerPage = 1000;
 const vocabularySize = 60_000;
-/** Pages pushed before the next are made: bounds the bench's own memory. */
-const pagesAtOnce = 2000;
 const nearest = 10;
 /** Passages of such a page, about: what a size is first taken to be in pages. */
 const passagesPerPage = 3;
@@ -118,23 +116,12 @@ async function recallOf(service: RunningService, exact: readonly Set<string>[]):
 let pages = 0;
 let passages = 0;
 
-/** Pages until there are about so many passages. */
+/** Pages until there are about so many passages; gives seconds. */
 async function fillTo(service: RunningService, size: number): Promise<number> {
-  const began = performance.now();
   const perPage = passages === 0 ? passagesPerPage : passages / pages;
-  const wanted = Math.ceil(size / perPage);
-  while (pages < wanted) {
-    const from = pages;
-    const count = Math.min(pagesAtOnce, wanted - from);
-    await pushPages(
-      service,
-      Array.from({ length: count }, (_, i) => pageOf(from + i, workload.chunkWords(from + i), 'bench')),
-    );
-    pages += count;
-    process.stderr.write(`bench: ${pages} of ${wanted} pages\n`);
-    while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  return (performance.now() - began) / 1000;
+  const from = pages;
+  pages = Math.max(from, Math.ceil(size / perPage));
+  return fill(service, workload, { from, to: pages });
 }
 
 const service = await runService({ SERVICE_ENTITY__ENABLED: 'false', SERVICE_CLUSTER__ENABLED: 'false' });

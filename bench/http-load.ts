@@ -52,6 +52,28 @@ export async function pushPages(service: Caller, pages: readonly object[]): Prom
   return (pages.length / (performance.now() - began)) * 1000;
 }
 
+/** Pages pushed before the next are made: bounds the bench's own memory. */
+const pagesAtOnce = 2000;
+
+/** Push pages `from` up to `to` of a workload, and wait until they are indexed; gives seconds. Errors: as of `pushPages`. */
+export async function fill(
+  service: Caller,
+  { chunkWords }: { chunkWords: (page: number) => readonly string[] },
+  { from = 0, to }: { from?: number; to: number },
+): Promise<number> {
+  const began = performance.now();
+  for (let first = from; first < to; first += pagesAtOnce) {
+    const count = Math.min(pagesAtOnce, to - first);
+    await pushPages(
+      service,
+      Array.from({ length: count }, (_, i) => pageOf(first + i, chunkWords(first + i), 'bench')),
+    );
+    process.stderr.write(`bench: ${first + count} of ${to} pages\n`);
+  }
+  while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
+  return (performance.now() - began) / 1000;
+}
+
 /** Whether no page waits or is being indexed. */
 export function allIndexed(service: Caller): Promise<boolean> {
   return noneLeft(service, 'index_page');

@@ -11,17 +11,15 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { englishWords, loadBenchVectors } from './english-words.ts';
-import { allIndexed, latency, pageOf, pushPages, timeSearches } from './http-load.ts';
+import { fill, latency, timeSearches } from './http-load.ts';
 import { describeMachine } from './machine.ts';
-import { type RunningService, runService } from './running-service.ts';
+import { runService } from './running-service.ts';
 import { openWorkload } from './workload.ts';
 
 const seed = 42;
 const wordsPerPage = 1000;
 const chunksPerPage = 3;
 const vocabularySize = 60_000;
-/** Pages pushed before the next are made: bounds the bench's own memory. */
-const pagesAtOnce = 2000;
 
 const { values } = parseArgs({
   options: {
@@ -40,21 +38,6 @@ async function workloadOf(words: string) {
   return openWorkload({ seed, wordsPerChunk: wordsPerPage, vocabulary: englishWords(vectors, vocabularySize) });
 }
 
-type Workload = ReturnType<typeof openWorkload>;
-
-async function fill(service: RunningService, workload: Workload): Promise<number> {
-  const began = performance.now();
-  for (let from = 0; from < pages; from += pagesAtOnce) {
-    const count = Math.min(pagesAtOnce, pages - from);
-    await pushPages(
-      service,
-      Array.from({ length: count }, (_, i) => pageOf(from + i, workload.chunkWords(from + i), 'bench')),
-    );
-  }
-  while (!(await allIndexed(service))) await new Promise((resolve) => setTimeout(resolve, 200));
-  return (performance.now() - began) / 1000;
-}
-
 async function measure(words: string) {
   const workload = await workloadOf(words);
   const queries = Array.from({ length: Number(values.queries) }, (_, number) => workload.query(number).words.join(' '));
@@ -64,7 +47,7 @@ async function measure(words: string) {
     ...(values.keep === undefined ? {} : { SERVICE_DATA_DIR: values.keep }),
   });
   try {
-    const filledS = kept ? null : await fill(service, workload);
+    const filledS = kept ? null : await fill(service, workload, { to: pages });
     const startMs = Math.round(await service.restart());
     const byDefault = await timeSearches(service, queries, {});
     const noSuggestions = await timeSearches(service, queries, { suggest: 0 });

@@ -40,6 +40,8 @@ export const searchRequest = z.strictObject({
   operators: z.boolean().default(false),
   /** Whether the last word of the query may be unfinished, as it is while somebody types. */
   prefix: z.boolean().default(false),
+  /** Whether it comes to the query log. Not with what only passes, as while somebody types: feedback on such a query is noted nowhere. */
+  log: z.boolean().default(true),
   k: z.int().min(1).max(100).default(10),
   offset: z.int().min(0).default(0),
   candidates: z.int().min(1).max(1000).default(100),

@@ -2,29 +2,16 @@
  * The console in a real Chromium, against a real service. Whatever goes wrong in the page is collected: errors of scripts and of the console,
  * violations of the content security policy. Without Chromium the tests say so and are skipped.
  */
-import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { chromiumArgs, chromiumPath, skipChromium } from '../chromium.ts';
 import { patienceMs, type RunningService, type Scope, token } from '../process/service.ts';
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-export const skip = executablePath === undefined ? 'no Chromium is installed' : false;
-
-const args = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+export const skip = skipChromium;
 
 export async function startBrowser(scope: Scope): Promise<Browser> {
-  assert.ok(executablePath !== undefined);
-  const browser = await chromium.launch({ executablePath, args, timeout: patienceMs });
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: [...chromiumArgs], timeout: patienceMs });
   scope.after(() => browser.close());
   return browser;
 }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
+import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension, skipChromium } from './chromium.ts';
+import { ChromiumWithExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 async function pagesOf(service: RunningService): Promise<Map<string, PageListResponse['pages'][number]>> {

@@ -1,15 +1,14 @@
 /** Debian's Chromium with the built extension, driven by playwright-core as a person would: its pages, its tabs. */
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
 import type { CaptureOutcome } from '../../extension/src/messages.ts';
+import { chromiumArgs, chromiumPath } from '../chromium.ts';
 import { type RunningService, type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
 
-export const chromiumPath = '/usr/bin/chromium';
-export const skipChromium = existsSync(chromiumPath) ? false : `no browser is at ${chromiumPath}`;
 const extension = join(import.meta.dirname, '../../dist/extension/chromium');
 const patienceMs = 60_000;
 
@@ -49,14 +48,7 @@ export class ChromiumWithExtension {
       viewport: { width: 1000, height: 700 },
       locale: 'en-GB',
       args: [
-        '--headless=new',
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
+        ...chromiumArgs,
         `--load-extension=${loaded}`,
         `--disable-extensions-except=${loaded}`,
         '--disable-features=DisableLoadExtensionCommandLineSwitch,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',

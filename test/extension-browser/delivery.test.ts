@@ -8,8 +8,9 @@ import { test } from 'node:test';
 import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
+import { skipChromium } from '../chromium.ts';
 import { RunningService, type Scope, until, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension, skipChromium } from './chromium.ts';
+import { ChromiumWithExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 /** Settings of a service that comes back at the same address. */

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import type { CDPSession } from 'playwright-core';
 import type { QueueOverview } from '../../extension/src/messages.ts';
 import type { PageListResponse, PageResponse } from '../../src/domain/page.ts';
+import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension, skipChromium } from './chromium.ts';
+import { ChromiumWithExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
 
 const news = 'http://news.example.org';

@@ -7,8 +7,9 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 import { realPagesDir } from '../../bench/real-pages.ts';
+import { chromiumPath } from '../chromium.ts';
 import { RunningService, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension, chromiumPath } from './chromium.ts';
+import { ChromiumWithExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 const rounds = Number(process.env.ROUNDS ?? 3);

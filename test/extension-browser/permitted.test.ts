@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { PageListResponse } from '../../src/domain/page.ts';
+import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension, permittedExtension, skipChromium } from './chromium.ts';
+import { ChromiumWithExtension, permittedExtension } from './chromium.ts';
 import { article, Site } from './site.ts';
 
 const news = 'http://news.example.org';

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageListResponse } from '../../src/domain/page.ts';
+import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
-import { ChromiumWithExtension, skipChromium } from './chromium.ts';
+import { ChromiumWithExtension } from './chromium.ts';
 import { Site } from './site.ts';
 
 const news = 'http://news.example.org';

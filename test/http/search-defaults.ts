@@ -2,6 +2,7 @@
 export const searchDefaults = {
   operators: false,
   prefix: false,
+  log: true,
   k: 10,
   offset: 0,
   candidates: 100,

@@ -68,7 +68,13 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     // The counts come second: what is looked for is not kept waiting by them.
     const count = async () => {
       try {
-        const { results: all } = await ask({ k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false });
+        const { results: all } = await ask({
+          k: mostCounted,
+          chunks_per_page: 0,
+          suggest: 0,
+          rerank: false,
+          log: false,
+        });
         if (isLatest()) setCounted(all);
       } catch (reason) {
         // The results told of what is wrong; counts that are missing are only left out.

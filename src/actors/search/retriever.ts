@@ -67,10 +67,10 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
       total: done - began,
     });
     const query_id = newQueryId();
-    const { query: query_text, ...params } = request;
+    const { query: query_text, log, ...params } = request;
     const { model: active_model, reranker: reranker_model, retrieved, fused } = ranking;
     const run = { query_id, ts: now(), kind: 'search', compare_id: null, query_text, params, timing_ms } as const;
-    queue.offer({ ...run, active_model, reranker_model, retrieved, fused, pages, offset: request.offset });
+    if (log) queue.offer({ ...run, active_model, reranker_model, retrieved, fused, pages, offset: request.offset });
     return {
       query_id,
       results,

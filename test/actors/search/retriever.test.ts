@@ -389,7 +389,7 @@ test('a search is logged with its parameters, its candidates and its answer', as
   const queue = new QueryLogQueue(() => {});
   await retriever(shelf, { queue }).ask('search.query', request({ k: 1, offset: 1 }));
   const [run, ...rest] = queue.take(10);
-  const { query: _query, ...params } = request({ k: 1, offset: 1 });
+  const { query: _query, log: _log, ...params } = request({ k: 1, offset: 1 });
   assert.deepEqual(rest, []);
   assert.deepEqual([run.query_id, run.kind, run.query_text, run.params], ['qr_1', 'search', 'oak', params]);
   assert.deepEqual(
@@ -397,6 +397,20 @@ test('a search is logged with its parameters, its candidates and its answer', as
     [second, label],
   );
   assert.deepEqual([run.pages.map(({ page_no }) => page_no), run.offset, run.ts], [[1], 1, now]);
+});
+
+test('a search that is not to be logged is answered, and comes to no log', async () => {
+  await using shelf = await Shelf.open();
+  const label = await shelf.add({ text: 'oak' });
+  shelf.finds.m1 = { sparse: [label], dense: [] };
+  const queue = new QueryLogQueue(() => {});
+  const service = retriever(shelf, { queue });
+  const { results } = await service.ask('search.query', request({ log: false }));
+  assert.equal(results.length, 1);
+  await service.ask('search.batch', batch({ queries: ['oak', 'elm'], log: false }));
+  assert.deepEqual(queue.take(10), []);
+  await service.ask('search.query', request());
+  assert.equal(queue.take(10).length, 1);
 });
 
 test('candidates that the local reranker was not given stay below those that it was, as they are fused', async () => {
