@@ -7,7 +7,7 @@ import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
 import { call, epoch, isAbort } from '../../api/client.ts';
 import { type Criteria, filtersOf } from './criteria.ts';
 
-/** A pause in typing that is taken for the end of a thought: issue of the console, 60 ms. */
+/** A pause in typing that is taken for the end of a thought, ms. */
 const typingPauseMs = 60;
 /** Counts of filters wait until typing rests. */
 const countsPauseMs = 250;
