@@ -276,7 +276,7 @@ test('of a page of several chunks only the refused one has no vector, and it com
   const done = await untilIs('complete');
   assert.deepEqual([done.total_chunks, done.embedded_chunks], [chunks.length, chunks.length - refused]);
   const scores = async () => {
-    const request = searchRequest.parse({ query: part('unspeakable'), rerank: false, chunks_per_page: 10 });
+    const request = searchRequest.parse({ query: part('unspeakable'), rerank: false, rrf_k: 60, chunks_per_page: 10 });
     const [{ chunks }] = (await system.ask('search.query', request)).results;
     return new Map(chunks.map(({ ordinal, score }) => [ordinal, score]));
   };
