@@ -29,7 +29,9 @@ export function renewOutdatedModels(policy: JobPolicy): Command<string[]> {
       if (job !== undefined) moveJob(transaction, job, { type: 'cancel', at: policy.at, reason: 'cancelled: renewed' });
       backfills.remove(model.space);
       models.abandonSpace(model.space);
-      models.put(newModel({ ...model, ...traitsOf(model) }, counters.take('space')));
+      // What the old vectors were worth is not what the new ones are.
+      const { fusion: _, ...kept } = model;
+      models.put(newModel({ ...kept, ...traitsOf(model) }, counters.take('space')));
       if (model.status !== 'registered') startBackfill(model.id, policy)(transaction);
       return [model.id];
     });

@@ -62,7 +62,7 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
     mark(texts, ofQuery, languages) {
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
       const firsts = new Set([...wanted].map((each) => firstLetter(each.charCodeAt(0))));
-      const pairs = new Set([...wanted].map(firstLetters));
+      const pairs = new Set([...wanted].map(firstTwo));
       const hasShort = [...wanted].some((each) => each.length < leastOfPairs);
       const asked = ['en', ...languages.filter((language) => language !== 'en')];
       const bare = ofQuery.some(isBareTerm);
@@ -71,7 +71,7 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
         if (wanted.has(form)) return true;
         if (bare && wanted.has(bareTerm('vi', form) ?? '')) return true;
         // So do their second letters, but for those of three (`dying`: `die`) and `ae` for `ä`.
-        if (!cutsPrefixes && !hasShort && form[1] !== 'e' && !pairs.has(firstLetters(form))) return false;
+        if (!cutsPrefixes && !hasShort && form[1] !== 'e' && !pairs.has(firstTwo(form))) return false;
         return asked.some((language) => wanted.has(stemOf(language, form)));
       };
       // Stems begin as their words do, but for an accent, and where prefixes are cut off.
@@ -144,7 +144,7 @@ function eachWord(
     let hasApostrophe = false;
     do {
       const unit = text.charCodeAt(at);
-      hasApostrophe ||= unit === 0x27 || unit === 0x2019;
+      hasApostrophe ||= unit === 0x27 || unit === 0x2019 || unit === 0x2bc;
       at += widthAt(text, at);
     } while (at < text.length && (partOf(text, at) & CONTINUES) !== 0);
     if (text.startsWith('++', at)) at += 2;
@@ -181,8 +181,9 @@ function isSurrogate(unit: number): boolean {
 /** Of each code unit that begins a word, the one that it is compared by: without case and accent. Filled as they come; 0: not yet. */
 const letters = new Uint16Array(0x1_0000);
 
-function firstLetters(word: string): number {
-  return (firstLetter(word.charCodeAt(0)) << 16) | (word.length > 1 ? firstLetter(word.charCodeAt(1)) : 0);
+/** Folding makes two letters of one (`œ`), and leaves marks out: so the whole word is folded first. */
+function firstTwo(word: string): string {
+  return foldAccents(word).slice(0, 2);
 }
 
 function firstLetter(unit: number): number {

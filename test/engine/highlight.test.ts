@@ -30,6 +30,13 @@ test('words are highlighted in whatever form they stand, in every language of th
   assert.deepEqual(highlighted('die, dying, died', ['die']), ['die', 'dying', 'died']);
   assert.deepEqual(highlighted("The dogs' bowls, the DOG'S bowl", ['dog']), ['dogs', 'DOG']);
   assert.deepEqual(highlighted('Ärzte, Aerzte und Arzneien', [stemIn('de', 'ärzte') ?? ''], 'de'), ['Ärzte', 'Aerzte']);
+  assert.deepEqual(highlighted("l\u02bceau, l'œuvre et les œuvres", ['eau', 'oeuvr'], 'fr'), [
+    'eau',
+    'œuvre',
+    'œuvres',
+  ]);
+  assert.deepEqual(highlighted('İstanbul, озеро, о\u0301зеро', ['istanbul', 'озер'], 'tr', 'ru').length, 3);
+  assert.deepEqual(highlighted('שָׁלוֹם', ['שלום']), ['שָׁלוֹם']);
   assert.deepEqual(highlighted('nothing of it', ['haus'], 'de', 'ru', 'vi'), []);
 });
 

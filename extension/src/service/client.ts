@@ -168,11 +168,16 @@ export class ServiceClient {
   search(
     query: string,
     k: number,
-    { typed = false, signal, minRelevance }: { typed?: boolean; signal?: AbortSignal; minRelevance?: number } = {},
+    {
+      typed = false,
+      log = true,
+      signal,
+      minRelevance,
+    }: { typed?: boolean; log?: boolean; signal?: AbortSignal; minRelevance?: number } = {},
   ): Promise<Outcome<SearchResponse>> {
     const asTyped = typed ? { operators: true, prefix: true } : {};
     const floor = minRelevance === undefined ? {} : { min_relevance: minRelevance };
-    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, ...asTyped, ...floor };
+    const body = { query: query.slice(0, 4000), k, chunks_per_page: 1, suggest: 0, log, ...asTyped, ...floor };
     return send(this.#connection, 'POST', '/v1/search', { results: 'list' }, body, signal);
   }
 }

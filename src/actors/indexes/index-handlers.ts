@@ -144,7 +144,7 @@ function questionHandlers({
   };
   return {
     'index.retrieve': async (request, signal) => {
-      idle.searched();
+      if (request.background !== true) idle.searched();
       const model = searchableModel(request.model);
       return orOverloaded(() => retrieve(request, model, signal));
     },

@@ -27,6 +27,8 @@ interface PageQuery {
 const asked = 300;
 /** Pages that are looked at for a query, at most. */
 const triesEach = 4;
+/** Of the queries that many may stay without the model's answer. */
+const mostUnanswered = 30;
 /** With fewer pages there is little to confuse. */
 const fewestPages = 50;
 /** Learned anew at so many times the pages. */
@@ -64,13 +66,14 @@ function* pageQueries(reader: StoreReader, count: number, seed: number): Generat
 }
 
 /**
- * Learn a model's weights and store them. False where the model did not answer every query: nothing is stored then.
+ * Learn a model's weights and store them. False where the model left more queries unanswered than may be: nothing is stored then.
  * Errors: those of a search.
  */
 export function fusionLearner({ ask, reader, commit }: FusionLearning) {
   return async (model: EmbeddingModel, isStopping: () => boolean): Promise<boolean> => {
     const pages = reader.pages.count();
     const byLanguage = new Map<string, KnownItem[]>();
+    let unanswered = 0;
     for (const { page_no, query } of pageQueries(reader, asked, model.space)) {
       if (isStopping()) return false;
       const found = await ask('index.retrieve', {
@@ -84,8 +87,13 @@ export function fusionLearner({ ask, reader, commit }: FusionLearning) {
         phrases: [],
         held: { all: [], none: [] },
         prefix: false,
+        background: true,
       });
-      if (found.timing_ms.degraded_dense === 1 || found.timing_ms.rebuilding === 1) return false;
+      if (found.timing_ms.rebuilding === 1) return false;
+      if (found.timing_ms.degraded_dense === 1) {
+        if (++unanswered > mostUnanswered) return false;
+        continue;
+      }
       const { sparse, dense, pageOf, language } = found;
       const items = byLanguage.get(language) ?? [];
       byLanguage.set(language, items);

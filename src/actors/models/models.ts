@@ -17,6 +17,7 @@ import type { MessageName } from '../../domain/messages.ts';
 import {
   type EmbeddingModel,
   isLocalDim,
+  isOutside,
   localDims,
   localModelName,
   localProvider,
@@ -52,6 +53,8 @@ type ModelMessages = Extract<MessageName, `model.${string}`>;
 
 /** So often it is looked whether a model's share in fusion is to be learned, ms. */
 const learnEveryMs = 30_000;
+/** After a try that failed the next waits, twice as long each time, at most a day: providers may be paid by the query. */
+const longestLearnPauseMs = 86_400_000;
 /** Pages whose vectors are deleted in one transaction: some ms. */
 const deletedAtOnce = 100;
 
@@ -125,9 +128,24 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
     }
     const background = new Background(log, every);
     const learn = fusionLearner({ ask, reader, commit });
+    /** Of models that could not be learned, by space. */
+    const pauses = new Map<number, { ms: number; until: number }>();
     background.every(learnEveryMs, 'what a model is worth beside the words could not be learned', async () => {
-      const due = reader.models.all().filter((model) => isLearningDue(model, reader.pages.count()));
-      for (const model of due) await learn(model, () => background.isStopping);
+      const isDue = (model: EmbeddingModel) =>
+        isLearningDue(model, reader.pages.count()) &&
+        (!isOutside(model) || model.id === reader.models.activeId()) &&
+        (pauses.get(model.space)?.until ?? 0) <= now();
+      for (const model of reader.models.all().filter(isDue)) {
+        const learned = await learn(model, () => background.isStopping).catch((error) => {
+          if (!background.isStopping) log.warn({ err: error, model: model.id }, 'a model could not be learned');
+          return false;
+        });
+        if (learned) pauses.delete(model.space);
+        else {
+          const ms = Math.min(longestLearnPauseMs, 2 * (pauses.get(model.space)?.ms ?? learnEveryMs));
+          pauses.set(model.space, { ms, until: now() + ms });
+        }
+      }
     });
     return { handlers, stop: () => background.stop() };
   };

@@ -31,6 +31,8 @@ export interface RetrieveRequest {
   held: HeldByPages;
   /** Whether the last word may be unfinished. */
   prefix: boolean;
+  /** Nobody waits for it: it is no sign that the service is in use. */
+  background?: boolean;
 }
 
 /** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */

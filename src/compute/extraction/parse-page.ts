@@ -40,6 +40,9 @@ function parseWhole(text: string): DomDocument {
   return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
 }
 
+/** Levels; a tree that is deeper than this is refused (extract-html.ts). */
+const deepestPlace = 512;
+
 /**
  * Lower the names of attributes, and show shadow trees that are declared: templates that do so are shown at once, others never. Put what
  * came later where it belongs.
@@ -75,8 +78,11 @@ function mendElements(root: DomNode): void {
   }
 }
 
+/** Whether one is in the other, or so deep that it stays where it is: what a part is put into deeper and deeper would take quadratic time. */
 function holds(outer: DomNode, inner: DomNode): boolean {
-  for (let node: DomNode | null = inner; node !== null; node = node.parentNode) if (node === outer) return true;
+  let depth = 0;
+  for (let node: DomNode | null = inner; node !== null; node = node.parentNode)
+    if (node === outer || ++depth > deepestPlace) return true;
   return false;
 }
 
