@@ -30,7 +30,7 @@ async function visitsOf(service: RunningService): Promise<Record<string, number>
 
 function profileOf(scope: Scope): string {
   const profile = mkdtempSync(join(tmpdir(), 'readback-profile-'));
-  scope.after(async () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+  scope.after(async () => rmSync(profile, { recursive: true, force: true, maxRetries: 20 }));
   return profile;
 }
 

@@ -44,10 +44,19 @@ test('own matches are shown on result pages, once they are wanted, and only wher
   await service.call('POST', '/v1/pages', { url: `${news}/article/herons`, body_html: article('herons') });
   const listed = async () => (await service.call<PageListResponse>('GET', '/v1/pages?limit=500')).body.pages;
   await until(async () => (await listed()).some(({ status }) => status === 'indexed'), 'the page can be found');
+  const logged = async () => (await service.call<{ runs: unknown[] }>('GET', '/v1/admin/query-log')).body.runs.length;
+  // What the worker sends to the service to be searched for.
+  await (await browser.worker()).evaluate(() => {
+    const { fetch } = self;
+    const searched: string[] = [];
+    self.fetch = (input, init) => {
+      if (String(input).endsWith('/v1/search')) searched.push(JSON.parse(String(init?.body)).query);
+      return fetch(input, init);
+    };
+    Object.assign(self, { searched });
+  });
   const queries = async () =>
-    (await service.call<{ runs: { query_text: string }[] }>('GET', '/v1/admin/query-log')).body.runs.map(
-      ({ query_text }) => query_text,
-    );
+    (await browser.worker()).evaluate(() => (self as unknown as { searched: string[] }).searched);
   const registered = async () =>
     (await browser.worker()).evaluate(async () => (await chrome.scripting.getRegisteredContentScripts()).length);
   const tab = await browser.context.newPage();
@@ -66,6 +75,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
     assert.ok(names.includes('link: All about herons'), names.join('\n'));
     assert.ok(names.includes('button: Close what you read about this'));
     assert.deepEqual(await queries(), ['herons wade slowly']);
+    assert.equal(await logged(), 0);
   });
   await t.test('the page cannot read it, and its styles do not reach it', async () => {
     const seen = await tab.evaluate(() => {
