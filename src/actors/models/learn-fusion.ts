@@ -3,18 +3,24 @@
  * in them (compute/ranking/pseudo-queries.ts), in each language that the queries turn out to be in. Again when the library has grown by a third.
  * A model that was not learned yet counts nothing against words.
  */
+import type { Logger } from 'pino';
 import { setModelFusion } from '../../commands/set-model-floor.ts';
 import { seededRandom } from '../../compute/clusters/seeded-random.ts';
 import { type KnownItem, learnWeight } from '../../compute/ranking/fuse-scores.ts';
 import { pseudoQuery } from '../../compute/ranking/pseudo-queries.ts';
-import type { EmbeddingModel } from '../../domain/model.ts';
+import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
+import { defaultRrfK } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
+import { pageFiltersOf } from '../search/rank-query.ts';
 import type { CommitCommand, SystemAsk } from '../system/system-messages.ts';
 
 export interface FusionLearning {
   ask: SystemAsk;
   reader: StoreReader;
   commit: CommitCommand;
+  log: Logger;
+  /** Wall clock, ms. */
+  now: () => number;
 }
 
 /** A page, and a query that is to find it. */
@@ -38,7 +44,9 @@ const candidates = 100;
 /** UTF-16 units of a page that a sentence is taken from. */
 const stretch = 4000;
 
-const anyPage = { domain: null, after: null, before: null, published_after: null, published_before: null, pages: null };
+/** After a try that failed the next waits so long, twice as long each time, at most a day: providers may be paid by the query. */
+const firstPauseMs = 60_000;
+const longestPauseMs = 86_400_000;
 
 /** Whether the weights of a model are to be learned: never learned, or from a library that has grown by a third. */
 export function isLearningDue({ status, fusion }: EmbeddingModel, pages: number): boolean {
@@ -66,10 +74,37 @@ function* pageQueries(reader: StoreReader, count: number, seed: number): Generat
 }
 
 /**
+ * Learn the weights of each model for which it is due; of outside models only of the active one. One that fails is tried again later, and does not
+ * keep the others waiting.
+ */
+export function fusionLearning(dependencies: FusionLearning) {
+  const { reader, log, now } = dependencies;
+  const learn = fusionLearner(dependencies);
+  /** Of models that could not be learned, by space. */
+  const pauses = new Map<number, { ms: number; until: number }>();
+  const isWanted = (model: EmbeddingModel) =>
+    isLearningDue(model, reader.pages.count()) &&
+    (!isOutside(model) || model.id === reader.models.activeId()) &&
+    (pauses.get(model.space)?.until ?? 0) <= now();
+  return async (isStopping: () => boolean): Promise<void> => {
+    for (const model of reader.models.all().filter(isWanted)) {
+      const learned = await learn(model, isStopping).catch((error) => {
+        log.warn({ err: error, model: model.id }, 'what a model is worth beside the words could not be learned');
+        return false;
+      });
+      if (isStopping()) return;
+      const ms = Math.min(longestPauseMs, 2 * (pauses.get(model.space)?.ms ?? firstPauseMs / 2));
+      if (learned) pauses.delete(model.space);
+      else pauses.set(model.space, { ms, until: now() + ms });
+    }
+  };
+}
+
+/**
  * Learn a model's weights and store them. False where the model left more queries unanswered than may be: nothing is stored then.
  * Errors: those of a search.
  */
-export function fusionLearner({ ask, reader, commit }: FusionLearning) {
+export function fusionLearner({ ask, reader, commit }: Omit<FusionLearning, 'log' | 'now'>) {
   return async (model: EmbeddingModel, isStopping: () => boolean): Promise<boolean> => {
     const pages = reader.pages.count();
     const byLanguage = new Map<string, KnownItem[]>();
@@ -79,11 +114,11 @@ export function fusionLearner({ ask, reader, commit }: FusionLearning) {
       const found = await ask('index.retrieve', {
         query,
         candidates,
-        filters: anyPage,
+        filters: pageFiltersOf(null, reader),
         model: model.id,
         rerank: false,
         relevance: false,
-        rrf_k: 60,
+        rrf_k: defaultRrfK,
         phrases: [],
         held: { all: [], none: [] },
         prefix: false,

@@ -17,7 +17,6 @@ import type { MessageName } from '../../domain/messages.ts';
 import {
   type EmbeddingModel,
   isLocalDim,
-  isOutside,
   localDims,
   localModelName,
   localProvider,
@@ -28,16 +27,14 @@ import {
   type RegisterModelRequest,
 } from '../../domain/model.ts';
 import type { StoreReader } from '../../store/store.ts';
-import { Background, type Every } from '../system/background.ts';
+import { Background } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
 import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 import { refusedIn } from './backfill-slices.ts';
 import { backfillEstimator, type EstimateDependencies } from './estimate-backfill.ts';
-import { fusionLearner, isLearningDue } from './learn-fusion.ts';
+import { fusionLearning } from './learn-fusion.ts';
 
 export interface ModelsDependencies extends EstimateDependencies {
-  /** The system's timer unless given. */
-  every?: Every;
   ask: SystemAsk;
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
@@ -53,13 +50,11 @@ type ModelMessages = Extract<MessageName, `model.${string}`>;
 
 /** So often it is looked whether a model's share in fusion is to be learned, ms. */
 const learnEveryMs = 30_000;
-/** After a try that failed the next waits, twice as long each time, at most a day: providers may be paid by the query. */
-const longestLearnPauseMs = 86_400_000;
 /** Pages whose vectors are deleted in one transaction: some ms. */
 const deletedAtOnce = 100;
 
 export function modelsService(dependencies: ModelsDependencies): StartService<ModelMessages> {
-  const { ask, reader, maxAttempts, log, now, every } = dependencies;
+  const { ask, reader, maxAttempts, log, now } = dependencies;
   const commit = commitThrough(ask);
   const estimate = backfillEstimator(dependencies);
 
@@ -126,27 +121,11 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
       log.info({ space }, 'what is left of a deleted model is deleted');
       await clear(space);
     }
-    const background = new Background(log, every);
-    const learn = fusionLearner({ ask, reader, commit });
-    /** Of models that could not be learned, by space. */
-    const pauses = new Map<number, { ms: number; until: number }>();
-    background.every(learnEveryMs, 'what a model is worth beside the words could not be learned', async () => {
-      const isDue = (model: EmbeddingModel) =>
-        isLearningDue(model, reader.pages.count()) &&
-        (!isOutside(model) || model.id === reader.models.activeId()) &&
-        (pauses.get(model.space)?.until ?? 0) <= now();
-      for (const model of reader.models.all().filter(isDue)) {
-        const learned = await learn(model, () => background.isStopping).catch((error) => {
-          if (!background.isStopping) log.warn({ err: error, model: model.id }, 'a model could not be learned');
-          return false;
-        });
-        if (learned) pauses.delete(model.space);
-        else {
-          const ms = Math.min(longestLearnPauseMs, 2 * (pauses.get(model.space)?.ms ?? learnEveryMs));
-          pauses.set(model.space, { ms, until: now() + ms });
-        }
-      }
-    });
+    const background = new Background(log);
+    const learnDue = fusionLearning({ ask, reader, commit, log, now });
+    background.every(learnEveryMs, 'what models are worth beside the words could not be learned', () =>
+      learnDue(() => background.isStopping),
+    );
     return { handlers, stop: () => background.stop() };
   };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fusionLearner, isLearningDue } from '../../../src/actors/models/learn-fusion.ts';
+import { pino } from 'pino';
+import { fusionLearner, fusionLearning, isLearningDue } from '../../../src/actors/models/learn-fusion.ts';
 import { Shelf } from '../shelf.ts';
 
 const words = 'alder birch cedar dogwood elm fir ginkgo hazel ivy juniper katsura larch'.split(' ');
@@ -68,4 +69,30 @@ test('nothing is learned where the provider does not answer, or the service stop
   state.degraded = 0;
   assert.equal(await learn(model(), () => state.asked > 40), false);
   assert.equal(model().fusion, undefined);
+});
+
+test('a model that cannot be learned is asked again later and later, until it answers', async () => {
+  const { shelf, state, model } = await openShelf(true);
+  await using _ = shelf;
+  let now = 0;
+  const commit = (command: never) => shelf.temporary.commit(command);
+  const learnDue = fusionLearning({
+    ask: shelf.ask,
+    reader: shelf.reader,
+    commit: commit as never,
+    log: pino({ level: 'silent' }),
+    now: () => now,
+  });
+  state.degraded = 1;
+  const tries: number[] = [];
+  for (; now < 1_000_000; now += 30_000) {
+    const before = state.asked;
+    await learnDue(goOn);
+    if (state.asked > before) tries.push(now / 60_000);
+  }
+  assert.deepEqual(tries, [0, 1, 3, 7, 15]);
+  state.degraded = 0;
+  now = 31 * 60_000;
+  await learnDue(goOn);
+  assert.equal(model().fusion?.pages, 60);
 });
