@@ -68,6 +68,20 @@ export class ChromiumWithExtension {
     return this.context.serviceWorkers()[0] ?? (await this.context.waitForEvent('serviceworker'));
   }
 
+  /** Have the page at this address captured now; what became of it, `not found` where no tab shows it. */
+  async captureNow(url: string): Promise<string> {
+    return (await this.worker()).evaluate(async (url) => {
+      for (const { id } of await chrome.tabs.query({})) {
+        const where = { name: 'where', request: null };
+        const here = await chrome.tabs.sendMessage(id ?? 0, where).catch(() => null);
+        if (here?.url !== url) continue;
+        const answer = await chrome.tabs.sendMessage(id ?? 0, { name: 'captureNow', request: null });
+        return String(answer?.outcome);
+      }
+      return 'not found';
+    }, url);
+  }
+
   /** A page of the extension in a tab. */
   async open(path: string): Promise<Page> {
     const page = await this.context.newPage();

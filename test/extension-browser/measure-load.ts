@@ -87,20 +87,9 @@ const plain = await chromium.launchPersistentContext('', {
 });
 scope.after(() => plain.close());
 
-const worker = await browser.worker();
 let captured = 0;
 async function captureNow(url: string): Promise<void> {
-  const outcome = await worker.evaluate(async (url) => {
-    for (const { id } of await chrome.tabs.query({})) {
-      const where = { name: 'where', request: null };
-      const here = await chrome.tabs.sendMessage(id ?? 0, where).catch(() => null);
-      if (here?.url !== url) continue;
-      const answer = await chrome.tabs.sendMessage(id ?? 0, { name: 'captureNow', request: null });
-      return String(answer?.outcome);
-    }
-    return 'not found';
-  }, url);
-  if (outcome === 'queued') captured++;
+  if ((await browser.captureNow(url)) === 'queued') captured++;
 }
 
 const nothing = async () => undefined;

@@ -42,17 +42,7 @@ const began = performance.now();
 for (let load = 1; load <= loads; load++) {
   const url = `http://many.example.org/article/number-${load}`;
   await tab.goto(url);
-  const outcome = await (await browser.worker()).evaluate(async (url) => {
-    for (const { id } of await chrome.tabs.query({})) {
-      const where = { name: 'where', request: null };
-      const here = await chrome.tabs.sendMessage(id ?? 0, where).catch(() => null);
-      if (here?.url !== url) continue;
-      const answer = await chrome.tabs.sendMessage(id ?? 0, { name: 'captureNow', request: null });
-      return String(answer?.outcome);
-    }
-    return 'not found';
-  }, url);
-  if (outcome === 'queued') captured++;
+  if ((await browser.captureNow(url)) === 'queued') captured++;
   if (load % Math.ceil(loads / 10) > 0) continue;
   await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
