@@ -36,8 +36,7 @@ const scrapLength = 200;
 const scrapRatio = 4;
 /**
  * An article with less of the cleared page's running text is a part of what there is to read, as one post of a thread is, unless the page
- * says that it is an article. Chosen on
- * the seen half of `npm run bench:articles`: articles lose from .35 on, forums and shops gain up to .45.
+ * says that it is an article. Chosen on the seen half of `npm run bench:articles`: articles lose from .35 on, forums and shops gain up to .45.
  */
 const partShare = 0.25;
 /** A text that the page declares as data counts from so many characters, and where it is so many times as long as the article. */

@@ -40,7 +40,7 @@ function parseWhole(text: string): DomDocument {
   return parseHTML(`<!doctype html><html><head></head><body>${text}</body></html>`).document;
 }
 
-/** Levels; a tree that is deeper than this is refused (extract-html.ts). */
+/** Levels; a deeper tree is refused (extraction-limit.ts). */
 const deepestPlace = 512;
 
 /**
