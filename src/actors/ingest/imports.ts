@@ -241,7 +241,12 @@ export function importsService(dependencies: ImportsDependencies): StartService<
       throw new DomainError('store_unavailable', `the file cannot be kept: ${errorMessage(cause)}`, { cause });
     });
     // A sender that stands still keeps the pipeline from its end, also when it is to end.
-    await Promise.race([written, once(signal, 'abort').then(() => signal.throwIfAborted())]);
+    try {
+      await Promise.race([written, once(signal, 'abort').then(() => signal.throwIfAborted())]);
+    } finally {
+      // A file that is still being opened would be there after it was deleted.
+      if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()).destroy());
+    }
   };
   return start;
 }
