@@ -62,7 +62,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     entry: entry('work-thread'),
     name: 'work',
     threads: WORKERS,
-    lazy: true,
+    transient: true,
     maxQueue: 10_000,
     maxYoungMb: 24,
     nice: 10,

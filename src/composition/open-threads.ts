@@ -49,7 +49,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
     entry: programFile('threads/work-thread'),
     name: 'work',
     threads: workers,
-    lazy: true,
+    transient: true,
     maxQueue: maxWorkQueue,
     maxHeapMb: maxWorkHeapMb,
     maxYoungMb: maxWorkYoungMb,
@@ -65,7 +65,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
     threads: 1,
     maxQueue: maxEntityQueue,
     maxHeapMb: maxWorkHeapMb,
-    lazy: true,
+    transient: true,
     nice: 19,
     data: { wordVectors },
   });
@@ -75,7 +75,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
     threads: 1,
     maxQueue: maxClusterQueue,
     maxHeapMb: maxClusterHeapMb,
-    lazy: true,
+    transient: true,
     nice: 10,
   });
   const index = openIndexThreads({

@@ -290,7 +290,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     entry: programFile('threads/work-thread'),
     name: 'work',
     threads: cores,
-    lazy: true,
+    transient: true,
     maxQueue: 4 * batchSize,
     data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors },
   });

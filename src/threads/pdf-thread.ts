@@ -2,8 +2,8 @@
  * Thread task: the text of a PDF, by pdf.js. Run in a pool of its own, with a time limit and a heap limit. What pdf.js unpacks lies
  * outside the heap, so the arrays that it makes are counted here: a few bytes of a PDF may unpack to gigabytes.
  *
- * pdf.js is loaded at the first PDF. No code of a PDF is run (`isEvalSupported`), no font is loaded, no picture decoded, no native
- * module and no WebAssembly used, nothing fetched: character maps come from the package's own files.
+ * No code of a PDF is run (`isEvalSupported`), no font is loaded, no picture decoded, no native module and no WebAssembly used,
+ * nothing fetched: character maps come from the package's own files.
  */
 
 import { createRequire } from 'node:module';
@@ -39,14 +39,11 @@ let made = 0;
 /** pdf.js catches errors of its own arrays, too, and goes on without. */
 let isOver = false;
 const Decompression = globalThis.DecompressionStream;
-let loaded: Promise<{ pdfjs: PdfJs; root: string }> | undefined;
 
 /** Errors: those of `unreadable`. */
 export async function readPdf(pdf: PdfBytes): Promise<ExtractedPage> {
   beginTask(pdf);
   const { bytes, settings } = pdf;
-  loaded ??= loadPdfJs();
-  const { pdfjs, root } = await loaded;
   made = 0;
   isOver = false;
   const task = pdfjs.getDocument({
@@ -268,3 +265,6 @@ function asFault(error: unknown): Error {
   if (error instanceof Error && error.name === 'PasswordException') return unreadable('the PDF needs a password');
   return isOver || error instanceof RangeError ? tooLarge(unpacksTooMuch) : unreadable(broken);
 }
+
+/** With the module, not in a task: Node ends the process where a thread is ended that loads a module. */
+const { pdfjs, root } = await loadPdfJs();

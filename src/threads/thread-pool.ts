@@ -54,8 +54,8 @@ export interface ThreadPoolOptions {
   maxHeapMb?: number;
   /** Room for new objects in each thread, in MiB; by default up to 48. Less is collected more often and stays in the cache. */
   maxYoungMb?: number;
-  /** Threads are started when there is work and end after `lazyIdleMs` without: for tasks that keep no state. */
-  lazy?: boolean;
+  /** Threads end after `maxIdleMs` without work: for tasks that keep no state. */
+  transient?: boolean;
   /** Added to the threads' nice value: 10 makes indexing yield to search. With `READBACK_PRIORITIES=equal`, as in tests, none is. */
   nice?: number;
   /** For threads that call native code or keep state: no signal or time limit ends a thread, the task's result is dropped. */
@@ -63,7 +63,7 @@ export interface ThreadPoolOptions {
 }
 
 /** An importer's pauses are shorter; after it the threads' memory is given back. */
-const lazyIdleMs = 20_000;
+const maxIdleMs = 20_000;
 
 export interface RunOptions {
   signal?: AbortSignal;
@@ -115,9 +115,10 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   const piscina = new Piscina({
     filename: options.entry.href,
     name: options.name,
-    minThreads: options.lazy ? 0 : options.threads,
+    // Piscina gives work to its first threads while they load, and Node ends the process where such a thread is ended.
+    minThreads: 0,
     maxThreads: options.threads,
-    idleTimeout: options.lazy ? lazyIdleMs : Number.POSITIVE_INFINITY,
+    idleTimeout: options.transient ? maxIdleMs : Number.POSITIVE_INFINITY,
     maxQueue: options.threads, // whose threads are starting; tasks wait for `semaphore`, and more of them never come here
     stricterFIFO: true,
     atomics: 'async',
@@ -145,8 +146,17 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     if ('begun' in told) processorLimits.get(told.call)?.begin(told.begun);
     else listeners.get(told.call)?.(told.message);
   });
+  const loadedThreads = new Set<unknown>();
   let endedThreads = 0;
-  piscina.on('workerDestroy', () => endedThreads++);
+  /** Aborted, and replaced, when a thread could not load its module and there is no other: nobody takes the tasks that wait for it. */
+  let noThread = new AbortController();
+  piscina.on('workerCreate', (thread) => loadedThreads.add(thread));
+  piscina.on('workerDestroy', (thread) => {
+    endedThreads++;
+    if (loadedThreads.delete(thread) || loadedThreads.size > 0) return;
+    noThread.abort(new Error(`${options.name}: no thread could be started`));
+    noThread = new AbortController();
+  });
   let load = 0;
   // Of tasks with a signal that wait, piscina takes the last one first and does not bound how many there are; so all wait here.
   const semaphore = new Semaphore(options.threads, options.maxQueue);
@@ -173,13 +183,14 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         const stop = signals.length === 0 ? undefined : AbortSignal.any(signals);
         await semaphore.acquire(stop, owner);
         passingLimit?.begin();
-        const interrupting = stop === undefined || options.uninterrupted ? {} : { signal: stop };
+        const lacking = noThread.signal;
+        const interrupting = stop === undefined || options.uninterrupted ? lacking : AbortSignal.any([stop, lacking]);
         const moved = transfer === undefined ? {} : { transferList: transfer };
         const inThread = async () => {
           try {
             stop?.throwIfAborted();
             return await traced(`thread ${options.name}.${name}`, {}, () =>
-              piscina.run(argument, { name, ...moved, ...interrupting }),
+              unlessAborted(piscina.run(argument, { name, ...moved, signal: interrupting }), lacking),
             );
           } finally {
             semaphore.release();
@@ -217,10 +228,17 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   };
   return Object.assign(of(''), {
     of,
-    close() {
+    async close() {
       semaphore.close(new DOMException(`${options.name} is closed`, 'AbortError'));
-      return piscina.close({ force: true });
+      while (piscina.threads.length > loadedThreads.size) await threadLoadedOrEnded(piscina);
+      await piscina.close({ force: true });
     },
+  });
+}
+
+function threadLoadedOrEnded(piscina: Piscina): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ['workerCreate', 'workerDestroy']) piscina.once(event, () => resolve());
   });
 }
 

@@ -38,8 +38,8 @@ test('a store of an unknown format is refused and not touched; its own version g
     await setFormat(service.dataDir, format);
     const file = join(service.dataDir, 'store', 'data.mdb');
     const before = readFileSync(file);
-    const { code, stdout, stderr } = await service.attempt();
-    assert.equal(code, 1);
+    const { code, signal, stdout, stderr } = await service.attempt();
+    assert.deepEqual([code, signal], [1, null], stderr);
     assert.equal(stdout, '');
     const says = `the data folder has store format ${shown}, this version of readback reads format ${own}\n`;
     assert.equal(stderr, says);

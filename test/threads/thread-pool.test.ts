@@ -15,7 +15,7 @@ const open = (options: { threads?: number; maxQueue?: number; uninterrupted?: bo
 
 /** What a task waits at, and how to let it go on. */
 function gate() {
-  const closed = new Int32Array(new SharedArrayBuffer(4));
+  const closed = new Int32Array(new SharedArrayBuffer(8));
   const letGo = () => {
     Atomics.store(closed, 0, 1);
     Atomics.notify(closed, 0);
@@ -34,6 +34,40 @@ test('a pinned thread keeps its state and runs its tasks in the order given', as
   } finally {
     await pool.close();
   }
+});
+
+const openLoading = (closed: Int32Array | null) =>
+  openThreadPool<typeof import('./loading-thread.ts')>({
+    entry: new URL('./loading-thread.ts', import.meta.url),
+    name: 'loading',
+    threads: 1,
+    maxQueue: 100,
+    data: { closed },
+  });
+
+test('no thread is ended while it loads: neither by a task that is given up, nor by closing', async () => {
+  const { closed, letGo } = gate();
+  const pool = openLoading(closed);
+  const giveUp = new AbortController();
+  const given = assert.rejects(pool.run('answer', undefined, { signal: giveUp.signal }), { name: 'AbortError' });
+  await until(async () => Atomics.load(closed, 1) === 1, 'the thread loads');
+  giveUp.abort();
+  await given;
+  const order: string[] = [];
+  const closing = pool.close().then(() => order.push('closed'));
+  setImmediate(() => {
+    order.push('let go');
+    letGo();
+  });
+  await closing;
+  assert.deepEqual(order, ['let go', 'closed']);
+});
+
+test('a task whose thread cannot be loaded is refused, and the pool can be closed', async () => {
+  const pool = openLoading(null);
+  for (let tries = 0; tries < 2; tries++)
+    await assert.rejects(pool.run('answer', undefined), { message: 'loading: no thread could be started' });
+  await pool.close();
 });
 
 test('a task can tell something before it ends, each to its own caller', async () => {
@@ -307,6 +341,7 @@ test('that a thread was ended is told where one was, not where its task was only
     letGo();
     assert.equal(await kept.run('next', undefined), 41);
     assert.deepEqual(warnings, []);
+    assert.equal(await pool.run('next', undefined), 41);
     await assert.rejects(pool.run('spin', 60_000, { timeoutMs: 200 }), TaskTimeoutError);
     assert.equal(await pool.run('next', undefined), 41);
     assert.deepEqual(warnings, ['spinning: a task took too long and ended with its thread']);

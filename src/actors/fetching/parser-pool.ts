@@ -51,7 +51,7 @@ export interface ParserPool<Tasks> extends SharedParserPool<Tasks>, Pick<ThreadP
 }
 
 export function openParserPool<Tasks>(options: ParserPoolOptions): ParserPool<Tasks> {
-  const pool = openThreadPool<Tasks>({ threads: 1, lazy: true, nice: 10, ...options });
+  const pool = openThreadPool<Tasks>({ threads: 1, transient: true, nice: 10, ...options });
   const parsing = ({ run }: SharedPool<Tasks>): SharedParserPool<Tasks> => ({
     run: (name, argument, given = {}) =>
       run(name, argument, { ...options.limits, ...given }).catch((cause: unknown) => {
