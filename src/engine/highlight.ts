@@ -1,6 +1,6 @@
 /**
- * Where a passage has the words of a query, and the part of it that is worth showing first. Words are compared by their stems in the
- * languages of the library, as passages are found, corrections included. Pure; called by the searchers.
+ * Where a passage has the words of a query, and the part of it that is worth showing first. Words are compared by their stems in English and
+ * in the passage's own language, as passages are found, corrections included. Pure; called by the searchers.
  */
 import { foldAccents } from '../compute/text/fold-accents.ts';
 import { bareTerm, isBareTerm, stemIn } from '../compute/text/stemmers.ts';
@@ -31,14 +31,22 @@ const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}'’]/u;
 const clitic = /['’](?:s|re|ve|ll|d|m|t)?$/i;
 /** Stems of so many letters have the first two of their words. */
 const leastOfPairs = 4;
+/** Languages whose stems may begin otherwise than their words. */
+const prefixCutters: ReadonlySet<string> = new Set(['ar', 'ms']);
 /** UTF-16 code units; what is longer is no word. */
 const longestWord = 64;
 /** Words of a language whose stems are remembered. */
 const maxRemembered = 20_000;
 
+export interface MarkedPassage {
+  text: string;
+  /** ISO 639-1 code, '' where it is not known. */
+  language: string;
+}
+
 export interface Highlighter {
-  /** Shape: one result a text. `stems`: of the query, all languages; `languages`: of the library. */
-  mark(texts: readonly string[], stems: readonly string[], languages: readonly string[]): Marked[];
+  /** Shape: one result a passage. `stems`: of the query, in all languages. */
+  mark(passages: readonly MarkedPassage[], stems: readonly string[]): Marked[];
 }
 
 /** `stem`: the English one of a word in small letters without accents. */
@@ -59,24 +67,24 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
     return known;
   };
   return {
-    mark(texts, ofQuery, languages) {
+    mark(passages, ofQuery) {
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
       const firsts = new Set([...wanted].map((each) => firstLetter(each.charCodeAt(0))));
       const pairs = new Set([...wanted].map(firstTwo));
       const hasShort = [...wanted].some((each) => each.length < leastOfPairs);
-      const asked = ['en', ...languages.filter((language) => language !== 'en')];
       const bare = ofQuery.some(isBareTerm);
-      const cutsPrefixes = languages.includes('ar') || languages.includes('ms');
-      const isWanted = (form: string): boolean => {
-        if (wanted.has(form)) return true;
-        if (bare && wanted.has(bareTerm('vi', form) ?? '')) return true;
-        // So do their second letters, but for those of three (`dying`: `die`) and `ae` for `ä`.
-        if (!cutsPrefixes && !hasShort && form[1] !== 'e' && !pairs.has(firstTwo(form))) return false;
-        return asked.some((language) => wanted.has(stemOf(language, form)));
-      };
-      // Stems begin as their words do, but for an accent, and where prefixes are cut off.
-      const mayBegin = (unit: number) => cutsPrefixes || firsts.has(firstLetter(unit));
-      return texts.map((text) => {
+      return passages.map(({ text, language }) => {
+        const cutsPrefixes = prefixCutters.has(language);
+        const isWanted = (form: string): boolean => {
+          if (wanted.has(form)) return true;
+          if (bare && wanted.has(bareTerm('vi', form) ?? '')) return true;
+          // So do their second letters, but for those of three (`dying`: `die`) and `ae` for `ä`.
+          if (!cutsPrefixes && !hasShort && form[1] !== 'e' && !pairs.has(firstTwo(form))) return false;
+          if (wanted.has(stemOf('en', form))) return true;
+          return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
+        };
+        // Stems begin as their words do, but for an accent, and where prefixes are cut off.
+        const mayBegin = (unit: number) => cutsPrefixes || firsts.has(firstLetter(unit));
         const highlights = spansOf(text, { wanted, isWanted, mayBegin });
         return { highlights, snippet: snippetOf(text, highlights) };
       });

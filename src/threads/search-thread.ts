@@ -17,7 +17,7 @@ import {
   candidateRerankers,
 } from '../engine/rerank/rerank-candidates.ts';
 import { labelsHolding } from '../engine/words/labels-holding.ts';
-import { languagesOf } from '../engine/words/languages.ts';
+import { languageOfLabel } from '../engine/words/languages.ts';
 import { createScratch } from '../engine/words/search-segments.ts';
 import {
   createSparseSearcher,
@@ -145,15 +145,17 @@ function firstOf({ labels, cosine, wordCosine, ...rest }: CandidateScores, count
 
 /** Passages, and the stems of the query that found them. */
 export interface MarkTask {
-  texts: readonly string[];
+  passages: readonly { label: number; text: string }[];
   stems: readonly string[];
 }
 
 /** Where each passage has the query's words, and its snippet. Null as of `search`. */
-export function mark({ namespace, texts, stems }: MarkTask & InNamespace): Marked[] | null {
+export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Marked[] | null {
   return unlessNew(namespace, ({ sparse }) => {
     highlighter ??= createHighlighter(winkStemmer());
-    return highlighter.mark(texts, stems, languagesOf(sparse.snapshot()));
+    const corpus = sparse.snapshot();
+    const inLanguages = passages.map(({ label, text }) => ({ text, language: languageOfLabel(corpus, label) }));
+    return highlighter.mark(inLanguages, stems);
   });
 }
 

@@ -167,6 +167,6 @@ export class Shelf implements AsyncDisposable {
 }
 
 /** Nothing is highlighted, and the whole is the snippet. */
-function unmarked({ texts }: { texts: readonly string[] }) {
-  return texts.map((text) => ({ highlights: [], snippet: { start: 0, end: text.length } }));
+function unmarked({ passages }: { passages: readonly { text: string }[] }) {
+  return passages.map(({ text }) => ({ highlights: [], snippet: { start: 0, end: text.length } }));
 }

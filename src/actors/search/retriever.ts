@@ -2,7 +2,9 @@
  * The retriever: answers searches, one or a batch. Ranking and presenting are parts of their own (rank-query.ts,
  * present-page.ts); here they become a reply. It holds no state.
  */
+
 import { DomainError, JobError } from '../../domain/errors.ts';
+import { numberOf } from '../../domain/ids.ts';
 import type {
   PageResult,
   SearchBatchItem,
@@ -88,10 +90,12 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     stems: readonly string[],
     signal: AbortSignal | undefined,
   ): Promise<PageResult[]> => {
-    const texts = results.flatMap(({ chunks }) => chunks.map(({ text }) => text));
-    if (texts.length === 0) return results;
+    const passages = results.flatMap(({ chunks }) =>
+      chunks.map(({ chunk_id, text }) => ({ label: numberOf('chunk', chunk_id) ?? 0, text })),
+    );
+    if (passages.length === 0) return results;
     // The results stand by themselves: without marks they begin with their passages.
-    const answer = await ask('index.markPassages', { texts, stems }, { signal }).catch(() => {
+    const answer = await ask('index.markPassages', { passages, stems }, { signal }).catch(() => {
       signal?.throwIfAborted();
       return [];
     });

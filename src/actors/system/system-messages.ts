@@ -143,7 +143,10 @@ export interface InternalMessages {
   'search.rank': { request: { request: SearchRequest; model: string | null }; reply: RankedPages };
   'index.retrieve': { request: RetrieveRequest; reply: Retrieved };
   /** Where passages have the words of a query, whose stems these are, and what of each is worth showing first. */
-  'index.markPassages': { request: { texts: readonly string[]; stems: readonly string[] }; reply: readonly Marked[] };
+  'index.markPassages': {
+    request: { passages: readonly { label: number; text: string }[]; stems: readonly string[] };
+    reply: readonly Marked[];
+  };
   /** Answered when nothing that was lost is still being brought back. */
   'index.settled': { request: Record<string, never>; reply: undefined };
 }

@@ -2,10 +2,11 @@
  * The languages of passages, as the index knows them: each passage holds a term that names its own, among those of its facts, so that
  * deletions, merges and filters need nothing of their own for them. No query has such a term: words hold no control characters.
  */
+import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
 import { languages } from '../../compute/text/detect-language.ts';
 import type { CorpusSegment } from './corpus.ts';
-import type { Segment } from './segment.ts';
+import { ordinalOf, type Segment } from './segment.ts';
 
 const mark = '\u0001';
 
@@ -35,6 +36,23 @@ export function spokenLanguages(corpus: readonly CorpusSegment[]): string[] {
   const passages = all.reduce((sum, [, count]) => sum + count, 0);
   const least = Math.max(leastPassages, leastShare * passages);
   return all.filter(([, count], place) => place === 0 || count >= least).map(([language]) => language);
+}
+
+/** The language of a passage, ISO 639-1; '' where the text did not tell, and of one that is not there. */
+export function languageOfLabel(corpus: readonly CorpusSegment[], label: number): string {
+  for (const { segment } of corpus) {
+    const ordinal = ordinalOf(segment, label);
+    if (ordinal < 0) continue;
+    for (const language of countsOf(segment).keys()) if (isIn(segment, ordinal, language)) return language;
+  }
+  return '';
+}
+
+function isIn({ terms, starts, postings }: Segment, ordinal: number, language: string): boolean {
+  const term = lookupTerm(terms, languageTerm(language));
+  const list = postings.subarray(starts[term], starts[term + 1]);
+  const at = firstAtLeast(list, ordinal * 0x1_0000);
+  return at < list.length && list[at] >>> 16 === ordinal;
 }
 
 function countLanguages(corpus: readonly CorpusSegment[]): [language: string, passages: number][] {
