@@ -139,7 +139,6 @@ function placesOf(corpus: readonly CorpusSegment[], labels: Uint32Array): Candid
     let place: CandidatePlace | undefined;
     for (let part = 0; part < corpus.length; part++) {
       const { segment, deletions } = corpus[part];
-      if (segment.docs === 0 || label < segment.labels[0] || label > segment.labels[segment.docs - 1]) continue;
       const chunk = ordinalOf(segment, label);
       if (chunk < 0) continue;
       place = { part, chunk };

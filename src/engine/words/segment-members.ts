@@ -18,13 +18,13 @@ export function createMember(id: number, segment: Segment): SegmentMember {
 
 /** Whether the label is in the segment and live. */
 export function holdsLabel({ segment, deletions }: SegmentMember, label: number): boolean {
-  const ordinal = findOrdinal(segment, label);
+  const ordinal = ordinalOf(segment, label);
   return ordinal >= 0 && !isDeleted(deletions, ordinal);
 }
 
 /** Delete a label; false if the segment does not hold it live. */
 export function deleteLabel({ segment, deletions }: SegmentMember, label: number): boolean {
-  const ordinal = findOrdinal(segment, label);
+  const ordinal = ordinalOf(segment, label);
   if (ordinal < 0) return false;
   return markDeleted(deletions, ordinal, segment.lengths[ordinal], titleLengthOf(segment, ordinal));
 }
@@ -49,9 +49,4 @@ export function carryDeletions(input: SegmentMember, frozen: Deletions, merged: 
       deleteLabel(merged, input.segment.labels[ordinal]);
     }
   }
-}
-
-function findOrdinal(segment: Segment, label: number): number {
-  const { docs, labels } = segment;
-  return docs === 0 || label < labels[0] || label > labels[docs - 1] ? -1 : ordinalOf(segment, label);
 }
