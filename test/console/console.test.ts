@@ -213,6 +213,7 @@ test('a page shows its passage, and is forgotten after one plain question', { sk
   await page.locator('.passage-mark').waitFor();
   assert.match((await page.locator('.passage-mark').textContent()) ?? '', /pangolin/);
   await page.getByRole('button', { name: 'Forget…' }).click();
+  await page.getByRole('button', { name: 'Forget this page' }).waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
   await page.getByRole('button', { name: 'Forget this page' }).click();
   await page.getByText('1 page erased from the store').waitFor();
