@@ -230,32 +230,36 @@ export function openReadOnlyEnvironment(path: string): Environment {
   // A file that LMDB refuses to open for reading only ends the process.
   if (!isBegun(dataFile)) throw new OperatorError('store_format', `${dataFile} is no store, or is just being made`);
   const root = openReadOnlyRoot(path);
-  const stamp = openForReading<string | number, string>(root, 'stamp', {});
-  const format = stamp.get('format');
-  if (!isReadableFormat(format)) {
+  try {
+    const stamp = openForReading<string | number, string>(root, 'stamp', {});
+    const format = stamp.get('format');
+    if (!isReadableFormat(format)) {
+      throw new OperatorError(
+        'store_format',
+        `the store in ${path} has format ${format}, this version of readback reads format ${storeFormat}`,
+      );
+    }
+    return {
+      root,
+      dataFile,
+      storeId: String(stamp.get('store_id')),
+      format: Number(format),
+      openDatabase: (name, options) => openForReading(root, name, options),
+      position: () => positionIn(stamp.get(POSITION)),
+      putPosition: () => {
+        throw new Error('the store was opened for reading only');
+      },
+      databases: () => new Map(),
+      finish: () => {},
+      rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
+      assertInPlace: () => Promise.resolve(),
+      close: () => root.close(),
+      abandon: () => {},
+    };
+  } catch (error) {
     void root.close();
-    throw new OperatorError(
-      'store_format',
-      `the store in ${path} has format ${format}, this version of readback reads format ${storeFormat}`,
-    );
+    throw error;
   }
-  return {
-    root,
-    dataFile,
-    storeId: String(stamp.get('store_id')),
-    format: Number(format),
-    openDatabase: (name, options) => openForReading(root, name, options),
-    position: () => positionIn(stamp.get(POSITION)),
-    putPosition: () => {
-      throw new Error('the store was opened for reading only');
-    },
-    databases: () => new Map(),
-    finish: () => {},
-    rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
-    assertInPlace: () => Promise.resolve(),
-    close: () => root.close(),
-    abandon: () => {},
-  };
 }
 
 /**
