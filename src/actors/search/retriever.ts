@@ -2,7 +2,6 @@
  * The retriever: answers searches, one or a batch. Ranking and presenting are parts of their own (rank-query.ts,
  * present-page.ts); here they become a reply. It holds no state.
  */
-
 import { DomainError, JobError } from '../../domain/errors.ts';
 import { numberOf } from '../../domain/ids.ts';
 import type {
