@@ -5,8 +5,8 @@
  * lacks it, and says so.
  */
 import pLimit from 'p-limit';
-import { languageOfTag } from '../compute/text/detect-language.ts';
 import { authorText, factsText } from '../compute/text/facts-text.ts';
+import { languageOfTag } from '../compute/text/language-tags.ts';
 import type { Chunk } from '../domain/page.ts';
 import type { IndexLog } from '../engine/index-log.ts';
 import type { ChunkedText } from '../engine/prepare-page.ts';

@@ -1,5 +1,5 @@
 /** The pages of a backfill in slices: small enough that each is read from the store, embedded and stored in some tens of ms. */
-import { languageOfTag } from '../../compute/text/detect-language.ts';
+import { languageOfTag } from '../../compute/text/language-tags.ts';
 import type { Chunk } from '../../domain/page.ts';
 import type { StoreReader } from '../../store/store.ts';
 

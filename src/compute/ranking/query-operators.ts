@@ -4,7 +4,7 @@
  * called by ranking.
  */
 import type { Held, HeldByPages } from '../../domain/held.ts';
-import { languageOfTag } from '../text/detect-language.ts';
+import { languageOfTag } from '../text/language-tags.ts';
 import { normalizeDomain } from '../web/domain-match.ts';
 
 export interface QueryOperators extends HeldByPages {

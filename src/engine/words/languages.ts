@@ -4,7 +4,7 @@
  */
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { lookupTerm } from '../../compute/structures/term-table.ts';
-import { languages } from '../../compute/text/detect-language.ts';
+import { languages } from '../../compute/text/language-tags.ts';
 import type { CorpusSegment } from './corpus.ts';
 import { ordinalOf, type Segment } from './segment.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bylineOf } from '../../../src/compute/text/byline.ts';
-import { languageTag } from '../../../src/compute/text/detect-language.ts';
+import { languageTag } from '../../../src/compute/text/language-tags.ts';
 import { readMinutes } from '../../../src/compute/text/read-minutes.ts';
 
 const nothing = { author: null, published_at: null, site_name: null, declared_language: null };

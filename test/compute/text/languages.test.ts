@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { languageOfPassage, languageOfText } from '../../../src/compute/text/chunk-languages.ts';
-import { detectLanguage, languageOfTag, languages } from '../../../src/compute/text/detect-language.ts';
+import { detectLanguage } from '../../../src/compute/text/detect-language.ts';
+import { languageOfTag, languages } from '../../../src/compute/text/language-tags.ts';
 import { bareTerm, isBareTerm, stemIn } from '../../../src/compute/text/stemmers.ts';
 import { stopWordsOf } from '../../../src/compute/text/stop-words.ts';
 

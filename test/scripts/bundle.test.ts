@@ -1,0 +1,38 @@
+/** What the bundle costs in memory: V8 keeps every source that a thread loads, and whatever its packages make of themselves. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+const textOf = (file: string) => readFileSync(`${dist}${file}`, 'utf8');
+
+/** The packages that are loaded with a file of dist/, also by way of others. */
+function packagesOf(entry: string): Set<string> {
+  const files = new Set([entry]);
+  const packages = new Set<string>();
+  for (const file of files) {
+    const text = textOf(file);
+    for (const [, name] of text.matchAll(/^\/\/ node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//gm)) packages.add(name);
+    for (const [, imported] of text.matchAll(/^(?:\} from|import) "(\.[^"]+)";$/gm))
+      files.add(posix.join(posix.dirname(file), imported));
+  }
+  return packages;
+}
+
+test('what tells languages apart is loaded where passages are made, and not by the threads that always run', () => {
+  assert.ok(packagesOf('threads/work-thread.js').has('eld'), 'packages are told at all');
+  for (const entry of ['main.js', 'threads/search-thread.js', 'threads/shard-thread.js'])
+    assert.ok(!packagesOf(entry).has('eld'), entry);
+});
+
+test('every source is ASCII, so that V8 keeps it in one byte a character', () => {
+  const sources = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.js') && !/^(?:console|extension)\b/.test(name),
+  );
+  assert.ok(sources.length > 40, `only ${sources.length} files were looked at`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+  const wide = sources.filter((name) => /[^\x00-\x7f]/.test(textOf(name)));
+  assert.deepEqual(wide, []);
+});
