@@ -78,7 +78,7 @@ export function jobHandlersOf(
         reader,
         commit,
         fetch: outside.fetch,
-        readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs.readers },
+        readers: { ...textReaders(threads.extractor.readFetched), ...threads.pdfs },
         readVideo: outside.videos.read,
         episodes: episodeReader({
           fetch: outside.fetch,

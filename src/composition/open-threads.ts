@@ -1,9 +1,11 @@
 /** The threads of the host, and as each library has them: its tasks take turns with those of the others. */
 import { availableParallelism } from 'node:os';
 import type { ClusterPool } from '../actors/clusters/hand-over-pages.ts';
+import type { ContentReaders } from '../actors/fetching/content-readers.ts';
 import { type Extractor, openExtractor } from '../actors/fetching/extract-page.ts';
-import { openPdfReader, type PdfReader } from '../actors/fetching/read-pdf.ts';
+import { openPdfReader } from '../actors/fetching/read-pdf.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
+import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
 import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -17,8 +19,8 @@ export interface Threads {
   workers: number;
   index: IndexThreads;
   extractor: Extractor;
-  /** First come, first served: jobs alone ask, and a library has few of them at a time. */
-  pdfs: PdfReader;
+  pdfs: ContentReaders<ExtractedPage>;
+  /** First come, first served: the largest feed takes a fifth of a second. */
   feeds: FeedReader;
   entities: SharedPool<typeof import('../threads/entity-thread.ts')>;
   clusters: ClusterPool;
@@ -92,7 +94,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
       work: work.of(library),
       index: index.of(library),
       extractor: extractor.of(library),
-      pdfs,
+      pdfs: pdfs.of(library),
       feeds,
       entities: entities.of(library),
       clusters: clusters.of(library),

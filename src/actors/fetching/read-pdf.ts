@@ -9,16 +9,18 @@ import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { givenAway } from '../system/thread-faults.ts';
 import { type ContentReader, type ContentReaders, isPdf } from './content-readers.ts';
-import { openParserPool } from './parser-pool.ts';
+import { openParserPool, type SharedParserPool } from './parser-pool.ts';
 
-export interface PdfReader {
-  /** Errors: FetchError `no_text`, `unsupported_content`; those of ParserPool. */
-  readers: ContentReaders<ExtractedPage>;
+type Tasks = typeof import('../../threads/pdf-thread.ts');
+
+export interface PdfThread {
+  /** Readers for a library, whose PDFs take turns with those of others. Errors: FetchError `no_text`, `unsupported_content`; those of ParserPool. */
+  of(library: string): ContentReaders<ExtractedPage>;
   close(): Promise<void>;
 }
 
-export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
-  const pool = openParserPool<typeof import('../../threads/pdf-thread.ts')>({
+export function openPdfReader(settings: RepeatedLineSettings): PdfThread {
+  const pool = openParserPool<Tasks>({
     entry: programFile('threads/pdf-thread'),
     name: 'pdf',
     maxQueue: 16, // of up to `fetch.max_bytes`
@@ -31,9 +33,13 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
       tooLarge: 'the PDF takes too much memory to read',
     },
   });
+  return { of: (library) => readersOn(pool.of(library), settings), close: () => pool.close() };
+}
+
+function readersOn({ run }: SharedParserPool<Tasks>, settings: RepeatedLineSettings): ContentReaders<ExtractedPage> {
   const read: ContentReader<ExtractedPage> = async ({ bytes }, signal) => {
     if (!isPdf(bytes)) throw new FetchError('unsupported_content', 'is not a PDF, although it says so');
-    const page = await pool.run('readPdf', { bytes, settings }, { signal, transfer: givenAway(bytes) });
+    const page = await run('readPdf', { bytes, settings }, { signal, transfer: givenAway(bytes) });
     if (page.text === '') throw new FetchError('no_text', 'the PDF has no text: its pages may be pictures');
     return page;
   };
@@ -45,8 +51,5 @@ export function openPdfReader(settings: RepeatedLineSettings): PdfReader {
     };
   };
   const unnamed = Object.fromEntries(unnamedTypes.map((type) => [type, unnamedReader(type)]));
-  return {
-    readers: { 'application/pdf': read, 'application/x-pdf': read, ...unnamed },
-    close: () => pool.close(),
-  };
+  return { 'application/pdf': read, 'application/x-pdf': read, ...unnamed };
 }

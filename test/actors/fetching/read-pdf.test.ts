@@ -18,8 +18,8 @@ const reader = openPdfReader(settings);
 const unstripped = openPdfReader({ ...settings, strip_repeated_lines: false });
 after(() => Promise.all([reader.close(), unstripped.close()]));
 
-async function read(bytes: Uint8Array, { readers } = reader, type = 'application/pdf') {
-  return readers[type]({ bytes: new Uint8Array(bytes), charset: null }, new AbortController().signal);
+async function read(bytes: Uint8Array, thread = reader, type = 'application/pdf') {
+  return thread.of('library')[type]({ bytes: new Uint8Array(bytes), charset: null }, new AbortController().signal);
 }
 
 const sentence = (no: number) => `Weir number ${no} was built of willow and of stone by the millers of the`;
@@ -154,7 +154,7 @@ test('hostile PDFs end with a reason, and the next one is read', async () => {
 
 test("a reading that is aborted ends with the signal's reason, and the next one goes on", async () => {
   const abort = new AbortController();
-  const reading = reader.readers['application/pdf'](
+  const reading = reader.of('library')['application/pdf'](
     { bytes: hostilePdfs['a flate bomb'].bytes(), charset: null },
     abort.signal,
   );
