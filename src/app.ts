@@ -5,9 +5,12 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { Breakers } from './actors/system/breakers.ts';
 import { type Library, superviseLibrary } from './actors/system/library.ts';
+import type { ClusterMember } from './cluster/member.ts';
+import { clusterLibraries } from './composition/cluster-libraries.ts';
 import { type Host, type HostOptions, openHost } from './composition/open-host.ts';
 import { openLibrary } from './composition/open-library.ts';
 import { type Outside, temporaryFolder } from './composition/open-outside.ts';
+import { DomainError } from './domain/errors.ts';
 import type { Readiness } from './domain/messages.ts';
 import { libraryFolders } from './settings/library-folders.ts';
 import { openDataFolder } from './store/data-folder.ts';
@@ -15,6 +18,8 @@ import { openDataFolder } from './store/data-folder.ts';
 export interface App extends Pick<Outside, 'chat' | 'capabilities'> {
   /** What asks a library, by its name. Errors: TypeError for one that is not there. */
   askOf(name: string): Library['ask'];
+  /** Which host answers for a library: this one (null), or another's address. Errors: DomainError `store_unavailable`. */
+  placeOf(name: string): Promise<string | null>;
   /** Over all libraries that serve, their chunks counted together; where none does, what one says. Errors: where none answers, why. */
   readiness(signal: AbortSignal): Promise<Readiness>;
   /** Resolves when no library is opened again, with why the first of them is not: the process has to end. */
@@ -25,13 +30,18 @@ export interface App extends Pick<Outside, 'chat' | 'capabilities'> {
   close(): Promise<void>;
 }
 
+export interface AppOptions extends HostOptions {
+  /** This host as one of a cluster, whose libraries are opened as they are asked for. */
+  member?: ClusterMember | null;
+}
+
 /**
  * Open the host and its libraries. Without `libraries.dir` there is one, which serves when this resolves; with it they open beside what
  * comes next. Errors: those of the host and of the data folder; without `libraries.dir` also of the library's first opening.
  */
-export async function startApp(options: HostOptions): Promise<App> {
+export async function startApp({ member = null, ...options }: AppOptions): Promise<App> {
   const { settings } = options;
-  const isAlone = settings.libraries.dir === null;
+  const isAlone = settings.libraries.dir === null && member === null;
   // Of a library alone the data folder is its own, and it locks it.
   const sharedFolder = isAlone ? null : openDataFolder(settings.data_dir, randomUUID());
   let host: Host;
@@ -44,6 +54,7 @@ export async function startApp(options: HostOptions): Promise<App> {
   }
   const { metrics, outside } = host;
   const libraries = new Map<string, Library>();
+  const inCluster = member === null ? null : clusterLibraries(host, member, libraries);
   for (const [name, path] of libraryFolders(settings)) {
     const log = isAlone ? host.log : host.log.child({ library: name });
     const own = { log, metrics: metrics.ofLibrary() };
@@ -53,7 +64,7 @@ export async function startApp(options: HostOptions): Promise<App> {
   const all = [...libraries.values()];
   let closed: Promise<void> | undefined;
   const close = () => {
-    closed ??= Promise.all(all.map((library) => library.close()))
+    closed ??= (inCluster?.close() ?? Promise.all(all.map((library) => library.close())))
       .then(host.close)
       .finally(() => sharedFolder?.release());
     return closed;
@@ -70,14 +81,20 @@ export async function startApp(options: HostOptions): Promise<App> {
   return {
     askOf(name) {
       const library = libraries.get(name);
-      if (library === undefined) throw new TypeError(`there is no library ${name}`);
-      return library.ask;
+      if (library !== undefined) return library.ask;
+      if (inCluster !== null) return () => Promise.reject(notHere());
+      throw new TypeError(`there is no library ${name}`);
     },
+    placeOf: inCluster?.placeOf ?? (async () => null),
     async readiness(signal) {
-      const asked = await Promise.allSettled(all.map(({ ask }) => ask('system.readiness', {}, { signal })));
+      await member?.ping();
+      const asked = await Promise.allSettled(
+        [...libraries.values()].map(({ ask }) => ask('system.readiness', {}, { signal })),
+      );
       const answers = asked.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
       const serving = answers.filter((each) => each.store && each.trouble === null && each.activeModel !== null);
       const [first = answers[0]] = serving;
+      if (first === undefined && member !== null) return readyHost;
       if (first === undefined) throw asked.find((each) => each.status === 'rejected')?.reason;
       const sum = (of: 'indexed_chunks' | 'total_chunks') => serving.reduce((total, { index }) => total + index[of], 0);
       if (serving.length <= 1) return first;
@@ -85,10 +102,19 @@ export async function startApp(options: HostOptions): Promise<App> {
       const index = { state, indexed_chunks: sum('indexed_chunks'), total_chunks: sum('total_chunks') } as const;
       return { ...first, index };
     },
-    over: Promise.all(all.map(({ over }) => over)).then(([reason]) => reason),
+    over:
+      inCluster === null ? Promise.all(all.map(({ over }) => over)).then(([reason]) => reason) : new Promise(() => {}),
     chat: outside.chat,
     capabilities: outside.capabilities,
     breakerStates: outside.breakers.states,
     close,
   };
 }
+
+const notHere = () => new DomainError('store_unavailable', 'the library is not open here', { retryAfterS: 1 });
+
+/** Of a host of a cluster that reaches the database and serves no library at the moment. */
+const readyHost: Readiness = {
+  ...{ store: true, trouble: null, activeModel: 'each library’s own' },
+  index: { state: 'whole', indexed_chunks: 0, total_chunks: 0 },
+};

@@ -10,6 +10,7 @@ import { Access } from './access/access.ts';
 import { openAccessFile } from './access/access-file.ts';
 import { startApp } from './app.ts';
 import { openBackups } from './composition/backups.ts';
+import { joinCluster, peersOf } from './composition/join-cluster.ts';
 import { runDemo } from './demo/run-demo.ts';
 import { maxTimerMs } from './domain/durations.ts';
 import { errorMessage } from './domain/error-message.ts';
@@ -20,7 +21,7 @@ import { buildServer } from './http/server.ts';
 import { stopListening } from './http/stop-listening.ts';
 import { accessTokens } from './settings/access-tokens.ts';
 import { isGiven } from './settings/environment.ts';
-import { libraryFolders } from './settings/library-folders.ts';
+import { isClustered, libraryFolders } from './settings/library-folders.ts';
 import { readSettings, SettingsError } from './settings/read-settings.ts';
 import { secretTexts } from './settings/secrets.ts';
 import { shownSettings } from './settings/shown-settings.ts';
@@ -116,25 +117,31 @@ async function main(): Promise<void> {
           log,
         });
   try {
-    const app = await startApp({ settings, log, metrics });
-    const { tokens, generatedAt } = accessTokens({
-      configured: settings.secrets.tokens,
-      dataDir: settings.data_dir,
-      newToken: () => randomBytes(32).toString('base64url'),
-      monotonic: () => performance.now(),
-    });
+    const cluster = isClustered(settings) ? await joinCluster(settings, log) : null;
+    const app = await startApp({ settings, log, metrics, member: cluster });
+    const { tokens, generatedAt } =
+      cluster === null
+        ? accessTokens({
+            configured: settings.secrets.tokens,
+            dataDir: settings.data_dir,
+            newToken: () => randomBytes(32).toString('base64url'),
+            monotonic: () => performance.now(),
+          })
+        : { tokens: () => settings.secrets.tokens, generatedAt: null };
     const access = new Access({
       operatorTokens: tokens,
-      libraries: new Set(libraryFolders(settings).keys()),
-      file: openAccessFile(settings.data_dir, log),
+      libraries: cluster?.served ?? new Set(libraryFolders(settings).keys()),
+      file: cluster?.credentials ?? openAccessFile(settings.data_dir, log),
       log,
     });
+    cluster?.keepAccess(access);
     const backups = openBackups(settings, Date.now);
     const server = buildServer({
       ...settings,
       askOf: app.askOf,
       readiness: app.readiness,
       access,
+      peers: cluster === null ? null : peersOf(settings, cluster, app.placeOf),
       consoleDir: join(programDir, 'dist', 'console'),
       log,
       metrics,
@@ -161,6 +168,7 @@ async function main(): Promise<void> {
       await access.close();
       await backups.close();
       await app.close();
+      await cluster?.close();
       await tracing?.close();
       log.info({}, 'stopped');
       process.exit(code);
@@ -181,7 +189,7 @@ async function main(): Promise<void> {
     log.info({ url: baseUrl, ...kept, version }, 'readback is ready');
     // Whoever has never opened the console is shown where it is; later on `readback open` does so.
     const [operator] = tokens();
-    if (process.stdout.isTTY && access.isUnused && settings.libraries.dir === null)
+    if (process.stdout.isTTY && access.isUnused && settings.libraries.dir === null && cluster === null)
       process.stdout.write(`${consoleLink(access, operator.token, baseUrl)}\n`);
     void app.over.then((reason) => {
       log.fatal({ err: reason }, 'no library can be opened again: the process ends');

@@ -28,7 +28,7 @@ const mayImport: Record<string, readonly string[]> = {
   engine: [...foundations, 'files', 'threads'],
   providers: [...foundations, 'files'],
   importers: foundations,
-  cluster: [...foundations, 'store'],
+  cluster: [...foundations, 'access', 'store'],
   index: [...foundations, 'files', 'threads', 'engine', 'store'],
   commands: [...foundations, 'machines', 'store'],
   actors: [

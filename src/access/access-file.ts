@@ -43,18 +43,20 @@ const keptSession = z.strictObject({
 });
 export type KeptSession = z.infer<typeof keptSession>;
 
-const accessRecords = z.strictObject({
+export const keptRecords = z.strictObject({
   format: z.literal(1),
   tokens: z.array(keptToken),
   sessions: z.array(keptSession),
 });
-export type AccessRecords = z.infer<typeof accessRecords>;
+export type AccessRecords = z.infer<typeof keptRecords>;
 
 export interface AccessFile {
   /** What it had at the start; null where there was none. */
   records: AccessRecords | null;
   /** Errors: those of the file system. */
   save(records: AccessRecords): Promise<void>;
+  /** Have other hosts know which library a code is of, by its digest. `expiresAt`: ms since the epoch. */
+  shareCode?(library: string, digest: string, expiresAt: number): Promise<void>;
 }
 
 /**
@@ -72,7 +74,7 @@ export function openAccessFile(dataDir: string, log: { error(fields: object, mes
     throw error;
   }
   try {
-    return { records: accessRecords.parse(JSON.parse(text)), save };
+    return { records: keptRecords.parse(JSON.parse(text)), save };
   } catch {
     // Neither the parser's message, which quotes the file, nor the schema's helps.
     const kept = `${path}.damaged`;

@@ -10,8 +10,8 @@ import type { AuthToken, CodePurpose, Scope, SessionResponse, TokenResponse } fr
 import { errorMessage } from '../domain/error-message.ts';
 import { DomainError, unknownId } from '../domain/errors.ts';
 import { isoOf } from '../domain/ids.ts';
-import type { AccessFile, KeptSession, KeptToken } from './access-file.ts';
-import { type Grant, OneTimeCodes } from './one-time-codes.ts';
+import type { AccessFile, AccessRecords, KeptSession, KeptToken } from './access-file.ts';
+import { codeDigest, type Grant, OneTimeCodes } from './one-time-codes.ts';
 
 export interface Holder {
   /** Of the token, or of the session. */
@@ -57,7 +57,8 @@ interface KnownToken {
 }
 
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
-const hexOf = (secret: string): string => digestOf(secret).toString('hex');
+/** SHA-256 of a secret, hexadecimal: what is kept of it, and compared. */
+export const hexOf = (secret: string): string => digestOf(secret).toString('hex');
 const newSecret = (): string => randomBytes(32).toString('base64url');
 const newId = (prefix: string): string => `${prefix}_${randomBytes(8).toString('hex')}`;
 
@@ -130,6 +131,30 @@ export class Access {
   onRevoked(listener: () => void): () => void {
     this.#revoked.add(listener);
     return () => this.#revoked.delete(listener);
+  }
+
+  /** Take in what is kept elsewhere for a library that is served from now on. */
+  adopt(library: string, { tokens, sessions }: Pick<AccessRecords, 'tokens' | 'sessions'>): void {
+    this.drop(library);
+    this.#tokens = [...this.#tokens, ...tokens];
+    this.#sessions = [...this.#sessions, ...sessions];
+  }
+
+  /** Forget what is kept elsewhere for a library that is not served any more. */
+  drop(library: string): void {
+    this.#tokens = this.#tokens.filter((each) => each.library !== library);
+    this.#sessions = this.#sessions.filter((each) => each.library !== library);
+  }
+
+  /** As `issueCode`, and every host knows whose it is. Errors: DomainError `overloaded`; those of where that is kept. */
+  async issueSharedCode(
+    by: Holder,
+    purpose: CodePurpose,
+    wanted?: readonly Scope[],
+  ): Promise<{ code: string; expires_at: string }> {
+    const issued = this.issueCode(by, purpose, wanted);
+    await this.#options.file.shareCode?.(by.library, codeDigest(purpose, issued.code), Date.parse(issued.expires_at));
+    return issued;
   }
 
   /** Errors: DomainError `overloaded`. */

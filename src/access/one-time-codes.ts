@@ -55,7 +55,8 @@ function asIssued(typed: string): string {
   return `${plain.slice(0, 4)}-${plain.slice(4)}`;
 }
 
-const keyOf = (purpose: CodePurpose, code: string): string =>
+/** What is kept of a code. */
+export const codeDigest = (purpose: CodePurpose, code: string): string =>
   createHash('sha256')
     .update(`${purpose}\n${purpose === 'pair' ? asIssued(code) : code}`)
     .digest('base64');
@@ -83,7 +84,7 @@ export class OneTimeCodes {
     const bytes = this.#sources.randomBytes(32);
     const code = purpose === 'pair' ? typedCode(bytes) : bytes.toString('base64url');
     const expiresAt = now + lifetimeMs;
-    this.#issued.set(keyOf(purpose, code), { grant, expiresAt });
+    this.#issued.set(codeDigest(purpose, code), { grant, expiresAt });
     return { code, expiresAt };
   }
 
@@ -92,7 +93,7 @@ export class OneTimeCodes {
     const now = this.#sources.now();
     this.#dropExpired(now);
     if (purpose === 'pair') this.#refuseGuessing(now);
-    const key = keyOf(purpose, code);
+    const key = codeDigest(purpose, code);
     const found = this.#issued.get(key);
     this.#issued.delete(key);
     if (found === undefined && purpose === 'pair') this.#wrong.push(now);

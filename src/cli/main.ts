@@ -104,6 +104,9 @@ const program = createProgram({
     export: async (...given) => (await import('./commands/export.ts')).exportCommand(context(), ...given),
     backup: async (...given) => (await import('./commands/backup.ts')).backupCommand(context(), ...given),
     restore: async (...given) => (await import('./commands/backup.ts')).restoreCommand(context(), ...given),
+    cluster: async (...given) => (await import('./commands/cluster.ts')).clusterCommand(context(), ...given),
+    libraries: async () => (await import('./commands/cluster.ts')).clusterCommand(context(), 'status'),
+    library: async (...given) => (await import('./commands/cluster.ts')).libraryCommand(context(), ...given),
     newToken: async (args) => {
       // A name's entry may be the first of a library.
       const given = context({ isKnown: args.name === undefined });

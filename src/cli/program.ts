@@ -7,6 +7,7 @@ import { maxIntervalHours, type WatchKind, watchKind } from '../domain/watch.ts'
 import { formatRows } from '../importers/formats.ts';
 import { type ExitCode, exitMeanings } from './cli-error.ts';
 import type { AddArguments } from './commands/add.ts';
+import type { LibraryArguments, LibraryTask } from './commands/cluster.ts';
 import type { ExportArguments } from './commands/export.ts';
 import type { ForgetArguments } from './commands/forget.ts';
 import type { ImportArguments } from './commands/import.ts';
@@ -58,6 +59,9 @@ export interface Actions {
   backup(dir: string): Promise<ExitCode>;
   restore(dir: string, options: { replace: boolean }): Promise<ExitCode>;
   newToken(args: TokenArguments): Promise<ExitCode>;
+  cluster(what: 'migrate' | 'status'): Promise<ExitCode>;
+  libraries(): Promise<ExitCode>;
+  library(what: LibraryTask, name: string, args?: LibraryArguments): Promise<ExitCode>;
 }
 
 export interface ProgramOptions {
@@ -205,6 +209,8 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
     .addOption(new Option('--scope <scope>', 'what a named token may do').choices(['read', 'write']).default('write'))
     .action(({ name, scope }) => run(actions.newToken({ name, scope })));
 
+  addCluster(command, actions, run);
+
   for (const each of everyCommand(program)) {
     each.helpOption('--help', 'print this').configureHelp({ showGlobalOptions: true, helpWidth }).exitOverride();
   }
@@ -277,6 +283,52 @@ function addReading(command: NewCommand, actions: Actions, run: Run): void {
   );
   inside(names, 'merges', 'names that were put together as one, newest first').action(() => run(actions.merges()));
   inside(names, 'undo <merge>', 'take the latest merge of two names back').action((id) => run(actions.undoMerge(id)));
+}
+
+/** Commands for who runs libraries on PostgreSQL (docs/cluster.md). */
+function addCluster(command: NewCommand, actions: Actions, run: Run): void {
+  const cluster = command('cluster', 'libraries on PostgreSQL: the tables and who serves what').action(() =>
+    run(actions.cluster('status')),
+  );
+  cluster
+    .command('init')
+    .alias('migrate')
+    .description('make the tables, or bring them to this version')
+    .action(() => run(actions.cluster('migrate')));
+  cluster
+    .command('status')
+    .description('every library, the host that serves it, and its size')
+    .action(() => run(actions.cluster('status')));
+
+  const library = command('library', 'libraries on PostgreSQL, one by one').action(() => run(actions.libraries()));
+  const one = (nameAndArguments: string, description: string) =>
+    library.command(nameAndArguments).description(description);
+  one('list', 'as `cluster status`').action(() => run(actions.libraries()));
+  const withToken = (given: Command) =>
+    given
+      .option('--name <name>', 'of its token', 'first')
+      .addOption(new Option('--scope <scope>', 'what the token may do').choices(['read', 'write']).default('write'));
+  withToken(one('new <library>', 'a new, empty library, and a token of it')).action((name, args) =>
+    run(actions.library('new', name, args)),
+  );
+  withToken(one('token <library>', 'one more token of a library')).action((name, args) =>
+    run(actions.library('token', name, args)),
+  );
+  one('move <library>', 'take it from the host that serves it: the next that is asked serves it').action((name) =>
+    run(actions.library('move', name)),
+  );
+  one('suspend <library>', 'no host serves it').action((name) => run(actions.library('suspend', name)));
+  one('resume <library>', 'serve it again').action((name) => run(actions.library('resume', name)));
+  one('delete <library>', 'its rows and tokens go at once')
+    .option('--yes', 'do it')
+    .action((name, args) => run(actions.library('delete', name, args)));
+  one(
+    'export <library> <dir>',
+    'as it is at this moment, into a new data folder for a service without a cluster',
+  ).action((name, dir) => run(actions.library('export', name, { dir })));
+  withToken(one('import <library> <dir>', 'a new library from the data folder of a stopped service')).action(
+    (name, dir, args) => run(actions.library('import', name, { ...args, dir })),
+  );
 }
 
 interface PagesFlags {

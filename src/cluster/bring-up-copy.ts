@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { FatalError } from '../domain/errors.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
-import type { Position, StoredRow } from '../store/stored-rows.ts';
+import { KeySum, type Position, type StoredRow } from '../store/stored-rows.ts';
 import type { DatabaseLog } from './commit-log.ts';
 import type { Database } from './database.ts';
 import type { Claim, LibraryRows } from './library-rows.ts';
@@ -41,9 +41,10 @@ export async function bringUpCopy(options: BringUpOptions): Promise<void> {
     return;
   log.info({ seq: claim.seq, keys: claim.keys }, 'the library is read from PostgreSQL');
   LibraryCopy.discard(path, { index: false });
-  if (!(await take(options, everyRowOf(claim))))
-    throw new FatalError('the rows of the library in PostgreSQL are not those that its checksum is of');
+  if (!(await take(options, everyRowOf(claim)))) throw notItsSum();
 }
+
+const notItsSum = () => new FatalError('the rows of the library in PostgreSQL are not those that its checksum is of');
 
 /** Where the file stands, where that is in the library's history. */
 async function usablePosition({ path, rows, claim, newStoreId, log }: BringUpOptions): Promise<Position | null> {
@@ -72,16 +73,42 @@ async function seed({ path, claim, commits, newStoreId }: BringUpOptions): Promi
   LibraryCopy.discard(path, { index: true });
   const copy = LibraryCopy.open(path, newStoreId);
   try {
-    let position = positionOf(claim);
-    for (const rows of copy.rows(seedBytes)) {
-      position = { ...position, seq: position.seq + 1 };
-      await commits.append(rows, position);
-    }
-    commits.position = position;
-    await copy.stand(position);
+    await copy.stand(await sendRows(copy, claim, commits));
   } finally {
     await copy.close();
   }
+}
+
+/** Commit every row of a file, as the beginning of a library. Gives where it stands then. Errors: FatalError. */
+export async function sendRows(copy: LibraryCopy, claim: Claim, commits: DatabaseLog): Promise<Position> {
+  const sum = new KeySum(claim);
+  let position = positionOf(claim);
+  for (const rows of copy.rows(seedBytes)) {
+    for (const row of rows) sum.change(row, false, true);
+    position = { ...position, seq: position.seq + 1, keys: sum.keys, key_sum: sum.text };
+    await commits.append(rows, position);
+  }
+  commits.position = position;
+  return position;
+}
+
+/** Make a file of a library's rows, which somebody goes on writing meanwhile: as they are at one moment. Errors: FatalError; the database's. */
+export function copyOut(
+  name: string,
+  options: Pick<BringUpOptions, 'path' | 'database' | 'newStoreId' | 'ending' | 'log'>,
+): Promise<boolean> {
+  return options.database.inTransaction(async (query) => {
+    await query({ text: 'set transaction isolation level repeatable read, read only' });
+    const [row] = await query<Omit<Position, 'library'> & { id: number }>({
+      text: 'select id, epoch, run, seq, keys, key_sum from readback.library where name = $1',
+      values: [name],
+    });
+    if (row === undefined) return false;
+    const { id, ...rest } = row;
+    const claim = { library: String(id), ...rest };
+    if (await take({ ...options, claim, database: { query } }, everyRowOf(claim))) return true;
+    throw notItsSum();
+  });
 }
 
 type Page = (after: StoredRow & { seq: number }) => { text: string; values: unknown[] };
@@ -101,7 +128,7 @@ async function catchUp(options: BringUpOptions, from: Position): Promise<boolean
 }
 
 const everyRowOf =
-  ({ library }: Claim): Page =>
+  ({ library }: Position): Page =>
   ({ database, key }) => ({
     text: `select database, key, value, seq from readback.entry
            where library_id = $1 and (database, key) > ($2, $3) and value is not null order by database, key limit ${rowsAtOnce}`,
@@ -110,7 +137,17 @@ const everyRowOf =
 
 /** Write the rows of all pages to the file; whether it then is what the library's checksum is of. */
 async function take(
-  { path, claim, database, newStoreId, ending, log }: BringUpOptions,
+  {
+    path,
+    claim,
+    database,
+    newStoreId,
+    ending,
+    log,
+  }: Pick<BringUpOptions, 'path' | 'newStoreId' | 'ending' | 'log'> & {
+    claim: Position;
+    database: Pick<Database, 'query'>;
+  },
   page: Page,
   start: StoredRow & { seq: number } = { database: '', key: Buffer.alloc(0), value: null, seq: 0 },
 ): Promise<boolean> {
@@ -142,6 +179,6 @@ async function take(
   }
 }
 
-function positionOf({ library, epoch, run, seq, keys, key_sum }: Claim): Position {
+function positionOf({ library, epoch, run, seq, keys, key_sum }: Position): Position {
   return { library, epoch, run, seq, keys, key_sum };
 }

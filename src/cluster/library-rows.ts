@@ -11,6 +11,14 @@ export interface Claim extends Position {
   kept_from: number;
 }
 
+/** Who serves a library now. */
+export interface OwnerRow {
+  state: 'active' | 'suspended';
+  /** Null where nobody does. */
+  address: string | null;
+  isOwn: boolean;
+}
+
 /** What a host says of itself. */
 export interface HostName {
   id: string;
@@ -56,6 +64,22 @@ export class LibraryRows {
     if (row === undefined) return null;
     const { id, ...rest } = row;
     return { library: String(id), ...rest };
+  }
+
+  async ownerOf(name: string): Promise<OwnerRow | null> {
+    const [row] = await this.#database.query<{
+      state: OwnerRow['state'];
+      owner: string | null;
+      address: string | null;
+    }>({
+      name: 'owner',
+      text: `select state, case when lease_until > clock_timestamp() then owner end as owner,
+                    case when lease_until > clock_timestamp() then address end as address
+             from readback.library where name = $1`,
+      values: [name],
+    });
+    if (row === undefined) return null;
+    return { state: row.state, address: row.address, isOwn: row.owner === this.#host.id };
   }
 
   /** Renew the leases of these libraries; gives those that are still this host's. */

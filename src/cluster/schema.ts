@@ -50,6 +50,15 @@ const migrations: readonly string[] = [
    create index entry_deleted on readback.entry (library_id, seq) where value is null;
    create table readback.schema_version (version int not null);
    insert into readback.schema_version values (0);`,
+  // Digests of tokens, sessions and one-time codes: any host finds the library of a request by them.
+  `create table readback.credential (
+     digest text primary key,
+     library_id bigint not null references readback.library on delete cascade,
+     kind text not null check (kind in ('token', 'session', 'code')),
+     record jsonb,
+     expires_at timestamptz
+   );
+   create index credential_library on readback.credential (library_id);`,
 ];
 
 /** Of the tables that this version reads. */

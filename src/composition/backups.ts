@@ -14,7 +14,7 @@ import { isoOf } from '../domain/ids.ts';
 import { isSource, programFile } from '../files/program-files.ts';
 import type { BackupMaker } from '../http/http-app.ts';
 import { runProgram } from '../providers/run-program.ts';
-import { libraryFolders } from '../settings/library-folders.ts';
+import { isClustered, libraryFolders } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { readBackup } from '../store/backup.ts';
 
@@ -54,6 +54,8 @@ export function openBackups(settings: Settings, now: () => number): Backups {
 
   return {
     async make(library) {
+      if (isClustered(settings))
+        throw new DomainError('conflict', 'libraries on PostgreSQL are backed up as its database is (docs/cluster.md)');
       if (making.has(library)) throw new DomainError('conflict', 'a backup is being made already');
       const made = run(library).finally(() => making.delete(library));
       making.set(library, made);

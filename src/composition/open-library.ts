@@ -6,9 +6,12 @@ import type { Logger } from 'pino';
 import { CommitFeed } from '../actors/system/commit-feed.ts';
 import type { OpenedLibrary } from '../actors/system/library.ts';
 import { startServices } from '../actors/system/services.ts';
+import type { HeldLibrary } from '../cluster/member.ts';
+import { DomainError, isOperatorError } from '../domain/errors.ts';
 import { clearInterruptedRestore } from '../store/backup.ts';
 import { openDataFolder } from '../store/data-folder.ts';
 import { replaceAbandoned } from '../store/environment.ts';
+import { LibraryCopy } from '../store/library-copy.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
 import { Store } from '../store/store.ts';
@@ -26,13 +29,15 @@ export interface OpenLibraryOptions {
   again: boolean;
   /** Aborted when the library is to be closed: opening gives up. */
   ending: AbortSignal;
+  /** Takes the library, where it is one of a cluster. Errors: ServedElsewhereError; the database's. */
+  hold?: () => Promise<HeldLibrary>;
 }
 
 /** Errors: those of the folder and the store (OperatorError above all), and of any service at its start; nothing is left open then. */
 export async function openLibrary(
   path: string,
   host: Host,
-  { log, metrics, again, ending }: OpenLibraryOptions,
+  { log, metrics, again, ending, hold }: OpenLibraryOptions,
 ): Promise<OpenedLibrary> {
   const { settings, now } = host;
   const opened: (() => unknown)[] = [];
@@ -51,7 +56,9 @@ export async function openLibrary(
   };
   try {
     ending.throwIfAborted();
-    if (again && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
+    const held = (await hold?.()) ?? null;
+    if (held !== null) opened.push(held.release);
+    if (again && held === null && !existsSync(join(path, 'store'))) throw new Error(`${path} has no store any more`);
     const folder = openDataFolder(path, randomUUID());
     opened.push(() => folder.release());
     clearInterruptedRestore(path);
@@ -60,8 +67,13 @@ export async function openLibrary(
     const store = await host.opening(async () => {
       ending.throwIfAborted();
       requireRoomToOpen(path);
-      await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
-      return Store.open(path, randomUUID, { isFolderLost: folder.isLost, say: (line) => log.info(line) });
+      if (held === null) await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
+      else await bringUp(path, held, { ending, log });
+      return Store.open(path, randomUUID, {
+        isFolderLost: folder.isLost,
+        say: (line) => log.info(line),
+        log: held?.commits ?? null,
+      });
     });
     opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
@@ -70,9 +82,29 @@ export async function openLibrary(
     const parts = { ...host, log, metrics, threads, path, store, feed: new CommitFeed() };
     const services = await startServices(servicesOf(parts), { ending, log });
     opened.push(services.stop);
-    return { ask: services.ask, broken: services.crashed, close };
+    if (held === null) return { ask: services.ask, broken: services.crashed, close };
+    const { lease } = held;
+    const ask: typeof services.ask = (name, request, options) =>
+      lease.isHeld ? services.ask(name, request, options) : Promise.reject(notHeld());
+    return { ask, broken: Promise.race([services.crashed, lease.lost]), close };
   } catch (error) {
     await close().catch(() => {}); // why it cannot be opened says more
     throw error;
   }
+}
+
+const notHeld = () => new DomainError('store_unavailable', 'the lease of the library has ended', { retryAfterS: 1 });
+
+/** The copy as the library is; one that is damaged is thrown away. */
+async function bringUp(
+  path: string,
+  held: HeldLibrary,
+  { ending, log }: Pick<OpenLibraryOptions, 'ending' | 'log'>,
+): Promise<void> {
+  await proveStore(path, { beside: false, wasUsed: false }).catch((error) => {
+    if (!isOperatorError(error, 'store_damaged')) throw error;
+    log.warn({ err: error }, 'the copy of the library is damaged and made again');
+    LibraryCopy.discard(path, { index: true });
+  });
+  await held.bringUp(path, randomUUID, ending);
 }

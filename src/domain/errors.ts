@@ -44,6 +44,13 @@ export class FatalError extends Error {
   }
 }
 
+/** Another host of the cluster serves the library, or nobody may: it is not opened here. */
+export class ServedElsewhereError extends FatalError {
+  constructor() {
+    super('another host serves the library, or it is suspended', { isFinal: true });
+  }
+}
+
 export type OperatorCode =
   | 'data_folder'
   | 'disk_full'
@@ -54,7 +61,8 @@ export type OperatorCode =
   | 'backup'
   | 'word_vectors'
   | 'entity_capability'
-  | 'listen';
+  | 'listen'
+  | 'cluster';
 
 /** What the person who runs the service has to mend; the message is a line for them. No bug, and another try does not help. */
 export class OperatorError extends Error {

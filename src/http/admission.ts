@@ -3,6 +3,7 @@
  * that one may do (403), and whether there is such a route (404, told only to those who may ask). It also makes sure that every route says
  * who may call it.
  */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../access/access.ts';
 import { allowOrigin } from './cors.ts';
@@ -10,6 +11,7 @@ import { presentedBy } from './credentials.ts';
 import { unauthenticated } from './errors.ts';
 import { type GuardSettings, hostGuard } from './host-guard.ts';
 import type { RouteEntry } from './http-app.ts';
+import { isPassedOn, type Peers, passOnToOwners } from './pass-on.ts';
 
 /** A body up to this is read and dropped, so that the connection can go on; above, the connection is closed. */
 const droppedBodyBytes = 64 * 1024;
@@ -24,8 +26,10 @@ function refuse(request: FastifyRequest, reply: FastifyReply, status: number, bo
 /** The check of one request: null lets it pass, else it has been answered. */
 export type Admit = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 
-function admission(settings: GuardSettings, access: Access): Admit {
-  const foreign = hostGuard(settings);
+function admission(settings: GuardSettings, access: Access, peers: Peers | null): Admit {
+  const guard = hostGuard(settings);
+  // The host that passes a request on has looked at where it comes from.
+  const foreign = (raw: IncomingMessage) => (peers !== null && isPassedOn(raw, peers) ? null : guard(raw));
   return (request, reply) => {
     const objection = foreign(request.raw);
     if (objection !== null) return refuse(request, reply, 403, { detail: objection });
@@ -43,8 +47,12 @@ function admission(settings: GuardSettings, access: Access): Admit {
 }
 
 /** Install the checks, before any route is registered. Returns the check for requests that never reach the router. */
-export function admitOnly(app: FastifyInstance, settings: GuardSettings, access: Access): Admit {
-  const admit = admission(settings, access);
+export function admitOnly(
+  app: FastifyInstance,
+  settings: GuardSettings,
+  { access, peers }: { access: Access; peers: Peers | null },
+): Admit {
+  const admit = admission(settings, access, peers);
   const table: RouteEntry[] = [];
   app.decorate('routeTable', table);
   app.decorateRequest('holder', null);
@@ -52,6 +60,7 @@ export function admitOnly(app: FastifyInstance, settings: GuardSettings, access:
     if (config?.scope === undefined) throw new TypeError(`route ${String(method)} ${url} does not say who may call it`);
     for (const each of [method].flat()) table.push({ method: each, url, scope: config.scope });
   });
+  if (peers !== null) passOnToOwners(app, { access, peers, isForeign: hostGuard(settings) });
   app.addHook('onRequest', async (request, reply) => admit(request, reply) ?? undefined);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'no such route' }));
   return admit;

@@ -19,23 +19,42 @@ export function headerValues({ rawHeaders }: IncomingMessage, name: string): str
   return values;
 }
 
-/** Who sends the request; null for nobody known. An Authorization header goes before any cookie; two are a contradiction, not a choice. */
-export function presentedBy(request: IncomingMessage, access: Access): Holder | null {
-  const sent = headerValues(request, 'authorization');
-  if (sent.length === 0) return sessionOf(request, access);
-  const token = sent.length > 1 ? undefined : /^bearer +(\S.*)$/i.exec(sent[0])?.[1];
-  return token === undefined ? null : access.holderOfToken(token);
+/** A token or a session's value. */
+interface Presented {
+  kind: Holder['kind'];
+  secret: string;
 }
 
+/** What the request presents; null for nothing that counts. An Authorization header goes before any cookie; two are a contradiction, not a choice. */
+export function presentedIn(request: IncomingMessage): Presented | null {
+  const sent = headerValues(request, 'authorization');
+  if (sent.length === 0) return sessionIn(request);
+  const secret = sent.length > 1 ? undefined : /^bearer +(\S.*)$/i.exec(sent[0])?.[1];
+  return secret === undefined ? null : { kind: 'token', secret };
+}
+
+/** Who sends the request; null for nobody known. */
+export const presentedBy = (request: IncomingMessage, access: Access): Holder | null =>
+  holderWith(presentedIn(request), access);
+
 /** The session of the request's cookie, where it comes from the console's own page. */
-export function sessionOf(request: IncomingMessage, access: Access): Holder | null {
+export const sessionOf = (request: IncomingMessage, access: Access): Holder | null =>
+  holderWith(sessionIn(request), access);
+
+function holderWith(presented: Presented | null, access: Access): Holder | null {
+  if (presented === null) return null;
+  const { kind, secret } = presented;
+  return kind === 'token' ? access.holderOfToken(secret) : access.holderOfSession(secret);
+}
+
+function sessionIn(request: IncomingMessage): Presented | null {
   const [cookies, ...others] = headerValues(request, 'cookie');
   if (cookies === undefined || others.length > 0 || !isOwnPage(request)) return null;
   const name = nameFor(request);
   // Which of two is the service's own cannot be told.
   if (cookies.split(';').filter((each) => each.trimStart().startsWith(`${name}=`)).length > 1) return null;
   const secret = parseCookie(cookies)[name];
-  return secret === undefined ? null : access.holderOfSession(secret);
+  return secret === undefined ? null : { kind: 'session', secret };
 }
 
 /** Headers of which browsers let no page say something else than is true. */

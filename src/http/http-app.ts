@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Access, Holder } from '../access/access.ts';
-import type { RouteScope } from '../domain/access.ts';
+import type { CodePurpose, RouteScope } from '../domain/access.ts';
 import type { BackupListResponse, BackupResponse } from '../domain/backup.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
 import type { Ask, Readiness } from '../domain/messages.ts';
@@ -20,6 +20,8 @@ declare module 'fastify' {
     namesCauseInWords?: boolean;
     /** The body is a file, which is handed on as it comes and never held. */
     takesFile?: boolean;
+    /** The body has the code or token that says which library the request is for. */
+    takesCredential?: CodePurpose;
   }
   interface FastifyRequest {
     /** Set once token or session is known; null on public routes. */

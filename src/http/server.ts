@@ -24,6 +24,7 @@ import { acceptJsonOnly, bodyLimit } from './json-body.ts';
 import { readBeforeTimeouts, unlessArrived } from './late-requests.ts';
 import { LoopShare, shareLoop } from './loop-share.ts';
 import { describeRoutes } from './openapi.ts';
+import type { Peers } from './pass-on.ts';
 import { checkAgainst } from './request-invalid.ts';
 import { boundAhead } from './requests-ahead.ts';
 import { adminRoutes } from './routes/admin.ts';
@@ -55,6 +56,8 @@ export interface ServerOptions extends GuardSettings {
   askOf: (name: string) => Ask;
   readiness: RouteContext['readiness'];
   access: Access;
+  /** The other hosts of a cluster. */
+  peers?: Peers | null;
   /** Folder of the console's files; there need be none. */
   consoleDir: string;
   log: FastifyBaseLogger;
@@ -145,7 +148,7 @@ export function buildServer(options: ServerOptions): HttpApp {
   app.setErrorHandler(answerError);
 
   traceRequests(app);
-  admit = admitOnly(app, options, options.access);
+  admit = admitOnly(app, options, { access: options.access, peers: options.peers ?? null });
   const share = new LoopShare();
   shareLoop(app, share);
   boundBodies(app, options.bounds?.bodies);

@@ -130,6 +130,30 @@ export const cluster = z.object({
   keep_days: aboveZero(90, 'Days that finished runs are kept.'),
 });
 
+/** The same group: hosts that share their libraries by way of PostgreSQL. */
+export const hosts = {
+  database_url: z
+    .string()
+    .refine((value) => URL.canParse(value) && /^postgres(?:ql)?:$/.test(new URL(value).protocol))
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'Address of PostgreSQL, where all libraries are then kept and any host serves them (docs/cluster.md).',
+      secret: true,
+      rule: 'a postgresql address',
+    }),
+  address: addressOrNone('Address at which the other hosts of the cluster reach this one.'),
+  secret: z.string().min(16).nullable().default(null).meta({
+    description: 'What hosts of a cluster show each other: the same for all of them.',
+    secret: true,
+    rule: 'at least 16 characters',
+  }),
+  lease_s: z.number().min(2).max(600).default(10).meta({
+    description: 'Seconds after which another host may take a library over from one that is not heard of.',
+  }),
+};
+
 export const llm = z.object({
   base_url: addressOrNone('Address of a compatible chat endpoint, for labels of clusters.'),
   api_key: secretOrNone('Key for it.'),

@@ -4,8 +4,22 @@ import { defaultLibrary } from '../domain/access.ts';
 import { variableName } from './environment.ts';
 import { type Settings, SettingsError } from './read-settings.ts';
 
-/** Folders by the names of the libraries that tokens are of; with nothing configured the data folder is the one library's. */
-export function libraryFolders({ data_dir, libraries: { dir }, secrets: { tokens } }: Settings): Map<string, string> {
+/** Whether libraries are kept in PostgreSQL: which there are is known there only. */
+export const isClustered = ({ secrets: { cluster } }: Settings): boolean => cluster.database_url !== null;
+
+/** Folder of the copy of a library that is kept in PostgreSQL. */
+export const copyFolder = ({ data_dir }: Settings, library: string): string => join(data_dir, 'libraries', library);
+
+/**
+ * Folders by the names of the libraries that tokens are of; with nothing configured the data folder is the one library's. None in a cluster.
+ */
+export function libraryFolders(settings: Settings): Map<string, string> {
+  const {
+    data_dir,
+    libraries: { dir },
+    secrets: { tokens },
+  } = settings;
+  if (isClustered(settings)) return new Map();
   if (dir === null) return new Map([[defaultLibrary, data_dir]]);
   return new Map(tokens.map(({ library }) => [library, join(dir, library)]));
 }
@@ -15,7 +29,9 @@ export function libraryFolders({ data_dir, libraries: { dir }, secrets: { tokens
  * Errors: SettingsError for one that is not there, or where none of several is named.
  */
 export function settingsOfLibrary(settings: Settings, name: string | undefined): Settings {
-  const folders = libraryFolders(settings);
+  const folders = isClustered(settings)
+    ? new Map([[name ?? defaultLibrary, copyFolder(settings, name ?? defaultLibrary)]])
+    : libraryFolders(settings);
   const [only = defaultLibrary] = folders.size === 1 ? folders.keys() : [];
   const chosen = name ?? only;
   const path = folders.get(chosen);

@@ -83,6 +83,7 @@ interface Conflict {
 
 function crossChecks(settings: DeclaredSettings): Conflict[] {
   const conflicts: Conflict[] = [];
+  const { database_url } = settings.cluster;
   const { auth_token, auth_tokens, chunking, data_dir, embedder, libraries, reranker, providers } = settings;
   const reachable = (baseUrl: string | null, name: string | null): boolean =>
     baseUrl !== null || (name !== null && Object.hasOwn(providers, name) && providers[name]?.base_url !== null);
@@ -133,9 +134,13 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${data}=${data_dir}: must not be ${dir}, nor a folder in it, which is a library's`;
     conflicts.push({ about: [data, dir], problem });
   }
-  if (libraries.dir === null && elsewhere !== undefined) {
+  if (libraries.dir === null && database_url === null && elsewhere !== undefined) {
     const problem = `${tokens}: the token ${elsewhere.name} is of the library ${elsewhere.library}: set ${dir}, or name none`;
     conflicts.push({ about: [tokens, dir], problem });
+  }
+  if (database_url !== null && libraries.dir !== null) {
+    const problem = `${dir}=${libraries.dir}: must not be set where ${variableName(['cluster', 'database_url'])} is, which names the libraries`;
+    conflicts.push({ about: [dir], problem });
   }
   if (reranker.kind === 'api' && !reachable(reranker.base_url, reranker.provider)) {
     const own = variableName(['reranker', 'base_url']);

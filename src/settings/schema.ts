@@ -12,7 +12,7 @@ export const settingsSchema = z.object({
   backup: service.backup,
   canonicalize: indexing.canonicalize,
   chunking: indexing.chunking,
-  cluster: indexing.cluster,
+  cluster: indexing.cluster.extend(indexing.hosts),
   embedder: indexing.embedder,
   entity: indexing.entity,
   events: service.events,

@@ -22,6 +22,8 @@ export interface Secrets {
   /** `user:password` of the collector's address. */
   otlp: Credentials;
   providers: Record<string, Credentials>;
+  /** Of the database that libraries are kept in, and between hosts. */
+  cluster: { database_url: string | null; secret: string | null };
 }
 
 interface Endpoint {
@@ -50,6 +52,7 @@ function splitEndpoint<Group extends Endpoint>(
 /** Settings without secrets, and the secrets. */
 export function separateSecrets(declared: DeclaredSettings) {
   const { auth_token, auth_tokens, ...rest } = declared;
+  const { database_url, secret, ...cluster } = declared.cluster;
   const embedder = splitEndpoint(declared.embedder);
   const reranker = splitEndpoint(declared.reranker);
   const transcribe = splitEndpoint(declared.transcribe);
@@ -68,9 +71,11 @@ export function separateSecrets(declared: DeclaredSettings) {
     llm: llm.credentials,
     otlp: { api_key: null, userinfo: otlp.userinfo },
     providers: Object.fromEntries(providers.map(([name, each]) => [name, each.credentials])),
+    cluster: { database_url, secret },
   };
   return {
     ...rest,
+    cluster,
     embedder: embedder.plain,
     reranker: reranker.plain,
     transcribe: transcribe.plain,
@@ -83,10 +88,11 @@ export function separateSecrets(declared: DeclaredSettings) {
 
 /** Every secret as a text that no log line may contain. */
 export function secretTexts(secrets: Secrets): string[] {
-  const { tokens, providers, ...endpoints } = secrets;
+  const { tokens, providers, cluster, ...endpoints } = secrets;
   const credentials = [...Object.values(endpoints), ...Object.values(providers)];
   return [
     ...tokens.map(({ token }) => token),
     ...credentials.flatMap(({ api_key, userinfo }) => [api_key, userinfo]),
+    ...Object.values(cluster),
   ].filter((text) => text !== null);
 }

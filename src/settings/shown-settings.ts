@@ -38,6 +38,9 @@ export function shownSettings({ secrets, ...settings }: Settings, library: strin
   for (const group of ['embedder', 'reranker', 'transcribe', 'llm'] as const) {
     shown[group] = { ...shown[group], api_key: keyOf(secrets[group]) };
   }
+  const hidden = (secret: string | null) => (secret === null ? null : redacted);
+  const { database_url, secret } = secrets.cluster;
+  shown.cluster = { ...shown.cluster, database_url: hidden(database_url), secret: hidden(secret) };
   const providers = Object.entries(shown.providers).map(([name, group]) => [
     name,
     { ...(group as object), api_key: keyOf(secrets.providers[name]) },

@@ -78,7 +78,8 @@ export class Postgres {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that nobody has now. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const address = server.address();

@@ -39,6 +39,8 @@ test('an empty environment gives the defaults of the contract', () => {
       leiden_resolution: 1,
       cron: null,
       keep_days: 90,
+      address: null,
+      lease_s: 10,
     },
     embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000, prices: {} },
     entity: { enabled: true, cosine_threshold: 0.85, edit_distance_threshold: 0.15 },
@@ -113,6 +115,7 @@ test('an empty environment gives the defaults of the contract', () => {
     llm: none,
     otlp: none,
     providers: {},
+    cluster: { database_url: null, secret: null },
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { type ActorOptions, type AnyActorLogic, createActor, fromPromise, type StateValueFrom, waitFor } from 'xstate';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, ServedElsewhereError } from '../../domain/errors.ts';
 import { libraryMachine, type Opened } from '../../machines/library.ts';
 import type { SystemAsk } from './system-messages.ts';
 
@@ -67,7 +67,9 @@ export function superviseLibrary({ open, log, isAlone, clock }: LibraryOptions):
     // Who opens the only one is told by `opened`.
     if (value === 'failed' && (wasOpen || !isAlone))
       log.error({ err: context.reason, failures: context.failures }, 'the library is not open');
-    if (value === 'over' && !isAlone)
+    if (value === 'over' && context.reason instanceof ServedElsewhereError)
+      log.info({}, 'the library is not served here any more');
+    else if (value === 'over' && !isAlone)
       log.error({ err: context.reason }, 'the library is not opened again before the next start');
     if (value === 'serving' && context.failures > 0) log.warn({}, 'the library is open again');
   });

@@ -26,7 +26,7 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
     },
     async (request, reply) => {
       const { purpose, scopes } = request.body;
-      const issued = known.issueCode(holderOf(request), purpose, scopes);
+      const issued = await known.issueSharedCode(holderOf(request), purpose, scopes);
       const scheme = cameByHttps(request.raw) ? 'https' : 'http';
       const url = purpose === 'session' ? `${scheme}://${request.headers.host}/#code=${issued.code}` : null;
       return reply.code(201).send({ ...issued, purpose, url });
@@ -37,7 +37,7 @@ export const sessionRoutes: RouteGroup = (app, { access: known }) => {
     '/v1/sessions',
     {
       bodyLimit: strangersBodyLimit,
-      config: { scope: 'public' },
+      config: { scope: 'public', takesCredential: 'session' },
       schema: {
         operationId: 'create_session',
         summary: 'Sign a browser in, with a one-time code or a token',

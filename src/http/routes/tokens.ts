@@ -65,7 +65,7 @@ export const tokenRoutes: RouteGroup = (app, { access: known }) => {
     '/v1/pair',
     {
       bodyLimit: strangersBodyLimit,
-      config: { scope: 'public' },
+      config: { scope: 'public', takesCredential: 'pair' },
       schema: {
         operationId: 'pair',
         summary: 'A token of its own for who has a pairing code',

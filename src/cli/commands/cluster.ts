@@ -1,0 +1,180 @@
+/** `readback cluster` and `readback library`: for who runs libraries on PostgreSQL. They speak to the database, not to a service. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  deleteLibrary,
+  listLibraries,
+  newLibrary,
+  newToken,
+  releaseLibrary,
+  setState,
+} from '../../cluster/administration.ts';
+import { copyOut, sendRows } from '../../cluster/bring-up-copy.ts';
+import { type Database, openDatabase } from '../../cluster/database.ts';
+import { ClusterMember } from '../../cluster/member.ts';
+import { migrateSchema, requireSchema, schemaVersion } from '../../cluster/schema.ts';
+import { libraryName, type Scope } from '../../domain/access.ts';
+import { openDataFolder } from '../../store/data-folder.ts';
+import { storeFormat } from '../../store/environment.ts';
+import { LibraryCopy } from '../../store/library-copy.ts';
+import { proveStore } from '../../store/look-apart.ts';
+import { Store } from '../../store/store.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import type { Context } from '../context.ts';
+import { bytesText, table } from '../terminal.ts';
+
+export type LibraryTask = 'new' | 'token' | 'move' | 'suspend' | 'resume' | 'delete' | 'export' | 'import';
+
+export interface LibraryArguments {
+  /** Of a token. */
+  name?: string;
+  scope?: Scope;
+  dir?: string;
+  yes?: boolean;
+}
+
+/** Of one query, ms. */
+const timeoutMs = 60_000;
+
+export function clusterCommand(context: Context, what: 'migrate' | 'status'): Promise<ExitCode> {
+  const { terminal, json } = context;
+  return withDatabase(context, async (database) => {
+    if (what === 'migrate') {
+      const before = await migrateSchema(database);
+      if (json) terminal.json({ version: schemaVersion, before });
+      else if (before === schemaVersion) terminal.say(`the tables are of version ${schemaVersion} already`);
+      else terminal.say(`the tables are of version ${schemaVersion} now`);
+      return exitCodes.done;
+    }
+    await requireSchema(database);
+    const libraries = await listLibraries(database);
+    if (json) terminal.json({ libraries });
+    else
+      for (const line of table([
+        ['library', 'state', 'commits', 'size', 'served by'],
+        ...libraries.map(({ name, state, seq, bytes, address }) => [
+          ...[name, state, String(seq), bytesText(bytes)],
+          address ?? '-',
+        ]),
+      ]))
+        terminal.say(line);
+    return exitCodes.done;
+  });
+}
+
+export function libraryCommand(
+  context: Context,
+  task: LibraryTask,
+  library: string,
+  args: LibraryArguments = {},
+): Promise<ExitCode> {
+  const { terminal, json, now } = context;
+  if (!libraryName.safeParse(library).success)
+    throw new CliError(exitCodes.misuse, `${library}: a name has a to z, 0 to 9, ., _ and - only`);
+  const { name = 'first', scope = 'write' } = args;
+  return withDatabase(context, async (database) => {
+    await requireSchema(database);
+    const tellToken = async () => {
+      const token = await newToken(database, { library, name, scopes: [scope], now: now() });
+      if (json) terminal.json({ library, name, token });
+      else terminal.say(token);
+      terminal.note(`a token of ${library}, shown this once`);
+    };
+    if (task === 'new') {
+      await newLibrary(database, library);
+      await tellToken();
+    } else if (task === 'token') await tellToken();
+    else if (task === 'import') {
+      await importFolder(context, database, library, dirOf(args));
+      await tellToken();
+    } else {
+      if (task === 'delete' && args.yes !== true)
+        throw new CliError(exitCodes.misuse, `${library} and all that is in it would be gone: say --yes`);
+      await tasks[task](context, database, library, args);
+      if (json) terminal.json({ library, done: task });
+      else terminal.say(`${library}: ${task} is done`);
+    }
+    return exitCodes.done;
+  });
+}
+
+type Task = (context: Context, database: Database, library: string, args: LibraryArguments) => Promise<void>;
+
+const tasks: Record<'move' | 'suspend' | 'resume' | 'delete' | 'export', Task> = {
+  move: (_, database, library) => releaseLibrary(database, library),
+  suspend: (_, database, library) => setState(database, library, 'suspended'),
+  resume: (_, database, library) => setState(database, library, 'active'),
+  delete: (_, database, library) => deleteLibrary(database, library),
+  export: (context, database, library, args) => exportFolder(context, database, library, dirOf(args)),
+};
+
+const dirOf = ({ dir = '' }: LibraryArguments): string => resolve(dir);
+
+async function exportFolder(context: Context, database: Database, library: string, path: string): Promise<void> {
+  if (existsSync(path) && readdirSync(path).length > 0)
+    throw new CliError(exitCodes.misuse, `${path} is there already, and not empty`);
+  const folder = openDataFolder(path, context.newId());
+  try {
+    const { newId: newStoreId, signal: ending } = context;
+    const found = await copyOut(library, { path, database, newStoreId, ending, log: logOf(context) });
+    if (!found) throw new CliError(exitCodes.misuse, `there is no library ${library}`);
+    // Opened on its own it is no copy any more.
+    await (await Store.open(path, newStoreId)).close();
+  } finally {
+    folder.release();
+  }
+}
+
+async function importFolder(context: Context, database: Database, library: string, path: string): Promise<void> {
+  const { newId: newStoreId, monotonic, settings } = context;
+  if (!existsSync(join(path, 'store', 'data.mdb')))
+    throw new CliError(exitCodes.misuse, `${path} is no data folder: it has no store`);
+  const folder = openDataFolder(path, newStoreId());
+  try {
+    await proveStore(path, { beside: false, wasUsed: true });
+    await (await Store.open(path, newStoreId)).close(); // of the newest format
+    const member = await ClusterMember.open({
+      ...{ url: urlOf(context), address: 'http://none', leaseS: settings.cluster.lease_s, format: storeFormat },
+      ...{ monotonic, log: logOf(context) },
+    });
+    try {
+      await newLibrary(database, library);
+      const held = await member.claim(library);
+      if (held === null) throw new CliError(exitCodes.failed, `another host has taken ${library}`);
+      const copy = LibraryCopy.open(path, newStoreId);
+      try {
+        await sendRows(copy, held.claim, held.commits);
+      } catch (error) {
+        await deleteLibrary(database, library);
+        throw error;
+      } finally {
+        await copy.close();
+        await held.release();
+      }
+    } finally {
+      await member.close();
+    }
+  } finally {
+    folder.release();
+  }
+}
+
+const logOf = ({ terminal }: Context) => ({
+  info: (_: object, message: string) => terminal.note(message),
+  warn: (_: object, message: string) => terminal.note(message),
+});
+
+function urlOf({ settings }: Context): string {
+  const { database_url } = settings.secrets.cluster;
+  if (database_url === null) throw new CliError(exitCodes.misuse, 'set SERVICE_CLUSTER__DATABASE_URL');
+  return database_url;
+}
+
+async function withDatabase(context: Context, use: (database: Database) => Promise<ExitCode>): Promise<ExitCode> {
+  const database = await openDatabase({ url: urlOf(context), timeoutMs, log: logOf(context) });
+  try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,93 @@
+/** What an operator does with the libraries of a cluster, beside the hosts: each is a statement or two on the tables (docs/cluster.md, "Commands"). */
+import { randomBytes } from 'node:crypto';
+import { hexOf } from '../access/access.ts';
+import type { KeptToken } from '../access/access-file.ts';
+import type { Scope } from '../domain/access.ts';
+import { OperatorError } from '../domain/errors.ts';
+import type { Database } from './database.ts';
+
+export interface LibrarySummary {
+  name: string;
+  state: 'active' | 'suspended';
+  /** Of the host that serves it; null where none does. */
+  address: string | null;
+  epoch: number;
+  /** Commits. */
+  seq: number;
+  keys: number;
+  /** Of keys and values, without those that were deleted. */
+  bytes: number;
+}
+
+/** By name. */
+export function listLibraries(database: Database): Promise<LibrarySummary[]> {
+  return database.query<LibrarySummary>({
+    text: `select l.name, l.state, case when l.lease_until > clock_timestamp() then l.address end as address, l.epoch, l.seq, l.keys,
+             (select coalesce(sum(octet_length(key) + octet_length(value)), 0)::bigint from readback.entry e where e.library_id = l.id) as bytes
+           from readback.library l order by l.name`,
+  });
+}
+
+/** Errors: OperatorError `cluster` where there is one of that name. */
+export async function newLibrary(database: Database, name: string): Promise<void> {
+  const rows = await database.query({
+    text: 'insert into readback.library (name) values ($1) on conflict do nothing returning id',
+    values: [name],
+  });
+  if (rows.length === 0) throw new OperatorError('cluster', `there is a library ${name} already`);
+}
+
+/** Make a token; gives it, which is shown this once. Its owner knows it from the next opening on, so the library is taken from it. */
+export async function newToken(
+  database: Database,
+  { library, name, scopes, now }: { library: string; name: string; scopes: Scope[]; now: number },
+): Promise<string> {
+  const secret = randomBytes(32).toString('base64url');
+  const digest = hexOf(secret);
+  const id = `tk_${randomBytes(8).toString('hex')}`;
+  const effective: Scope[] = scopes.includes('write') ? ['read', 'write'] : ['read'];
+  const record: KeptToken = {
+    ...{ id, library, name, digest, scopes: effective, source: 'created', origin: null, created_at: now },
+    last_used_at: null,
+  };
+  await database.inTransaction(async (query) => {
+    const id = await take(query, library);
+    await query({
+      text: `insert into readback.credential (digest, library_id, kind, record) values ($1, $2, 'token', $3)`,
+      values: [digest, id, JSON.stringify(record)],
+    });
+  });
+  return secret;
+}
+
+/** `suspended`: no host serves it. */
+export async function setState(database: Database, name: string, state: LibrarySummary['state']): Promise<void> {
+  await database.inTransaction(async (query) => {
+    const id = await take(query, name);
+    await query({ text: 'update readback.library set state = $2 where id = $1', values: [id, state] });
+  });
+}
+
+/** Take a library from the host that serves it: the next one that is asked for it serves it. */
+export async function releaseLibrary(database: Database, name: string): Promise<void> {
+  await database.inTransaction((query) => take(query, name));
+}
+
+/** Every row of it goes at once. */
+export async function deleteLibrary(database: Database, name: string): Promise<void> {
+  await database.inTransaction(async (query) => {
+    const id = await take(query, name);
+    await query({ text: 'delete from readback.entry where library_id = $1', values: [id] });
+    await query({ text: 'delete from readback.library where id = $1', values: [id] });
+  });
+}
+
+/** Whoever serves it commits no more. Gives its id. Errors: OperatorError `cluster` where there is none. */
+async function take(query: Database['query'], name: string): Promise<number> {
+  const [row] = await query<{ id: number }>({
+    text: 'update readback.library set owner = null, address = null, lease_until = null where name = $1 returning id',
+    values: [name],
+  });
+  if (row === undefined) throw new OperatorError('cluster', `there is no library ${name}`);
+  return row.id;
+}

@@ -1,0 +1,172 @@
+/**
+ * This host as one of a cluster: which libraries it holds a lease of, the renewal of all of them in one statement, and whom a library is
+ * served by. What a lease means is in lease.ts; who opens and closes libraries is above this.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Access } from '../access/access.ts';
+import { errorMessage } from '../domain/error-message.ts';
+import { FatalError } from '../domain/errors.ts';
+import { bringUpCopy } from './bring-up-copy.ts';
+import { DatabaseLog } from './commit-log.ts';
+import { Credentials } from './credentials.ts';
+import { type Database, openDatabase } from './database.ts';
+import { Lease } from './lease.ts';
+import { type Claim, LibraryRows, type OwnerRow } from './library-rows.ts';
+import { requireSchema } from './schema.ts';
+
+/** A library that this host may serve, until the lease is lost or it lets go. */
+export interface HeldLibrary {
+  name: string;
+  claim: Claim;
+  lease: Lease;
+  commits: DatabaseLog;
+  /** Bring the file below `path` to where the library stands. Errors: as of `bringUpCopy`. */
+  bringUp(path: string, newStoreId: () => string, ending: AbortSignal): Promise<void>;
+  /** Let any host take it. */
+  release(): Promise<void>;
+}
+
+export interface MemberOptions {
+  url: string;
+  /** Where other hosts reach this one. */
+  address: string;
+  leaseS: number;
+  /** Newest format of the store that this version reads. */
+  format: number;
+  /** Ms. */
+  monotonic: () => number;
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+}
+
+/** Of one query, ms: a commit of a large page over a slow line. */
+const queryTimeoutMs = 30_000;
+/** Renewals within the length of a lease. */
+const renewals = 4;
+
+export class ClusterMember {
+  readonly credentials: Credentials;
+  /** Names of the libraries that are held. */
+  readonly served = new Set<string>();
+  #access: Access | null = null;
+  readonly #options: MemberOptions;
+  readonly #database: Database;
+  /** Of its own, so that renewals wait behind no commit. */
+  readonly #renewing: Database;
+  readonly #rows: LibraryRows;
+  readonly #renewalRows: LibraryRows;
+  readonly #held = new Map<string, HeldLibrary>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  private constructor(options: MemberOptions, database: Database, renewing: Database) {
+    this.#options = options;
+    this.#database = database;
+    this.#renewing = renewing;
+    const { address, leaseS, format } = options;
+    const self = { host: { id: randomUUID(), address }, leaseS, format };
+    this.#rows = new LibraryRows(database, self);
+    this.#renewalRows = new LibraryRows(renewing, self);
+    this.credentials = new Credentials(database);
+    this.#renewLater();
+  }
+
+  /** Errors: OperatorError `store_format` for tables of another version; the database's. */
+  static async open(options: MemberOptions): Promise<ClusterMember> {
+    const { url, leaseS, log } = options;
+    const database = await openDatabase({ url, timeoutMs: queryTimeoutMs, log });
+    try {
+      await requireSchema(database);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    const timeoutMs = (leaseS * 1000) / renewals;
+    return new ClusterMember(options, database, await openDatabase({ url, timeoutMs, log }));
+  }
+
+  /** Take a library that nobody serves; null where somebody does, or it may not be served. Errors: the database's. */
+  async claim(name: string): Promise<HeldLibrary | null> {
+    const { leaseS, monotonic, log } = this.#options;
+    const sentAt = monotonic();
+    const claim = await this.#rows.claim(name);
+    if (claim === null) return null;
+    const [database, rows] = [this.#database, this.#rows];
+    const lease = new Lease({ leaseS, sentAt, now: monotonic });
+    const commits = new DatabaseLog({ database, lease, leaseS, position: claim, log });
+    const key = `${claim.library} ${claim.epoch}`;
+    const held: HeldLibrary = {
+      ...{ name, claim, lease, commits },
+      bringUp: (path, newStoreId, ending) =>
+        bringUpCopy({ path, claim, database, rows, commits, newStoreId, ending, log }),
+      release: async () => {
+        const wasHeld = lease.isHeld;
+        lease.end(new FatalError('the library was let go of'));
+        if (wasHeld)
+          await rows.prune(claim, commits.position.seq).catch((err) => log.warn({ err }, 'deleted rows were kept'));
+        await rows.release(claim);
+      },
+    };
+    this.#held.set(key, held);
+    this.served.add(name);
+    const isLast = () => ![...this.#held.values()].some((other) => other.name === name);
+    void lease.lost.then(() => {
+      this.#held.delete(key);
+      if (!isLast()) return;
+      this.served.delete(name);
+      this.credentials.leave(name);
+      this.#access?.drop(name);
+    });
+    try {
+      this.#access?.adopt(name, await this.credentials.serve(name, claim));
+    } catch (error) {
+      await held.release().catch(() => {}); // what went wrong first says more; the lease ends by itself
+      throw error;
+    }
+    return held;
+  }
+
+  /** Have tokens and sessions of a library known where it is held, and only there. */
+  keepAccess(access: Access): void {
+    this.#access = access;
+  }
+
+  /** Who serves a library; null where there is none of that name. Errors: the database's. */
+  ownerOf(name: string): Promise<OwnerRow | null> {
+    return this.#rows.ownerOf(name);
+  }
+
+  /** Errors: the database's. */
+  async ping(): Promise<void> {
+    await this.#renewing.query({ text: 'select 1' });
+  }
+
+  /** After every library was let go of. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#renewing.close();
+    await this.#database.close();
+  }
+
+  #renewLater(): void {
+    if (this.#isClosed) return;
+    const everyMs = (this.#options.leaseS * 1000) / renewals;
+    this.#timer = setTimeout(() => void this.#renew().finally(() => this.#renewLater()), everyMs).unref();
+  }
+
+  /** A renewal that fails is made up for by the next: the lease says when it is too late. */
+  async #renew(): Promise<void> {
+    const all = [...this.#held.values()];
+    if (all.length === 0) return;
+    const sentAt = this.#options.monotonic();
+    try {
+      const mine = await this.#renewalRows.renew(all.map(({ claim }) => claim));
+      for (const { claim, lease } of all) {
+        if (mine.has(claim.library)) lease.extend(sentAt);
+        else lease.end(new FatalError('another host serves the library by now'));
+      }
+    } catch (error) {
+      this.#options.log.warn({ err: errorMessage(error), libraries: all.length }, 'leases could not be renewed');
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * In a cluster any host takes any request (docs/cluster.md, "Requests"): one for a library that another host serves is passed on to it as it
+ * comes, and the answer back as it comes, event streams too. The library's owner alone decides what a credential may do. A request is passed on
+ * once: who got it so and does not serve the library either says 503.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
+import { request as overTls, Agent as TlsAgent } from 'node:https';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Access, hexOf } from '../access/access.ts';
+import { codeDigest } from '../access/one-time-codes.ts';
+import { DomainError } from '../domain/errors.ts';
+import { headerValues, presentedBy, presentedIn } from './credentials.ts';
+
+/** The other hosts, as this one knows them. */
+export interface Peers {
+  /** What hosts show each other. */
+  secret: string;
+  /** Name of the library that the digest of a credential or a code is of; null for none. Errors: the database's. */
+  libraryOf(digest: string): Promise<string | null>;
+  /**
+   * Where a library's requests are answered: here (null), or the address of another host. What nobody serves is opened here.
+   * Errors: DomainError `store_unavailable` where that takes too long.
+   */
+  placeOf(library: string): Promise<string | null>;
+}
+
+interface PassOnOptions {
+  access: Access;
+  peers: Peers;
+  /** What is wrong with where a request comes from. */
+  isForeign(request: IncomingMessage): string | null;
+}
+
+const hopHeader = 'x-readback-host';
+/** Of one connection only (RFC 9110, 7.6.1). */
+const ofConnection = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  hopHeader,
+]);
+
+/** Whether another host has passed the request on. */
+export function isPassedOn(request: IncomingMessage, { secret }: Peers): boolean {
+  const [shown, ...others] = headerValues(request, hopHeader);
+  if (shown === undefined || others.length > 0) return false;
+  return timingSafeEqual(Buffer.from(hexOf(shown)), Buffer.from(hexOf(secret)));
+}
+
+/** Pass on what is for libraries of other hosts. Register before admission. */
+export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign }: PassOnOptions): void {
+  const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) };
+  app.addHook('onClose', async () => {
+    for (const agent of Object.values(agents)) agent.destroy();
+  });
+
+  const libraryOf = async ({ raw }: FastifyRequest): Promise<string | null> => {
+    const presented = presentedIn(raw);
+    if (presented === null) return null;
+    return presentedBy(raw, access)?.library ?? (await peers.libraryOf(hexOf(presented.secret)));
+  };
+
+  /** Whether the request is another host's, and on its way there. */
+  const pass = async (request: FastifyRequest, reply: FastifyReply, library: string, body?: string) => {
+    const address = await peers.placeOf(library).catch((cause) => {
+      if (cause instanceof DomainError) throw cause;
+      throw unreachable('the database of the cluster cannot be reached', cause);
+    });
+    if (address === null) return false;
+    if (isPassedOn(request.raw, peers)) throw unreachable('the library is moving to another host');
+    reply.hijack();
+    send(request.raw, reply, { address, secret: peers.secret, agents, body });
+    return true;
+  };
+
+  app.addHook('onRequest', async (request, reply) => {
+    const { scope } = request.routeOptions.config;
+    const { raw } = request;
+    if (scope === 'public' || request.method === 'OPTIONS') return;
+    if (!isPassedOn(raw, peers) && isForeign(raw) !== null) return; // refused by admission
+    const library = await libraryOf(request).catch((cause) => {
+      throw unreachable('the database of the cluster cannot be reached', cause);
+    });
+    if (library === null) return;
+    if (await pass(request, reply, library)) return reply;
+    // It was made elsewhere, and is known here when the library is opened the next time, which is now.
+    if (presentedIn(raw)?.kind === 'token' && presentedBy(raw, access) === null)
+      throw unreachable('the token is too new for the host that serves its library');
+  });
+
+  app.addHook('preHandler', async (request, reply) => {
+    const { takesCredential } = request.routeOptions.config;
+    if (takesCredential === undefined) return;
+    const { code, token } = request.body as { code?: string; token?: string };
+    const digest = token === undefined ? codeDigest(takesCredential, String(code)) : hexOf(token);
+    const known = token === undefined ? undefined : access.holderOfToken(token)?.library;
+    const library = known ?? (await peers.libraryOf(digest));
+    if (library !== null && (await pass(request, reply, library, JSON.stringify(request.body)))) return reply;
+  });
+}
+
+const unreachable = (message: string, cause?: unknown) =>
+  new DomainError('store_unavailable', message, { retryAfterS: 1, cause });
+
+interface Destination {
+  address: string;
+  secret: string;
+  agents: { 'http:': Agent; 'https:': TlsAgent };
+  /** Of a request whose body was read here. */
+  body: string | undefined;
+}
+
+function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destination: Destination): void {
+  const { address, secret, agents, body } = destination;
+  const { protocol, hostname, port } = new URL(address);
+  const headers = ['host', from.headers.host ?? '', hopHeader, secret];
+  for (const [name, value] of headersOf(from)) {
+    if (name.toLowerCase() === 'host' || (body !== undefined && /^(?:content-length|transfer-encoding)$/i.test(name)))
+      continue;
+    headers.push(name, value);
+  }
+  if (body !== undefined) headers.push('content-length', String(Buffer.byteLength(body)));
+  const isTls = protocol === 'https:';
+  const options = {
+    ...{ method: from.method, path: from.url, hostname: hostname.replace(/^\[|\]$/g, ''), port, headers },
+    setHost: false,
+    agent: agents[isTls ? 'https:' : 'http:'],
+  };
+  const passed: ClientRequest = isTls ? overTls(options) : overHttp(options);
+  passed.on('response', (answer) => {
+    const answered = [...headersOf(answer)].filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
+    to.writeHead(answer.statusCode ?? 502, answered.flat());
+    answer.pipe(to);
+    answer.on('error', () => to.destroy()); // its host has gone in the middle
+    // What has not come of a body that was answered already is taken and dropped.
+    answer.on('end', () => from.unpipe(passed).resume());
+  });
+  passed.on('error', (err) => {
+    if (to.headersSent || to.destroyed) return;
+    request.log.warn({ err, address }, 'a request could not be passed on');
+    const detail = JSON.stringify({ detail: 'the host that serves the library does not answer' });
+    to.writeHead(503, { 'content-type': 'application/json; charset=utf-8', 'retry-after': '1' }).end(detail);
+    from.unpipe(passed).resume();
+  });
+  to.on('close', () => {
+    if (!to.writableFinished) passed.destroy();
+  });
+  if (body === undefined) from.pipe(passed);
+  else passed.end(body);
+}
+
+function* headersOf({ rawHeaders }: IncomingMessage): Generator<[string, string]> {
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!ofConnection.has(rawHeaders[at].toLowerCase())) yield [rawHeaders[at], rawHeaders[at + 1]];
+}

@@ -1,0 +1,49 @@
+/** A cluster of real services: processes of the program as it is shipped, on one PostgreSQL, each with a folder and an address of its own. */
+
+import { newLibrary, newToken } from '../../src/cluster/administration.ts';
+import { type Database, openDatabase } from '../../src/cluster/database.ts';
+import { migrateSchema } from '../../src/cluster/schema.ts';
+import { RunningService, type Scope, withoutEntities } from '../process/service.ts';
+import { quiet } from './opened-library.ts';
+import { freePort, Postgres } from './postgres.ts';
+
+export interface ClusterOfServices {
+  server: Postgres;
+  database: Database;
+  hosts: RunningService[];
+  /** A new library; gives a token of it. */
+  library(name: string): Promise<string>;
+}
+
+/** `env`: of every host. The hosts are ready. */
+export async function startCluster(
+  scope: Scope,
+  { hosts: count = 3, env = {} }: { hosts?: number; env?: Record<string, string> } = {},
+): Promise<ClusterOfServices> {
+  const server = await Postgres.start();
+  scope.after(() => server[Symbol.asyncDispose]());
+  const database = await openDatabase({ url: server.url, timeoutMs: 60_000, log: quiet });
+  scope.after(() => database.close());
+  await migrateSchema(database);
+  const hosts: RunningService[] = [];
+  for (let at = 0; at < count; at++) {
+    const port = await freePort();
+    hosts.push(
+      RunningService.prepare(scope, {
+        SERVICE_AUTH_TOKEN: '',
+        SERVICE_BIND_PORT: String(port),
+        SERVICE_CLUSTER__DATABASE_URL: server.url,
+        SERVICE_CLUSTER__ADDRESS: `http://127.0.0.1:${port}`,
+        SERVICE_CLUSTER__SECRET: 'what the hosts of tests share',
+        ...withoutEntities,
+        ...env,
+      }),
+    );
+  }
+  await Promise.all(hosts.map((host) => host.start()));
+  const library = async (name: string) => {
+    await newLibrary(database, name);
+    return newToken(database, { library: name, name: 'test', scopes: ['write'], now: 0 });
+  };
+  return { server, database, hosts, library };
+}
