@@ -29,10 +29,12 @@ const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]|\n+/g;
 const beginning = /[\p{L}\p{N}]/u;
 const continuation = /[\p{L}\p{N}\p{M}\p{Join_C}'’]/u;
 const clitic = /['’](?:s|re|ve|ll|d|m|t)?$/i;
-/** Stems of so many letters have the first two of their words. */
-const leastOfPairs = 4;
 /** Languages whose stems may begin otherwise than their words. */
 const prefixCutters: ReadonlySet<string> = new Set(['ar', 'ms']);
+/** Those that write letters in two ways: `ae` for `ä`, one letter for two. */
+const respellers: ReadonlySet<string> = new Set(['de', 'fi', 'sr']);
+/** So many letters at most are compared before a word is stemmed. */
+const mostOpening = 4;
 /** UTF-16 code units; what is longer is no word. */
 const longestWord = 64;
 /** Words of a language whose stems are remembered. */
@@ -69,37 +71,33 @@ export function createHighlighter(stem: (word: string) => string): Highlighter {
   return {
     mark(passages, ofQuery) {
       const wanted = new Set(ofQuery.filter((each) => each !== ''));
-      const firsts = new Set([...wanted].map((each) => firstLetter(each.charCodeAt(0))));
-      const pairs = new Set([...wanted].map(firstTwo));
-      const hasShort = [...wanted].some((each) => each.length < leastOfPairs);
+      const written = [...wanted].map((each) => foldAccents(isBareTerm(each) ? each.slice(1) : each));
+      const usual = openingsOf(written, usualLetters);
+      const respelt = openingsOf(written, respeltLetters);
       const bare = ofQuery.some(isBareTerm);
       return passages.map(({ text, language }) => {
-        const cutsPrefixes = prefixCutters.has(language);
         const isWanted = (form: string): boolean => {
           if (wanted.has(form)) return true;
           if (bare && wanted.has(bareTerm('vi', form) ?? '')) return true;
-          // So do their second letters, but for those of three (`dying`: `die`) and `ae` for `ä`.
-          if (!cutsPrefixes && !hasShort && form[1] !== 'e' && !pairs.has(firstTwo(form))) return false;
           if (wanted.has(stemOf('en', form))) return true;
           return language !== '' && language !== 'en' && wanted.has(stemOf(language, form));
         };
-        // Stems begin as their words do, but for an accent, and where prefixes are cut off.
-        const mayBegin = (unit: number) => cutsPrefixes || firsts.has(firstLetter(unit));
-        const highlights = spansOf(text, { wanted, isWanted, mayBegin });
+        const openings = prefixCutters.has(language) ? null : respellers.has(language) ? respelt : usual;
+        const highlights = spansOf(text, { wanted, isWanted, openings });
         return { highlights, snippet: snippetOf(text, highlights) };
       });
     },
   };
 }
 
-/** The terms that are looked for; whether a form is one; and whether one begins with a code unit. */
+/** The terms that are looked for; whether a form is one; and how such forms begin, null where that is not known. */
 interface Sought {
   wanted: ReadonlySet<string>;
   isWanted: (form: string) => boolean;
-  mayBegin: (unit: number) => boolean;
+  openings: Openings | null;
 }
 
-function spansOf(text: string, { wanted, isWanted, mayBegin }: Sought): Span[] {
+function spansOf(text: string, { wanted, isWanted, openings }: Sought): Span[] {
   const spans: Span[] = [];
   const runs = findUnspacedRuns(text);
   for (const run of runs) {
@@ -118,11 +116,12 @@ function spansOf(text: string, { wanted, isWanted, mayBegin }: Sought): Span[] {
     });
   }
   // Words end where such a run begins.
-  eachWord(blank(text, runs), mayBegin, (written, index, hasApostrophe) => {
+  eachWord(blank(text, runs), openings, (written, index, hasApostrophe) => {
     // The article that lost its vowel is another word: `l'eau`; what follows a word with an apostrophe is a clitic.
     const elided = hasApostrophe ? (elision.exec(written.replace(curlyApostrophes, "'"))?.[0].length ?? 0) : 0;
     const surface = hasApostrophe ? written.slice(elided).replace(clitic, '') : written;
-    if (surface === '' || surface.length > longestWord || !mayBegin(surface.charCodeAt(0))) return;
+    if (surface === '' || surface.length > longestWord) return;
+    if (hasApostrophe && openings !== null && !mayOpen(surface, 0, surface.length, openings)) return;
     if (!isWanted(normalizeText(surface, 'NFC').toLowerCase())) return;
     spans.push({ start: index + elided, end: index + elided + surface.length });
   });
@@ -136,14 +135,13 @@ function spansOf(text: string, { wanted, isWanted, mayBegin }: Sought): Span[] {
   return joined;
 }
 
-/** The words of a text that may begin so, and those that hold an apostrophe, behind which another may. Most words are only stepped over. */
+/** The words of a text that begin so, and those that hold an apostrophe, behind which another may. Most words are only stepped over. */
 function eachWord(
   text: string,
-  mayBegin: Sought['mayBegin'],
+  openings: Openings | null,
   take: (word: string, index: number, hasApostrophe: boolean) => void,
 ): void {
   for (let at = 0; at < text.length; ) {
-    const first = text.charCodeAt(at);
     const start = at;
     if ((partOf(text, at) & BEGINS) === 0) {
       at += widthAt(text, at);
@@ -157,7 +155,8 @@ function eachWord(
     } while (at < text.length && (partOf(text, at) & CONTINUES) !== 0);
     if (text.startsWith('++', at)) at += 2;
     else if (text[at] === '#') at++;
-    if (hasApostrophe || mayBegin(first)) take(text.slice(start, at), start, hasApostrophe);
+    if (hasApostrophe || openings === null || mayOpen(text, start, at, openings))
+      take(text.slice(start, at), start, hasApostrophe);
   }
 }
 
@@ -186,17 +185,50 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
 
-/** Of each code unit that begins a word, the one that it is compared by: without case and accent. Filled as they come; 0: not yet. */
-const letters = new Uint16Array(0x1_0000);
-
-/** Folding makes two letters of one (`œ`), and leaves marks out: so the whole word is folded first. */
-function firstTwo(word: string): string {
-  return foldAccents(word).slice(0, 2);
+/**
+ * How words begin whose stems are looked for: a stem has the first letters of its words, the more of them the longer it is. By count of letters,
+ * from 1, the beginnings in small letters without accents, as text and packed. What is not ASCII is looked for as text.
+ */
+interface Openings {
+  texts: readonly ReadonlySet<string>[];
+  packed: readonly ReadonlySet<number>[];
+  /** `ae` may stand for `ä`: a word whose second letter is an `e` may begin otherwise. */
+  isRespelt: boolean;
 }
 
-function firstLetter(unit: number): number {
-  if (letters[unit] === 0) letters[unit] = foldAccents(String.fromCharCode(unit).toLowerCase()).charCodeAt(0);
-  return letters[unit];
+/** Of a stem of so many letters, those that its words have. `dying` has one of `die`. */
+const usualLetters = (length: number) => (length < 4 ? 1 : length < 6 ? 3 : mostOpening);
+const respeltLetters = (length: number) => (length < 4 ? 1 : 2);
+
+function openingsOf(stems: readonly string[], lettersOf: (length: number) => number): Openings {
+  const texts = Array.from({ length: mostOpening }, () => new Set<string>());
+  for (const stem of stems) {
+    const letters = lettersOf(stem.length);
+    texts[letters - 1].add(stem.slice(0, letters));
+  }
+  const packed = texts.map((set) => new Set([...set].map(packedOf)));
+  return { texts, packed, isRespelt: lettersOf === respeltLetters };
+}
+
+/** Letters in one number. */
+function packedOf(letters: string): number {
+  return Array.from(letters).reduce((packed, _, at) => packed * 128 + letters.charCodeAt(at), 0);
+}
+
+/** Whether the word from `start` to `end` begins as one that is looked for. */
+function mayOpen(text: string, start: number, end: number, { texts, packed, isRespelt }: Openings): boolean {
+  if (isRespelt && (text.charCodeAt(start + 1) | 0x20) === 0x65) return true;
+  let letters = 0;
+  for (let at = start; at < end && at < start + mostOpening; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) {
+      const word = foldAccents(text.slice(start, end).toLowerCase());
+      return texts.some((set, before) => set.has(word.slice(0, before + 1)));
+    }
+    letters = letters * 128 + (unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
+    if (packed[at - start].has(letters)) return true;
+  }
+  return false;
 }
 
 /** The sentences, at most `maxSnippet` long, that hold most of what is highlighted: different words before repeated ones. */

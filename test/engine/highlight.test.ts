@@ -43,6 +43,24 @@ test('words are highlighted in whatever form they stand, in English and in the l
   assert.deepEqual(highlighted('nothing of it', ['haus'], 'de'), []);
 });
 
+test('a word is highlighted exactly where its stem is looked for, though most are passed over by their first letters', () => {
+  const stem = winkStemmer();
+  const words =
+    `relational conditional rationed valency hesitancy digitizer conformably radically differently vilely analogously vietnamization
+    predication operator feudalism decisiveness hopefulness callousness formality sensitivity sensibility respond responsibility
+    respondents skies dying lying tied cries flies skis happy happiness happier enjoy enjoys enjoying yellow youth saying arsenal
+    generate generous general communal commune hoping hopped hop falling filing fizzed sized ability able ugly early only singly
+    owed ease eased axe be being been Élan élan resume résumé naive naïve xenon xylem a I 747 b2b covid19`.split(/\s+/);
+  const stems = new Set(words.map((word) => stem(word.toLowerCase().normalize('NFD').replace(/\p{M}/gu, ''))));
+  for (const wanted of stems) {
+    const expected = words.filter((word) => {
+      const folded = word.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '');
+      return wanted === (/^[a-z]+$/.test(folded) ? stem(folded) : folded);
+    });
+    assert.deepEqual(highlighted(words.join(' '), [wanted]), expected, wanted);
+  }
+});
+
 test('pairs of characters are highlighted as one, dictionary words whole', () => {
   const { stems } = analyzer.terms('東京タワー');
   assert.deepEqual(highlighted('昨日、東京タワーに行った。', stems), ['東京タワー']);
