@@ -4,7 +4,9 @@
  * counts as one more cluster. Parameters were chosen on the halves called `chosen on`; the others only report.
  * Then the time of a run at 1,000, 10,000 and 50,000 pages, in the thread that does it in the service; and with `service`, which
  * `all` leaves out, a run in a real service, with health checks and searches beside it.
- * Usage: npm run bench:topics [-- quality | speed [PAGES] | service [PAGES] | map FILE.svg]
+ * `stability`, which `all` leaves out, too: whether the same pages give the same topics, how many pages keep their topic's id when a
+ * tenth is added, and where 18 pages of one label are found among all pages of the others.
+ * Usage: npm run bench:topics [-- quality | stability | speed [PAGES] | service [PAGES] | map FILE.svg]
  */
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -23,6 +25,7 @@ import { measureService } from './topics/measure-service.ts';
 const kMeansSeeds = [1, 2, 3];
 const sizes = [1000, 10_000, 50_000];
 const resolution = 1;
+const smallTopicPages = 18;
 const batch = 500;
 const pool = openThreadPool<typeof import('../src/threads/cluster-thread.ts')>({
   entry: new URL('../src/threads/cluster-thread.ts', import.meta.url),
@@ -31,7 +34,7 @@ const pool = openThreadPool<typeof import('../src/threads/cluster-thread.ts')>({
   maxQueue: 64,
 });
 
-async function clusterAll({ pages, rows }: LabelledSet) {
+async function clusterAll({ pages, rows }: LabelledSet, earlier?: { earlier: Uint32Array; earlierScale: number }) {
   const run = 'bench';
   const began = performance.now();
   const step = Math.max(1, Math.floor(pages.length / sampledPages));
@@ -51,7 +54,7 @@ async function clusterAll({ pages, rows }: LabelledSet) {
     await pool.run('addPages', { run, pages: { counts: new Array(part.length / dim).fill(1), rows: part, openings } });
   }
   const taken = performance.now();
-  const clustered = await pool.run('cluster', { run, resolution });
+  const clustered = await pool.run('cluster', { run, resolution, ...earlier });
   const grouped = performance.now();
   await pool.run('beginKeywords', { run });
   for (let at = 0; at < pages.length; at += batch) {
@@ -86,6 +89,40 @@ async function quality(set: LabelledSet) {
     k_means: rounded({ nmi: mean('nmi'), ari: mean('ari') }, 3),
     keywords: [...keywords].sort(([a], [b]) => a - b).map(([, words]) => words.join(', ')),
   };
+}
+
+async function stability(set: LabelledSet) {
+  const isEarlier = (page: number) => page % 10 !== 9;
+  const part = partOf(set, 'nine tenths', (_, page) => isEarlier(page));
+  const first = await clusterAll(part);
+  const again = await clusterAll(part);
+  const earlier = new Uint32Array(set.pages.length);
+  let row = 0;
+  for (const page of earlier.keys()) if (isEarlier(page)) earlier[page] = first.clusters[row++] + 1;
+  const grown = await clusterAll(set, { earlier, earlierScale: first.scale });
+  const had = [...earlier.keys()].filter((page) => earlier[page] !== 0);
+  const kept = had.filter((page) => grown.continued[grown.clusters[page]] === earlier[page]);
+  return {
+    set: set.name,
+    same_twice: first.clusters.every((cluster, page) => cluster === again.clusters[page]),
+    clusters: [first.count, grown.count],
+    ids_kept: grown.continued.filter((id) => id !== null).length,
+    pages_that_keep_their_id: Number((kept.length / had.length).toFixed(3)),
+  };
+}
+
+/** 18 pages of a label among all of the others: the cluster that has most of them. */
+async function smallTopic(set: LabelledSet, label: string) {
+  let taken = 0;
+  const some = partOf(set, label, (page) => page.label !== label || taken++ < smallTopicPages);
+  const { clusters, keywords } = await clusterAll(some);
+  const sizes = new Map<number, { size: number; of_label: number }>();
+  for (const [page, cluster] of clusters.entries()) {
+    const { size, of_label } = sizes.get(cluster) ?? { size: 0, of_label: 0 };
+    sizes.set(cluster, { size: size + 1, of_label: of_label + (some.pages[page].label === label ? 1 : 0) });
+  }
+  const [[cluster, found]] = [...sizes].sort(([, a], [, b]) => b.of_label - a.of_label);
+  return { label, ...found, keywords: (keywords.get(cluster) ?? []).join(', ') };
 }
 
 /** Pages made of real ones: the mean of two of a topic and a little chance, so that sizes beyond the sets stay like them. */
@@ -160,6 +197,12 @@ const report: Record<string, unknown> = {
 if (wanted === 'map') await drawTo(argument ?? 'topics.svg', squad);
 if (wanted === 'service')
   report.service = await measureService([...agNews.pages, ...squad.pages], Number(argument ?? 10_000));
+if (wanted === 'stability') {
+  report.stability = [await stability(agNews), await stability(squad)];
+  const small = [];
+  for (const label of titles.filter((_, at) => at % 6 === 1)) small.push(await smallTopic(squad, label));
+  report.small_topics = small;
+}
 if (wanted === 'all' || wanted === 'quality') {
   report.chosen_on = [
     await quality(partOf(agNews, 'ag-news, even', (_, i) => i % 2 === 0)),
