@@ -4,6 +4,7 @@ import { newLibrary, newToken } from '../../src/cluster/administration.ts';
 import { type Database, openDatabase } from '../../src/cluster/database.ts';
 import { migrateSchema } from '../../src/cluster/schema.ts';
 import { RunningService, type Scope, withoutEntities } from '../process/service.ts';
+import { CutLine } from './cut-line.ts';
 import { quiet } from './opened-library.ts';
 import { freePort, Postgres } from './postgres.ts';
 
@@ -11,6 +12,8 @@ export interface ClusterOfServices {
   server: Postgres;
   database: Database;
   hosts: RunningService[];
+  /** The way of each host to PostgreSQL. */
+  lines: CutLine[];
   /** A new library; gives a token of it. */
   library(name: string): Promise<string>;
 }
@@ -26,13 +29,17 @@ export async function startCluster(
   scope.after(() => database.close());
   await migrateSchema(database);
   const hosts: RunningService[] = [];
+  const lines: CutLine[] = [];
   for (let at = 0; at < count; at++) {
     const port = await freePort();
+    const line = await CutLine.to(server.url);
+    scope.after(() => line[Symbol.asyncDispose]());
+    lines.push(line);
     hosts.push(
       RunningService.prepare(scope, {
         SERVICE_AUTH_TOKEN: '',
         SERVICE_BIND_PORT: String(port),
-        SERVICE_CLUSTER__DATABASE_URL: server.url,
+        SERVICE_CLUSTER__DATABASE_URL: line.url,
         SERVICE_CLUSTER__ADDRESS: `http://127.0.0.1:${port}`,
         SERVICE_CLUSTER__SECRET: 'what the hosts of tests share',
         ...withoutEntities,
@@ -45,5 +52,5 @@ export async function startCluster(
     await newLibrary(database, name);
     return newToken(database, { library: name, name: 'test', scopes: ['write'], now: 0 });
   };
-  return { server, database, hosts, library };
+  return { server, database, hosts, lines, library };
 }

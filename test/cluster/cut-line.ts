@@ -1,8 +1,10 @@
-/** A way to a server that can be cut: every connection over it breaks at once, and new ones are taken. */
+/** A way to a server that can be cut: every connection over it breaks at once, and new ones are taken unless it is down. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class CutLine {
   readonly url: string;
+  /** Nothing goes over it: new connections break, too. */
+  isDown = false;
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
 
@@ -18,6 +20,8 @@ export class CutLine {
     const sockets = new Set<Socket>();
     const { hostname, port } = url;
     const server = createServer((near) => {
+      near.on('error', () => {}); // `close` follows
+      if (line.isDown) return near.destroy();
       const far = connect(Number(port), hostname);
       for (const [socket, other] of [
         [near, far],
@@ -36,7 +40,8 @@ export class CutLine {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new TypeError('no port');
     url.port = String(address.port);
-    return new CutLine(url.href, server, sockets);
+    const line = new CutLine(url.href, server, sockets);
+    return line;
   }
 
   cut(): void {

@@ -1,0 +1,277 @@
+/**
+ * Three services on a real PostgreSQL under load, and faults drawn from a seed (READBACK_TEST_SEED): whoever is killed, held up, cut off or stopped,
+ * what was acknowledged is there, once, what was deleted is not, and nothing else is. READBACK_TEST_FAULTS: how many; `npm run soak:cluster` has 200.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { listLibraries, releaseLibrary } from '../../src/cluster/administration.ts';
+import type { PageListResponse, PageSummary } from '../../src/domain/page.ts';
+import { Cli } from '../cli/run-cli.ts';
+import { type RunningService, until } from '../process/service.ts';
+import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
+import { withoutPostgres } from './postgres.ts';
+
+const faults = Number(process.env.READBACK_TEST_FAULTS ?? 12);
+const given = process.env.READBACK_TEST_SEED ?? '20201';
+const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+const names = ['anna', 'ben'];
+/** Of each library, at the same time. */
+const clients = 2;
+/** A host that is held up answers nobody, ms. What comes later is not known to the client. */
+const giveUpMs = 5000;
+
+/** What a client knows of a page: an answer that did not come says nothing. */
+type Known = 'asked' | 'acknowledged' | 'delete asked' | 'deleted';
+
+interface Library {
+  name: string;
+  token: string;
+  pages: Map<string, { known: Known; id: string | null }>;
+  acknowledged: number;
+}
+
+/** A small generator of numbers in [0, 1) that a seed determines (mulberry32). */
+function seededRandom(from: number): () => number {
+  let state = from >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** One request to one of the hosts; null where no answer came, or a 503. */
+async function ask<Body>(url: string, token: string, [method, path, body]: [string, string, unknown?]) {
+  try {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(giveUpMs),
+    });
+    const text = await response.text();
+    assert.ok(response.status < 500 || response.status === 503, `${method} ${path}: ${response.status} ${text}`);
+    if (response.status === 503) assert.notEqual(response.headers.get('retry-after'), null, text);
+    return response.status === 503
+      ? null
+      : { status: response.status, body: (text === '' ? null : JSON.parse(text)) as Body };
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+    return null;
+  }
+}
+
+async function everyPage(urls: () => string[], { token }: Library): Promise<PageSummary[]> {
+  const pages: PageSummary[] = [];
+  let cursor: string | null = null;
+  do {
+    const path: string = `/v1/pages?limit=500${cursor === null ? '' : `&cursor=${cursor}`}`;
+    let answer: { status: number; body: PageListResponse } | null = null;
+    await until(async () => {
+      answer = await ask<PageListResponse>(urls()[0], token, ['GET', path]);
+      return answer !== null;
+    }, 'pages are listed');
+    const { body }: { body: PageListResponse } = answer as never;
+    pages.push(...body.pages);
+    cursor = body.next_cursor;
+  } while (cursor !== null);
+  return pages;
+}
+
+test('what a cluster has acknowledged through faults is there, once, and what it has deleted is not', {
+  skip: withoutPostgres,
+}, async (t) => {
+  t.diagnostic(`seed ${seed}, ${faults} faults`);
+  const random = seededRandom(seed);
+  const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)];
+  const cluster = await startCluster(t, { env: { SERVICE_CLUSTER__LEASE_S: '3' } });
+  const { hosts, server, database } = cluster;
+  const urls = hosts.map(({ url }) => url);
+  const libraries: Library[] = [];
+  for (const name of names)
+    libraries.push({ name, token: await cluster.library(name), pages: new Map(), acknowledged: 0 });
+
+  let isOver = false;
+  let count = 0;
+  const write = async (library: Library) => {
+    while (!isOver) {
+      const url = `https://example.com/${library.name}/${++count}`;
+      const page: { known: Known; id: string | null } = { known: 'asked', id: null };
+      library.pages.set(url, page);
+      const body_extracted = `Page ${count} is about the word w${count}x.`;
+      const added = await ask<{ page_id: string }>(pick(urls), library.token, [
+        'POST',
+        '/v1/pages',
+        { url, title: `w${count}x`, body_extracted },
+      ]);
+      if (added === null) {
+        await delay(50); // as clients do that are told to come back
+        continue;
+      }
+      assert.equal(added.status, 202, JSON.stringify(added.body));
+      Object.assign(page, { known: 'acknowledged', id: added.body.page_id });
+      library.acknowledged++;
+      if (random() < 0.9) continue;
+      page.known = 'delete asked';
+      const deleted = await ask(pick(urls), library.token, ['DELETE', `/v1/pages/${page.id}`]);
+      // It may have been deleted by a request whose answer did not come.
+      if (deleted !== null) page.known = 'deleted';
+    }
+  };
+  const writing = libraries.flatMap((library) => Array.from({ length: clients }, () => write(library)));
+
+  /** Both libraries acknowledge pages again. */
+  const going = async () => {
+    const before = libraries.map(({ acknowledged }) => acknowledged);
+    await Promise.race([
+      until(() => libraries.every(({ acknowledged }, at) => acknowledged > before[at] + 2), 'pages are acknowledged'),
+      Promise.all(writing), // which only ends by a failure now
+    ]);
+  };
+
+  await going();
+  const waits: Record<string, number[]> = {};
+  for (let at = 0; at < faults; at++) {
+    const kind = at < kinds.length ? kinds[at] : pick(kinds);
+    const owned = pick(libraries);
+    const owner = await ownerOf(cluster, owned.name);
+    const began = performance.now();
+    const goingSince = async () => {
+      await going();
+      return performance.now() - began;
+    };
+    const waited = await faultOf[kind]({ ...cluster, owner, library: owned.name, going: goingSince });
+    waits[kind] = [...(waits[kind] ?? []), Math.round(waited)];
+    await going();
+  }
+  isOver = true;
+  await Promise.all(writing);
+  t.diagnostic(`${count} pages asked for; ms until pages were acknowledged again: ${JSON.stringify(waits)}`);
+
+  for (const library of libraries) {
+    const there = await everyPage(() => urls, library);
+    assert.equal(new Set(there.map(({ canonical_url }) => canonical_url)).size, there.length, 'nothing is there twice');
+    const byUrl = new Map(there.map((page) => [page.canonical_url, page]));
+    const wrong = [...library.pages].flatMap(([url, { known, id }]) => {
+      const page = byUrl.get(url);
+      if (known === 'acknowledged' && page?.page_id !== id) return [`${url} is lost`];
+      if (known === 'deleted' && page !== undefined) return [`${url} was deleted and is there`];
+      return page !== undefined && page.visit_count !== 1 ? [`${url} was taken in ${page.visit_count} times`] : [];
+    });
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(
+      there.filter(({ canonical_url }) => !library.pages.has(canonical_url)),
+      [],
+      'nothing else is there',
+    );
+    // All of it becomes searchable, and the rows are a sound store.
+    await until(async () => {
+      const pages = await everyPage(() => urls, library);
+      return pages.every(({ status }) => status === 'indexed');
+    }, 'every page is indexed');
+    for (const { title, page_id } of there.slice(0, 20)) {
+      type Found = { results: { page_id: string }[] };
+      const found = await ask<Found>(pick(urls), library.token, ['POST', '/v1/search', { query: title }]);
+      assert.equal(found?.body.results[0]?.page_id, page_id, `${title} is found`);
+    }
+    const cli = new Cli(hosts[0].home, { SERVICE_CLUSTER__DATABASE_URL: server.url });
+    const dir = join(hosts[0].home, `exported-${library.name}`);
+    const exported = await cli.run(['library', 'export', library.name, dir]);
+    assert.equal(exported.code, 0, exported.stderr);
+    const checked = await cli.run(['fsck', '--repair'], {
+      env: { SERVICE_DATA_DIR: dir, SERVICE_CLUSTER__DATABASE_URL: '' },
+    });
+    assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+  }
+  assert.equal((await listLibraries(database)).length, names.length);
+});
+
+/** The host that serves a library. */
+async function ownerOf(
+  { hosts, database }: Pick<ClusterOfServices, 'hosts' | 'database'>,
+  name: string,
+): Promise<RunningService> {
+  let found: RunningService | undefined;
+  await until(async () => {
+    const library = (await listLibraries(database)).find((each) => each.name === name);
+    found = hosts.find(({ url }) => url === library?.address);
+    return found !== undefined;
+  }, `somebody serves ${name}`);
+  assert.ok(found !== undefined);
+  return found;
+}
+
+interface Fault extends Omit<ClusterOfServices, 'library'> {
+  /** Who serves the library when it begins. */
+  owner: RunningService;
+  library: string;
+  /** Both libraries acknowledge pages again; gives how long after the fault began, ms. */
+  going(): Promise<number>;
+}
+
+/** Another host has taken the library over. */
+const takenOver = ({ owner, library, ...cluster }: Fault) =>
+  until(async () => (await ownerOf(cluster, library)) !== owner, 'another host takes over');
+
+/** Each gives when pages of both libraries were acknowledged again, ms after it began. */
+const faultOf = {
+  async 'the owner is killed'({ owner, going }: Fault) {
+    await owner.kill();
+    const waited = await going();
+    await owner.start();
+    return waited;
+  },
+  async 'the owner is held up past its lease'(fault: Fault) {
+    fault.owner.signal('SIGSTOP');
+    await takenOver(fault);
+    const waited = await fault.going();
+    fault.owner.signal('SIGCONT');
+    return waited;
+  },
+  async 'PostgreSQL is killed'({ server, going }: Fault) {
+    server.kill();
+    await server.restart();
+    return going();
+  },
+  async 'the owner’s connections are cut'({ owner, hosts, lines, going }: Fault) {
+    lines[hosts.indexOf(owner)].cut();
+    return going();
+  },
+  async 'the owner is cut off past its lease'(fault: Fault) {
+    const line = fault.lines[fault.hosts.indexOf(fault.owner)];
+    line.isDown = true;
+    line.cut();
+    await takenOver(fault);
+    const waited = await fault.going();
+    line.isDown = false;
+    return waited;
+  },
+  async 'the owner is stopped in order'({ owner, going }: Fault) {
+    await owner.stop();
+    const waited = await going();
+    await owner.start();
+    return waited;
+  },
+  async 'PostgreSQL takes no writes until every lease is over'({ database, going }: Fault) {
+    const setTo = async (value: string) => {
+      await database.query({ text: `alter system set default_transaction_read_only = ${value}` });
+      await database.query({ text: 'select pg_reload_conf()' });
+    };
+    await setTo('on');
+    await until(async () => {
+      const text = 'select count(*) as count from readback.library where lease_until > clock_timestamp()';
+      const [{ count }] = await database.query<{ count: number }>({ text });
+      return count === 0;
+    }, 'every lease is over');
+    await setTo('off');
+    return going();
+  },
+  async 'a library is moved'({ database, library, going }: Fault) {
+    await releaseLibrary(database, library);
+    return going();
+  },
+};
+const kinds = Object.keys(faultOf) as (keyof typeof faultOf)[];
