@@ -50,7 +50,7 @@ export class LibraryRows {
       name: 'claim',
       text: `with claimed as (
                update readback.library
-               set owner = $2, address = $3, epoch = epoch + 1, run = gen_random_uuid()::text, format = greatest(format, $5),
+               set owner = $2, address = $3, epoch = epoch + 1, run = gen_random_uuid()::text, format = greatest(format, $5), due_at = clock_timestamp(),
                    lease_until = clock_timestamp() + make_interval(secs => $4)
                where name = $1 and state = 'active' and format <= $5
                  and (owner is null or owner = $2 or lease_until < clock_timestamp())
@@ -95,13 +95,31 @@ export class LibraryRows {
     return new Set(rows.map(({ id }) => String(id)));
   }
 
-  /** Let go of a library, so that any host may take it at once. */
-  async release({ library, epoch }: Pick<Claim, 'library' | 'epoch'>): Promise<void> {
+  /**
+   * Let go of a library, so that any host may take it at once. `due`: when it has to be opened though nobody asks, ms since the epoch, or never;
+   * without it some host takes it soon.
+   */
+  async release({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, due?: { at: number | null }): Promise<void> {
+    const at = due === undefined || due.at === null ? null : due.at / 1000;
     await this.#database.query({
-      text: `update readback.library set owner = null, address = null, lease_until = null
+      text: `update readback.library set owner = null, address = null, lease_until = null,
+               due_at = case when $4 then to_timestamp($5) else due_at end
              where id = $1 and epoch = $2 and owner = $3`,
-      values: [library, epoch, this.#host.id],
+      values: [library, epoch, this.#host.id, due !== undefined, at],
     });
+  }
+
+  /** Libraries that nobody serves and that have something to do, the longest due first. Not those that another host looks at this moment. */
+  async due(limit: number): Promise<string[]> {
+    const rows = await this.#database.query<{ name: string }>({
+      name: 'due',
+      text: `select name from readback.library
+             where due_at <= clock_timestamp() and state = 'active' and format <= $2
+               and (owner is null or lease_until < clock_timestamp())
+             order by due_at limit $1 for update skip locked`,
+      values: [limit, this.#format],
+    });
+    return rows.map(({ name }) => name);
   }
 
   /** Forget which rows were deleted long ago. */

@@ -22,6 +22,8 @@ export interface HeldLibrary {
   commits: DatabaseLog;
   /** Bring the file below `path` to where the library stands. Errors: as of `bringUpCopy`. */
   bringUp(path: string, newStoreId: () => string, ending: AbortSignal): Promise<void>;
+  /** Say before it is let go of when it has to be opened again, ms since the epoch, or never. It does not count where commits come after it. */
+  noteDue(at: number | null): void;
   /** Let any host take it. */
   release(): Promise<void>;
 }
@@ -94,16 +96,20 @@ export class ClusterMember {
     const lease = new Lease({ leaseS, sentAt, now: monotonic });
     const commits = new DatabaseLog({ database, lease, leaseS, position: claim, log });
     const key = `${claim.library} ${claim.epoch}`;
+    let noted: { at: number | null; seq: number } | null = null;
     const held: HeldLibrary = {
       ...{ name, claim, lease, commits },
       bringUp: (path, newStoreId, ending) =>
         bringUpCopy({ path, claim, database, rows, commits, newStoreId, ending, log }),
+      noteDue: (at) => {
+        noted = { at, seq: commits.position.seq };
+      },
       release: async () => {
         const wasHeld = lease.isHeld;
         lease.end(new FatalError('the library was let go of'));
         if (wasHeld)
           await rows.prune(claim, commits.position.seq).catch((err) => log.warn({ err }, 'deleted rows were kept'));
-        await rows.release(claim);
+        await rows.release(claim, noted?.seq === commits.position.seq ? noted : undefined);
       },
     };
     this.#held.set(key, held);
@@ -133,6 +139,11 @@ export class ClusterMember {
   /** Who serves a library; null where there is none of that name. Errors: the database's. */
   ownerOf(name: string): Promise<OwnerRow | null> {
     return this.#rows.ownerOf(name);
+  }
+
+  /** Libraries that nobody serves and that have something to do. Errors: the database's. */
+  due(limit: number): Promise<string[]> {
+    return this.#rows.due(limit);
   }
 
   /** Errors: the database's. */

@@ -59,6 +59,9 @@ const migrations: readonly string[] = [
      expires_at timestamptz
    );
    create index credential_library on readback.credential (library_id);`,
+  // When a library that nobody serves has to be opened, though nobody asks for it: its next job or watch.
+  `alter table readback.library add due_at timestamptz;
+   create index library_due on readback.library (due_at) where due_at is not null;`,
 ];
 
 /** Of the tables that this version reads. */

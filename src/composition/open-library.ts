@@ -8,13 +8,14 @@ import type { OpenedLibrary } from '../actors/system/library.ts';
 import { startServices } from '../actors/system/services.ts';
 import type { HeldLibrary } from '../cluster/member.ts';
 import { DomainError, isOperatorError } from '../domain/errors.ts';
+import { lanes } from '../domain/lane.ts';
 import { clearInterruptedRestore } from '../store/backup.ts';
 import { openDataFolder } from '../store/data-folder.ts';
 import { replaceAbandoned } from '../store/environment.ts';
 import { LibraryCopy } from '../store/library-copy.ts';
 import { proveStore } from '../store/look-apart.ts';
 import { requireRoomToOpen } from '../store/room-to-open.ts';
-import { Store } from '../store/store.ts';
+import { Store, type StoreReader } from '../store/store.ts';
 import type { LibraryMetrics } from '../telemetry/metrics.ts';
 import { ensureActiveModel, renewModels } from './first-model.ts';
 import type { Host } from './open-host.ts';
@@ -83,14 +84,22 @@ export async function openLibrary(
     const services = await startServices(servicesOf(parts), { ending, log });
     opened.push(services.stop);
     if (held === null) return { ask: services.ask, broken: services.crashed, close };
+    opened.push(() => held.noteDue(dueOf(store.reader, now)));
     const { lease } = held;
     const ask: typeof services.ask = (name, request, options) =>
       lease.isHeld ? services.ask(name, request, options) : Promise.reject(notHeld());
-    return { ask, broken: Promise.race([services.crashed, lease.lost]), close };
+    return { ask, dueAt: () => dueOf(store.reader, now), broken: Promise.race([services.crashed, lease.lost]), close };
   } catch (error) {
     await close().catch(() => {}); // why it cannot be opened says more
     throw error;
   }
+}
+
+/** When a library has to be open, though nobody asks for it, ms since the epoch; null for never. */
+function dueOf({ jobs, watches }: StoreReader, now: () => number): number | null {
+  if (jobs.countByStatus('running') > 0) return now();
+  const due = [...lanes.map((lane) => jobs.nextDueAt(lane)), watches.nextDueAt()].filter((at) => at !== undefined);
+  return due.length === 0 ? null : Math.min(...due);
 }
 
 const notHeld = () => new DomainError('store_unavailable', 'the lease of the library has ended', { retryAfterS: 1 });

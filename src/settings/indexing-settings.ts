@@ -152,6 +152,15 @@ export const hosts = {
   lease_s: z.number().min(2).max(600).default(10).meta({
     description: 'Seconds after which another host may take a library over from one that is not heard of.',
   }),
+  idle_close_minutes: aboveZero(
+    30,
+    'Minutes without a request after which a host closes a library that has nothing to do.',
+  ),
+  max_open_libraries: integer(
+    500,
+    1,
+    'Libraries that a host has open; beyond it the one that was not used for longest is closed.',
+  ),
 };
 
 export const llm = z.object({

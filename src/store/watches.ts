@@ -54,6 +54,12 @@ export class WatchReader {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }
 
+  /** When the next enabled one is due, ms; undefined where there is none. */
+  nextDueAt(): number | undefined {
+    for (const [at] of this.due.getKeys({ limit: 1 })) return at;
+    return undefined;
+  }
+
   /** Enabled watches due at `now`, the longest due first. */
   dueAt(now: number, limit: number): StoredWatch[] {
     return [...this.due.getKeys({ end: [now, Number.MAX_SAFE_INTEGER], limit })].flatMap(

@@ -138,3 +138,53 @@ test('events of a library come through a host that does not serve it', { skip },
   assert.equal((await asked(one, anna, ['POST', '/v1/pages', page('herons')])).status, 202);
   await events.until((all) => all.some(({ data }) => JSON.stringify(data).includes('"done"')));
 });
+
+test('an idle library is closed, and opened when a job of it is due or its host has gone', { skip }, async (t) => {
+  const { hosts, database, library } = await startCluster(t, {
+    hosts: 2,
+    env: { SERVICE_CLUSTER__IDLE_CLOSE_MINUTES: '0.01', SERVICE_CLUSTER__LEASE_S: '2' },
+  });
+  const [one, two] = hosts;
+  const anna = await library('anna');
+  type Row = { owner: string | null; address: string | null; epoch: number; due: 'now' | 'later' | 'never' };
+  const row = async () => {
+    const text = `select owner, address, epoch,
+      case when due_at is null then 'never' when due_at > clock_timestamp() then 'later' else 'now' end as due from readback.library`;
+    return (await database.query<Row>({ text }))[0];
+  };
+  /** It was opened since, and is closed again. */
+  const closedAfter = async (epoch: number) => {
+    let last: Row | undefined;
+    await until(async () => {
+      last = await row();
+      return last.owner === null && last.epoch > epoch;
+    }, `it is closed after epoch ${epoch}`);
+    assert.ok(last !== undefined);
+    return last;
+  };
+  assert.equal((await asked(one, anna, ['GET', '/v1/jobs'])).status, 200);
+  const { epoch, due } = await closedAfter(0);
+  assert.equal(due, 'never', 'there is nothing to do');
+
+  // A page whose host is killed is indexed by another, though nobody asks.
+  assert.equal((await asked(one, anna, ['POST', '/v1/pages', page('herons')])).status, 202);
+  const { address } = await row();
+  const [killed, other] = one.url === address ? [one, two] : [two, one];
+  await killed.kill();
+  const { epoch: then } = await closedAfter(epoch + 1);
+  await killed.start();
+  type Listed = { pages: { status: string }[] };
+  const { pages } = (await asked<Listed>(other, anna, ['GET', '/v1/pages'])).body;
+  assert.deepEqual(
+    pages.map(({ status }) => status),
+    ['indexed'],
+  );
+
+  // A watch of tomorrow does not keep it open, and is thought of.
+  const watch = { url: 'http://127.0.0.1:1/feed.xml', kind: 'rss', interval_hours: 24 };
+  assert.equal((await asked(other, anna, ['POST', '/v1/watches', watch])).status, 201);
+  const waiting = await closedAfter(then);
+  assert.equal(waiting.due, 'later');
+  await database.query({ text: 'update readback.library set due_at = clock_timestamp()' });
+  await closedAfter(waiting.epoch);
+});

@@ -41,6 +41,8 @@ test('an empty environment gives the defaults of the contract', () => {
       keep_days: 90,
       address: null,
       lease_s: 10,
+      idle_close_minutes: 30,
+      max_open_libraries: 500,
     },
     embedder: { provider: 'local', model: 'wink', base_url: null, dim: 1024, max_input_tokens: 32000, prices: {} },
     entity: { enabled: true, cosine_threshold: 0.85, edit_distance_threshold: 0.15 },

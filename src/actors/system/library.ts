@@ -11,6 +11,8 @@ import type { SystemAsk } from './system-messages.ts';
 /** A library that serves. */
 export interface OpenedLibrary extends Opened {
   ask: SystemAsk;
+  /** When it has to be open though nobody asks, ms since the epoch; null for never. Of those that are closed when idle. */
+  dueAt?: () => number | null;
 }
 
 export interface LibraryOptions {
@@ -29,6 +31,8 @@ export interface Library {
   /** Errors: those of the one that answers; DomainError `store_unavailable` while it does not serve. */
   ask: SystemAsk;
   state(): LibraryState;
+  /** Of a library that serves and may be closed when idle: when it has to be open though nobody asks, ms; null for never. */
+  dueAt(): number | null;
   /** Resolves when it serves for the first time. Errors: why the first opening failed; unless it is over, it is opened again. */
   opened: Promise<void>;
   /** Resolves with the reason when this process does not open it again. */
@@ -96,6 +100,7 @@ export function superviseLibrary({ open, log, isAlone, clock }: LibraryOptions):
       return Promise.reject(refusal);
     },
     state: () => actor.getSnapshot().value,
+    dueAt: () => serving?.dueAt?.() ?? null,
     opened,
     over,
     async close() {
