@@ -21,13 +21,25 @@ function sectionOf(file) {
   return { name: said[1], covers: said[2], checks: 0, passed: 0, file };
 }
 
+/** With `--cluster` each service is three hosts of a cluster, on a PostgreSQL that runs meanwhile; a request goes to any of them. */
+const isClustered = process.argv.includes('--cluster');
+const loader = ['--import', './scripts/tsx-in-threads.mjs'];
+async function startPostgres() {
+  const stdio = ['pipe', 'pipe', 'inherit'];
+  const server = spawn(process.execPath, [...loader, 'test/cluster/run-postgres.ts'], { cwd: root, stdio });
+  for await (const url of createInterface({ input: server.stdout })) return { url, stop: () => server.stdin.end() };
+  throw new Error('PostgreSQL did not start');
+}
+const postgres = isClustered ? await startPostgres() : null;
+
 const sections = new Map(files.map((file) => [file, sectionOf(file)]));
 const args = [
-  ...['--import', './scripts/tsx-in-threads.mjs', '--import', './scripts/test-seed.mjs'],
+  ...[...loader, '--import', './scripts/test-seed.mjs'],
   ...['--test', '--test-reporter=./scripts/checks-reporter.mjs', '--test-concurrency=2'],
   ...files.map((file) => join(folder, file)),
 ];
-const run = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+const env = postgres === null ? process.env : { ...process.env, READBACK_TEST_CLUSTER: postgres.url };
+const run = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
 for await (const line of createInterface({ input: run.stdout })) {
   if (!line.startsWith('{"file"')) {
     if (line !== '') console.log(line);
@@ -40,6 +52,7 @@ for await (const line of createInterface({ input: run.stdout })) {
   else console.log(`✖ ${section.name}: ${name}\n  ${why}`);
 }
 if (run.exitCode === null && run.signalCode === null) await once(run, 'exit');
+postgres?.stop();
 
 const rows = [...sections.values()];
 const sum = (field) => rows.reduce((total, row) => total + row[field], 0);
@@ -52,7 +65,7 @@ const table = [
 for (const [section, checks, passed] of table.filter(([first]) => first !== '---'))
   console.log(`${String(section).padEnd(36)} ${String(checks).padStart(6)} ${String(passed).padStart(6)}`);
 const failed = run.exitCode !== 0 || sum('checks') !== sum('passed') || rows.some(({ checks }) => checks === 0);
-if (!failed) {
+if (!failed && !isClustered) {
   const page = [
     '# The contract, check by check',
     'Made by `npm run contract`: the files of `test/process` that call a running service over HTTP, one for each section of the contract.',

@@ -1,8 +1,10 @@
 /** A cluster of real services: processes of the program as it is shipped, on one PostgreSQL, each with a folder and an address of its own. */
 
+import { randomBytes } from 'node:crypto';
 import { newLibrary, newToken } from '../../src/cluster/administration.ts';
 import { type Database, openDatabase } from '../../src/cluster/database.ts';
 import { migrateSchema } from '../../src/cluster/schema.ts';
+import { defaultLibrary } from '../../src/domain/access.ts';
 import { RunningService, type Scope, withoutEntities } from '../process/service.ts';
 import { CutLine } from './cut-line.ts';
 import { quiet } from './opened-library.ts';
@@ -38,10 +40,7 @@ export async function startCluster(
     hosts.push(
       RunningService.prepare(scope, {
         SERVICE_AUTH_TOKEN: '',
-        SERVICE_BIND_PORT: String(port),
-        SERVICE_CLUSTER__DATABASE_URL: line.url,
-        SERVICE_CLUSTER__ADDRESS: `http://127.0.0.1:${port}`,
-        SERVICE_CLUSTER__SECRET: 'what the hosts of tests share',
+        ...settingsOfHost(line.url, port),
         ...withoutEntities,
         ...env,
       }),
@@ -54,3 +53,27 @@ export async function startCluster(
   };
   return { server, database, hosts, lines, library };
 }
+
+/** A database of its own on a server, with a library `default`: settings of so many hosts that serve it. */
+export async function newClusterSettings(serverUrl: string, count: number): Promise<Record<string, string>[]> {
+  const name = `cluster_${randomBytes(6).toString('hex')}`;
+  const on = async (url: string, use: (database: Database) => Promise<unknown>) => {
+    const database = await openDatabase({ url, timeoutMs: 60_000, log: quiet });
+    await use(database);
+    await database.close();
+  };
+  await on(serverUrl, (database) => database.query({ text: `create database ${name}` }));
+  const url = Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+  await on(url, async (database) => {
+    await migrateSchema(database);
+    await newLibrary(database, defaultLibrary);
+  });
+  return Promise.all(Array.from({ length: count }, async () => settingsOfHost(url, await freePort())));
+}
+
+const settingsOfHost = (url: string, port: number): Record<string, string> => ({
+  SERVICE_BIND_PORT: String(port),
+  SERVICE_CLUSTER__DATABASE_URL: url,
+  SERVICE_CLUSTER__ADDRESS: `http://127.0.0.1:${port}`,
+  SERVICE_CLUSTER__SECRET: 'what the hosts of tests share',
+});

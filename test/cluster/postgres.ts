@@ -23,16 +23,19 @@ export class Postgres {
   readonly #home: string;
   readonly #port: number;
 
-  private constructor(home: string, port: number) {
+  readonly #connections: number;
+
+  private constructor(home: string, port: number, connections: number) {
+    this.#connections = connections;
     this.#home = home;
     this.#port = port;
     this.url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
   }
 
-  static async start(): Promise<Postgres> {
+  static async start({ connections = 50 } = {}): Promise<Postgres> {
     const home = mkdtempSync(join(tmpdir(), 'readback-postgres-'));
     if (process.getuid?.() === 0) execFileSync('chown', ['postgres', home]);
-    const server = new Postgres(home, await freePort());
+    const server = new Postgres(home, await freePort(), connections);
     server.#run('initdb', ['-D', server.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C']);
     await server.restart();
     return server;
@@ -55,7 +58,7 @@ export class Postgres {
   }
 
   #start(): void {
-    const options = `-p ${this.#port} -k ${this.#home} -c listen_addresses=127.0.0.1 -c max_connections=50 -c shared_buffers=32MB`;
+    const options = `-p ${this.#port} -k ${this.#home} -c listen_addresses=127.0.0.1 -c max_connections=${this.#connections} -c shared_buffers=32MB`;
     this.#run('pg_ctl', ['-D', this.#data, '-l', join(this.#home, 'log'), '-t', '300', '-w', '-o', options, 'start']);
   }
 

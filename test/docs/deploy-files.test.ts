@@ -25,7 +25,7 @@ test('every metric of the dashboard is one that the service has', async () => {
 
 test('every setting of the service files exists', () => {
   const known = new Set(fixedVariables.map(({ name }) => name));
-  for (const name of ['Dockerfile', 'compose.yaml', 'readback.service']) {
+  for (const name of ['Dockerfile', 'compose.yaml', 'cluster-compose.yaml', 'kubernetes.yaml', 'readback.service']) {
     const set = Array.from(read(name).matchAll(/\bSERVICE_[A-Z_]+/g), ([variable]) => variable);
     assert.ok(set.length > 0);
     assert.deepEqual(

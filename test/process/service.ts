@@ -45,6 +45,13 @@ export const openFilesVariable = 'READBACK_TEST_OPEN_FILES';
 
 export const token = 'process-test-token-2f9c51';
 
+/**
+ * Address of a PostgreSQL server: a service is then three hosts of a cluster of its own, and a request goes to any of them (`npm run contract --
+ * --cluster`).
+ */
+const { READBACK_TEST_CLUSTER: clusterAt } = process.env;
+export const isClustered = clusterAt !== undefined;
+
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -84,6 +91,8 @@ export class RunningService {
   #refusedByQuota = 0;
   #child: ChildProcess | undefined;
   #url: string | undefined;
+  /** The other hosts of its cluster; null before there is one. */
+  #others: RunningService[] | null = clusterAt === undefined ? [] : null;
   /** The present process has ended, and all that it said is read. */
   #closed: Promise<unknown> = Promise.resolve();
   /** Where the present process's output begins. */
@@ -101,7 +110,7 @@ export class RunningService {
     const service = new RunningService(env);
     scope.after(async () => {
       await service.kill();
-      rmSync(service.home, { recursive: true, force: true });
+      for (const { home } of [service, ...(service.#others ?? [])]) rmSync(home, { recursive: true, force: true });
       noteRareStates(service.output, service.#refusedByQuota);
       assert.ok(!service.output.includes(token), 'no log of any run holds the token');
     });
@@ -117,8 +126,10 @@ export class RunningService {
 
   /** The address that the ready process told. */
   get url(): string {
-    assert.ok(this.#url !== undefined, 'the service is not running');
-    return this.#url;
+    const urls = [this, ...(this.#others ?? [])].map((host) => host.#url);
+    const url = urls[Math.floor(Math.random() * urls.length)];
+    assert.ok(url !== undefined, 'the service is not running');
+    return url;
   }
 
   get pid(): number | undefined {
@@ -128,8 +139,9 @@ export class RunningService {
   /** Start a process and wait until it is ready; `env` is for this process only. */
   async start(env: Record<string, string> = {}): Promise<void> {
     const began = performance.now();
+    this.#others ??= await this.#inCluster();
     this.spawn(env);
-    await this.ready();
+    await Promise.all([this.ready(), ...this.#others.map((host) => host.start(env))]);
     this.startTimes.push(Math.round(performance.now() - began));
   }
 
@@ -165,9 +177,11 @@ export class RunningService {
   /** Send a signal and wait for the process's end; nothing to do where none runs. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Exit> {
     const child = this.#child;
+    const others = Promise.all((this.#others ?? []).map((host) => host.kill(signal)));
     if (child === undefined) return { code: null, signal: null };
     child.kill(signal);
-    return this.ended();
+    const [ended] = await Promise.all([this.ended(), others]);
+    return ended;
   }
 
   /** Send a signal and go on. */
@@ -250,6 +264,19 @@ export class RunningService {
     await once(child, 'close');
     clearTimeout(patience);
     return { code: child.exitCode, signal: child.signalCode, stdout, stderr, ms: performance.now() - began };
+  }
+
+  /** Give it settings of a host of a new cluster, whose library all tokens of the settings are of; gives the other hosts. */
+  async #inCluster(): Promise<RunningService[]> {
+    const { newClusterSettings } = await import('../cluster/cluster-of-services.ts');
+    const [own, ...others] = await newClusterSettings(String(clusterAt), 3);
+    const env = { ...this.#env };
+    Object.assign(this.#env, own);
+    return others.map((settings) => {
+      const host = new RunningService({ ...env, ...settings });
+      host.#others = [];
+      return host;
+    });
   }
 
   #running(): ChildProcess {
