@@ -21,6 +21,13 @@ export const soakEntries: readonly SoakEntry[] = [
     limitMinutes: 20,
   },
   {
+    name: 'cluster-faults',
+    shows: '200 faults of a cluster under load: nothing acknowledged is lost or doubled, nothing deleted is back',
+    files: ['test/cluster/faults.test.ts'],
+    env: { READBACK_TEST_FAULTS: '200' },
+    limitMinutes: 60,
+  },
+  {
     name: 'kill-points',
     shows: 'killed at named steps of every kind of write, three times each: all of it is there or nothing',
     files: ['test/soak/kill-points.soak.ts'],

@@ -1,0 +1,85 @@
+/** Requests for libraries of other hosts: passed on once, as they come, and answered as the other answers. */
+import assert from 'node:assert/strict';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { freePort } from '../cluster/postgres.ts';
+import { testServer, writer } from './test-server.ts';
+
+const secret = 'what hosts show each other';
+
+/** Another host, which tells what it was sent. */
+async function otherHost(t: TestContext) {
+  const got: { method: string | undefined; url: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request.setEncoding('utf8')) body += piece;
+    got.push({ method: request.method, url: request.url, headers: request.headers, body });
+    response.writeHead(207, { 'x-of': 'the owner', 'retry-after': '7' }).end('as it answers');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  t.after(() => server.close());
+  return { got, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function hostOf(t: TestContext, place: string | null) {
+  const peers = { secret, libraryOf: async () => 'anna', placeOf: async () => place };
+  const { app, asked } = testServer({ 'job.list': () => ({ jobs: [] }) }, { peers });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  t.after(() => app.close());
+  return { asked, url: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}` };
+}
+
+const authorization = `Bearer ${writer}`;
+
+test('a request is passed on as it came, and its answer comes back as it is', async (t) => {
+  const { got, address } = await otherHost(t);
+  const { url, asked } = await hostOf(t, address);
+  const body = JSON.stringify({ pages: ['x'.repeat(1_000_000)] });
+  const headers = { authorization, 'content-type': 'application/json', 'x-readback-host': 'a guess' };
+  const answer = await fetch(`${url}/v1/pages/batch?a=%20b`, { method: 'POST', headers, body });
+  assert.deepEqual(
+    [answer.status, answer.headers.get('x-of'), answer.headers.get('retry-after'), await answer.text()],
+    [207, 'the owner', '7', 'as it answers'],
+  );
+  const [{ method, url: path, headers: sent, body: received }] = got;
+  assert.deepEqual([method, path, received === body], ['POST', '/v1/pages/batch?a=%20b', true]);
+  assert.deepEqual(
+    [sent.authorization, sent['x-readback-host'], sent.host],
+    [authorization, secret, new URL(url).host],
+  );
+  assert.deepEqual(asked, [], 'nothing is done here');
+});
+
+test('what another host has passed on is not passed on again', async (t) => {
+  const { got, address } = await otherHost(t);
+  const { url } = await hostOf(t, address);
+  const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization, 'x-readback-host': secret } });
+  assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
+  assert.deepEqual(got, []);
+});
+
+test('a library that is served here is not asked for elsewhere', async (t) => {
+  const { url, asked } = await hostOf(t, null);
+  assert.equal((await fetch(`${url}/v1/jobs`, { headers: { authorization } })).status, 200);
+  assert.deepEqual(
+    asked.map(({ name }) => name),
+    ['job.list'],
+  );
+});
+
+test('a host that does not answer is told, with when to come again', async (t) => {
+  const { url } = await hostOf(t, `http://127.0.0.1:${await freePort()}`);
+  const answer = await fetch(`${url}/v1/pages`, { method: 'POST', headers: { authorization }, body: '{}' });
+  assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
+});
+
+test('foreign pages and unknown credentials go nowhere', async (t) => {
+  const { got, address } = await otherHost(t);
+  const { url } = await hostOf(t, address);
+  const origin = 'https://elsewhere.example';
+  assert.equal((await fetch(`${url}/v1/jobs`, { headers: { authorization, origin } })).status, 403);
+  assert.equal((await fetch(`${url}/v1/jobs`)).status, 401);
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+  assert.deepEqual(got, []);
+});
