@@ -86,7 +86,7 @@ try {
   await fill(single, 0); // a first time, when threads and code are made
   const alone = await fill(single, pagesEach);
   const tokens: string[] = [];
-  /** With one library in each host. */
+  /** With one library in each host, behind a quiet minute. */
   let startedMb = 0;
   const rates: { accepted: number; indexed: number }[] = [];
   for (let at = 0; at < count; at++) {
@@ -96,8 +96,10 @@ try {
     const caller = hosts[at % 3].service.as(tokens[at]);
     await opened(caller);
     const rate = await fill(caller, at * pagesEach);
-    if (at < 3) startedMb = memory();
-    else rates.push(rate); // behind the first of each host
+    if (at >= 3) rates.push(rate); // behind the first of each host
+    if (at !== 2) continue;
+    await delay(quietS * 1000);
+    startedMb = memory();
   }
   await delay(quietS * 1000);
   const openMb = memory();

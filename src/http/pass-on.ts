@@ -76,7 +76,8 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     if (address === null) return false;
     if (isPassedOn(request.raw, peers)) throw unreachable('the library is moving to another host');
     reply.hijack();
-    send(request.raw, reply, { address, secret: peers.secret, agents, body });
+    const hasMoved = async () => (await peers.placeOf(library)) !== address;
+    send(request.raw, reply, { address, secret: peers.secret, agents, body, hasMoved });
     return true;
   };
 
@@ -115,10 +116,15 @@ interface Destination {
   agents: { 'http:': Agent; 'https:': TlsAgent };
   /** Of a request whose body was read here. */
   body: string | undefined;
+  /** Whether somebody else serves the library by now. */
+  hasMoved(): Promise<boolean>;
 }
 
+/** While no answer has begun it is asked so often whether one can still come, ms: a host that is held up says nothing. */
+const askEveryMs = 1000;
+
 function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destination: Destination): void {
-  const { address, secret, agents, body } = destination;
+  const { address, secret, agents, body, hasMoved } = destination;
   const { protocol, hostname, port } = new URL(address);
   const headers = ['host', from.headers.host ?? '', hopHeader, secret];
   for (const [name, value] of headersOf(from)) {
@@ -134,7 +140,14 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
     agent: agents[isTls ? 'https:' : 'http:'],
   };
   const passed: ClientRequest = isTls ? overTls(options) : overHttp(options);
+  const asking = setInterval(() => {
+    hasMoved().then(
+      (moved) => moved && passed.destroy(new Error('the library has moved')),
+      () => {}, // not known: asked again
+    );
+  }, askEveryMs);
   passed.on('response', (answer) => {
+    clearInterval(asking);
     const answered = [...headersOf(answer)].filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
     to.writeHead(answer.statusCode ?? 502, answered.flat());
     answer.pipe(to);
@@ -142,6 +155,7 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
     // What has not come of a body that was answered already is taken and dropped.
     answer.on('end', () => from.unpipe(passed).resume());
   });
+  passed.on('close', () => clearInterval(asking));
   passed.on('error', (err) => {
     if (to.headersSent || to.destroyed) return;
     request.log.warn({ err, address }, 'a request could not be passed on');

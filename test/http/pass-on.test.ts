@@ -22,8 +22,12 @@ async function otherHost(t: TestContext) {
   return { got, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-async function hostOf(t: TestContext, place: string | null) {
-  const peers = { secret, libraryOf: async () => 'anna', placeOf: async () => place };
+async function hostOf(t: TestContext, place: string | null | (() => string | null)) {
+  const peers = {
+    secret,
+    libraryOf: async () => 'anna',
+    placeOf: async () => (typeof place === 'function' ? place() : place),
+  };
   const { app, asked } = testServer({ 'job.list': () => ({ jobs: [] }) }, { peers });
   await app.listen({ port: 0, host: '127.0.0.1' });
   t.after(() => app.close());
@@ -72,6 +76,17 @@ test('a host that does not answer is told, with when to come again', async (t) =
   const { url } = await hostOf(t, `http://127.0.0.1:${await freePort()}`);
   const answer = await fetch(`${url}/v1/pages`, { method: 'POST', headers: { authorization }, body: '{}' });
   assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
+});
+
+test('who waits for a host that is held up is let go when another has the library', async (t) => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  t.after(() => silent.close().closeAllConnections());
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  let asked = 0;
+  const { url } = await hostOf(t, () => (++asked > 2 ? null : address));
+  const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization } });
+  assert.deepEqual([answer.status, answer.headers.get('retry-after'), asked], [503, '1', 3]);
 });
 
 test('foreign pages and unknown credentials go nowhere', async (t) => {
