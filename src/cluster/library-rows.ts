@@ -82,17 +82,28 @@ export class LibraryRows {
     return { state: row.state, address: row.address, isOwn: row.owner === this.#host.id };
   }
 
-  /** Renew the leases of these libraries; gives those that are still this host's. */
-  async renew(claims: readonly Pick<Claim, 'library' | 'epoch'>[]): Promise<Set<string>> {
-    const rows = await this.#database.query<{ id: number }>({
+  /**
+   * Renew the leases of these libraries; gives those that are still this host's, and whether their lease was renewed. It was not where a commit is
+   * under way, which renews it itself and may take long: the others do not wait for it.
+   */
+  async renew(claims: readonly Pick<Claim, 'library' | 'epoch'>[]): Promise<Map<string, boolean>> {
+    const rows = await this.#database.query<{ id: number; renewed: boolean }>({
       name: 'renew',
-      text: `update readback.library as l set lease_until = clock_timestamp() + make_interval(secs => $4)
-             from unnest($1::bigint[], $2::bigint[]) as mine(id, epoch)
-             where l.id = mine.id and l.epoch = mine.epoch and l.owner = $3
-             returning l.id`,
+      text: `with mine as (
+               select l.id, l.epoch from readback.library l
+               join unnest($1::bigint[], $2::bigint[]) as held(id, epoch) on l.id = held.id and l.epoch = held.epoch
+               where l.owner = $3
+             ), free as (
+               select id from readback.library where id in (select id from mine) order by id for update skip locked
+             ), renewed as (
+               update readback.library l set lease_until = clock_timestamp() + make_interval(secs => $4)
+               from free, mine where l.id = free.id and l.id = mine.id and l.epoch = mine.epoch and l.owner = $3
+               returning l.id
+             )
+             select mine.id, renewed.id is not null as renewed from mine left join renewed on renewed.id = mine.id`,
       values: [claims.map(({ library }) => library), claims.map(({ epoch }) => epoch), this.#host.id, this.#leaseS],
     });
-    return new Set(rows.map(({ id }) => String(id)));
+    return new Map(rows.map(({ id, renewed }) => [String(id), renewed]));
   }
 
   /**

@@ -173,8 +173,9 @@ export class ClusterMember {
     try {
       const mine = await this.#renewalRows.renew(all.map(({ claim }) => claim));
       for (const { claim, lease } of all) {
-        if (mine.has(claim.library)) lease.extend(sentAt);
-        else lease.end(new FatalError('another host serves the library by now'));
+        const renewed = mine.get(claim.library);
+        if (renewed === true) lease.extend(sentAt);
+        if (renewed === undefined) lease.end(new FatalError('another host serves the library by now'));
       }
     } catch (error) {
       this.#options.log.warn({ err: errorMessage(error), libraries: all.length }, 'leases could not be renewed');

@@ -160,7 +160,7 @@ test('a host whose lease has ended stops, and what it commits late is refused an
   await assert.rejects(put(stale.store, 'late'), FatalError);
   await assert.rejects(put(stale.store, 'later'), FatalError);
   await stale.store.close();
-  assert.deepEqual(await stale.rows.renew([stale.claim]), new Set());
+  assert.deepEqual(await stale.rows.renew([stale.claim]), new Map());
   await release(stale).catch(() => {});
   await put(next.store, 'goes on');
   await release(next);
@@ -170,6 +170,28 @@ test('a host whose lease has ended stops, and what it commits late is refused an
   assert.equal(back.said.length, 2, 'its unacknowledged end was thrown away with its file');
   await release(back);
   await assertSame('one');
+});
+
+test('leases are renewed beside a commit that takes long, which renews its own', { skip }, async () => {
+  await database.query({ text: `insert into readback.library (name) values ('ben')` });
+  const anna = await open('one');
+  const ben = await openLibrary({ database, host: 'one', dir: join(home, 'one'), name: 'ben' });
+  assert.ok(ben !== null);
+  const claims = [anna.claim, ben.claim];
+  await database.inTransaction(async (query) => {
+    await query({ text: `select from readback.library where name = 'anna' for update` });
+    assert.deepEqual(
+      await ben.rows.renew(claims),
+      new Map([
+        [anna.claim.library, false],
+        [ben.claim.library, true],
+      ]),
+    );
+  });
+  assert.deepEqual([...(await ben.rows.renew(claims)).values()], [true, true]);
+  await release(anna);
+  assert.deepEqual(await ben.rows.renew(claims), new Map([[ben.claim.library, true]]));
+  await release(ben);
 });
 
 test('a lease ends by the host’s own clock, before PostgreSQL gives it to another', { skip }, async () => {

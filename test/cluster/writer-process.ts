@@ -25,7 +25,7 @@ const renewing = setInterval(() => {
   const sentAt = library.lease.now();
   library.rows.renew([library.claim]).then(
     (mine) => {
-      if (mine.has(library.claim.library)) library.lease.extend(sentAt);
+      if (mine.get(library.claim.library) === true) library.lease.extend(sentAt);
     },
     () => {}, // the lease says when it is too late
   );
