@@ -154,10 +154,9 @@ test('hostile PDFs end with a reason, and the next one is read', async () => {
 
 test("a reading that is aborted ends with the signal's reason, and the next one goes on", async () => {
   const abort = new AbortController();
-  const reading = reader.of('library')['application/pdf'](
-    { bytes: hostilePdfs['a flate bomb'].bytes(), charset: null },
-    abort.signal,
-  );
+  const reading = reader
+    .of('library')
+    ['application/pdf']({ bytes: hostilePdfs['a flate bomb'].bytes(), charset: null }, abort.signal);
   abort.abort(new Error('enough'));
   await assert.rejects(reading, { message: 'enough' });
   assert.equal((await read(smallPdf({ pages: [block(72, 700, [sentence(1)])] }))).text, sentence(1));
