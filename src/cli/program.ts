@@ -12,6 +12,7 @@ import type { ExportArguments } from './commands/export.ts';
 import type { ForgetArguments } from './commands/forget.ts';
 import type { ImportArguments } from './commands/import.ts';
 import type { JobsArguments, RetryArguments } from './commands/jobs.ts';
+import type { AddModelArguments } from './commands/models.ts';
 import type { OpenArguments } from './commands/open.ts';
 import type { PagesArguments } from './commands/pages.ts';
 import type { SearchArguments } from './commands/search.ts';
@@ -48,6 +49,13 @@ export interface Actions {
   namesOfPage(page: string): Promise<ExitCode>;
   merges(): Promise<ExitCode>;
   undoMerge(id: string): Promise<ExitCode>;
+  models(): Promise<ExitCode>;
+  knownModels(): Promise<ExitCode>;
+  knownModel(name: string): Promise<ExitCode>;
+  addModel(name: string, args: AddModelArguments): Promise<ExitCode>;
+  fillModel(id: string, options: { yes: boolean }): Promise<ExitCode>;
+  useModel(id: string): Promise<ExitCode>;
+  removeModel(id: string): Promise<ExitCode>;
   status(): Promise<ExitCode>;
   jobs(args: JobsArguments): Promise<ExitCode>;
   retry(ids: string[], args: RetryArguments): Promise<ExitCode>;
@@ -125,6 +133,8 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
     );
 
   addReading(command, actions, run);
+
+  addModels(command, actions, run);
 
   command('status', 'whether the service runs, and what the data folder holds').action(() => run(actions.status()));
 
@@ -222,9 +232,6 @@ type Run = (work: Promise<ExitCode>) => Promise<void>;
 
 /** Commands about what was read: pages, what is forgotten, watches, topics, names. */
 function addReading(command: NewCommand, actions: Actions, run: Run): void {
-  const inside = (parent: Command, nameAndArguments: string, description: string) =>
-    parent.command(nameAndArguments).description(description);
-
   const pages = command('pages', 'list what was read, newest first')
     .option('--domain <name>', 'only of this domain and those below it')
     .option('--after <date>', 'only seen at this date or later', date)
@@ -283,6 +290,31 @@ function addReading(command: NewCommand, actions: Actions, run: Run): void {
   );
   inside(names, 'merges', 'names that were put together as one, newest first').action(() => run(actions.merges()));
   inside(names, 'undo <merge>', 'take the latest merge of two names back').action((id) => run(actions.undoMerge(id)));
+}
+
+function inside(parent: Command, nameAndArguments: string, description: string): Command {
+  return parent.command(nameAndArguments).description(description);
+}
+
+/** Commands about embedding models (docs/models.md). */
+function addModels(command: NewCommand, actions: Actions, run: Run): void {
+  const model = command('model', 'embedding models: which there are, and which answers').action(() =>
+    run(actions.models()),
+  );
+  inside(model, 'list', 'models that are registered; the active one is marked')
+    .option('--known', 'models that are worth a look instead, with what is published of them')
+    .action(({ known = false }) => run(known ? actions.knownModels() : actions.models()));
+  inside(model, 'show <name>', 'what is known of a model of that list').action((name) => run(actions.knownModel(name)));
+  inside(model, 'add <name>', 'register a known model; or any, by what its provider calls it')
+    .option('--provider <name>', 'ollama, tei, transformers, openai and so on: docs/providers.md')
+    .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))
+    .option('--max-tokens <number>', 'tokens that it reads at most', integer(1, 10_000_000))
+    .action((name, { provider, dim, maxTokens }) => run(actions.addModel(name, { provider, dim, tokens: maxTokens })));
+  inside(model, 'fill <model>', 'what making its vectors takes; with --yes, make them')
+    .option('--yes', 'begin, and wait for the end; stopped and said again, it goes on')
+    .action((id, { yes = false }) => run(actions.fillModel(id, { yes })));
+  inside(model, 'use <model>', 'search by it from now on').action((id) => run(actions.useModel(id)));
+  inside(model, 'remove <model>', 'delete it with its vectors').action((id) => run(actions.removeModel(id)));
 }
 
 /** Commands for who runs libraries on PostgreSQL (docs/cluster.md). */

@@ -19,19 +19,20 @@ function copyNumbers(row: ArrayLike<unknown>, out: Float32Array): string | null 
 }
 
 /** Floats of 32 bits, little-endian, as base64: what OpenAI and Voyage call that format. */
-function copyBase64(row: string, out: Float32Array): string | null {
+function copyBase64(row: string, out: Float32Array, native: number): string | null {
   const bytes = Buffer.from(row, 'base64');
   if (bytes.length % out.BYTES_PER_ELEMENT !== 0) return `${bytes.length} bytes, which are no floats`;
   const length = bytes.length / out.BYTES_PER_ELEMENT;
-  if (length !== out.length) return `length ${length} instead of ${out.length}`;
+  if (length !== out.length && length !== native) return `length ${length} instead of ${out.length}`;
   for (let i = 0; i < out.length; i++) out[i] = bytes.readFloatLE(4 * i);
   return null;
 }
 
-function copyRow(row: unknown, out: Float32Array): string | null {
-  if (typeof row === 'string') return copyBase64(row, out);
+function copyRow(row: unknown, out: Float32Array, native: number): string | null {
+  if (typeof row === 'string') return copyBase64(row, out, native);
   if (!Array.isArray(row) && !(row instanceof Float32Array)) return 'not a vector';
-  return row.length === out.length ? copyNumbers(row, out) : `length ${row.length} instead of ${out.length}`;
+  const fits = row.length === out.length || row.length === native;
+  return fits ? copyNumbers(row, out) : `length ${row.length} instead of ${out.length}`;
 }
 
 function makeUnit(row: Float32Array): void {
@@ -45,14 +46,15 @@ function makeUnit(row: Float32Array): void {
 
 /**
  * The rows of one answer as unit vectors, one after the other.
- * Shapes: `rows` as they came from JSON, or as floats; the result has `count` × `dim` numbers.
+ * Shapes: `rows` as they came from JSON, or as floats; the result has `count` × `dim` numbers. Of rows of `native` numbers the first `dim` are
+ * taken: a model that was trained for it says most in the first ones (Matryoshka Representation Learning, Kusupati et al. 2022).
  * Errors: none; BadRows names the first bad row.
  */
-export function readRows(rows: readonly unknown[], count: number, dim: number): Float32Array | BadRows {
+export function readRows(rows: readonly unknown[], count: number, dim: number, native = dim): Float32Array | BadRows {
   if (rows.length !== count) return { problem: `${rows.length} rows instead of ${count}` };
   const out = new Float32Array(count * dim);
   for (const [at, row] of rows.entries()) {
-    const problem = copyRow(row, out.subarray(at * dim, (at + 1) * dim));
+    const problem = copyRow(row, out.subarray(at * dim, (at + 1) * dim), native);
     if (problem !== null) return { problem: `row ${at}: ${problem}` };
   }
   const [bad] = findBadRows(out, dim, count);

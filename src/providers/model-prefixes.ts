@@ -1,5 +1,5 @@
 /**
- * What some models were trained to see before a text. Hosted providers add it themselves when told the kind of text; servers of
+ * What some models were trained with: words before a text, and how its tokens' vectors become one. Hosted providers add it themselves when told the kind of text; servers of
  * open models do not, and without it these models find less. The table is by model name, however a server spells it.
  * Source: the models' own cards.
  */
@@ -26,4 +26,12 @@ const families: readonly (readonly [RegExp, Prefixes])[] = [
 export function prefixesOf(model: string): Prefixes {
   const name = model.toLowerCase();
   return families.find(([pattern]) => pattern.test(name))?.[1] ?? none;
+}
+
+/** Models whose first token stands for the text; others take the mean of all. Asked where a model runs here: servers know. */
+const byFirstToken =
+  /(?:^|[/_-])bge-|mxbai-embed|arctic-embed|gte-(?:base|large)-en-v1\.5|gte-(?:multilingual|modernbert)/;
+
+export function poolingOf(model: string): 'cls' | 'mean' {
+  return byFirstToken.test(model.toLowerCase()) ? 'cls' : 'mean';
 }

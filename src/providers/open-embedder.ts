@@ -5,6 +5,7 @@
  * How many tokens a text has only the model's tokenizer knows, and a text that was cut for nothing is found less. So texts go out
  * whole, but for what no tokenizer would take, and where the server refuses them the long ones are cut, and cut again.
  */
+import { nativeDimOf } from '../domain/known-models.ts';
 import { batchTexts, cutToTokens } from './batch-texts.ts';
 import { cohereEmbeddings } from './cohere-embeddings.ts';
 import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
@@ -67,7 +68,10 @@ export function openEmbedder(options: EmbedderOptions): Embedder {
     return call(async (signal) => {
       const answer = await postJson(endpoint, { path: wire.path, body, maxBytes, signal, wall });
       const rows = wire.rows(answer);
-      const read = rows === null ? { problem: 'not an embedding answer' } : readRows(rows, texts.length, dim);
+      const read =
+        rows === null
+          ? { problem: 'not an embedding answer' }
+          : readRows(rows, texts.length, dim, nativeDimOf(options.model, dim));
       if ('problem' in read) throw bad(read.problem);
       return read;
     }, callOptions);

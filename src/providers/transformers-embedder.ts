@@ -2,10 +2,11 @@
  * Embeddings of models that run here by way of @huggingface/transformers, on a thread of their own. To the rest of the system they are
  * those of a provider called `transformers`: with a breaker, batches, and the same checks of what it answers.
  */
+import { nativeDimOf } from '../domain/known-models.ts';
 import { batchTexts } from './batch-texts.ts';
 import type { Embedder } from './embedder.ts';
 import { readRows } from './embedding-rows.ts';
-import { prefixesOf } from './model-prefixes.ts';
+import { poolingOf, prefixesOf } from './model-prefixes.ts';
 import { ProviderError } from './provider-error.ts';
 import type { ProviderCall } from './resilient-call.ts';
 
@@ -17,7 +18,7 @@ export const transformersTimeoutS = 600;
 
 /** A thread, or the like, that has the models. Its answers: src/threads/transformer-thread.ts. */
 export type RunTransformer = (
-  request: { model: string; texts: readonly string[] },
+  request: { model: string; texts: readonly string[]; pooling: 'cls' | 'mean' },
   signal: AbortSignal,
 ) => Promise<
   { dim: number; rows: Float32Array } | { problem: 'missing' | 'unloadable' | 'unreachable'; message: string }
@@ -37,11 +38,12 @@ const maxMessage = 200;
 
 export function transformersEmbedder({ model, dim, call, run }: TransformersOptions): Embedder {
   const prefixes = prefixesOf(model);
+  const pooling = poolingOf(model);
   const error = (code: 'unconfigured' | 'unreachable' | 'failing' | 'bad_answer', message: string) =>
     new ProviderError(transformersProvider, code, message);
 
   const vectorsOf = async (texts: readonly string[], signal: AbortSignal): Promise<Float32Array> => {
-    const answer = await run({ model, texts }, signal).catch((cause) => {
+    const answer = await run({ model, texts, pooling }, signal).catch((cause) => {
       signal.throwIfAborted();
       throw error('failing', `the model failed (${cause instanceof Error ? cause.name : 'error'})`);
     });
@@ -55,7 +57,7 @@ export function transformersEmbedder({ model, dim, call, run }: TransformersOpti
       throw error('unconfigured', `the model ${model} cannot be loaded: ${says}`);
     }
     const rows = texts.map((_, at) => answer.rows.subarray(at * answer.dim, (at + 1) * answer.dim));
-    const read = readRows(rows, texts.length, dim);
+    const read = readRows(rows, texts.length, dim, nativeDimOf(model, dim));
     if ('problem' in read) throw error('bad_answer', `unusable vectors: ${read.problem}`);
     return read;
   };

@@ -1,7 +1,6 @@
 /**
  * A thread that runs transformer models by way of the package @huggingface/transformers, which is installed by who wants it. It keeps
- * the models that it has loaded, from a folder or from the hub, and runs one task at a time. Vectors are the mean of the tokens', of
- * unit length; what a model cannot read of a text is cut off by its own tokenizer.
+ * the models that it has loaded, from a folder or from the hub, and runs one task at a time. Vectors are of unit length; what a model cannot read of a text is cut off by its own tokenizer.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -19,6 +18,8 @@ export interface TransformerTexts {
   /** Folder of a model in the layout of the hub, or its id there. */
   model: string;
   texts: readonly string[];
+  /** A text's vector: that of its first token, or the mean of all. */
+  pooling: 'cls' | 'mean';
 }
 
 export type TransformerAnswer =
@@ -34,7 +35,7 @@ interface Transformers {
 }
 type Extractor = (
   texts: readonly string[],
-  options: { pooling: 'mean'; normalize: boolean },
+  options: { pooling: TransformerTexts['pooling']; normalize: boolean },
 ) => Promise<{ dims: readonly number[]; data: Float32Array }>;
 
 class LoadError extends Error {
@@ -50,11 +51,11 @@ const data = threadData<TransformerThreadData>();
 const extractors = new Map<string, Extractor>();
 
 /** Errors: what the model's run throws. */
-export async function embedTexts({ model, texts }: TransformerTexts): Promise<TransformerAnswer> {
+export async function embedTexts({ model, texts, pooling }: TransformerTexts): Promise<TransformerAnswer> {
   try {
     const extract = extractors.get(model) ?? (await load(model));
     extractors.set(model, extract);
-    const { dims, data: rows } = await extract(texts, { pooling: 'mean', normalize: true });
+    const { dims, data: rows } = await extract(texts, { pooling, normalize: true });
     return { dim: dims[dims.length - 1], rows: Float32Array.from(rows) };
   } catch (error) {
     if (!(error instanceof LoadError)) throw error;

@@ -17,7 +17,7 @@ import { systemClock } from '../../src/providers/clock.ts';
 import { resilientCall } from '../../src/providers/resilient-call.ts';
 import { transformersEmbedder } from '../../src/providers/transformers-embedder.ts';
 import { runBreakers } from '../actors/system/running-breakers.ts';
-import { tinyVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
+import { tinyVector, tokenVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
 import { compiled, library, WholeSystem } from './whole-system.ts';
@@ -81,7 +81,9 @@ test('pages of a model without its package are dead with that message, and searc
   for (const { last_error } of await dead()) assert.match(last_error ?? '', /npm install @huggingface\/transformers$/);
 });
 
-test('a model in a folder gives the mean of its tokens’ vectors, of unit length', { skip: needsPackage }, async (t) => {
+test('a model in a folder gives the mean of its tokens’ vectors, of unit length, or that of the first', {
+  skip: needsPackage,
+}, async (t) => {
   const embedder = embedderOf(t, tinyModel(t), { module: module ?? '' });
   const texts = ['Heron fish', 'bread', 'an unknown oven', 'water '.repeat(50), 'flour', 'fish', 'oven water'];
   const rows = await embedder.embed(texts, 'document');
@@ -89,6 +91,13 @@ test('a model in a folder gives the mean of its tokens’ vectors, of unit lengt
     const words = text.toLowerCase().trim().split(' ');
     assert.ok(near(rows.subarray(at * dim, (at + 1) * dim), tinyVector(words, dim)), text);
   }
+  const bge = embedderOf(t, tinyModel(t, 'tiny-bge-small'), { module: module ?? '' });
+  const first = tokenVector(2, dim);
+  const byFirst = first.map((x) => x / Math.hypot(...first));
+  assert.ok(
+    near(await bge.embed(['heron fish water'], 'document'), byFirst),
+    'of its first token, where it was trained so',
+  );
   const e5 = embedderOf(t, tinyModel(t, 'tiny-e5-small'), { module: module ?? '' });
   assert.ok(near(await e5.embed(['heron'], 'query'), tinyVector(['query', ':', 'heron'], dim)));
   assert.ok(near(await e5.embed(['heron'], 'document'), tinyVector(['passage', ':', 'heron'], dim)));

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { CompareResponse } from '../../../src/domain/compare.ts';
 import type { ScoreReport } from '../../../src/domain/evaluation.ts';
+import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-models.ts';
 import type {
   BackfillEstimateResponse,
   ModelBackfillResponse,
@@ -170,12 +171,30 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
   );
 }
 
+/** An embedding model once for each provider that has it. */
+function choicesOf(model: KnownModel) {
+  if (model.does !== 'embedding') return [];
+  return Object.entries(model.names).map(([provider, called]) => ({ model, provider, called }));
+}
+
+const scoreOf = ({ score }: KnownModel) => (score === null ? '' : `, ${score.value} (${score.benchmark})`);
+
 function RegisterDialog({ onClose }: { onClose: () => void }) {
   const [provider, setProvider] = useState('');
   const [name, setName] = useState('');
   const [dim, setDim] = useState('');
   const [tokens, setTokens] = useState('8192');
   const [fault, setFault] = useState<string | null>(null);
+  const known = useLoad((signal) => get<KnownModelsResponse>('/v1/models/known', {}, signal), []);
+  const choices = known.data?.models.flatMap(choicesOf) ?? [];
+  const choose = (at: number) => {
+    const choice = choices[at];
+    if (choice === undefined) return;
+    setProvider(choice.provider);
+    setName(choice.called);
+    setDim(String(choice.model.dim));
+    setTokens(String(choice.model.max_input_tokens));
+  };
   const submit = async (event: Event) => {
     event.preventDefault();
     try {
@@ -189,6 +208,17 @@ function RegisterDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Register a model" onClose={onClose}>
       <form class="stack" onSubmit={submit}>
+        <label class="field">
+          <span>One that is known</span>
+          <select class="input" onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
+            <option value={-1}>Another</option>
+            {choices.map(({ model, provider }, at) => (
+              <option key={model.name + provider} value={at}>
+                {`${model.name} by ${provider}: ${model.dim} dimensions, ${model.languages}${scoreOf(model)}`}
+              </option>
+            ))}
+          </select>
+        </label>
         <label class="field">
           <span>Provider, as it is set</span>
           <input

@@ -1,5 +1,6 @@
 /** Embedding models: contract "Models". */
 import { z } from 'zod';
+import { knownModels, knownModelsResponse } from '../../domain/known-models.ts';
 import * as model from '../../domain/model.ts';
 import { pathText } from '../../domain/texts.ts';
 import type { HttpApp, RouteContext, RouteGroup } from '../http-app.ts';
@@ -20,6 +21,21 @@ function registryRoutes(app: HttpApp, { ask, asking }: RouteContext): void {
       },
     },
     async (_, reply) => asking(reply)('model.list', {}),
+  );
+
+  app.get(
+    '/v1/models/known',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'known_models',
+        summary: 'Models that are worth a look',
+        description: 'With what is published of them. Nothing is fetched: the list is a part of the program.',
+        tags: ['models'],
+        response: { 200: knownModelsResponse },
+      },
+    },
+    async () => ({ models: [...knownModels] }),
   );
 
   app.post(

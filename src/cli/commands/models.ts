@@ -1,0 +1,186 @@
+/** `readback model`: embedding models that are there, and known ones that may be added; making their vectors, searching by one. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type KnownModel, knownModels } from '../../domain/known-models.ts';
+import type {
+  BackfillEstimateResponse,
+  ModelBackfillResponse,
+  ModelInfo,
+  ModelListResponse,
+} from '../../domain/model.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, clientOf } from '../context.ts';
+import { counted } from '../page-lines.ts';
+import { bar, plain, table } from '../terminal.ts';
+import { fitted, wrapped } from '../text-width.ts';
+
+export interface AddModelArguments {
+  /** The simplest to set up, of a known model. */
+  provider?: string;
+  dim?: number;
+  tokens?: number;
+}
+
+/** Between two looks at how far vectors are, ms. */
+const lookEveryMs = 500;
+const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
+
+export async function modelsCommand(context: Context): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const found = await clientOf(context, 'read').call<ModelListResponse>('GET', '/v1/models', undefined, signal);
+  if (json) terminal.json(found);
+  else {
+    const rows = found.models.map(({ id, dim, is_active, status }) => [
+      is_active ? '*' : ' ',
+      is_active ? 'active' : status,
+      `${dim} dimensions`,
+      plain(id, 200),
+    ]);
+    for (const line of table(rows)) terminal.say(fitted(line, terminal.columns));
+  }
+  return exitCodes.done;
+}
+
+/** Needs no service: the list is a part of the program. */
+export function knownModelsCommand({ terminal, json }: Context): ExitCode {
+  if (json) {
+    terminal.json({ models: knownModels });
+    return exitCodes.done;
+  }
+  const rows = knownModels.map(({ name, does, parameters_millions, dim, memory_mb, languages, score }) => [
+    name,
+    parameters_millions === null ? 'by API' : `${parameters_millions} M`,
+    does === 'reranking' ? 'reranker' : `${dim} d`,
+    memory_mb === null ? '-' : `${memory_mb} MB`,
+    score === null ? '-' : String(score.value),
+    languages,
+  ]);
+  const [head, ...lines] = table([['name', 'size', 'vectors', 'of 100,000', 'nDCG@10', 'languages'], ...rows]);
+  terminal.say(terminal.style('dim', fitted(head, terminal.columns)));
+  for (const line of lines) terminal.say(fitted(line, terminal.columns));
+  terminal.note('nDCG@10 of MTEB retrieval in English, as published: readback model show NAME');
+  return exitCodes.done;
+}
+
+export function knownModelCommand({ terminal, json }: Context, name: string): ExitCode {
+  const model = knownModel(name);
+  if (json) {
+    terminal.json(model);
+    return exitCodes.done;
+  }
+  const { does, dim, dims, memory_mb, max_input_tokens, parameters_millions, languages, license, score } = model;
+  const facts: [string, string | null][] = [
+    ['name', model.name],
+    ['does', does],
+    ['vectors', dim === null ? null : [`${dim} dimensions`, ...dims.map((each) => `or ${each}`)].join(', ')],
+    ['memory', memory_mb === null ? null : `${memory_mb} MB for 100,000 passages`],
+    ['reads', `${max_input_tokens} tokens at most`],
+    ['size', parameters_millions === null ? null : `${parameters_millions} million parameters`],
+    ['languages', languages],
+    ['license', license],
+    ['score', score === null ? null : `${score.value} (${score.benchmark}), ${score.source}`],
+    ...Object.entries(model.names).map(([provider, called]): [string, string] => [provider, called]),
+  ];
+  const width = Math.max(...facts.map(([label]) => label.length)) + 2;
+  for (const [label, value] of facts) {
+    if (value === null) continue;
+    const [first, ...more] = wrapped(value, terminal.columns - width);
+    terminal.say(label.padEnd(width) + first);
+    for (const line of more) terminal.say(' '.repeat(width) + line);
+  }
+  return exitCodes.done;
+}
+
+export async function addModelCommand(context: Context, name: string, args: AddModelArguments): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const body = registrationOf(name, args);
+  const model = await clientOf(context, 'write').call<ModelInfo>('POST', '/v1/models', body, signal);
+  if (json) terminal.json(model);
+  else {
+    terminal.say(`${plain(model.id, 200)} is registered and has no vectors yet`);
+    terminal.note(`readback model fill ${plain(model.id, 200)} makes them`);
+  }
+  return exitCodes.done;
+}
+
+function registrationOf(name: string, { provider, dim, tokens }: AddModelArguments) {
+  const model = knownModels.find((each) => each.name === name);
+  if (model === undefined) {
+    if (provider === undefined || dim === undefined || tokens === undefined)
+      throw new CliError(
+        exitCodes.misuse,
+        `${name} is none of those known (readback model list --known): say --provider, --dim and --max-tokens`,
+      );
+    return { provider, model_name: name, dim, max_input_tokens: tokens };
+  }
+  if (model.dim === null) throw new CliError(exitCodes.misuse, `${name} is a reranker: reranker.* sets it`);
+  const [simplest] = Object.keys(model.names);
+  const chosen = provider ?? simplest;
+  const model_name = model.names[chosen];
+  if (model_name === undefined)
+    throw new CliError(exitCodes.misuse, `${name} is known of ${Object.keys(model.names).join(', ')}`);
+  if (dim !== undefined && dim !== model.dim && !model.dims.includes(dim))
+    throw new CliError(exitCodes.misuse, `${name} has ${[model.dim, ...model.dims].join(', ')} dimensions`);
+  return { provider: chosen, model_name, dim: dim ?? model.dim, max_input_tokens: tokens ?? model.max_input_tokens };
+}
+
+/** Make a model's vectors, after what it takes was told; stopped and started again it goes on. */
+export async function fillModelCommand(context: Context, id: string, { yes }: { yes: boolean }): Promise<ExitCode> {
+  const { terminal, json, signal } = context;
+  const client = clientOf(context, 'write');
+  const path = `${pathOf(id)}/backfill`;
+  if (!yes) {
+    const estimate = await client.call<BackfillEstimateResponse>('POST', path, {}, signal);
+    if (json) terminal.json(estimate);
+    else {
+      const { n_chunks, total_tokens, est_cost_usd, est_duration_s } = estimate;
+      terminal.say(`${counted(n_chunks, 'passage')}, ${counted(total_tokens, 'token')}`);
+      terminal.say(`time  ${est_duration_s === null ? 'not known' : `about ${Math.ceil(est_duration_s)} s`}`);
+      terminal.say(`cost  ${est_cost_usd === null ? 'not known' : `about $${est_cost_usd.toFixed(2)}`}`);
+      terminal.note('nothing was begun: --yes begins');
+    }
+    return exitCodes.done;
+  }
+  await client.call('POST', path, { confirm: true }, signal);
+  for (;;) {
+    const progress = await client.call<ModelBackfillResponse>('GET', path, undefined, signal);
+    const { status, embedded_chunks: part, total_chunks: whole, last_error } = progress;
+    if (status === 'running') {
+      const share = whole === null || whole === 0 ? 0 : part / whole;
+      terminal.progress(`${bar(share)} ${part} of ${whole ?? '?'} passages (it goes on without this command)`);
+      await delay(lookEveryMs, undefined, { signal });
+      continue;
+    }
+    terminal.progress('');
+    if (json) terminal.json(progress);
+    else if (status === 'complete') terminal.say(`${plain(id, 200)} has vectors of ${counted(part, 'passage')}`);
+    else terminal.note(`failed: ${plain(last_error ?? 'no reason is known', 500)}`);
+    return status === 'complete' ? exitCodes.done : exitCodes.failed;
+  }
+}
+
+export async function useModelCommand(context: Context, id: string): Promise<ExitCode> {
+  const model = await clientOf(context, 'write').call<ModelInfo>(
+    'POST',
+    `${pathOf(id)}/activate`,
+    undefined,
+    context.signal,
+  );
+  if (context.json) context.terminal.json(model);
+  else context.terminal.say(`searches go by ${plain(model.id, 200)} from now on`);
+  return exitCodes.done;
+}
+
+export async function removeModelCommand(context: Context, id: string): Promise<ExitCode> {
+  await clientOf(context, 'write').call('DELETE', pathOf(id), undefined, context.signal);
+  if (context.json) context.terminal.json({ removed: id });
+  else context.terminal.say(`${plain(id, 200)} and its vectors are gone`);
+  return exitCodes.done;
+}
+
+/** Errors: CliError for a name that is not in the list. */
+function knownModel(name: string): KnownModel {
+  const model = knownModels.find((each) => each.name === name);
+  if (model === undefined)
+    throw new CliError(exitCodes.misuse, `${name} is none of those known: readback model list --known`);
+  return model;
+}

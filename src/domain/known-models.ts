@@ -1,0 +1,186 @@
+/**
+ * Models that are worth a look, with what their makers say of them. Data, and nothing is fetched for it: `readback model list --known`,
+ * `GET /v1/models/known` and the console show it. To add one, add an entry; a score needs a source, and what is not known for certain is left out.
+ */
+import { z } from 'zod';
+
+const score = z.strictObject({
+  /** nDCG@10 of 0 to 100. */
+  value: z.number(),
+  benchmark: z.string(),
+  source: z.string(),
+});
+
+const knownModel = z.strictObject({
+  name: z.string().describe('what it is called here'),
+  does: z.enum(['embedding', 'reranking']),
+  names: z.record(z.string(), z.string()).describe('what each provider calls it, the simplest to set up first'),
+  dim: z.int().nullable().describe('dimensions of its vectors; null for a reranker'),
+  dims: z.array(z.int()).describe('shorter vectors that it was trained for as well, longest first'),
+  max_input_tokens: z.int(),
+  parameters_millions: z.int().nullable().describe('null where its maker does not say'),
+  languages: z.string(),
+  license: z.string().describe('of its weights; or whose terms hold'),
+  score: score.nullable().describe('as published for retrieval'),
+  memory_mb: z.int().nullable().describe('of the vectors of 100,000 passages; null for a reranker'),
+});
+export type KnownModel = z.infer<typeof knownModel>;
+
+export const knownModelsResponse = z.strictObject({ models: z.array(knownModel) });
+export type KnownModelsResponse = z.infer<typeof knownModelsResponse>;
+
+type Entry = Omit<KnownModel, 'memory_mb' | 'dims' | 'dim' | 'score' | 'does'> &
+  Partial<Pick<KnownModel, 'dims' | 'dim' | 'score'>>;
+
+const mteb = (value: number, source: string) => ({ value, benchmark: 'MTEB retrieval, English', source });
+const card = (name: string) => `https://huggingface.co/${name}`;
+
+const embedding: readonly Entry[] = [
+  {
+    name: 'all-minilm',
+    names: {
+      ollama: 'all-minilm',
+      transformers: 'Xenova/all-MiniLM-L6-v2',
+      tei: 'sentence-transformers/all-MiniLM-L6-v2',
+    },
+    ...{ dim: 384, max_input_tokens: 256, parameters_millions: 23, languages: 'English', license: 'Apache-2.0' },
+  },
+  {
+    name: 'bge-small-en',
+    names: { transformers: 'Xenova/bge-small-en-v1.5', tei: 'BAAI/bge-small-en-v1.5' },
+    ...{ dim: 384, max_input_tokens: 512, parameters_millions: 33, languages: 'English', license: 'MIT' },
+    score: mteb(51.68, card('BAAI/bge-small-en-v1.5')),
+  },
+  {
+    name: 'bge-base-en',
+    names: { transformers: 'Xenova/bge-base-en-v1.5', tei: 'BAAI/bge-base-en-v1.5' },
+    ...{ dim: 768, max_input_tokens: 512, parameters_millions: 109, languages: 'English', license: 'MIT' },
+    score: mteb(53.25, card('BAAI/bge-base-en-v1.5')),
+  },
+  {
+    name: 'mxbai-large',
+    names: {
+      ollama: 'mxbai-embed-large',
+      transformers: 'mixedbread-ai/mxbai-embed-large-v1',
+      tei: 'mixedbread-ai/mxbai-embed-large-v1',
+    },
+    ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
+    score: mteb(54.39, card('mixedbread-ai/mxbai-embed-large-v1')),
+  },
+  {
+    name: 'arctic-m',
+    names: {
+      ollama: 'snowflake-arctic-embed:110m',
+      transformers: 'Snowflake/snowflake-arctic-embed-m',
+      tei: 'Snowflake/snowflake-arctic-embed-m',
+    },
+    ...{ dim: 768, max_input_tokens: 512, parameters_millions: 109, languages: 'English', license: 'Apache-2.0' },
+    score: mteb(54.9, card('Snowflake/snowflake-arctic-embed-m')),
+  },
+  {
+    name: 'arctic-l',
+    names: {
+      ollama: 'snowflake-arctic-embed:335m',
+      transformers: 'Snowflake/snowflake-arctic-embed-l',
+      tei: 'Snowflake/snowflake-arctic-embed-l',
+    },
+    ...{ dim: 1024, max_input_tokens: 512, parameters_millions: 335, languages: 'English', license: 'Apache-2.0' },
+    score: mteb(55.98, card('Snowflake/snowflake-arctic-embed-l')),
+  },
+  {
+    name: 'nomic',
+    names: {
+      ollama: 'nomic-embed-text',
+      transformers: 'nomic-ai/nomic-embed-text-v1.5',
+      tei: 'nomic-ai/nomic-embed-text-v1.5',
+    },
+    // It wants a layer norm before its vectors are cut, so shorter ones are left out.
+    ...{ dim: 768, max_input_tokens: 2048, parameters_millions: 137, languages: 'English', license: 'Apache-2.0' },
+  },
+  {
+    name: 'e5-small',
+    names: { transformers: 'Xenova/multilingual-e5-small', tei: 'intfloat/multilingual-e5-small' },
+    ...{ dim: 384, max_input_tokens: 512, parameters_millions: 118, languages: 'about 100', license: 'MIT' },
+  },
+  {
+    name: 'bge-m3',
+    names: { ollama: 'bge-m3', transformers: 'Xenova/bge-m3', tei: 'BAAI/bge-m3' },
+    ...{ dim: 1024, max_input_tokens: 8192, parameters_millions: 568, languages: 'over 100', license: 'MIT' },
+  },
+  {
+    name: 'arctic-l-v2',
+    names: { ollama: 'snowflake-arctic-embed2', tei: 'Snowflake/snowflake-arctic-embed-l-v2.0' },
+    ...{ dim: 1024, dims: [256], max_input_tokens: 8192, parameters_millions: 568, languages: '74' },
+    license: 'Apache-2.0',
+    score: mteb(55.6, card('Snowflake/snowflake-arctic-embed-l-v2.0')),
+  },
+  {
+    name: 'embeddinggemma',
+    names: {
+      ollama: 'embeddinggemma',
+      tei: 'google/embeddinggemma-300m',
+    },
+    ...{ dim: 768, dims: [512, 256, 128], max_input_tokens: 2048, parameters_millions: 308 },
+    ...{ languages: 'over 100', license: 'Gemma' },
+  },
+  {
+    name: 'qwen3-0.6b',
+    names: { ollama: 'qwen3-embedding:0.6b', tei: 'Qwen/Qwen3-Embedding-0.6B' },
+    ...{ dim: 1024, dims: [768, 512, 256, 128], max_input_tokens: 32_768, parameters_millions: 596 },
+    ...{ languages: 'over 100', license: 'Apache-2.0' },
+  },
+  {
+    name: 'openai-small',
+    names: { openai: 'text-embedding-3-small' },
+    ...{ dim: 1536, dims: [1024, 768, 512, 256], max_input_tokens: 8191, parameters_millions: null },
+    ...{ languages: 'many', license: 'OpenAI' },
+  },
+  {
+    name: 'openai-large',
+    names: { openai: 'text-embedding-3-large' },
+    ...{ dim: 3072, dims: [1536, 1024, 768, 512, 256], max_input_tokens: 8191, parameters_millions: null },
+    ...{ languages: 'many', license: 'OpenAI' },
+    score: mteb(55.44, card('Snowflake/snowflake-arctic-embed-l')),
+  },
+  {
+    name: 'voyage-3.5',
+    names: { voyage: 'voyage-3.5' },
+    ...{ dim: 1024, dims: [512, 256], max_input_tokens: 32_000, parameters_millions: null },
+    ...{ languages: 'many', license: 'Voyage' },
+  },
+];
+
+const reranking: readonly Entry[] = [
+  {
+    name: 'bge-reranker',
+    names: { tei: 'BAAI/bge-reranker-v2-m3' },
+    ...{ max_input_tokens: 8192, parameters_millions: 568, languages: 'many', license: 'Apache-2.0' },
+  },
+  {
+    name: 'cohere-rerank',
+    names: { cohere: 'rerank-v3.5' },
+    ...{ max_input_tokens: 4096, parameters_millions: null, languages: 'over 100', license: 'Cohere' },
+  },
+];
+
+/** Of 100,000 vectors: a byte a dimension, a bit a dimension for the first look, and label and length (docs/vector-spaces.md). MB. */
+export const vectorMemoryMb = (dim: number): number => Math.round((100_000 * (dim * (1 + 1 / 8) + 8)) / 1e6);
+
+const known =
+  (does: KnownModel['does']) =>
+  ({ dim = null, dims = [], score = null, ...entry }: Entry): KnownModel => ({
+    ...{ ...entry, does, dim, dims, score },
+    memory_mb: dim === null ? null : vectorMemoryMb(dim),
+  });
+
+/** Embedding models from small to large, those of APIs behind; then rerankers. */
+export const knownModels: readonly KnownModel[] = [
+  ...embedding.map(known('embedding')),
+  ...reranking.map(known('reranking')),
+];
+
+/** Dimensions of what a model answers that is to give vectors of `dim`: more, where it was trained for the first of them to stand alone. */
+export function nativeDimOf(modelName: string, dim: number): number {
+  const model = knownModels.find(({ names, dims }) => Object.values(names).includes(modelName) && dims.includes(dim));
+  return model?.dim ?? dim;
+}

@@ -1,0 +1,69 @@
+/** `readback model`, on a real service and by the list that comes with the program. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { textWidth } from '../../src/cli/text-width.ts';
+import { knownModels } from '../../src/domain/known-models.ts';
+import { temporaryFolder } from '../importers/temporary-files.ts';
+import { RunningService, token } from '../process/service.ts';
+import { Cli } from './run-cli.ts';
+
+test('known models are listed and told without a service, in lines that fit', async (t) => {
+  const cli = new Cli(temporaryFolder(t), { COLUMNS: '80' });
+  const listed = await cli.run(['model', 'list', '--known']);
+  assert.equal(listed.code, 0, listed.stderr);
+  const lines = listed.stdout.trimEnd().split('\n');
+  assert.equal(lines.length, knownModels.length + 1);
+  for (const line of lines) assert.ok(textWidth(line) <= 80, line);
+  assert.deepEqual(await cli.json(['model', 'list', '--known']), { models: knownModels });
+  const told = await cli.run(['model', 'show', 'arctic-l-v2']);
+  for (const line of told.stdout.split('\n')) assert.ok(textWidth(line) <= 80, line);
+  assert.match(told.stdout, /^vectors +1024 dimensions, or 256$/m);
+  const unknown = await cli.run(['model', 'show', 'nobody']);
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [2, 'readback: nobody is none of those known: readback model list --known\n'],
+  );
+});
+
+test('a model is registered, filled, searched by and removed', async (t) => {
+  const service = await RunningService.start(t, { SERVICE_PROVIDERS__OLLAMA__BASE_URL: 'http://127.0.0.1:1/v1' });
+  const cli = new Cli(temporaryFolder(t), {
+    SERVICE_AUTH_TOKEN: token,
+    SERVICE_BIND_PORT: new URL(service.url).port,
+    COLUMNS: '80',
+  });
+  const { body } = await service.call<{ page_id: string }>('POST', '/v1/pages', {
+    url: 'https://sea.example/tides',
+    body_extracted: 'The tide comes in twice a day.',
+  });
+  await service.settled([body.page_id]);
+  const { models: known } = (await service.call<{ models: unknown[] }>('GET', '/v1/models/known')).body;
+  assert.deepEqual(known, knownModels);
+
+  const misused = await cli.run(['model', 'add', 'wink']);
+  assert.match(misused.stderr, /none of those known .* say --provider, --dim and --max-tokens/);
+  assert.match((await cli.run(['model', 'add', 'bge-m3', '--provider', 'openai'])).stderr, /known of ollama, /);
+  assert.match(
+    (await cli.run(['model', 'add', 'embeddinggemma', '--dim', '300'])).stderr,
+    /has 768, 512, 256, 128 dim/,
+  );
+  const gemma = await cli.json<Record<string, unknown>>(['model', 'add', 'embeddinggemma', '--dim', '256']);
+  assert.deepEqual([gemma.provider, gemma.dim, gemma.status], ['ollama', 256, 'registered']);
+
+  const added = await cli.run(['model', 'add', 'wink', '--provider', 'local', '--dim', '100', '--max-tokens', '1000']);
+  assert.equal(added.stdout, 'local-wink-100 is registered and has no vectors yet\n');
+  const estimated = await cli.run(['model', 'fill', 'local-wink-100']);
+  assert.match(estimated.stdout, /^1 passage, \d+ tokens\ntime .*\ncost {2}about \$0\.00\n$/);
+  assert.equal(estimated.stderr, 'nothing was begun: --yes begins\n');
+  const filled = await cli.run(['model', 'fill', 'local-wink-100', '--yes']);
+  assert.equal(filled.stdout, 'local-wink-100 has vectors of 1 passage\n', filled.stderr);
+  const used = await cli.run(['model', 'use', 'local-wink-100']);
+  assert.equal(used.stdout, 'searches go by local-wink-100 from now on\n');
+  const listed = (await cli.run(['model', 'list'])).stdout.split('\n');
+  assert.ok(
+    listed.some((line) => /^\* {2}active +100 dimensions +local-wink-100$/.test(line)),
+    listed.join('\n'),
+  );
+  const removed = await cli.run(['model', 'remove', String(gemma.id)]);
+  assert.equal(removed.stdout, 'ollama-embeddinggemma-256 and its vectors are gone\n');
+});
