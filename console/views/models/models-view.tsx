@@ -177,7 +177,13 @@ function choicesOf(model: KnownModel) {
   return Object.entries(model.names).map(([provider, called]) => ({ model, provider, called }));
 }
 
-const scoreOf = ({ score }: KnownModel) => (score === null ? '' : `, ${score.value} (${score.benchmark})`);
+const factsOf = ({ languages, parameters_millions, memory_mb, license, score }: KnownModel): string[] => [
+  `Languages: ${languages}`,
+  ...(parameters_millions === null ? [] : [`${count(parameters_millions)} million parameters`]),
+  ...(memory_mb === null ? [] : [`${count(memory_mb)} MB for 100,000 passages`]),
+  `Licence: ${license}`,
+  ...(score === null ? [] : [`nDCG@10 ${score.value} (${score.benchmark})`]),
+];
 
 function RegisterDialog({ onClose }: { onClose: () => void }) {
   const [provider, setProvider] = useState('');
@@ -187,8 +193,10 @@ function RegisterDialog({ onClose }: { onClose: () => void }) {
   const [fault, setFault] = useState<string | null>(null);
   const known = useLoad((signal) => get<KnownModelsResponse>('/v1/models/known', {}, signal), []);
   const choices = known.data?.models.flatMap(choicesOf) ?? [];
+  const [chosen, setChosen] = useState<KnownModel | null>(null);
   const choose = (at: number) => {
     const choice = choices[at];
+    setChosen(choice?.model ?? null);
     if (choice === undefined) return;
     setProvider(choice.provider);
     setName(choice.called);
@@ -214,11 +222,12 @@ function RegisterDialog({ onClose }: { onClose: () => void }) {
             <option value={-1}>Another</option>
             {choices.map(({ model, provider }, at) => (
               <option key={model.name + provider} value={at}>
-                {`${model.name} by ${provider}: ${model.dim} dimensions, ${model.languages}${scoreOf(model)}`}
+                {`${model.name} by ${provider}`}
               </option>
             ))}
           </select>
         </label>
+        {chosen !== null && <p class="quiet">{factsOf(chosen).join(' · ')}</p>}
         <label class="field">
           <span>Provider, as it is set</span>
           <input
