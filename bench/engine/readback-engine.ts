@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { addBit, addBitRange, type Bitmap, createBitmap } from '../../src/compute/structures/bitmap.ts';
-import { Searchers } from '../../src/engine/searchers.ts';
+import { retrieve } from '../../src/engine/retrieve.ts';
 import { type ShardTasks, VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import { SparseIndex } from '../../src/engine/words/sparse-index.ts';
 import { openThreadPool } from '../../src/threads/thread-pool.ts';
@@ -121,23 +121,24 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     });
   }
 
-  const asking = new Searchers(searchers, 'bench', () => index.republish(), log);
   const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
   const find = (query: BenchQuery, k: number, allow?: Bitmap) =>
-    asking.find({ query: query.text, dim: null, spelling: false, k, ...limits(allow) });
+    index.searchers.find({ query: query.text, dim: null, spelling: false, k, ...limits(allow) });
   const text = async (query: BenchQuery, k: number, allow?: Bitmap) => (await find(query, k, allow).found).labels;
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: Bitmap) =>
     (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
+  const parts = { searchers: index.searchers, vectors: space, log, monotonic: () => performance.now() };
+  const wants = { order: false, relevance: false };
+  const retrieval = { spelling: false, dim: null, k: TOP, floor: null, rrfK: RRF_K, wants };
   const fused = (lists: Uint32Array[]) =>
     fuseRrf(lists, RRF_K)
       .slice(0, TOP)
       .map(({ label }) => label);
   const searches = (allow?: Bitmap): Record<'hybrid' | 'hybrid_at_once' | 'sparse' | 'dense', Search> => ({
     hybrid: async (query) => {
-      const { analyzed, found } = find(query, TOP, allow);
-      await analyzed;
-      const [sparse, dense] = await Promise.all([found, nearest(query, TOP, allow)]);
-      return fused([sparse.labels, dense]);
+      const outside = Promise.resolve(Float32Array.from(query.vector));
+      const { sparse, dense } = await retrieve(parts, { ...retrieval, query: query.text, outside, allow });
+      return fused([sparse.labels, dense.labels]);
     },
     hybrid_at_once: async (query) => fused(await Promise.all([text(query, TOP, allow), nearest(query, TOP, allow)])),
     sparse: (query) => text(query, TOP, allow),
@@ -167,7 +168,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
       await Promise.all([index.consolidate(), settle(space)]);
       await Promise.all([index.save(), space.save()]);
       // As the service does when it has been idle for some seconds.
-      await Promise.all(searchers.map((searcher) => searcher.run('releaseMemory', undefined)));
+      await index.searchers.releaseMemory();
       const measured = {
         searchable_s,
         settled_s: since(),

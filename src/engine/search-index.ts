@@ -1,6 +1,6 @@
 /**
  * The search engine by itself, without the service: documents by words (BM25F) and by vectors, both sides fused and, with the built-in
- * model, reranked. The service stands on the same parts, with a vector space for each of its models (src/index, src/actors/indexes).
+ * model, reranked. The service retrieves by the same `retrieve`, with a vector space for each of its models (ARCHITECTURE.md, "Retrieval").
  *
  *   manifest.json   identity, dimensions, shards, live labels: what is in the index, as of the last `persist`
  *   words/, vectors/   segments and shards (index-folder.ts)
@@ -23,9 +23,8 @@ import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
-import { judgeHits } from './judge-hits.ts';
 import { loadWordVectors } from './load-word-vectors.ts';
-import { Searchers } from './searchers.ts';
+import { rerankedOrder, retrieve } from './retrieve.ts';
 import { VectorSpace } from './vectors/vector-space.ts';
 import { SparseIndex } from './words/sparse-index.ts';
 
@@ -103,7 +102,7 @@ export class SearchIndex {
   readonly #work: Work;
   readonly #words: SparseIndex;
   readonly #vectors: VectorSpace;
-  readonly #searchers: Searchers;
+  readonly #log: IndexLog;
   readonly #closeThreads: () => Promise<unknown>;
   readonly #missing: Set<number>;
   /** Labels whose documents are on their way into the index. */
@@ -117,7 +116,7 @@ export class SearchIndex {
     this.#work = parts.work;
     this.#words = parts.words;
     this.#vectors = parts.vectors;
-    this.#searchers = parts.searchers;
+    this.#log = parts.log;
     this.#closeThreads = parts.closeThreads;
     this.#missing = parts.missing;
   }
@@ -204,34 +203,21 @@ export class SearchIndex {
   /** The best documents for a text, best first; none where no word of it is known. Errors: those of the threads; BadVectorError. */
   async search(text: string, { k = 10, vector, allow }: SearchOptions = {}): Promise<Hit[]> {
     const { dim } = this.#manifest;
-    const limits = allow === undefined ? {} : { allow: bitmapOf(allow, this.#live.set.length * 32) };
-    const wanted = Math.max(k, candidates);
-    const asking = this.#searchers.find({
+    const [searchers, vectors, log] = [this.#words.searchers, this.#vectors, this.#log];
+    const parts = { searchers, vectors, log, monotonic: () => performance.now() };
+    const { sparse, dense, denseWeight, reranked } = await retrieve(parts, {
       query: text,
-      dim: dim === null ? builtInDim : null,
-      k: wanted,
       spelling: true,
-      ...limits,
-    });
-    const analyzed = await asking.analyzed;
-    const query = vector ?? analyzed.vector;
-    const near = query === null ? null : this.#vectors.search(query, wanted, limits);
-    const [words, nearest] = await Promise.all([asking.found, near]);
-    const isKnown = words.known > 0 || analyzed.knownWords > 0 || vector !== undefined;
-    const hits = isKnown && nearest !== null ? [words.labels, nearest.labels] : [words.labels];
-    const score = (vectors: readonly Float32Array[], labels: Uint32Array) => this.#vectors.score(vectors, labels);
-    const order = dim === null && query !== null;
-    const request = {
-      query: analyzed,
-      hits,
-      rrfK,
-      outsideModel: false,
+      dim: dim === null ? builtInDim : null,
+      outside: vector === undefined ? undefined : Promise.resolve(vector),
+      k: Math.max(k, candidates),
+      allow: allow === undefined ? undefined : bitmapOf(allow, this.#live.set.length * 32),
       floor: null,
-      wants: { order, relevance: false },
-    };
-    const judged = await judgeHits({ searchers: this.#searchers, score }, request);
-    const weights = [1, vector === undefined ? analyzed.denseWeight : 1];
-    const found = judged?.scores == null ? fuseRrf(hits, rrfK, weights) : byScore(judged.labels, judged.scores);
+      rrfK,
+      wants: { order: dim === null, relevance: false },
+    });
+    const fused = fuseRrf([sparse.labels, dense.labels], rrfK, [1, denseWeight]);
+    const found = reranked === null ? fused : rerankedOrder(reranked, fused);
     // An add that failed, or is under way, may have come to one side alone.
     return found.filter(({ label }) => this.#live.has(label)).slice(0, k);
   }
@@ -324,11 +310,10 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
         embedded.set,
       ),
     ]);
-    const asking = new Searchers(searchers, namespace, () => words.index.republish(), log);
     noteMissing([...words.missing, ...vectors.missing]);
     return {
-      ...{ dir, manifest, live, embedded, work, missing, closeThreads },
-      ...{ words: words.index, vectors: vectors.space, searchers: asking },
+      ...{ dir, manifest, live, embedded, work, missing, log, closeThreads },
+      ...{ words: words.index, vectors: vectors.space },
     };
   } catch (error) {
     await closeThreads();
@@ -346,11 +331,6 @@ function read(text: string): GrowingBitmap {
   const labels = new GrowingBitmap();
   for (const label of bitsNotIn(words, createBitmap(0))) labels.add(label);
   return labels;
-}
-
-/** Those that have a score, best first. */
-function byScore(labels: Uint32Array, scores: Float64Array): Hit[] {
-  return Array.from(scores, (score, at) => ({ label: labels[at], score })).sort((a, b) => b.score - a.score);
 }
 
 /** The one chunk of a document. */

@@ -1,6 +1,7 @@
 /**
  * The searcher threads as callers use them: each task goes to the one with the least to do, and a thread that was
- * replaced is given the segments again before it answers. Runs on the main thread; owned by the indexes.
+ * replaced is given the segments again before it answers. A publication sends each thread those segments only that it lacks.
+ * Runs on the main thread; owned by the sparse index.
  */
 
 import type { Held } from '../domain/held.ts';
@@ -9,6 +10,7 @@ import type { SharedPool } from '../threads/thread-pool.ts';
 import type { AnalyzedQuery } from './analyze-query.ts';
 import type { Marked } from './highlight.ts';
 import type { IndexLog } from './index-log.ts';
+import type { SegmentMember } from './words/segment-members.ts';
 import type { SparseQuery, SparseResult } from './words/sparse-searcher.ts';
 
 export type SearcherPool = SharedPool<typeof import('../threads/search-thread.ts')>;
@@ -18,13 +20,43 @@ export class Searchers {
   readonly #namespace: string;
   readonly #republish: () => Promise<void>;
   readonly #log: IndexLog;
+  /** Ids of the segments that each holds, as of the last publication. */
+  readonly #held = new Map<SearcherPool, ReadonlySet<number>>();
 
-  /** `republish` brings every searcher to the present snapshot. */
+  /** `pools`: of one pinned thread each; `republish`: publishes the segments of now. */
   constructor(pools: readonly SearcherPool[], namespace: string, republish: () => Promise<void>, log: IndexLog) {
     this.#pools = pools;
     this.#namespace = namespace;
     this.#republish = republish;
     this.#log = log;
+  }
+
+  /** Bring every searcher to these segments and no others. One publication at a time. Errors: those of the threads. */
+  async publish(members: readonly SegmentMember[]): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => this.#publishTo(pool, members)));
+  }
+
+  async #publishTo(pool: SearcherPool, members: readonly SegmentMember[]): Promise<void> {
+    const namespace = this.#namespace;
+    const ids = members.map(({ id }) => id);
+    const send = (chosen: readonly SegmentMember[]) => {
+      const added = chosen.map(({ id, segment: { buffer: segment }, deletions: { buffer: deletions } }) => ({
+        id,
+        segment,
+        deletions,
+      }));
+      return pool.run('publish', { namespace, ids, added });
+    };
+    const held = this.#held.get(pool);
+    const lacking = await send(members.filter(({ id }) => !held?.has(id)));
+    // A thread that was replaced holds none.
+    if (lacking.length > 0) await send(members.filter(({ id }) => lacking.includes(id)));
+    this.#held.set(pool, new Set(ids));
+  }
+
+  /** For quiet times: give back what is not in use. */
+  async releaseMemory(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.run('releaseMemory', undefined)));
   }
 
   /**

@@ -1,7 +1,6 @@
 /** How the indexes answer each of their messages. What a full queue refuses is answered as overloaded. */
 import { DomainError } from '../../domain/errors.ts';
 import type { EmbeddingModel } from '../../domain/model.ts';
-import type { Searchers } from '../../engine/searchers.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { Catalog } from '../../index/catalog.ts';
 import { labelsOf } from '../../index/model-space.ts';
@@ -25,7 +24,6 @@ export interface IndexHandlersOptions {
   completeness: IndexCompleteness;
   idle: IdleDetector;
   retrieve: RetrieveCandidates;
-  searchers: Searchers;
 }
 
 type ContentMessages =
@@ -117,11 +115,11 @@ function contentHandlers({ reader, sparse, spaces, recovery, idle }: IndexHandle
 function questionHandlers({
   reader,
   catalog,
+  sparse,
   spaces,
   completeness,
   idle,
   retrieve,
-  searchers,
 }: IndexHandlersOptions): Handlers<QuestionMessages> {
   /** Errors: DomainError `invalid` for a model whose vectors are not all there, unless it is the active one, which is being renewed. */
   const searchableModel = (id: string): EmbeddingModel => {
@@ -152,7 +150,7 @@ function questionHandlers({
       near({ ...request, filters, anyScore }, [], (pages, among) => pages.near({ ...request, ...among })),
     'index.nearEach': ({ filters, ...request }) =>
       near({ ...request, filters }, [], (pages, among) => pages.nearEach({ ...request, ...among })),
-    'index.markPassages': (request) => orOverloaded(() => searchers.mark(request)),
+    'index.markPassages': (request) => orOverloaded(() => sparse.searchers.mark(request)),
     'index.pagesUnder': ({ domain }) => catalog.pagesUnder(domain),
     'index.state': () => completeness.state(),
     'index.pagesWithoutChunks': () => catalog.pagesWithoutLabels(),

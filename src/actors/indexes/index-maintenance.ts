@@ -1,6 +1,5 @@
 /** In quiet times small segments are brought together, what is worth it is saved, and threads let go of what they need no more. */
 import type { Logger } from 'pino';
-import type { SearcherPool } from '../../engine/searchers.ts';
 import type { SparseIndex } from '../../engine/words/sparse-index.ts';
 import type { ModelSpaces } from '../../index/model-spaces.ts';
 import type { StoreReader } from '../../store/store.ts';
@@ -10,14 +9,13 @@ import { type IdleDetector, idleMs } from './idle-detector.ts';
 export interface IndexMaintenanceOptions {
   sparse: SparseIndex;
   spaces: ModelSpaces;
-  searchers: readonly SearcherPool[];
   reader: StoreReader;
   idle: IdleDetector;
   log: Logger;
 }
 
 /** Maintain the index until what it gives is stopped. */
-export function maintainIndex({ sparse, spaces, searchers, reader, idle, log }: IndexMaintenanceOptions): Background {
+export function maintainIndex({ sparse, spaces, reader, idle, log }: IndexMaintenanceOptions): Background {
   const save = async () => {
     try {
       await Promise.all([sparse.consolidate(), spaces.saveIfWorthIt()]);
@@ -29,7 +27,7 @@ export function maintainIndex({ sparse, spaces, searchers, reader, idle, log }: 
   const releaseMemory = async () => {
     try {
       // Work threads end by themselves.
-      await Promise.all(searchers.map((searcher) => searcher.run('releaseMemory', undefined)));
+      await sparse.searchers.releaseMemory();
     } catch (error) {
       log.warn({ err: error }, 'the memory of a thread could not be released');
     }

@@ -9,7 +9,6 @@ import type { Logger } from 'pino';
 import { openWordVectors } from '../../compute/embedding/word-vectors.ts';
 import type { SearchThreadData } from '../../engine/analyze-query.ts';
 import type { IndexThreads, WorkPool } from '../../engine/index-threads.ts';
-import { Searchers } from '../../engine/searchers.ts';
 import { SparseIndex } from '../../engine/words/sparse-index.ts';
 import { HighWaterMark } from '../../index/high-water-mark.ts';
 import { ModelSpaces } from '../../index/model-spaces.ts';
@@ -109,18 +108,17 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   undo.push(() => recovery.stop());
   await recovery.run();
 
-  const asked = new Searchers(searchers, namespace, () => sparse.republish(), log);
   const retrieve = retrieveCandidates({
     catalog,
     spaces,
-    searchers: asked,
+    searchers: sparse.searchers,
     askQueryVector,
     isWhole: completeness.isWhole,
     log,
     monotonic,
   });
   const idle = idleDetector(monotonic);
-  const maintenance = maintainIndex({ sparse, spaces, searchers, reader, idle, log });
+  const maintenance = maintainIndex({ sparse, spaces, reader, idle, log });
   return {
     handlers: indexHandlers({
       reader,
@@ -131,7 +129,6 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
       completeness,
       idle,
       retrieve,
-      searchers: asked,
     }),
     stop: async () => {
       closeCatalog();

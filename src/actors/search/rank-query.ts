@@ -8,7 +8,6 @@ import { pagesOfTree } from '../../commands/entity-trees.ts';
 import { quotedPhrases, titleOfQuery, titleSpellings, urlOfQuery } from '../../compute/ranking/exact-query.ts';
 import { type FusedHit, fuseRrf } from '../../compute/ranking/fuse-rrf.ts';
 import { fuseScores } from '../../compute/ranking/fuse-scores.ts';
-import { mergeReranked } from '../../compute/ranking/merge-reranked.ts';
 import { passesFilters } from '../../compute/ranking/passes-filters.ts';
 import { readOperators } from '../../compute/ranking/query-operators.ts';
 import { recencyFactor } from '../../compute/ranking/recency.ts';
@@ -28,12 +27,13 @@ import {
   type SearchFilters,
   type SearchRequest,
 } from '../../domain/search.ts';
+import { rerankedOrder } from '../../engine/retrieve.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { requireEntity } from '../entities/resolve-entity.ts';
-import type { RankedChunks, Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
+import type { Retrieved, RetrieveRequest, SystemAsk } from '../system/system-messages.ts';
 import { phraseFinder } from './find-phrases.ts';
 import { onceAsked } from './once-asked.ts';
-import type { OutsideReranker, Reranked } from './outside-reranker.ts';
+import type { OutsideReranker } from './outside-reranker.ts';
 
 export interface RankDependencies {
   ask: SystemAsk;
@@ -234,7 +234,9 @@ export function queryRanker(dependencies: RankDependencies) {
     const fused = nothing ? [] : fuse(request, retrieved, reader.models.get(used));
     const fusedAt = monotonic();
     const outside = wanted && fused.length > 0 ? outsideReranker : null;
-    const local = nothing || retrieved.reranked === null ? null : localOrder(retrieved.reranked, fused);
+    const { reranked: judged } = retrieved;
+    const local =
+      nothing || judged === null ? null : { hits: rerankedOrder(judged, fused), scored: new Set(judged.labels) };
     const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
     const rerankedAt = monotonic();
     const relevanceOf = relevanceIn(retrieved);
@@ -293,18 +295,6 @@ function highest(hits: readonly FusedHit[], relevanceOf: Ranking['relevanceOf'])
 function precedence(exact: ExactMatch | null): number {
   if (exact === null) return 0;
   return exact === 'phrase' ? 1 : exact === 'host' ? 2 : 3;
-}
-
-/** What the local reranker has scored, best first, ties by label; below it the other candidates as they are fused. */
-function localOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]): Reranked {
-  const scored = new Set(labels);
-  const hits: FusedHit[] = [];
-  for (let i = 0; i < labels.length; i++) hits.push({ label: labels[i], score: scores[i] });
-  if (labels.length < fused.length) {
-    const rest = fused.filter(({ label }) => !scored.has(label));
-    return { hits: mergeReranked(hits, Float64Array.from(scores), rest), scored };
-  }
-  return { hits: hits.sort((a, b) => b.score - a.score || a.label - b.label), scored };
 }
 
 export type RankQuery = ReturnType<typeof queryRanker>;

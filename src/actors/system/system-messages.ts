@@ -7,9 +7,10 @@ import type { HeldByPages } from '../../domain/held.ts';
 import type { IndexState, MessageName, Messages } from '../../domain/messages.ts';
 import type { LabelRange } from '../../domain/page.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
-import type { Correction, SearchRequest } from '../../domain/search.ts';
+import type { SearchRequest } from '../../domain/search.ts';
 import type { Marked } from '../../engine/highlight.ts';
 import type { PreparedPages } from '../../engine/prepare-page.ts';
+import type { Candidates } from '../../engine/retrieve.ts';
 import type { NearPage } from '../../index/page-space.ts';
 import { maxBatch } from '../../machines/writer.ts';
 import type { Command } from '../../store/store.ts';
@@ -35,12 +36,6 @@ export interface RetrieveRequest {
   background?: boolean;
 }
 
-/** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */
-export interface RankedChunks {
-  labels: Uint32Array;
-  scores: ArrayLike<number>;
-}
-
 /** What ranking asks of the pages that hold the candidates, as it was when they were found. */
 export interface CandidatePages {
   /** The page of each candidate's label; a label of none any more is left out. */
@@ -53,25 +48,7 @@ export interface CandidatePages {
   quoting: ReadonlyMap<number, readonly Uint32Array[]>;
 }
 
-export interface Retrieved extends CandidatePages {
-  sparse: RankedChunks;
-  dense: RankedChunks;
-  /** The language that the query is in, ISO 639-1. */
-  language: string;
-  /** What the dense side's hits weigh in reciprocal rank fusion beside the sparse side's. */
-  denseWeight: number;
-  /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
-  reranked: RankedChunks | null;
-  /** How relevant each candidate is, 0 to 1; null where that was not asked for or could not be told. */
-  relevance: RankedChunks | null;
-  /** What was searched for. */
-  stems: string[];
-  /** Words of the query that no text has, and what they were taken for. */
-  corrected: Correction[];
-  /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
-  known: boolean;
-  timing_ms: Record<string, number>;
-}
+export interface Retrieved extends CandidatePages, Candidates {}
 
 export interface RankedPages {
   /** Best first. */

@@ -20,9 +20,9 @@ import pLimit from 'p-limit';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, hasBit } from '../../compute/structures/bitmap.ts';
 import { QueueFullError, type SharedPool } from '../../threads/thread-pool.ts';
 import type { IndexLog } from '../index-log.ts';
+import { type SearcherPool, Searchers } from '../searchers.ts';
 import { deletedCount } from './deletions.ts';
 import { chooseIdleMerge, chooseMerge, type SegmentSize } from './merge-policy.ts';
-import { type PublishTask, SearcherSnapshots } from './searcher-snapshots.ts';
 import { labelSegment, MAX_SEGMENT_DOCS, openSegment } from './segment.ts';
 import { SegmentFiles, type SegmentTasks } from './segment-files.ts';
 import {
@@ -39,7 +39,7 @@ export interface SparseIndexOptions {
   dir: string;
   storeId: string;
   /** Pools of one pinned thread each. */
-  searchers: readonly SharedPool<PublishTask>[];
+  searchers: readonly SearcherPool[];
   /** Names this index on the searchers, which may hold several. */
   namespace: string;
   worker: SharedPool<SegmentTasks>;
@@ -90,9 +90,10 @@ interface WaitingAdd {
 }
 
 export class SparseIndex {
+  /** Who is asked what the index holds. */
+  readonly searchers: Searchers;
   readonly #options: Required<Omit<SparseIndexOptions, 'vocabulary' | 'noteLabels'>>;
   readonly #files: SegmentFiles;
-  readonly #snapshots: SearcherSnapshots;
   #members: SegmentMember[] = [];
   #retiring: SegmentMember[] = [];
   #waiting: WaitingAdd[] = [];
@@ -110,7 +111,7 @@ export class SparseIndex {
   private constructor(options: SparseIndexOptions) {
     this.#options = { maxWaiting: 1024, maxSegments: 64, saveEveryDocs: 20_000, ...options };
     this.#files = new SegmentFiles(options);
-    this.#snapshots = new SearcherSnapshots(options.searchers, options.namespace);
+    this.searchers = new Searchers(options.searchers, options.namespace, () => this.#publish(), options.log);
   }
 
   /**
@@ -178,11 +179,6 @@ export class SparseIndex {
       await this.#files.save([...this.#members]);
       this.#docsUnsaved -= docs;
     });
-  }
-
-  /** Bring every searcher to the present state again: for one whose thread was replaced. */
-  republish(): Promise<void> {
-    return this.#publish();
   }
 
   /** For quiet times: bring small segments together, so that searches and files are few. Then save. */
@@ -266,7 +262,7 @@ export class SparseIndex {
   #publish(): Promise<void> {
     return this.#publications(async () => {
       const retired = new Set(this.#retiring);
-      await this.#snapshots.publish([...this.#members]);
+      await this.searchers.publish([...this.#members]);
       this.#retiring = this.#retiring.filter((member) => !retired.has(member));
     });
   }

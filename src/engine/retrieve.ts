@@ -1,0 +1,198 @@
+/**
+ * From a query to candidates, for searches of the service and of `SearchIndex`: both sides are searched at once, and what they found is judged.
+ * Which labels may be found is the caller's, and so is what becomes of the candidates.
+ *
+ *   query ─ searcher: analyse, embed ─┬─ and on: BM25F ────────┐
+ *           or outside model: embed ──┴─ shards: cosine, floor ─┴─ shards: cosines of both ─ searcher: rerank, relevance
+ */
+import { type FusedHit, fuseRrf } from '../compute/ranking/fuse-rrf.ts';
+import { mergeReranked } from '../compute/ranking/merge-reranked.ts';
+import type { Bitmap } from '../compute/structures/bitmap.ts';
+import type { Correction } from '../domain/search.ts';
+import type { AnalyzedQuery } from './analyze-query.ts';
+import type { IndexLog } from './index-log.ts';
+import type { Searchers } from './searchers.ts';
+import type { VectorSpace } from './vectors/vector-space.ts';
+
+export interface RetrievalParts {
+  searchers: Searchers;
+  /** Those of the model that the query is asked with. */
+  vectors: Pick<VectorSpace, 'search' | 'score'>;
+  log: IndexLog;
+  /** ms. */
+  monotonic: () => number;
+}
+
+export interface Retrieval {
+  query: string;
+  /** Whether its last word may be unfinished. */
+  prefix?: boolean;
+  /** Whether words that no text has are taken for others: not as long as texts are missing. */
+  spelling: boolean;
+  /** The built-in model that embeds the query; null for none. */
+  dim: number | null;
+  /** Its vector from elsewhere, for which words do not wait; null in it for a query without one. */
+  outside?: Promise<Float32Array | null> | undefined;
+  /** Candidates of each side. */
+  k: number;
+  /** Only these labels may be found. */
+  allow?: Bitmap | undefined;
+  /** Sets of labels whose best are candidates, too, however many others are better. */
+  beside?: { words: readonly Bitmap[]; vectors: readonly Bitmap[] };
+  /** Cosine of what is unrelated, by the model: nothing below is found; null where it is not known. */
+  floor: number | null;
+  /** Those that are reranked are the first as they are fused with it. */
+  rrfK: number;
+  /** Whether the first are to be reranked, and whether all are to be judged for relevance. */
+  wants: { order: boolean; relevance: boolean };
+}
+
+/** Chunks with their scores, one side's hits best first and ties by label; aligned arrays. */
+export interface RankedChunks {
+  labels: Uint32Array;
+  scores: ArrayLike<number>;
+}
+
+export interface Candidates {
+  sparse: RankedChunks;
+  dense: RankedChunks;
+  /** The language that the query is in, ISO 639-1. */
+  language: string;
+  /** What the dense side's hits weigh in reciprocal rank fusion beside the sparse side's. */
+  denseWeight: number;
+  /** The first candidates of both sides by the local reranker, in no order; null where it was not asked for or could not say. */
+  reranked: RankedChunks | null;
+  /** How relevant each candidate is, 0 to 1; null where that was not asked for or could not be told. */
+  relevance: RankedChunks | null;
+  /** What was searched for. */
+  stems: string[];
+  /** Words of the query that no text has, and what they were taken for. */
+  corrected: Correction[];
+  /** False where neither a live chunk nor the model knows a word of the query: there is nothing to search for. */
+  known: boolean;
+  timing_ms: Record<string, number>;
+}
+
+/**
+ * Candidates that are reranked: all of both sides by default. More than this, which a search may ask for 2,000 of and a replay 20,000, take
+ * their processor time from other searches and change nothing at the top (docs/ranking.md, "More candidates").
+ */
+const maxReranked = 400;
+const noHits: RankedChunks = { labels: new Uint32Array(0), scores: new Float32Array(0) };
+const unjudged = { reranked: null, relevance: null };
+
+/** Of a query that may find nothing. */
+export const noCandidates: Candidates = {
+  sparse: noHits,
+  dense: noHits,
+  language: '',
+  denseWeight: 1,
+  ...unjudged,
+  stems: [],
+  corrected: [],
+  known: false,
+  timing_ms: {},
+};
+
+/** Errors: those of the threads, of `outside`; BadVectorError. That candidates could not be judged is logged: their scores are null. */
+export async function retrieve(parts: RetrievalParts, request: Retrieval): Promise<Candidates> {
+  const { searchers, vectors, monotonic } = parts;
+  const { query, prefix = false, spelling, dim, outside, k, allow, beside, floor, wants } = request;
+  const limits = allow === undefined ? {} : { allow };
+  const began = monotonic();
+  outside?.catch(() => {}); // waited for below, unless the searcher fails first
+  const asking = searchers.find({ query, dim, k, spelling, prefix, ...limits });
+  const analyzed = await asking.analyzed;
+  const asked = monotonic();
+  const timing_ms: Record<string, number> = { analyze: asked - began };
+
+  const searchWords = async () => {
+    const terms = analyzed.forms;
+    const [anywhere, ...others] = await Promise.all([
+      asking.found,
+      ...(beside?.words ?? []).map((labels) => searchers.search({ terms, k, allow: labels })),
+    ]);
+    timing_ms.sparse = monotonic() - asked;
+    return { hits: united(anywhere, others), known: anywhere.known };
+  };
+  const searchVectors = async () => {
+    const embedded = outside === undefined ? analyzed : { ...analyzed, ...ofOutside(await outside) };
+    const { vector } = embedded;
+    const from = monotonic();
+    if (outside !== undefined) timing_ms.embed = from - began;
+    const near = (labels: { allow?: Bitmap }) =>
+      vector === null ? noHits : vectors.search(vector, k, { ...labels, ...(floor !== null && { minScore: floor }) });
+    const [anywhere, ...others] = await Promise.all([
+      near(limits),
+      ...(beside?.vectors ?? []).map((labels) => near({ allow: labels })),
+    ]);
+    timing_ms.dense = monotonic() - from;
+    return { hits: united(anywhere, others), embedded };
+  };
+  const [words, near] = await Promise.all([searchWords(), searchVectors()]);
+  const { embedded } = near;
+  const known = words.known > 0 || embedded.knownWords > 0;
+  const sparse = words.hits;
+  const dense = known ? near.hits : noHits;
+
+  const searched = monotonic();
+  const judged = await judge(parts, request, embedded, [sparse.labels, dense.labels]);
+  if (wants.order || wants.relevance) timing_ms[wants.order ? 'rerank' : 'relevance'] = monotonic() - searched;
+  const { language, corrected } = analyzed;
+  const stems = [...new Set(analyzed.forms.map(({ stem }) => stem))];
+  return { sparse, dense, language, denseWeight: embedded.denseWeight, ...judged, stems, corrected, known, timing_ms };
+}
+
+/**
+ * All candidates in one order, best first and ties by label: what was reranked by its scores, below it the others as they are fused.
+ * Shapes: `fused` best first, with all that was reranked.
+ */
+export function rerankedOrder({ labels, scores }: RankedChunks, fused: readonly FusedHit[]): FusedHit[] {
+  const hits = Array.from(labels, (label, at) => ({ label, score: scores[at] }));
+  if (labels.length >= fused.length) return hits.sort((a, b) => b.score - a.score || a.label - b.label);
+  const scored = new Set(labels);
+  const rest = fused.filter(({ label }) => !scored.has(label));
+  return mergeReranked(hits, Float64Array.from(scores), rest);
+}
+
+/** What a query is by a model that knows every word in its way. */
+function ofOutside(vector: Float32Array | null) {
+  return { vector, wordPart: null, knownWords: vector === null ? 0 : 1, denseWeight: 1 };
+}
+
+/** How relevant the candidates are, and the first by the local reranker; null for what it cannot say: a search does not fail of it. */
+async function judge(
+  { searchers, vectors, log }: RetrievalParts,
+  { dim, floor, rrfK, wants }: Retrieval,
+  { forms, vector, wordPart, denseWeight }: AnalyzedQuery,
+  hits: readonly Uint32Array[],
+): Promise<Pick<Candidates, 'reranked' | 'relevance'>> {
+  if (!wants.order && !wants.relevance) return unjudged;
+  const fused = Uint32Array.from(fuseRrf(hits, rrfK, [1, denseWeight]), ({ label }) => label);
+  const labels = wants.relevance ? fused : fused.slice(0, maxReranked);
+  if (labels.length === 0) return unjudged;
+  try {
+    const asked = vector === null ? [] : wordPart === null || !wants.order ? [vector] : [vector, wordPart];
+    const [cosine = null, wordCosine = null] = asked.length === 0 ? [] : await vectors.score(asked, labels);
+    const of = { labels, cosine, wordCosine, outsideModel: dim === null, isForeign: denseWeight < 1, floor };
+    const { scores, relevance } = await searchers.judge(forms, of, { ...wants, reranked: maxReranked });
+    return {
+      reranked: scores === null ? null : { labels: labels.subarray(0, scores.length), scores },
+      relevance: relevance === null ? null : { labels, scores: relevance },
+    };
+  } catch (error) {
+    log.error({ err: error }, 'the candidates could not be judged: the fused order is answered');
+    return unjudged;
+  }
+}
+
+/** The hits of lists that are scored alike as one list, each label once. */
+function united(some: RankedChunks, others: readonly RankedChunks[]): RankedChunks {
+  const more = others.filter(({ labels }) => labels.length > 0);
+  if (more.length === 0) return some;
+  const scores = new Map<number, number>();
+  for (const hits of [some, ...more])
+    for (const [at, label] of hits.labels.entries()) scores.set(label, hits.scores[at]);
+  const hits = [...scores].sort(([a, scoreA], [b, scoreB]) => scoreB - scoreA || a - b);
+  return { labels: Uint32Array.from(hits, ([label]) => label), scores: Float64Array.from(hits, ([, score]) => score) };
+}
