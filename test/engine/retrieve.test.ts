@@ -50,7 +50,7 @@ function partsOf(answers: {
     vectors: {
       search: async (...given) => {
         asked.push(['near', given]);
-        return near;
+        return { labels: near.labels, scores: Float32Array.from(near.scores) };
       },
       score: async (vectors, labels) => vectors.map(() => new Float32Array(labels.length)),
     },
