@@ -9,8 +9,8 @@ import { ExtractionLimitError } from './extraction-limit.ts';
 
 /** Names in capitals that count of one element: for each the parser's tree walks over all attributes of the element. */
 const maxLowered = 64;
-/** What has its place in a head; anything else that stands there is shown. */
-const headElements = new Set('base bgsound link meta noscript script style template title'.split(' '));
+/** What has its place in a head; anything else that stands there is shown. Readability fails where it finds an article in a head. */
+const headElements = new Set('base bgsound link meta script style title'.split(' '));
 const hasCapital = /[A-Z]/;
 /** In HTML it opens no section: the parser would take all that follows for its text. */
 const openedSection = /<!\[CDATA\[(?:[^<>{]{0,1000}\]\]>)?/g;
@@ -44,11 +44,11 @@ function parseWhole(text: string): DomDocument {
 const deepestPlace = 512;
 
 /**
- * Lower the names of attributes, and show shadow trees that are declared: templates that do so are shown at once, others never. Put what
- * came later where it belongs.
+ * Lower the names of attributes, and show shadow trees that are declared: templates that do so are shown at once, others never, and are
+ * taken out. Put what came later where it belongs.
  */
 function mendElements(root: DomNode): void {
-  const shadows: DomNode[] = [];
+  const templates: DomNode[] = [];
   const places = new Map<string, DomNode>();
   const later: DomNode[] = [];
   lowerNamesOf(root);
@@ -58,7 +58,7 @@ function mendElements(root: DomNode): void {
       if (node.nodeType !== elementNode) return false;
       lowerNamesOf(node);
       if (node.localName === 'template') {
-        if (node.hasAttribute('shadowrootmode')) shadows.push(node);
+        templates.push(node);
         const place = streamedPlace.exec(node.getAttribute('id') ?? '');
         if (place !== null) places.set(`S:${place[1]}`, node);
       } else if (node.hasAttribute('hidden') && node.getAttribute('id')?.startsWith('S:')) later.push(node);
@@ -66,15 +66,16 @@ function mendElements(root: DomNode): void {
     },
     () => {},
   );
-  for (const template of shadows) {
-    for (const node of siblingsFrom(template.firstChild)) template.parentNode?.insertBefore(node, template);
-    template.remove();
-  }
   for (const part of later) {
     const place = places.get(part.getAttribute('id') ?? '');
     if (place === undefined || holds(part, place)) continue;
     place.replaceWith(part);
     part.removeAttribute('hidden');
+  }
+  for (const template of templates) {
+    if (template.hasAttribute('shadowrootmode'))
+      for (const node of siblingsFrom(template.firstChild)) template.parentNode?.insertBefore(node, template);
+    template.remove();
   }
 }
 

@@ -270,6 +270,17 @@ test('a declared shadow tree is read, another template is not', () => {
   assert.equal(extractHtml(html, url).text, `${filler}\n\n${stray}`);
 });
 
+test('long text in the head is read as readers without scripts see it: not of a template, but of a noscript element', () => {
+  const long = `${stray} `.repeat(20).trim();
+  const withHead = (name: string) =>
+    extractHtml(
+      `<html><head><title>Weirs</title><${name}><p>${long}</p></${name}></head><body><p>${filler}</p></body></html>`,
+      url,
+    ).text;
+  assert.equal(withHead('template'), filler);
+  assert.equal(withHead('noscript'), `${long}\n\n${filler}`);
+});
+
 test('line ends of all systems are line feeds', () => {
   assert.equal(
     extractHtml(`<p>${filler}</p><pre>a\r\n\tb\rc</pre><p>${stray}</p>`, url).text,
