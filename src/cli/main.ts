@@ -34,6 +34,7 @@ function context({ tells = true, isKnown = true } = {}): Context {
   terminal = openTerminal({
     stdout: process.stdout,
     stderr: process.stderr,
+    stdin: process.stdin,
     colors: color && (process.env.NO_COLOR ?? '') === '' && !json,
     monotonic: () => performance.now(),
     columns: columnsOf(process.env),
@@ -91,6 +92,7 @@ const program = createProgram({
     knownModels: async () => (await import('./commands/models.ts')).knownModelsCommand(context()),
     knownModel: async (...given) => (await import('./commands/models.ts')).knownModelCommand(context(), ...given),
     addModel: async (...given) => (await import('./commands/models.ts')).addModelCommand(context(), ...given),
+    tryModel: async (...given) => (await import('./commands/try-model.ts')).tryModelCommand(context(), ...given),
     fillModel: async (...given) => (await import('./commands/models.ts')).fillModelCommand(context(), ...given),
     useModel: async (...given) => (await import('./commands/models.ts')).useModelCommand(context(), ...given),
     removeModel: async (...given) => (await import('./commands/models.ts')).removeModelCommand(context(), ...given),

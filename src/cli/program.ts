@@ -17,6 +17,7 @@ import type { OpenArguments } from './commands/open.ts';
 import type { PagesArguments } from './commands/pages.ts';
 import type { SearchArguments } from './commands/search.ts';
 import type { TokenArguments } from './commands/token.ts';
+import type { TryModelArguments } from './commands/try-model.ts';
 import type { WatchArguments } from './commands/watch.ts';
 
 export interface GlobalOptions {
@@ -53,6 +54,7 @@ export interface Actions {
   knownModels(): Promise<ExitCode>;
   knownModel(name: string): Promise<ExitCode>;
   addModel(name: string, args: AddModelArguments): Promise<ExitCode>;
+  tryModel(name: string, args: TryModelArguments): Promise<ExitCode>;
   fillModel(id: string, options: { yes: boolean }): Promise<ExitCode>;
   useModel(id: string): Promise<ExitCode>;
   removeModel(id: string): Promise<ExitCode>;
@@ -305,6 +307,12 @@ function addModels(command: NewCommand, actions: Actions, run: Run): void {
     .option('--known', 'models that are worth a look instead, with what is published of them')
     .action(({ known = false }) => run(known ? actions.knownModels() : actions.models()));
   inside(model, 'show <name>', 'what is known of a model of that list').action((name) => run(actions.knownModel(name)));
+  inside(model, 'try <name>', 'make a model ready beside the one that answers, compare both, and switch if you want to')
+    .option('--yes', 'ask nothing; switch only where it is shown to be better')
+    .option('--queries <number>', 'queries to compare by', integer(20, 2000), 200)
+    .option('--again', 'compare anew, though it was done within a day')
+    .addHelpText('after', () => tryHelp)
+    .action((name, { yes = false, queries, again = false }) => run(actions.tryModel(name, { yes, queries, again })));
   inside(model, 'add <name>', 'register a known model; or any, by what its provider calls it')
     .option('--provider <name>', 'ollama, tei, transformers, openai and so on: docs/providers.md')
     .option('--dim <number>', 'dimensions of its vectors', integer(1, 8192))
@@ -395,6 +403,11 @@ file \`token\` in the data folder.
 
 Exit codes:
 ${exitMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`).join('\n')}`;
+
+const tryHelp = `
+A model of \`readback model list --known\`, or one that is registered. Each step is
+told and asked for; said again after an interruption, it goes on where it was.
+docs/models.md, "Try one", says what is compared.`;
 
 const formatsHelp = `
 Formats, told by the content of the file; --format names one where it is not:

@@ -1,5 +1,7 @@
-/** What commands write to: lines on standard output, remarks and progress on standard error; colours and bars on a terminal only. */
-import { padded, textWidth } from './text-width.ts';
+/** What commands write to and ask at: lines on standard output, remarks and progress on standard error; colours and bars on a terminal only. */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fitted, padded, textWidth } from './text-width.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
@@ -15,8 +17,12 @@ export interface Terminal {
   link(text: string, url: string): string;
   /** Columns that a line of the answer may have; no end of them where standard output is no terminal. */
   columns: number;
-  /** Draw over the line of before; nothing where standard error is no terminal. An empty text clears it. */
+  /** Draw over the line of before, as much as has room; nothing where standard error is no terminal. An empty text clears it. */
   progress(text: string): void;
+  /** Whether there is somebody to ask: standard input and standard error are a terminal. */
+  asks: boolean;
+  /** Ask a question of yes or no; nothing said is no. Errors: the reason of the signal. */
+  confirm(question: string, signal: AbortSignal): Promise<boolean>;
 }
 
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY'> & Partial<Pick<NodeJS.WriteStream, 'columns'>>;
@@ -28,6 +34,8 @@ const drawEveryMs = 100;
 export interface TerminalOptions {
   stdout: Stream;
   stderr: Stream;
+  /** What questions are answered at; nobody is asked without. */
+  stdin?: NodeJS.ReadStream;
   /** `--no-color`, or NO_COLOR in the environment. */
   colors: boolean;
   monotonic: () => number;
@@ -49,7 +57,7 @@ export function helpColumns(env: NodeJS.ProcessEnv, { columns = usualColumns }: 
   return Math.min(100, columnsOf(env) ?? Math.max(40, columns));
 }
 
-export function openTerminal({ stdout, stderr, colors, monotonic, columns }: TerminalOptions): Terminal {
+export function openTerminal({ stdout, stderr, stdin, colors, monotonic, columns }: TerminalOptions): Terminal {
   let drawn = false;
   let drawnAt = Number.NEGATIVE_INFINITY;
   const clear = () => {
@@ -79,7 +87,26 @@ export function openTerminal({ stdout, stderr, colors, monotonic, columns }: Ter
       if (monotonic() - drawnAt < drawEveryMs) return;
       drawnAt = monotonic();
       drawn = true;
-      stderr.write(`\r\x1b[K${text}`);
+      stderr.write(`\r\x1b[K${fitted(text, (stderr.columns ?? usualColumns) - 1)}`);
+    },
+    asks: stdin?.isTTY === true && stderr.isTTY === true,
+    async confirm(question, signal) {
+      clear();
+      stderr.write(`${question} [y/N] `);
+      if (stdin === undefined) return false;
+      // Not a terminal to readline: it would take Ctrl-C for itself.
+      const lines = createInterface({ input: stdin, terminal: false });
+      try {
+        const [said = ''] = await Promise.race([once(lines, 'line', { signal }), once(lines, 'close', { signal })]);
+        return /^\s*y(es)?\s*$/i.test(said);
+      } catch (error) {
+        stderr.write('\n');
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        lines.close();
+        stdin.pause();
+      }
     },
   };
 }
@@ -105,6 +132,14 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) =>
     row.map((cell, column) => (column === row.length - 1 ? cell : padded(cell, widths[column]))).join('  '),
   );
+}
+
+/** So many seconds, as one says it. */
+export function durationText(seconds: number): string {
+  const minutes = Math.round(seconds / 60);
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  if (minutes < 90) return `${minutes} min`;
+  return `${Math.round(minutes / 60)} h`;
 }
 
 export function bytesText(bytes: number): string {

@@ -72,7 +72,7 @@ export function jobHandlersOf(
       },
       now,
     }),
-    eval_replay: replayHandler({ ask, reader }),
+    eval_replay: replayHandler({ ask, reader, prices: settings.embedder.prices, monotonic }),
     fetch_and_index: withFeedContent(
       fetchAndIndexHandler({
         reader,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { datetime } from './ids.ts';
 import { jobStatus } from './job.ts';
 import { sentModelId } from './model.ts';
+import { queryInteger } from './query-values.ts';
 
 export const evalScoreRequest = z.strictObject({
   k: z.int().min(1).max(1000).default(10),
@@ -40,7 +41,15 @@ export const scoreReport = z.strictObject({
 });
 export type ScoreReport = z.infer<typeof scoreReport>;
 
+const replaySource = z
+  .enum(['log', 'library'])
+  .describe(
+    '`log`: judged queries; `library`: queries made of pages (a title or heading with a word dropped, words of a sentence), which are to find that page',
+  );
+export type ReplaySource = z.infer<typeof replaySource>;
+
 export const evalReplayRequest = z.strictObject({
+  source: replaySource.default('log'),
   model_a: sentModelId.nullable().optional(),
   model_b: sentModelId.nullable().optional(),
   rerank_a: z.boolean().default(true),
@@ -58,9 +67,19 @@ const arm = z.strictObject({
   rerank: z.boolean(),
   reranker_model: z.string().nullable(),
   ...measures,
+  p50_ms: z.number().nullable().optional().describe('half of the queries were ranked in so many ms'),
+  vectors_bytes: z.int().optional().describe("of the library's vectors, in memory"),
+  cost_usd_per_1000_pages: z
+    .number()
+    .nullable()
+    .optional()
+    .describe('to make the vectors; null where the price is not set'),
 });
-/** Means over the replayed queries; differences are b less a. */
+const interval = z.strictObject({ low: z.number(), high: z.number() });
+export type Interval = z.infer<typeof interval>;
+/** Means over the replayed queries; differences are b less a. What is optional is not in reports of earlier versions. */
 const replayReport = z.strictObject({
+  source: replaySource.optional(),
   k: z.int(),
   candidates: z.int(),
   queries: z.int(),
@@ -69,6 +88,11 @@ const replayReport = z.strictObject({
   a: arm,
   b: arm,
   difference: z.strictObject(measures),
+  interval: z
+    .strictObject({ ndcg: interval, recall: interval })
+    .nullable()
+    .optional()
+    .describe('of the difference, with 95 % confidence; null without queries'),
   /** Queries in which one arm has the higher nDCG. */
   better: z.strictObject({ a: z.int(), b: z.int(), neither: z.int() }),
   agreement: z.strictObject({
@@ -88,8 +112,35 @@ export const evalReplayResultResponse = z.strictObject({
 });
 export type EvalReplayResult = z.infer<typeof evalReplayResultResponse>;
 
+export const evalReplaysQuery = z.object({ limit: queryInteger({ min: 1, max: 100, byDefault: 20 }) });
+
+/** What was asked for, and how far it is. */
+const evalReplayItem = z.strictObject({
+  job_id: z.string(),
+  status: jobStatus,
+  created_at: datetime,
+  updated_at: datetime,
+  source: replaySource,
+  model_a: z.string(),
+  model_b: z.string(),
+  rerank_a: z.boolean(),
+  rerank_b: z.boolean(),
+  k: z.int(),
+  candidates: z.int(),
+  limit: z.int().nullable(),
+  planned: z.int().nullable().describe('queries; null before they were chosen'),
+  replayed: z.int(),
+  report: replayReport.nullable(),
+  last_error: z.string().nullable(),
+});
+export type EvalReplayItem = z.infer<typeof evalReplayItem>;
+export const evalReplayListResponse = z.strictObject({ replays: z.array(evalReplayItem) });
+export type EvalReplayList = z.infer<typeof evalReplayListResponse>;
+
 /** A replay as stored, beside its job; the models are resolved. */
 export interface Replay {
+  /** Absent in rows of earlier versions, which know the log only. */
+  source?: ReplaySource;
   model_a: string;
   model_b: string;
   rerank_a: boolean;
@@ -97,17 +148,23 @@ export interface Replay {
   k: number;
   candidates: number;
   limit: number | null;
-  /** For each query the numbers of its logged runs, newest first; null until it was planned. */
+  /** For each query the numbers of its logged runs, newest first; of the library's, page and seed. Null until it was planned. */
   plan: number[][] | null;
   report: ReplayReport | null;
 }
 
 /** What one query of a replay came to; null where it could not be replayed. */
 export interface ReplayedQuery {
-  a: Measures & { reranker_model: string | null };
-  b: Measures & { reranker_model: string | null };
+  a: ReplayedArm;
+  b: ReplayedArm;
   jaccard_at_k: number;
   rbo: number;
   kendall_tau: number | null;
   intersection_size: number;
+}
+
+export interface ReplayedArm extends Measures {
+  reranker_model: string | null;
+  /** How long it took to rank; absent in rows of earlier versions. */
+  ms?: number;
 }

@@ -163,8 +163,11 @@ const reranking: readonly Entry[] = [
   },
 ];
 
-/** Of 100,000 vectors: a byte a dimension, a bit a dimension for the first look, and label and length (docs/vector-spaces.md). MB. */
-export const vectorMemoryMb = (dim: number): number => Math.round((100_000 * (dim * (1 + 1 / 8) + 8)) / 1e6);
+/** Of vectors in memory: a byte a dimension, a bit a dimension for the first look, and label and length (docs/vector-spaces.md). */
+export const vectorBytes = (dim: number, count: number): number => Math.round(count * (dim * (1 + 1 / 8) + 8));
+
+/** Of 100,000. */
+export const vectorMemoryMb = (dim: number): number => Math.round(vectorBytes(dim, 100_000) / 1e6);
 
 const known =
   (does: KnownModel['does']) =>

@@ -23,6 +23,7 @@ import type {
 } from './entity.ts';
 import type {
   EvalReplayAccepted,
+  EvalReplayList,
   EvalReplayRequest,
   EvalReplayResult,
   EvalScoreRequest,
@@ -155,6 +156,8 @@ export interface Messages {
   'eval.score': { request: EvalScoreRequest; reply: ScoreReport };
   'eval.startReplay': { request: EvalReplayRequest; reply: EvalReplayAccepted };
   'eval.replay': { request: { job_id: string }; reply: EvalReplayResult };
+  /** Newest first. */
+  'eval.replays': { request: { limit: number }; reply: EvalReplayList };
   'cluster.list': { request: { include_tombstoned: boolean }; reply: ClusterListResponse };
   'cluster.runs': { request: { limit: number }; reply: ClusterRunsResponse };
   'cluster.get': { request: { cluster_id: string } & ListPart; reply: InRows<ClusterDetailResponse> };

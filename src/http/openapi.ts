@@ -55,6 +55,7 @@ const components: Readonly<Record<string, z.ZodType>> = {
   EntityListResponse: entity.entityListResponse,
   EntitySummary: entity.entitySummary,
   EvalReplayAcceptedResponse: evaluation.evalReplayAcceptedResponse,
+  EvalReplayListResponse: evaluation.evalReplayListResponse,
   EvalReplayRequest: evaluation.evalReplayRequest,
   EvalReplayResultResponse: evaluation.evalReplayResultResponse,
   EvalScoreRequest: evaluation.evalScoreRequest,

@@ -62,6 +62,13 @@ export function embeddingEndpoint(provider: string, settings: ProviderSettings):
   throw new ProviderError(provider, 'unconfigured', `no address is set for it: set ${variable}`);
 }
 
+/** Where a provider is, on the machine of the service, unless the settings say otherwise. */
+const usualAddresses: ReadonlyMap<string, string> = new Map([['ollama', 'http://127.0.0.1:11434/v1']]);
+
+export function usualAddressOf(provider: string): string | null {
+  return usualAddresses.get(provider) ?? null;
+}
+
 /** Providers that are known by name: their address may be set after a model of theirs is registered. */
 const namedProviders: readonly string[] = ['openai', 'voyage', 'cohere', transformersProvider];
 
@@ -71,10 +78,12 @@ export function isKnownProvider(provider: string, settings: ProviderSettings): b
   return isConfigured || namedProviders.includes(provider);
 }
 
-/** What is set under `providers.<name>`, if anything is. */
+/** What is set under `providers.<name>`, or usual; undefined for nothing. */
 export function sharedSource(name: string, { providers, secrets }: ProviderSettings) {
-  if (!Object.hasOwn(providers, name)) return undefined;
-  return { base_url: providers[name].base_url, credentials: secrets.providers[name] };
+  const usual = usualAddressOf(name);
+  if (Object.hasOwn(providers, name))
+    return { base_url: providers[name].base_url ?? usual, credentials: secrets.providers[name] };
+  return usual === null ? undefined : { ...unset, base_url: usual };
 }
 
 /** The calls to one provider for one purpose. */

@@ -20,6 +20,11 @@ export class ReplayReader {
     return this.rows.get(jobNo);
   }
 
+  /** Newest first. */
+  numbers(limit: number): number[] {
+    return [...this.rows.getKeys({ reverse: true, limit })];
+  }
+
   /** What the queries came to so far, in the order of the plan. */
   resultsOf(jobNo: number): (ReplayedQuery | null)[] {
     return [...this.results.getRange(rangeOf(jobNo))].map(({ value }) => value.result);

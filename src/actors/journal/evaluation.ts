@@ -12,8 +12,15 @@ import {
   rerankLift,
 } from '../../compute/measures/score-run.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { EvalReplayRequest, EvalReplayResult, EvalScoreRequest, ScoreReport } from '../../domain/evaluation.ts';
-import { idOf, instantOf, numberOf } from '../../domain/ids.ts';
+import type {
+  EvalReplayItem,
+  EvalReplayList,
+  EvalReplayRequest,
+  EvalReplayResult,
+  EvalScoreRequest,
+  ScoreReport,
+} from '../../domain/evaluation.ts';
+import { idOf, instantOf, isoOf, numberOf } from '../../domain/ids.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import type { CommitCommand } from '../system/system-messages.ts';
@@ -113,7 +120,24 @@ export function evaluation({ reader, commit, maxAttempts, now }: EvaluationDepen
     return { job_id, status: job.status, report: replay.report, error: job.status === 'dead' ? job.last_error : null };
   };
 
-  return { score, start, result };
+  const list = ({ limit }: { limit: number }): EvalReplayList => ({
+    replays: reader.replays.numbers(limit).flatMap((no): EvalReplayItem[] => {
+      const [job, replay] = [reader.jobs.get(no), reader.replays.get(no)];
+      if (job === undefined || replay === undefined) return [];
+      const { plan, report, source = 'log', ...asked } = replay;
+      const replayed = report === null ? reader.replays.countResults(no) : report.queries + report.skipped;
+      return [
+        {
+          ...{ job_id: idOf('job', no), status: job.status },
+          ...{ created_at: isoOf(job.created_at), updated_at: isoOf(job.updated_at) },
+          ...{ source, ...asked, planned: report === null ? (plan?.length ?? null) : replayed, replayed },
+          ...{ report, last_error: job.last_error },
+        },
+      ];
+    }),
+  });
+
+  return { score, start, result, list };
 }
 
 /** Page numbers by rank; 0 at ranks before the offset of the run. */

@@ -29,7 +29,8 @@ type JournalMessages =
   | 'feedback.give'
   | 'eval.score'
   | 'eval.startReplay'
-  | 'eval.replay';
+  | 'eval.replay'
+  | 'eval.replays';
 
 /** Between two looks for old runs, ms. */
 const purgeEveryMs = 3_600_000;
@@ -37,7 +38,7 @@ const oldRunsStay = 'old runs could not be deleted from the query log';
 
 export function journalService(dependencies: JournalDependencies): StartService<JournalMessages> {
   const { reader, commit, queue, keepDays, log, now } = dependencies;
-  const { score, start: startReplay, result: replayResult } = evaluation(dependencies);
+  const { score, start: startReplay, result: replayResult, list: listReplays } = evaluation(dependencies);
 
   const start = async () => {
     const writer = openRunWriter({ queue, commit, log });
@@ -90,6 +91,7 @@ export function journalService(dependencies: JournalDependencies): StartService<
         return startReplay(request);
       },
       'eval.replay': replayResult,
+      'eval.replays': listReplays,
     };
     return {
       handlers,

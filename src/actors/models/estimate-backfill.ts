@@ -20,6 +20,18 @@ export interface EstimateDependencies {
 }
 
 const tokensPerPrice = 1_000_000;
+
+/** What so many tokens cost with a model, US dollars: nothing where it runs here, null where its price is not set. */
+export function costOf(
+  tokens: number,
+  model: Pick<EmbeddingModel, 'provider' | 'model_name'>,
+  prices: EstimateDependencies['prices'],
+): number | null {
+  const runsHere = !isOutside(model) || model.provider === transformersProvider;
+  const price = runsHere ? 0 : prices[model.model_name];
+  return price === undefined ? null : (tokens / tokensPerPrice) * price;
+}
+
 /** Pages looked at for the first ones that lack vectors, when the speed of the embedded model is tried. */
 const triedPages = 2000;
 
@@ -62,13 +74,11 @@ export function backfillEstimator({ reader, embedder, prices, workers, monotonic
   return async (model: EmbeddingModel, signal: AbortSignal | undefined): Promise<BackfillEstimateResponse> => {
     const { chunks, tokens } = await countPages(reader, signal, model.space);
     const speed = chunks === 0 ? null : await chunksPerMs(model, signal);
-    const runsHere = !isOutside(model) || model.provider === transformersProvider;
-    const price = runsHere ? 0 : prices[model.model_name];
     return {
       model_id: model.id,
       n_chunks: chunks,
       total_tokens: tokens,
-      est_cost_usd: price === undefined ? null : (tokens / tokensPerPrice) * price,
+      est_cost_usd: costOf(tokens, model, prices),
       est_duration_s: chunks === 0 ? 0 : speed === null ? null : chunks / speed / 1000,
       confirm_required: true,
     };

@@ -7,12 +7,12 @@ import type { Logger } from 'pino';
 import { setModelFusion } from '../../commands/set-model-floor.ts';
 import { seededRandom } from '../../compute/clusters/seeded-random.ts';
 import { type KnownItem, learnWeight } from '../../compute/ranking/fuse-scores.ts';
-import { pseudoQuery } from '../../compute/ranking/pseudo-queries.ts';
 import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
 import { defaultRrfK } from '../../domain/search.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { pageFiltersOf } from '../search/rank-query.ts';
 import type { CommitCommand, SystemAsk } from '../system/system-messages.ts';
+import { queryOfPage } from './page-queries.ts';
 
 export interface FusionLearning {
   ask: SystemAsk;
@@ -41,9 +41,6 @@ const fewestPages = 50;
 const growth = 4 / 3;
 /** As many of each side as a search takes by default. */
 const candidates = 100;
-/** UTF-16 units of a page that a sentence is taken from. */
-const stretch = 4000;
-
 /** After a try that failed the next waits so long, twice as long each time, at most a day: providers may be paid by the query. */
 const firstPauseMs = 60_000;
 const longestPauseMs = 86_400_000;
@@ -59,17 +56,10 @@ function* pageQueries(reader: StoreReader, count: number, seed: number): Generat
   const end = reader.counters.peek('page');
   for (let tried = 0, made = 0; made < count && tried < triesEach * count; tried++) {
     const no = 1 + Math.floor(random() * (end - 1));
-    const page = reader.pages.head(no);
-    if (page === undefined || page.chunk_count === 0) continue;
-    const length = reader.pages.bodyLength(no) ?? 0;
-    const from = Math.floor(random() * Math.max(1, length - stretch));
-    const text = reader.pages.bodySlice(no, from, from + stretch);
-    const sections = reader.pages.sections(no);
-    const section = sections[Math.floor(random() * sections.length)]?.title ?? null;
-    const query = pseudoQuery({ title: page.title, section, text }, random);
+    const query = queryOfPage(reader, no, random);
     if (query === null) continue;
     made++;
-    yield { page_no: no, query: query.slice(0, 4000) };
+    yield { page_no: no, query };
   }
 }
 
@@ -105,12 +95,12 @@ export function fusionLearning(dependencies: FusionLearning) {
  * Errors: those of a search.
  */
 export function fusionLearner({ ask, reader, commit }: Omit<FusionLearning, 'log' | 'now'>) {
-  return async (model: EmbeddingModel, isStopping: () => boolean): Promise<boolean> => {
+  return async (model: EmbeddingModel, isStopping: () => boolean | Promise<boolean>): Promise<boolean> => {
     const pages = reader.pages.count();
     const byLanguage = new Map<string, KnownItem[]>();
     let unanswered = 0;
     for (const { page_no, query } of pageQueries(reader, asked, model.space)) {
-      if (isStopping()) return false;
+      if (await isStopping()) return false;
       const found = await ask('index.retrieve', {
         query,
         candidates,

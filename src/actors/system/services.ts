@@ -71,6 +71,7 @@ export const answeredBy = {
   'eval.score': 'journal',
   'eval.startReplay': 'journal',
   'eval.replay': 'journal',
+  'eval.replays': 'journal',
   'cluster.list': 'clusters',
   'cluster.runs': 'clusters',
   'cluster.get': 'clusters',

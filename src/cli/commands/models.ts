@@ -10,7 +10,8 @@ import type {
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { counted } from '../page-lines.ts';
-import { bar, plain, table } from '../terminal.ts';
+import type { ServiceClient } from '../service-client.ts';
+import { bar, durationText, plain, table } from '../terminal.ts';
 import { fitted, wrapped } from '../text-width.ts';
 
 export interface AddModelArguments {
@@ -21,8 +22,8 @@ export interface AddModelArguments {
 }
 
 /** Between two looks at how far vectors are, ms. */
-const lookEveryMs = 500;
-const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
+export const lookEveryMs = 500;
+export const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
 
 export async function modelsCommand(context: Context): Promise<ExitCode> {
   const { terminal, json, signal } = context;
@@ -102,7 +103,7 @@ export async function addModelCommand(context: Context, name: string, args: AddM
   return exitCodes.done;
 }
 
-function registrationOf(name: string, { provider, dim, tokens }: AddModelArguments) {
+export function registrationOf(name: string, { provider, dim, tokens }: AddModelArguments) {
   const model = knownModels.find((each) => each.name === name);
   if (model === undefined) {
     if (provider === undefined || dim === undefined || tokens === undefined)
@@ -132,30 +133,57 @@ export async function fillModelCommand(context: Context, id: string, { yes }: { 
     const estimate = await client.call<BackfillEstimateResponse>('POST', path, {}, signal);
     if (json) terminal.json(estimate);
     else {
-      const { n_chunks, total_tokens, est_cost_usd, est_duration_s } = estimate;
-      terminal.say(`${counted(n_chunks, 'passage')}, ${counted(total_tokens, 'token')}`);
-      terminal.say(`time  ${est_duration_s === null ? 'not known' : `about ${Math.ceil(est_duration_s)} s`}`);
-      terminal.say(`cost  ${est_cost_usd === null ? 'not known' : `about $${est_cost_usd.toFixed(2)}`}`);
+      for (const line of estimateLines(estimate)) terminal.say(line);
       terminal.note('nothing was begun: --yes begins');
     }
     return exitCodes.done;
   }
   await client.call('POST', path, { confirm: true }, signal);
+  const progress = await followBackfill(context, client, id);
+  const { status, embedded_chunks: part, last_error } = progress;
+  if (json) terminal.json(progress);
+  else if (status === 'complete') terminal.say(`${plain(id, 200)} has vectors of ${counted(part, 'passage')}`);
+  else terminal.note(`failed: ${plain(last_error ?? 'no reason is known', 500)}`);
+  return status === 'complete' ? exitCodes.done : exitCodes.failed;
+}
+
+export function estimateLines(estimate: BackfillEstimateResponse): string[] {
+  const { n_chunks, total_tokens, est_cost_usd, est_duration_s } = estimate;
+  return [
+    `${counted(n_chunks, 'passage')}, ${counted(total_tokens, 'token')}`,
+    `time  ${est_duration_s === null ? 'not known' : `about ${durationText(est_duration_s)}`}`,
+    `cost  ${est_cost_usd === null ? 'not known' : `about $${est_cost_usd.toFixed(2)}`}`,
+  ];
+}
+
+/** Draw how far a backfill is until it no longer runs. */
+export async function followBackfill(
+  { terminal, signal, monotonic }: Context,
+  client: ServiceClient,
+  id: string,
+): Promise<ModelBackfillResponse> {
+  const left = timeLeft(monotonic);
   for (;;) {
-    const progress = await client.call<ModelBackfillResponse>('GET', path, undefined, signal);
+    const progress = await client.call<ModelBackfillResponse>('GET', `${pathOf(id)}/backfill`, undefined, signal);
     const { status, embedded_chunks: part, total_chunks: whole, last_error } = progress;
-    if (status === 'running') {
-      const share = whole === null || whole === 0 ? 0 : part / whole;
-      terminal.progress(`${bar(share)} ${part} of ${whole ?? '?'} passages (it goes on without this command)`);
-      await delay(lookEveryMs, undefined, { signal });
-      continue;
+    if (status !== 'running') {
+      terminal.progress('');
+      return progress;
     }
-    terminal.progress('');
-    if (json) terminal.json(progress);
-    else if (status === 'complete') terminal.say(`${plain(id, 200)} has vectors of ${counted(part, 'passage')}`);
-    else terminal.note(`failed: ${plain(last_error ?? 'no reason is known', 500)}`);
-    return status === 'complete' ? exitCodes.done : exitCodes.failed;
+    const state = last_error === null ? left(part, whole) : `waits: ${plain(last_error, 200)}`;
+    terminal.progress(`${bar(whole === 0 ? 0 : part / whole)} ${part} of ${whole} passages, ${state}`);
+    await delay(lookEveryMs, undefined, { signal });
   }
+}
+
+/** Tells how long something takes that is so far, by how it went since the first look. */
+export function timeLeft(monotonic: () => number): (part: number, whole: number) => string {
+  let first: { part: number; at: number } | undefined;
+  return (part, whole) => {
+    first ??= { part, at: monotonic() };
+    const perMs = (part - first.part) / (monotonic() - first.at);
+    return perMs > 0 ? `${durationText((whole - part) / perMs / 1000)} left` : 'begun';
+  };
 }
 
 export async function useModelCommand(context: Context, id: string): Promise<ExitCode> {

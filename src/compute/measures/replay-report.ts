@@ -1,5 +1,6 @@
 /** The report of a replay from what its queries came to. Pure; called by the replay's job. */
 import type { Measures, Replay, ReplayedQuery, ReplayReport } from '../../domain/evaluation.ts';
+import { bootstrapIntervals } from './paired-bootstrap.ts';
 import { meanMeasures, meanOf } from './score-run.ts';
 
 /** Means over the replayed queries; `null` stands for one that could not be replayed. */
@@ -9,14 +10,25 @@ export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery 
   const count = (holds: (each: ReplayedQuery) => boolean) => replayed.filter(holds).length;
   const mean = (name: 'jaccard_at_k' | 'rbo' | 'intersection_size') => meanOf(replayed.map((each) => each[name])) ?? 0;
   const rerankers = replayed.at(-1);
+  const differencesOf = (name: 'ndcg' | 'recall') => replayed.map((each) => each.b[name] - each.a[name]);
+  const [ndcg, recall] =
+    replayed.length === 0 ? [] : bootstrapIntervals([differencesOf('ndcg'), differencesOf('recall')]);
   return {
+    source: replay.source ?? 'log',
     k: replay.k,
     candidates: replay.candidates,
     queries: replayed.length,
     skipped: results.length - replayed.length,
-    a: { model: replay.model_a, rerank: replay.rerank_a, reranker_model: rerankers?.a.reranker_model ?? null, ...a },
-    b: { model: replay.model_b, rerank: replay.rerank_b, reranker_model: rerankers?.b.reranker_model ?? null, ...b },
+    a: {
+      ...{ model: replay.model_a, rerank: replay.rerank_a, reranker_model: rerankers?.a.reranker_model ?? null, ...a },
+      p50_ms: medianOf(replayed.map((each) => each.a.ms)),
+    },
+    b: {
+      ...{ model: replay.model_b, rerank: replay.rerank_b, reranker_model: rerankers?.b.reranker_model ?? null, ...b },
+      p50_ms: medianOf(replayed.map((each) => each.b.ms)),
+    },
     difference: difference(a, b),
+    interval: ndcg === undefined ? null : { ndcg, recall },
     better: {
       a: count((each) => each.a.ndcg > each.b.ndcg),
       b: count((each) => each.b.ndcg > each.a.ndcg),
@@ -29,6 +41,12 @@ export function replayReportOf(replay: Replay, results: readonly (ReplayedQuery 
       intersection_size: mean('intersection_size'),
     },
   };
+}
+
+/** Of those that are known; null without any. */
+function medianOf(values: readonly (number | undefined)[]): number | null {
+  const known = values.filter((value) => value !== undefined).sort((a, b) => a - b);
+  return known.at(Math.floor((known.length - 1) / 2)) ?? null;
 }
 
 function difference(a: Measures, b: Measures): Measures {

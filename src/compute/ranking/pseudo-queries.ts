@@ -44,6 +44,12 @@ export function pseudoQuery({ title, section, text }: PassageText, random: Rando
   return sentence.filter((_, at) => kept.has(at)).join(' ');
 }
 
+/** A title or heading without one of its words, so that it is not found by being the title; null where too few would be left to name anything. */
+export function withoutOneWord(name: string | null, random: Random): string | null {
+  const all = name === null ? [] : wordsOf(name);
+  return all.length <= LEAST_NAMING ? null : all.toSpliced(Math.floor(random() * all.length), 1).join(' ');
+}
+
 function wordsOf(text: string): string[] {
   return Array.from(words.segment(text)).flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
 }

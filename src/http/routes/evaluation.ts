@@ -27,7 +27,7 @@ export const evaluationRoutes: RouteGroup = (app, { asking }) => {
       config: { scope: 'write' },
       schema: {
         operationId: 'eval_replay',
-        summary: 'Rank judged queries again in two ways and compare',
+        summary: 'Rank queries in two ways and compare: judged ones, or ones made of the pages',
         description: 'A durable job. It may call providers that cost money.',
         tags: ['evaluation'],
         body: evaluation.evalReplayRequest,
@@ -35,6 +35,21 @@ export const evaluationRoutes: RouteGroup = (app, { asking }) => {
       },
     },
     async ({ body }, reply) => reply.code(202).send(await asking(reply)('eval.startReplay', body)),
+  );
+
+  app.get(
+    '/v1/admin/eval/replay',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'eval_replays',
+        summary: 'Replays, newest first: what was asked for, how far each is, and its report',
+        tags: ['evaluation'],
+        querystring: evaluation.evalReplaysQuery,
+        response: { 200: evaluation.evalReplayListResponse, ...errorAnswers(422) },
+      },
+    },
+    async ({ query }, reply) => asking(reply)('eval.replays', query),
   );
 
   app.get(

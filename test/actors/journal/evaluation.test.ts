@@ -7,7 +7,12 @@ import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { appendRuns, giveFeedback } from '../../../src/commands/log-queries.ts';
 import { type Attempt, completeJob, failJob, releaseJob } from '../../../src/commands/settle-job.ts';
 import { DomainError, JobError } from '../../../src/domain/errors.ts';
-import { evalReplayRequest, evalReplayResultResponse, scoreReport } from '../../../src/domain/evaluation.ts';
+import {
+  evalReplayListResponse,
+  evalReplayRequest,
+  evalReplayResultResponse,
+  scoreReport,
+} from '../../../src/domain/evaluation.ts';
 import { idOf } from '../../../src/domain/ids.ts';
 import type { QueryRun } from '../../../src/domain/query-log.ts';
 import { hitsOf, queryRun } from '../../store/query-runs.ts';
@@ -87,6 +92,11 @@ const claim = async (shelf: Shelf) => {
   return { job, attempt: { job_no: job.no, claim: job.claim } };
 };
 
+const handlerOn = (shelf: Shelf) => {
+  let at = 0;
+  return replayHandler({ ask: shelf.ask, reader: shelf.reader, prices: { m2: 3 }, monotonic: () => (at += 5) });
+};
+
 const contextOf = (shelf: Shelf, attempt: Attempt) => attemptContext(shelf.temporary, attempt, 9000);
 
 test('a replay goes on behind its last slice when an attempt is interrupted, and leaves its report', async () => {
@@ -114,7 +124,7 @@ test('a replay goes on behind its last slice when an attempt is interrupted, and
   assert.equal(result_url, `/v1/admin/eval/replay/${job_id}`);
   assert.deepEqual(result({ job_id }), { job_id, status: 'pending', report: null, error: null });
 
-  const handle = replayHandler({ ask: shelf.ask, reader: shelf.reader });
+  const handle = handlerOn(shelf);
   const first = await claim(shelf);
   await assert.rejects(handle(first.job, contextOf(shelf, first.attempt)), /the provider is down/);
   assert.equal(shelf.reader.replays.countResults(first.job.no), 8, 'one slice is kept');
@@ -162,7 +172,7 @@ test('an attempt that was taken over keeps nothing, and a model that has gone en
   const { start } = evaluate(shelf);
   await start(evalReplayRequest.parse({}));
   const { job, attempt } = await claim(shelf);
-  const handle = replayHandler({ ask: shelf.ask, reader: shelf.reader });
+  const handle = handlerOn(shelf);
   await assert.rejects(handle(job, contextOf(shelf, { ...attempt, claim: 0 })), /another attempt/);
   assert.equal(shelf.reader.replays.get(job.no)?.plan, null);
   const m1 = shelf.reader.models.get('m1');
@@ -193,9 +203,82 @@ test('a model that goes while a query is ranked ends the replay with that reason
   };
   await evaluate(shelf).start(evalReplayRequest.parse({}));
   const { job, attempt } = await claim(shelf);
-  const handle = replayHandler({ ask: shelf.ask, reader: shelf.reader });
+  const handle = handlerOn(shelf);
   await assert.rejects(
     handle(job, contextOf(shelf, attempt)),
     (error) => error instanceof JobError && error.permanent && /m1 is not ready/.test(error.message),
   );
+});
+
+const words = 'alder birch cedar dogwood elm fir ginkgo hazel ivy juniper katsura larch'.split(' ');
+
+test('queries are made of pages, the same in both ways, each to find its own page; a page that is forgotten meanwhile is left out', async () => {
+  await using shelf = await Shelf.open();
+  await shelf.install('m2');
+  for (let no = 1; no <= 30; no++)
+    await shelf.add({ title: `oak ${no}`, text: `${words.map((word) => `${word}${no}`).join(' ')}.` });
+  const asked: Record<string, string[]> = { m1: [], m2: [] };
+  shelf.answers['search.rank'] = ({ request, model }: { request: { query: string }; model: string }) => {
+    asked[model].push(request.query);
+    const no = Number(/\d+/.exec(request.query)?.[0]);
+    return { pages: model === 'm1' ? [no, 99] : [99, no], candidates: [no], reranker: null };
+  };
+  const { start, result, list } = evaluate(shelf);
+  const { job_id } = await start(evalReplayRequest.parse({ source: 'library', model_b: 'm2', limit: 20 }));
+  const { job, attempt } = await claim(shelf);
+  const context = contextOf(shelf, attempt);
+  let slices = 0;
+  const completion = await handlerOn(shelf)(job, {
+    ...context,
+    checkpoint: async (command) => {
+      const kept = await context.checkpoint(command);
+      const [{ planned, replayed, source, report }] = list({ limit: 5 }).replays;
+      assert.deepEqual([planned, replayed, source, report], [20, Math.min(20, 8 * slices++), 'library', null]);
+      if (slices === 1) {
+        const last = shelf.reader.replays.get(job.no)?.plan?.at(-1)?.[0] ?? 0;
+        await shelf.temporary.commit(({ pages }) => {
+          const page = pages.get(last);
+          if (page !== undefined) pages.remove(page);
+        });
+      }
+      return kept;
+    },
+  });
+  await shelf.temporary.commit(completeJob(attempt, 9000, completion));
+  assert.deepEqual(asked.m1, asked.m2);
+  assert.equal(new Set(asked.m1.map((query) => /\d+/.exec(query)?.[0])).size, 19, 'each of another page');
+  assert.ok(!asked.m1.some((query) => /oak/.test(query)), 'a title of two words names too little without one');
+  const { report } = result({ job_id });
+  assert.deepEqual([report?.source, report?.queries, report?.skipped], ['library', 19, 1]);
+  assert.equal(report?.a.ndcg, 1);
+  const difference = 1 / Math.log2(3) - 1;
+  for (const each of [report?.difference.ndcg, report?.interval?.ndcg.low, report?.interval?.ndcg.high])
+    assert.ok(Math.abs((each ?? 0) - difference) < 1e-9, `${each}`);
+  assert.deepEqual([report?.a.p50_ms, report?.a.cost_usd_per_1000_pages], [5, 0]);
+  assert.deepEqual(evalReplayResultResponse.parse(result({ job_id })), result({ job_id }));
+  assert.deepEqual(list({ limit: 5 }), evalReplayListResponse.parse(list({ limit: 5 })));
+  assert.deepEqual(list({ limit: 5 }).replays[0].report, report);
+});
+
+test('a replay waits for what a model is worth beside the words, where the provider does not answer', async () => {
+  await using shelf = await Shelf.open();
+  for (let no = 1; no <= 50; no++) await shelf.add({ title: '', text: `${words.map((word) => word + no).join(' ')}.` });
+  let degraded = 1;
+  shelf.answers['index.retrieve'] = () => {
+    const none = { labels: new Uint32Array(0), scores: new Float32Array(0) };
+    return { sparse: none, dense: none, language: 'en', pageOf: new Map(), timing_ms: { degraded_dense: degraded } };
+  };
+  shelf.answers['search.rank'] = () => ({ pages: [1], candidates: [1], reranker: null });
+  const { start } = evaluate(shelf);
+  await start(evalReplayRequest.parse({ source: 'library', limit: 20 }));
+  const { job, attempt } = await claim(shelf);
+  await assert.rejects(
+    handlerOn(shelf)(job, contextOf(shelf, attempt)),
+    (error) =>
+      error instanceof JobError && !error.permanent && (error.retryAfterMs ?? 0) > 0 && /m1/.test(error.message),
+  );
+  assert.equal(shelf.reader.replays.get(job.no)?.plan, null);
+  degraded = 0;
+  await handlerOn(shelf)(job, contextOf(shelf, attempt));
+  assert.deepEqual(shelf.reader.models.get('m1')?.fusion, { weights: { en: 0 }, pages: 50 });
 });

@@ -1,0 +1,402 @@
+/**
+ * `readback model try`: makes a model ready beside the active one, has both measured on the same queries, and switches where that is wanted.
+ * It stores nothing: each step looks at what the service has, does what lacks, and waits for it, so that the command said again goes on
+ * where it was. The work itself is the service's (docs/models.md, "Try one").
+ *
+ *   source ─ is the provider there, does it have the model ─ register ─ estimate, backfill ─ replays ─ table ─ activate
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { commonVerdict, fewestQueries, type Verdict, verdictOf } from '../../compute/measures/verdict.ts';
+import type {
+  EvalReplayAccepted,
+  EvalReplayItem,
+  EvalReplayList,
+  EvalReplayRequest,
+  ReplayReport,
+  ReplaySource,
+  ScoreReport,
+} from '../../domain/evaluation.ts';
+import { type KnownModel, knownModels } from '../../domain/known-models.ts';
+import type {
+  BackfillEstimateResponse,
+  ModelBackfillResponse,
+  ModelInfo,
+  ModelListResponse,
+} from '../../domain/model.ts';
+import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
+import { type Context, clientOf } from '../context.ts';
+import { findSource, isPaid, type ModelSource, type ShownProviders } from '../model-sources.ts';
+import { counted } from '../page-lines.ts';
+import { type ServiceClient, UnreachableError } from '../service-client.ts';
+import { bar, bytesText, plain } from '../terminal.ts';
+import { wrapped } from '../text-width.ts';
+import { trialLines, verdictLine } from '../trial-lines.ts';
+import { estimateLines, followBackfill, lookEveryMs, pathOf, registrationOf, timeLeft } from './models.ts';
+
+export interface TryModelArguments {
+  /** Ask nothing, and switch only where the model is shown to be better. */
+  yes: boolean;
+  queries: number;
+  /** Also where both were compared a short while ago. */
+  again: boolean;
+}
+
+/** What is tried beside what answers now. */
+interface Arms {
+  a: { model: string; rerank: boolean };
+  b: { model: string; rerank: boolean };
+  /** Replays of before this time are of other vectors; ISO 8601. */
+  since: string | null;
+}
+
+interface Evaluation {
+  source: ReplaySource;
+  job_id: string;
+  verdict: Verdict;
+  report: ReplayReport;
+}
+
+/** Replays that are looked through for those that were begun already. */
+const lookedAt = 100;
+const dayMs = 86_400_000;
+
+export async function tryModelCommand(context: Context, name: string, args: TryModelArguments): Promise<ExitCode> {
+  const { terminal, signal } = context;
+  if (!args.yes && !terminal.asks)
+    throw new CliError(
+      exitCodes.misuse,
+      'before it fetches, pays or switches it asks, and here is nobody to ask: say --yes, or run it in a terminal',
+    );
+  try {
+    return await new Trial(context, name, args).run();
+  } catch (error) {
+    terminal.progress('');
+    if (signal.aborted)
+      throw new CliError(
+        exitCodes.interrupted,
+        `interrupted; what was begun goes on in the service\nto go on here: readback model try ${plain(name, 200)}`,
+      );
+    if (error instanceof UnreachableError)
+      throw new CliError(error.exitCode, `${error.message}\nwhat was done is kept: say the same again to go on`, {
+        cause: error,
+      });
+    throw error;
+  }
+}
+
+/** What somebody did not want. */
+class Declined extends Error {}
+
+class Trial {
+  readonly #context: Context;
+  readonly #name: string;
+  readonly #args: TryModelArguments;
+  readonly #client: ServiceClient;
+
+  constructor(context: Context, name: string, args: TryModelArguments) {
+    this.#context = context;
+    this.#name = name;
+    this.#args = args;
+    this.#client = clientOf(context, 'write');
+  }
+
+  async run(): Promise<ExitCode> {
+    const { models } = await this.#call<ModelListResponse>('GET', '/v1/models');
+    const active = models.find(({ is_active }) => is_active);
+    if (active === undefined)
+      throw new CliError(exitCodes.failed, 'no model is active, so there is none to compare with: readback model use');
+    const { settings } = await this.#call<{ settings: ShownProviders }>('GET', '/v1/admin/config');
+    const known = knownModels.find(({ name }) => name === this.#name);
+    if (known?.does === 'reranking') return this.#tryReranker(known, active, settings);
+    try {
+      const found = await this.#findModel(models, known, settings);
+      if (found.is_active) return this.#answersAlready(found);
+      this.#tell(`${bold(this.#context, plain(found.id, 200))} beside ${plain(active.id, 200)}, which answers now`);
+      const since = await this.#fill(found);
+      const arms = { a: { model: active.id, rerank: true }, b: { model: found.id, rerank: true }, since };
+      const evaluations = await this.#evaluate(arms);
+      return await this.#conclude(active, found, evaluations);
+    } catch (error) {
+      if (!(error instanceof Declined)) throw error;
+      if (this.#context.json) this.#context.terminal.json({ declined: error.message, switched: false });
+      else this.#tell(error.message);
+      return exitCodes.done;
+    }
+  }
+
+  /** The model, registered, of a provider that has it. */
+  async #findModel(
+    models: readonly ModelInfo[],
+    known: KnownModel | undefined,
+    settings: ShownProviders,
+  ): Promise<ModelInfo> {
+    const isNamed = ({ id, provider, model_name }: ModelInfo) =>
+      id === this.#name || (known !== undefined && known.names[provider] === model_name);
+    const registered = models.find((model) => isNamed(model) && model.is_active) ?? models.find(isNamed);
+    if (registered?.is_active === true) return registered;
+    if (registered !== undefined) {
+      await this.#settle(registered.provider, await this.#sourceOf(registered, known, settings));
+      return registered;
+    }
+    if (known === undefined)
+      throw new CliError(
+        exitCodes.misuse,
+        `${plain(this.#name, 200)} is none of those known (readback model list --known) and is not registered:\nreadback model add NAME --provider P --dim N --max-tokens N registers it`,
+      );
+    const sources: [string, ModelSource][] = [];
+    for (const [provider, model_name] of Object.entries(known.names)) {
+      const source = await this.#sourceOf({ provider, model_name }, known, settings);
+      sources.push([provider, source]);
+      if (source.state === 'there') break;
+    }
+    const usable =
+      sources.findLast(([, { state }]) => state === 'there') ?? sources.find(([, { state }]) => state === 'fetchable');
+    if (usable === undefined) throw lacking(known.name, sources);
+    await this.#settle(...usable);
+    return this.#call<ModelInfo>('POST', '/v1/models', registrationOf(known.name, { provider: usable[0] }));
+  }
+
+  #sourceOf(
+    { provider, model_name }: Pick<ModelInfo, 'provider' | 'model_name'>,
+    known: KnownModel | undefined,
+    settings: ShownProviders,
+  ): Promise<ModelSource> {
+    const { url, signal } = this.#context;
+    const wanted = { provider, model_name, parameters_millions: known?.parameters_millions ?? null };
+    return findSource(wanted, settings, { isHere: url === undefined, signal });
+  }
+
+  /** Have what a source needs, or end. */
+  async #settle(provider: string, source: ModelSource): Promise<void> {
+    if (source.state === 'missing') throw lacking(this.#name, [[provider, source]]);
+    this.#step('source', plain(source.detail, 300));
+    if (source.state === 'there') return;
+    await this.#agreed('Fetch it?', 'nothing was fetched');
+    if (source.fetch === null) return;
+    const { terminal, signal } = this.#context;
+    const left = timeLeft(this.#context.monotonic);
+    const draw = (done: number, whole: number) =>
+      terminal.progress(
+        `${bar(whole === 0 ? 0 : done / whole)} ${bytesText(done)} of ${bytesText(whole)}, ${left(done, whole)}`,
+      );
+    terminal.progress('asked for …');
+    await source.fetch(draw, signal);
+    terminal.progress('');
+    this.#step('fetched', 'it is there');
+  }
+
+  /** Give the model the vectors that it lacks. Gives since when it has them. */
+  async #fill({ id, status, provider, model_name }: ModelInfo): Promise<string | null> {
+    const path = `${pathOf(id)}/backfill`;
+    const before = await this.#call<ModelBackfillResponse>('GET', path);
+    if (status === 'ready') return before.started_at;
+    if (before.status !== 'running') {
+      const estimate = await this.#call<BackfillEstimateResponse>('POST', path, {});
+      for (const [at, line] of estimateLines(estimate).entries()) this.#step(at === 0 ? 'vectors' : '', line);
+      if (estimate.est_cost_usd === null && isPaid(provider))
+        this.#step(
+          '',
+          `(SERVICE_EMBEDDER__PRICES='{"${plain(model_name, 200)}": dollars for a million tokens}' would tell)`,
+        );
+      await this.#agreed('Make them?', `${plain(id, 200)} is registered; no vectors were made`);
+      await this.#call('POST', path, { confirm: true });
+    }
+    const {
+      status: end,
+      embedded_chunks,
+      last_error,
+      started_at,
+    } = await followBackfill(this.#context, this.#client, id);
+    if (end !== 'complete')
+      throw new CliError(
+        exitCodes.failed,
+        `the vectors could not be made: ${plain(last_error ?? 'no reason is known', 500)}\nwhat is made is kept: say the same again to go on`,
+      );
+    this.#step('filled', `vectors of ${counted(embedded_chunks, 'passage')}`);
+    return started_at;
+  }
+
+  /** What both arms come to on each source of queries that has enough. */
+  async #evaluate(arms: Arms): Promise<Evaluation[]> {
+    const { queries } = await this.#call<ScoreReport>('POST', '/v1/admin/eval/score', {});
+    const judged = new Set(queries.map(({ query_text }) => query_text)).size;
+    const sources: ReplaySource[] = judged < fewestQueries ? ['library'] : ['log', 'library'];
+    if (judged < fewestQueries)
+      this.#step('queries', `made of pages; of yours ${judged} are judged, from ${fewestQueries} on they count, too`);
+    else this.#step('queries', `${judged} of yours that are judged, and some made of pages`);
+    const begun: [ReplaySource, string][] = [];
+    for (const source of sources) begun.push([source, await this.#begin(source, arms)]);
+    return this.#follow(new Map(begun));
+  }
+
+  /** The job of a replay: one that was begun already, one that was dead and is sent on, or a new one. */
+  async #begin(source: ReplaySource, { a, b, since }: Arms): Promise<string> {
+    const { queries: limit, again } = this.#args;
+    const asked = {
+      ...{ source, model_a: a.model, model_b: b.model, rerank_a: a.rerank, rerank_b: b.rerank },
+      ...{ k: 10, candidates: 100, limit },
+    } satisfies EvalReplayRequest;
+    const isSame = (replay: EvalReplayItem) =>
+      Object.entries(asked).every(([field, value]) => replay[field as keyof typeof asked] === value);
+    const isOver = ({ status, created_at, updated_at }: EvalReplayItem) =>
+      status === 'done' &&
+      (again || (since !== null && created_at < since) || Date.parse(updated_at) < this.#context.now() - dayMs);
+    const found = (await this.#replays()).find(isSame);
+    if (found === undefined || isOver(found)) {
+      return (await this.#call<EvalReplayAccepted>('POST', '/v1/admin/eval/replay', asked)).job_id;
+    }
+    if (found.status === 'dead') await this.#call('POST', `/v1/jobs/${found.job_id}/retry`);
+    return found.job_id;
+  }
+
+  async #replays(): Promise<EvalReplayItem[]> {
+    return (await this.#call<EvalReplayList>('GET', `/v1/admin/eval/replay?limit=${lookedAt}`)).replays;
+  }
+
+  async #follow(begun: ReadonlyMap<ReplaySource, string>): Promise<Evaluation[]> {
+    const { terminal, signal, monotonic } = this.#context;
+    const left = timeLeft(monotonic);
+    for (;;) {
+      const all = await this.#replays();
+      const found = [...begun.values()].flatMap((id) => all.find(({ job_id }) => job_id === id) ?? []);
+      const dead = found.find(({ status }) => status === 'dead');
+      if (dead !== undefined || found.length < begun.size)
+        throw new CliError(
+          exitCodes.failed,
+          `the comparison stopped: ${plain(dead?.last_error ?? 'its job is gone', 500)}\nwhat was measured is kept: say the same again to go on`,
+        );
+      if (found.every(({ status }) => status === 'done')) {
+        terminal.progress('');
+        return found.flatMap(({ source, job_id, report }) =>
+          report === null ? [] : [{ source, job_id, verdict: verdictOf(report), report }],
+        );
+      }
+      const part = found.reduce((sum, { replayed }) => sum + replayed, 0);
+      const whole = found.reduce((sum, { planned, limit }) => sum + (planned ?? limit ?? 0), 0);
+      terminal.progress(`${bar(part / whole)} ${part} of ${whole} queries, ${stateOf(found, () => left(part, whole))}`);
+      await delay(lookEveryMs, undefined, { signal });
+    }
+  }
+
+  async #conclude(active: ModelInfo, found: ModelInfo, evaluations: readonly Evaluation[]): Promise<ExitCode> {
+    const verdict = commonVerdict(evaluations.map((each) => each.verdict));
+    this.#show(evaluations, { a: active.id, b: found.id });
+    const [id, other] = [plain(found.id, 200), plain(active.id, 200)];
+    const wanted = this.#args.yes
+      ? verdict === 'better'
+      : verdict !== 'worse' && (await this.#asksToSwitch(id, verdict));
+    if (wanted) await this.#call('POST', `${pathOf(found.id)}/activate`);
+    const back = `readback model use ${active.id}`;
+    const { terminal, json } = this.#context;
+    if (json)
+      terminal.json({
+        ...{ model: found.id, beside: active.id, evaluations, verdict },
+        ...{ switched: wanted, undo: wanted ? back : null },
+      });
+    else if (wanted) {
+      this.#tell(terminal.style('green', `searches go by ${id} from now on`));
+      this.#tell(`back: ${plain(back, 300)}`);
+    } else {
+      const why = this.#args.yes && verdict !== 'worse' ? ': --yes switches only where it is shown to be better' : '';
+      this.#tell(`searches go by ${other}, as before${why}`);
+      this.#tell(`all the same: readback model use ${id}; or away with it: readback model remove ${id}`);
+    }
+    return exitCodes.done;
+  }
+
+  #asksToSwitch(id: string, verdict: Verdict): Promise<boolean> {
+    const { terminal, signal } = this.#context;
+    return terminal.confirm(verdict === 'better' ? `Search by ${id}?` : `Search by ${id} all the same?`, signal);
+  }
+
+  #answersAlready({ id }: ModelInfo): ExitCode {
+    const { terminal, json } = this.#context;
+    if (json) terminal.json({ model: id, switched: false });
+    else terminal.say(`${plain(id, 200)} answers already: there is nothing to compare it with`);
+    return exitCodes.done;
+  }
+
+  /** The order with and without a reranker that the settings name: which one there is only a start changes. */
+  async #tryReranker(known: KnownModel, active: ModelInfo, { reranker }: ShownProviders): Promise<ExitCode> {
+    const { terminal, json } = this.#context;
+    const { kind, provider, model } = reranker;
+    if (kind !== 'api' || provider === null || known.names[provider] !== model) {
+      const [[name, called]] = Object.entries(known.names);
+      throw new CliError(
+        exitCodes.failed,
+        `the service does not rerank by ${known.name}; set for it, and start it again:\nSERVICE_RERANKER__KIND=api SERVICE_RERANKER__PROVIDER=${name} SERVICE_RERANKER__MODEL=${called}\nwith SERVICE_RERANKER__BASE_URL, and SERVICE_RERANKER__API_KEY where one is needed (docs/providers.md)`,
+      );
+    }
+    this.#tell(`results by ${bold(this.#context, known.name)} beside those without a reranker`);
+    const { id } = active;
+    const arms = { a: { model: id, rerank: false }, b: { model: id, rerank: true }, since: null };
+    const evaluations = await this.#evaluate(arms);
+    const verdict = commonVerdict(evaluations.map((each) => each.verdict));
+    this.#show(evaluations, { a: 'without', b: known.name });
+    if (json) terminal.json({ model: known.name, beside: null, evaluations, verdict, switched: false, undo: null });
+    else this.#tell('it stays as it is set: SERVICE_RERANKER__KIND (local, none) and a new start change it');
+    return exitCodes.done;
+  }
+
+  #show(evaluations: readonly Evaluation[], names: { a: string; b: string }): void {
+    const { terminal, json } = this.#context;
+    for (const { source, report, verdict } of evaluations) {
+      if (!json) {
+        terminal.say('');
+        const [head, ...rows] = trialLines(source, report, names, Math.min(terminal.columns, 80));
+        terminal.say(terminal.style('bold', head));
+        for (const row of rows) terminal.say(row);
+      }
+      const style = verdict === 'better' ? 'green' : verdict === 'worse' ? 'red' : 'yellow';
+      for (const line of wrapped(verdictLine(report, verdict), Math.min(terminal.columns, 80)))
+        this.#tell(json ? line : terminal.style(style, line));
+    }
+    if (!json) terminal.say('');
+  }
+
+  /** Go on only where somebody wants it. */
+  async #agreed(question: string, otherwise: string): Promise<void> {
+    const { terminal, signal } = this.#context;
+    if (!this.#args.yes && !(await terminal.confirm(question, signal))) throw new Declined(otherwise);
+  }
+
+  #step(name: string, line: string): void {
+    const { terminal } = this.#context;
+    const room = Math.min(terminal.columns, 80) - stepWidth;
+    for (const [at, each] of wrapped(line, room).entries())
+      this.#tell(terminal.style('dim', (at === 0 ? name : '').padEnd(stepWidth)) + each);
+  }
+
+  /** What a person reads; the document of `--json` is the only thing on standard output then. */
+  #tell(line: string): void {
+    const { terminal, json } = this.#context;
+    if (json) terminal.note(line);
+    else terminal.say(line);
+  }
+
+  #call<Reply>(method: string, path: string, body?: unknown): Promise<Reply> {
+    return this.#client.call<Reply>(method, path, body, this.#context.signal);
+  }
+}
+
+const stepWidth = 9;
+
+const bold = ({ terminal }: Context, text: string) => terminal.style('bold', text);
+
+function lacking(name: string, sources: readonly [string, ModelSource][]): CliError {
+  const lines = sources.flatMap(([provider, source]) =>
+    source.state === 'missing' ? [`${provider}: ${plain(source.detail, 300)}`, `  ${plain(source.next, 300)}`] : [],
+  );
+  return new CliError(exitCodes.failed, [`${plain(name, 200)} cannot be had yet:`, ...lines].join('\n'));
+}
+
+/** What replays are at that are not over. */
+function stateOf(replays: readonly EvalReplayItem[], left: () => string): string {
+  const failed = replays.find(
+    ({ status, last_error }) => status !== 'done' && status !== 'running' && last_error !== null,
+  );
+  if (failed !== undefined) return `waits: ${plain(failed.last_error ?? '', 200)}`;
+  const running = replays.find(({ status }) => status === 'running');
+  if (running === undefined) return 'waits for other jobs';
+  return running.planned === null ? 'weighing vectors and words' : left();
+}
