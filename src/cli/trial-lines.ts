@@ -30,7 +30,7 @@ export function trialLines(
       : `${counted(queries, 'query', 'queries')} of pages`;
   const room = Math.min(
     width - columnsWidth,
-    2 + Math.max(what.length, names.a.length, names.b.length, 'difference'.length),
+    Math.max(what.length, ...[names.a, names.b, 'difference'].map(({ length }) => 2 + length)),
   );
   const line = (first: string, cells: readonly string[]) =>
     padded(fitted(first, room), room) + cells.map((cell, at) => cell.padStart(columns[at][1])).join('');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../src/compute/clusters/seeded-random.ts';
-import { pseudoQuery } from '../../../src/compute/ranking/pseudo-queries.ts';
+import { pseudoQuery, withoutOneWord } from '../../../src/compute/ranking/pseudo-queries.ts';
 
 const passage = {
   title: 'Harbour pilots of the Elbe',
@@ -41,4 +41,14 @@ test('the same seed asks the same; a text without a sentence asks nothing', () =
 test('texts without spaces between words have queries, too', () => {
   const text = '港の水先案内人は夜明けに灯台船を離れて西の砂州の近くで船団に会ったと記録されている。';
   assert.notEqual(pseudoQuery({ title: null, section: null, text }, seededRandom(2)), null);
+});
+
+test('a title without one of its words still names something, or there is none', () => {
+  const last = () => 0.99;
+  assert.equal(
+    withoutOneWord('The old mill', () => 0),
+    'old mill',
+  );
+  assert.equal(withoutOneWord('The old, old mill!', last), 'The old old');
+  assert.deepEqual([withoutOneWord('Old mill', last), withoutOneWord(null, last)], [null, null]);
 });

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { textWidth } from '../../src/cli/text-width.ts';
+import { trialLines, verdictLine } from '../../src/cli/trial-lines.ts';
+import type { ReplayReport } from '../../src/domain/evaluation.ts';
+
+const arm = (ndcg: number, rest: Partial<ReplayReport['a']>): ReplayReport['a'] => ({
+  ...{ model: 'm', rerank: true, reranker_model: null, ndcg, reciprocal_rank: 0, recall: 1, recall_candidates: 1 },
+  ...rest,
+});
+const report: ReplayReport = {
+  ...{ source: 'log', k: 10, candidates: 100, queries: 42, skipped: 0 },
+  a: arm(0.5, { p50_ms: 4.24, vectors_bytes: 1_200_000, cost_usd_per_1000_pages: 0 }),
+  b: arm(0.25, { p50_ms: 123.4, vectors_bytes: 2_400_000_000, cost_usd_per_1000_pages: null }),
+  difference: { ndcg: -0.25, reciprocal_rank: 0, recall: 0.0001, recall_candidates: 0 },
+  interval: { ndcg: { low: -0.3, high: -0.2 }, recall: { low: 0, high: 0 } },
+  better: { a: 20, b: 1, neither: 21 },
+  agreement: { jaccard_at_k: 1, rbo: 1, kendall_tau: 1, intersection_size: 10 },
+};
+
+test('the table of a trial has both models and their difference, within 80 columns', () => {
+  assert.deepEqual(trialLines('log', report, { a: 'local-wink-1024', b: 'nomic' }, 80), [
+    '42 judged queries  nDCG@10  recall@10      p50   memory  1,000 pages',
+    '  local-wink-1024    0.500      1.000   4.2 ms   1.2 MB        $0.00',
+    '  nomic              0.250      1.000   123 ms   2.4 GB            -',
+    '  difference        -0.250      0.000',
+  ]);
+  const long = trialLines('library', report, { a: 'a'.repeat(90), b: '\x1b[31mred' }, 80);
+  assert.ok(
+    long.every((line) => textWidth(line) <= 80 && !line.includes('\x1b')),
+    long.join('\n'),
+  );
+  assert.match(long[0], /^42 queries of pages/);
+});
+
+test('the sentence of a trial', () => {
+  assert.equal(
+    verdictLine(report, 'worse'),
+    'Worse on 42 queries: nDCG@10 -0.250, between -0.300 and -0.200 with 95 % confidence.',
+  );
+  assert.match(verdictLine(report, 'no_difference'), /^No difference shown on 42 queries: /);
+  assert.equal(verdictLine({ ...report, queries: 3 }, 'too_few'), 'Too few queries to tell: 3, and 20 are needed.');
+});
