@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import type { Breakers } from './actors/system/breakers.ts';
 import { type Library, superviseLibrary } from './actors/system/library.ts';
 import type { ClusterMember } from './cluster/member.ts';
-import { clusterLibraries } from './composition/cluster-libraries.ts';
+import { openShared } from './composition/join-cluster.ts';
 import { type Host, type HostOptions, openHost } from './composition/open-host.ts';
 import { openLibrary } from './composition/open-library.ts';
 import { type Outside, temporaryFolder } from './composition/open-outside.ts';
@@ -54,7 +54,7 @@ export async function startApp({ member = null, ...options }: AppOptions): Promi
   }
   const { metrics, outside } = host;
   const libraries = new Map<string, Library>();
-  const inCluster = member === null ? null : clusterLibraries(host, member, libraries);
+  const inCluster = member === null ? null : openShared(host, member, libraries);
   for (const [name, path] of libraryFolders(settings)) {
     const log = isAlone ? host.log : host.log.child({ library: name });
     const own = { log, metrics: metrics.ofLibrary() };

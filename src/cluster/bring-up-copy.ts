@@ -24,8 +24,9 @@ export interface BringUpOptions {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-/** Of one query. */
+/** Of one query: it ends with the row that fills either. */
 const rowsAtOnce = 2000;
+const bytesAtOnce = 8 * 1024 * 1024;
 /** Of rows of a new library that go in one commit. */
 const seedBytes = 4 * 1024 * 1024;
 /** How often the log tells how far it is, ms. */
@@ -116,8 +117,7 @@ type Page = (after: StoredRow & { seq: number }) => { text: string; values: unkn
 async function catchUp(options: BringUpOptions, from: Position): Promise<boolean> {
   const { claim, log } = options;
   const later: Page = ({ database, key, seq }) => ({
-    text: `select database, key, value, seq from readback.entry
-           where library_id = $1 and seq >= $2 and (seq, database, key) > ($2, $3, $4) order by seq, database, key limit ${rowsAtOnce}`,
+    text: pieceOf('where library_id = $1 and seq >= $2 and (seq, database, key) > ($2, $3, $4)', 'seq, database, key'),
     values: [claim.library, seq, database, key],
   });
   // Behind every row of the commit that the file has.
@@ -130,10 +130,17 @@ async function catchUp(options: BringUpOptions, from: Position): Promise<boolean
 const everyRowOf =
   ({ library }: Position): Page =>
   ({ database, key }) => ({
-    text: `select database, key, value, seq from readback.entry
-           where library_id = $1 and (database, key) > ($2, $3) and value is not null order by database, key limit ${rowsAtOnce}`,
+    text: pieceOf('where library_id = $1 and (database, key) > ($2, $3) and value is not null', 'database, key'),
     values: [library, database, key],
   });
+
+/** The first rows in this order, of which PostgreSQL knows the lengths without reading them. */
+const pieceOf = (where: string, order: string) => `
+  select database, key, value, seq from (
+    select database, key, value, seq,
+      sum(coalesce(octet_length(value), 0)) over (order by ${order} rows between unbounded preceding and 1 preceding) as before
+    from readback.entry ${where} order by ${order} limit ${rowsAtOnce}
+  ) as piece where before is null or before < ${bytesAtOnce} order by ${order}`;
 
 /** Write the rows of all pages to the file; whether it then is what the library's checksum is of. */
 async function take(

@@ -107,7 +107,13 @@ export class DatabaseLog implements CommitLog {
       try {
         if (tries > 0 && (await this.#isThere(position))) break;
         const sentAt = lease.now();
-        const [{ count }] = await database.query<{ count: number }>({ name: 'commit', text: commitText, values });
+        const signal = lease.ended; // PostgreSQL may say nothing for long
+        const [{ count }] = await database.query<{ count: number }>({
+          name: 'commit',
+          text: commitText,
+          values,
+          signal,
+        });
         if (count === 1) lease.extend(sentAt);
         else if (!(await this.#isThere(position))) throw lost();
         break;
@@ -125,6 +131,7 @@ export class DatabaseLog implements CommitLog {
     const [row] = await this.#options.database.query<{ epoch: number; seq: number }>({
       text: 'select epoch, seq from readback.library where id = $1',
       values: [library],
+      signal: this.#options.lease.ended,
     });
     if (row === undefined || row.epoch !== epoch) throw lost();
     if (row.seq === seq) return true;

@@ -1,6 +1,6 @@
 /**
  * PostgreSQL as the cluster uses it: a pool of connections, each query with a time limit of its own. The driver is loaded when this is opened, so
- * that a service without a cluster never has it in memory. A query whose connection broke, or that took too long, may have been carried out.
+ * that a service without a cluster never has it in memory. A query whose connection broke, that took too long or was given up may have been carried out.
  */
 import type pg from 'pg';
 import { errorCode } from '../domain/error-code.ts';
@@ -11,10 +11,12 @@ export interface Query {
   values?: unknown[];
   /** Parsed once a connection under this name. */
   name?: string;
+  /** Nobody waits for the answer any more once it is aborted. */
+  signal?: AbortSignal;
 }
 
 export interface Database {
-  /** Errors: those of the server, with its SQLSTATE as `code`; DomainError `store_unavailable` after the time limit. */
+  /** Errors: those of the server, with its SQLSTATE as `code`; DomainError `store_unavailable` after the time limit; the signal's reason. */
   query<Row>(query: Query): Promise<Row[]>;
   /** Queries on one connection between begin and commit. Errors: those of `work`, after a rollback. */
   inTransaction<Result>(work: (query: Database['query']) => Promise<Result>): Promise<Result>;
@@ -28,7 +30,7 @@ export interface DatabaseOptions {
   log: { warn(fields: object, message: string): void };
 }
 
-/** Connections of one host: commits of libraries go beside one another. */
+/** Connections of a pool: commits of libraries go beside one another. */
 const maxConnections = 10;
 
 const int8 = 20;
@@ -86,22 +88,27 @@ export async function openDatabase({ url, timeoutMs, log }: DatabaseOptions): Pr
 
 async function ask<Row>(
   client: pg.PoolClient,
-  { query, types, timeoutMs }: { query: Query; types: object; timeoutMs: number },
+  { query: { signal, ...query }, types, timeoutMs }: { query: Query; types: object; timeoutMs: number },
 ): Promise<Row[]> {
+  signal?.throwIfAborted();
   const sent = client.query({ ...query, types } as pg.QueryConfig);
   sent.catch(() => {}); // after the time limit nobody listens any more
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  let giveUp: (() => void) | undefined;
+  const unanswered = new Promise<never>((_, reject) => {
     const error = new DomainError('store_unavailable', `PostgreSQL has not answered for ${timeoutMs} ms`, {
       retryAfterS: 1,
     });
     timer = setTimeout(() => reject(error), timeoutMs);
+    giveUp = () => reject(signal?.reason);
+    signal?.addEventListener('abort', giveUp);
   });
   try {
-    const { rows } = await Promise.race([sent, late]);
+    const { rows } = await Promise.race([sent, unanswered]);
     return rows as Row[];
   } finally {
     clearTimeout(timer);
+    if (giveUp !== undefined) signal?.removeEventListener('abort', giveUp);
   }
 }
 

@@ -7,10 +7,14 @@ import { FatalError } from '../domain/errors.ts';
 /** Of the lease, that is left unused. */
 const margin = 0.1;
 
+/** Of a lease, by the host that has it. */
+export const usableMs = (leaseS: number): number => leaseS * 1000 * (1 - margin);
+
 export class Lease {
   readonly now: () => number;
   /** Resolves with the reason when the library may not be served any more. */
   readonly lost: Promise<FatalError>;
+  readonly #ending = new AbortController();
   readonly #usableMs: number;
   #until: number;
   #isOver = false;
@@ -20,12 +24,17 @@ export class Lease {
   /** `sentAt`: when the claim was sent, by `now`, ms. */
   constructor({ leaseS, sentAt, now }: { leaseS: number; sentAt: number; now: () => number }) {
     this.now = now;
-    this.#usableMs = leaseS * 1000 * (1 - margin);
+    this.#usableMs = usableMs(leaseS);
     this.#until = sentAt + this.#usableMs;
     this.lost = new Promise((resolve) => {
       this.#tell = resolve;
     });
     this.#watch();
+  }
+
+  /** Aborted with the same reason at the same moment. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
   }
 
   get isHeld(): boolean {
@@ -43,6 +52,7 @@ export class Lease {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#tell(reason);
+    this.#ending.abort(reason);
   }
 
   #watch(): void {

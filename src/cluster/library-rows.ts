@@ -28,6 +28,8 @@ export interface HostName {
 
 /** Deletions that are kept so that a copy which is behind by fewer commits can catch up. */
 const keptDeletions = 10_000;
+/** Rows. */
+const prunedAtOnce = 5000;
 
 export class LibraryRows {
   readonly #database: Database;
@@ -120,20 +122,32 @@ export class LibraryRows {
     });
   }
 
-  /** Libraries that nobody serves and that have something to do, the longest due first. Not those that another host looks at this moment. */
-  async due(limit: number): Promise<string[]> {
-    const rows = await this.#database.query<{ name: string }>({
+  /**
+   * Libraries that nobody serves and that have something to do, the longest due first; not those that another host looks at this moment. With
+   * them when the first lease of another host ends unless it is renewed: in so many ms, or null.
+   */
+  async due(limit: number): Promise<{ names: string[]; nextEndMs: number | null }> {
+    const rows = await this.#database.query<{ name: string | null; ms: number | null }>({
       name: 'due',
-      text: `select name from readback.library
-             where due_at <= clock_timestamp() and state = 'active' and format <= $2
-               and (owner is null or lease_until < clock_timestamp())
-             order by due_at limit $1 for update skip locked`,
-      values: [limit, this.#format],
+      text: `with found as (
+               select name from readback.library
+               where due_at <= clock_timestamp() and state = 'active' and format <= $2
+                 and (owner is null or lease_until < clock_timestamp())
+               order by due_at limit $1 for update skip locked
+             )
+             select name, null::float8 as ms from found
+             union all
+             select null, extract(epoch from min(lease_until) - clock_timestamp()) * 1000 from readback.library
+             where owner <> $3 and lease_until >= clock_timestamp()`,
+      values: [limit, this.#format, this.#host.id],
     });
-    return rows.map(({ name }) => name);
+    return {
+      names: rows.flatMap(({ name }) => (name === null ? [] : [name])),
+      nextEndMs: rows.find(({ name }) => name === null)?.ms ?? null,
+    };
   }
 
-  /** Forget which rows were deleted long ago. */
+  /** Forget which rows were deleted long ago, a piece of them: a claim waits meanwhile. */
   async prune({ library, epoch }: Pick<Claim, 'library' | 'epoch'>, seq: number): Promise<void> {
     const before = seq - keptDeletions;
     if (before <= 0) return;
@@ -141,8 +155,11 @@ export class LibraryRows {
       text: `with mine as (
                update readback.library set kept_from = greatest(kept_from, $3) where id = $1 and epoch = $2 returning id
              )
-             delete from readback.entry where library_id = $1 and value is null and seq <= $3 and exists (select from mine)`,
-      values: [library, epoch, before],
+             delete from readback.entry where library_id = $1 and value is null and (database, key) in (
+               select database, key from readback.entry
+               where library_id = $1 and value is null and seq <= $3 and exists (select from mine) limit $4
+             )`,
+      values: [library, epoch, before, prunedAtOnce],
     });
   }
 

@@ -10,7 +10,7 @@ import { bringUpCopy } from './bring-up-copy.ts';
 import { DatabaseLog } from './commit-log.ts';
 import { Credentials } from './credentials.ts';
 import { type Database, openDatabase } from './database.ts';
-import { Lease } from './lease.ts';
+import { Lease, usableMs } from './lease.ts';
 import { type Claim, LibraryRows, type OwnerRow } from './library-rows.ts';
 import { requireSchema } from './schema.ts';
 
@@ -24,6 +24,8 @@ export interface HeldLibrary {
   bringUp(path: string, newStoreId: () => string, ending: AbortSignal): Promise<void>;
   /** Say before it is let go of when it has to be opened again, ms since the epoch, or never. It does not count where commits come after it. */
   noteDue(at: number | null): void;
+  /** Have PostgreSQL forget a piece of what was deleted long ago, where many commits have come since the last. Errors: the database's. */
+  prune(): Promise<void>;
   /** Let any host take it. */
   release(): Promise<void>;
 }
@@ -40,8 +42,10 @@ export interface MemberOptions {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 }
 
-/** Of one query, ms: a commit of a large page over a slow line. */
-const queryTimeoutMs = 30_000;
+/** Of a query with many rows, ms: a commit of a large page over a slow line. */
+const bulkTimeoutMs = 30_000;
+/** Commits of a library. */
+const prunedEvery = 500;
 /** Renewals within the length of a lease. */
 const renewals = 4;
 
@@ -51,39 +55,37 @@ export class ClusterMember {
   readonly served = new Set<string>();
   #access: Access | null = null;
   readonly #options: MemberOptions;
-  readonly #database: Database;
-  /** Of its own, so that renewals wait behind no commit. */
-  readonly #renewing: Database;
+  /** Commits, and what an opening reads. */
+  readonly #bulk: Database;
+  /** All else: it waits behind no commit, and for no longer than a lease. */
+  readonly #prompt: Database;
   readonly #rows: LibraryRows;
-  readonly #renewalRows: LibraryRows;
   readonly #held = new Map<string, HeldLibrary>();
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #timer: NodeJS.Timeout;
 
-  private constructor(options: MemberOptions, database: Database, renewing: Database) {
+  private constructor(options: MemberOptions, bulk: Database, prompt: Database) {
     this.#options = options;
-    this.#database = database;
-    this.#renewing = renewing;
+    this.#bulk = bulk;
+    this.#prompt = prompt;
     const { address, leaseS, format } = options;
-    const self = { host: { id: randomUUID(), address }, leaseS, format };
-    this.#rows = new LibraryRows(database, self);
-    this.#renewalRows = new LibraryRows(renewing, self);
-    this.credentials = new Credentials(database);
-    this.#renewLater();
+    this.#rows = new LibraryRows(prompt, { host: { id: randomUUID(), address }, leaseS, format });
+    this.credentials = new Credentials(prompt);
+    // One that waits for its answer keeps no later one back: an early lease is better than none.
+    this.#timer = setInterval(() => void this.#renew(), (leaseS * 1000) / renewals).unref();
   }
 
   /** Errors: OperatorError `store_format` for tables of another version; the database's. */
   static async open(options: MemberOptions): Promise<ClusterMember> {
     const { url, leaseS, log } = options;
-    const database = await openDatabase({ url, timeoutMs: queryTimeoutMs, log });
+    const bulk = await openDatabase({ url, timeoutMs: bulkTimeoutMs, log });
     try {
-      await requireSchema(database);
+      await requireSchema(bulk);
     } catch (error) {
-      await database.close();
+      await bulk.close();
       throw error;
     }
-    const timeoutMs = (leaseS * 1000) / renewals;
-    return new ClusterMember(options, database, await openDatabase({ url, timeoutMs, log }));
+    const prompt = await openDatabase({ url, timeoutMs: usableMs(leaseS), log });
+    return new ClusterMember(options, bulk, prompt);
   }
 
   /** Take a library that nobody serves; null where somebody does, or it may not be served. Errors: the database's. */
@@ -92,11 +94,12 @@ export class ClusterMember {
     const sentAt = monotonic();
     const claim = await this.#rows.claim(name);
     if (claim === null) return null;
-    const [database, rows] = [this.#database, this.#rows];
+    const [database, rows] = [this.#bulk, this.#rows];
     const lease = new Lease({ leaseS, sentAt, now: monotonic });
     const commits = new DatabaseLog({ database, lease, leaseS, position: claim, log });
     const key = `${claim.library} ${claim.epoch}`;
     let noted: { at: number | null; seq: number } | null = null;
+    let prunedAt = claim.seq;
     const held: HeldLibrary = {
       ...{ name, claim, lease, commits },
       bringUp: (path, newStoreId, ending) =>
@@ -104,11 +107,13 @@ export class ClusterMember {
       noteDue: (at) => {
         noted = { at, seq: commits.position.seq };
       },
+      prune: async () => {
+        if (commits.position.seq < prunedAt + prunedEvery) return;
+        prunedAt = commits.position.seq;
+        await rows.prune(claim, prunedAt);
+      },
       release: async () => {
-        const wasHeld = lease.isHeld;
         lease.end(new FatalError('the library was let go of'));
-        if (wasHeld)
-          await rows.prune(claim, commits.position.seq).catch((err) => log.warn({ err }, 'deleted rows were kept'));
         await rows.release(claim, noted?.seq === commits.position.seq ? noted : undefined);
       },
     };
@@ -141,28 +146,21 @@ export class ClusterMember {
     return this.#rows.ownerOf(name);
   }
 
-  /** Libraries that nobody serves and that have something to do. Errors: the database's. */
-  due(limit: number): Promise<string[]> {
+  /** As of `LibraryRows.due`. Errors: the database's. */
+  due(limit: number): ReturnType<LibraryRows['due']> {
     return this.#rows.due(limit);
   }
 
   /** Errors: the database's. */
   async ping(): Promise<void> {
-    await this.#renewing.query({ text: 'select 1' });
+    await this.#prompt.query({ text: 'select 1' });
   }
 
   /** After every library was let go of. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    await this.#renewing.close();
-    await this.#database.close();
-  }
-
-  #renewLater(): void {
-    if (this.#isClosed) return;
-    const everyMs = (this.#options.leaseS * 1000) / renewals;
-    this.#timer = setTimeout(() => void this.#renew().finally(() => this.#renewLater()), everyMs).unref();
+    clearInterval(this.#timer);
+    await this.#prompt.close();
+    await this.#bulk.close();
   }
 
   /** A renewal that fails is made up for by the next: the lease says when it is too late. */
@@ -171,14 +169,18 @@ export class ClusterMember {
     if (all.length === 0) return;
     const sentAt = this.#options.monotonic();
     try {
-      const mine = await this.#renewalRows.renew(all.map(({ claim }) => claim));
+      const mine = await this.#rows.renew(all.map(({ claim }) => claim));
       for (const { claim, lease } of all) {
         const renewed = mine.get(claim.library);
         if (renewed === true) lease.extend(sentAt);
         if (renewed === undefined) lease.end(new FatalError('another host serves the library by now'));
       }
+      for (const { prune } of all) await prune();
     } catch (error) {
-      this.#options.log.warn({ err: errorMessage(error), libraries: all.length }, 'leases could not be renewed');
+      this.#options.log.warn(
+        { err: errorMessage(error), libraries: all.length },
+        'leases could not be renewed, or deleted rows were kept',
+      );
     }
   }
 }

@@ -4,21 +4,19 @@
  * the library's row in PostgreSQL (docs/cluster.md, "Requests").
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Library, superviseLibrary } from '../actors/system/library.ts';
+import type { Logger } from 'pino';
+import type { Library } from '../actors/system/library.ts';
 import type { ClusterMember } from '../cluster/member.ts';
-import { DomainError, ServedElsewhereError } from '../domain/errors.ts';
-import { copyFolder } from '../settings/library-folders.ts';
-import type { LibraryMetrics } from '../telemetry/metrics.ts';
-import type { Host } from './open-host.ts';
-import { openLibrary } from './open-library.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { Settings } from '../settings/read-settings.ts';
 
 /** A request waits so long for a library that is being opened, or whose owner is gone, ms. */
-const waitMs = 5_000;
+export const waitMs = 5_000;
 /** Between two looks at where a library is, ms. */
 const lookEveryMs = 50;
-/** Between two looks for libraries that are idle or due, ms. */
-const tendEveryMs = 2_000;
-/** Due libraries that are opened at one look. */
+/** Between two looks for libraries that are idle or due, ms; there is one when the next lease of another host ends, too. */
+export const tendEveryMs = 1_000;
+/** Libraries that are opened at the same time because they are due. */
 const dueAtOnce = 4;
 /** One that was opened for its jobs stays open so long behind them, and one whose next job is sooner is not closed, ms. */
 const dueGraceMs = 60_000;
@@ -29,13 +27,36 @@ export interface ClusterLibraries {
   close(): Promise<void>;
 }
 
-/** `libraries`: those that are open here, by name; this alone changes it. */
-export function clusterLibraries(host: Host, member: ClusterMember, libraries: Map<string, Library>): ClusterLibraries {
-  const { monotonic, settings, now } = host;
-  const { idle_close_minutes, max_open_libraries } = settings.cluster;
+export interface ClusterLibrariesOptions {
+  member: Pick<ClusterMember, 'due' | 'ownerOf' | 'served'>;
+  /** Those that are open here, by name; this alone changes it. */
+  libraries: Map<string, Library>;
+  /** Begin to open one that this host takes, and keep it open. */
+  open(name: string): Library;
+  /** Whether somebody follows the events of a library. */
+  isFollowed(name: string): Promise<boolean>;
+  settings: Pick<Settings['cluster'], 'idle_close_minutes' | 'max_open_libraries'>;
+  log: Pick<Logger, 'info' | 'warn'>;
+  /** Ms. */
+  monotonic: () => number;
+  /** Wall clock, ms. */
+  now: () => number;
+  /** Resolves so many ms later; a wait that nobody is interested in any more keeps no process up. */
+  wait?: (ms: number) => Promise<unknown>;
+}
+
+export function clusterLibraries({
+  member,
+  libraries,
+  open,
+  isFollowed,
+  settings: { idle_close_minutes, max_open_libraries },
+  log,
+  monotonic,
+  now,
+  wait = (ms) => delay(ms, undefined, { ref: false }),
+}: ClusterLibrariesOptions): ClusterLibraries {
   const idleMs = idle_close_minutes * 60_000;
-  /** Of every library that was ever open here: counters go on. */
-  const metricsOf = new Map<string, LibraryMetrics>();
   /** When somebody asked last, ms by the monotonic clock. */
   const usedAt = new Map<string, number>();
   let isClosing = false;
@@ -47,27 +68,18 @@ export function clusterLibraries(host: Host, member: ClusterMember, libraries: M
   };
 
   const serve = (name: string, used: number): void => {
-    const log = host.log.child({ library: name });
-    const metrics = metricsOf.get(name) ?? host.metrics.ofLibrary();
-    metricsOf.set(name, metrics);
-    const hold = async () => {
-      const held = await member.claim(name);
-      if (held === null) throw new ServedElsewhereError();
-      return held;
-    };
-    const open = (again: boolean, ending: AbortSignal) =>
-      openLibrary(copyFolder(settings, name), host, { log, metrics, again, ending, hold });
-    const library = superviseLibrary({ open, log, isAlone: false });
+    const library = open(name);
     libraries.set(name, library);
     usedAt.set(name, used);
     void library.over.then(() => forget(name, library));
     if (libraries.size > max_open_libraries) closeLongestUnused();
   };
 
-  const closeOne = async (name: string, library: Library) => {
-    await library.close();
-    forget(name, library);
-  };
+  const closeOne = (name: string, library: Library) =>
+    library.close().then(
+      () => forget(name, library),
+      (err) => log.warn({ err, library: name }, 'a library could not be closed'),
+    );
 
   const serving = () => [...libraries].filter(([, library]) => library.state() === 'serving');
 
@@ -79,60 +91,72 @@ export function clusterLibraries(host: Host, member: ClusterMember, libraries: M
   const closeIdle = async () => {
     for (const [name, library] of serving()) {
       if (monotonic() - (usedAt.get(name) ?? 0) < idleMs) continue;
-      const subscribers = (await metricsOf.get(name)?.eventSubscribers.get())?.values[0]?.value ?? 0;
       const due = library.dueAt();
-      if (subscribers > 0 || (due !== null && due < now() + dueGraceMs)) continue;
-      host.log.info({ library: name }, 'the library is idle and closed');
-      await closeOne(name, library);
+      if ((due !== null && due < now() + dueGraceMs) || (await isFollowed(name))) continue;
+      log.info({ library: name }, 'the library is idle and closed');
+      void closeOne(name, library);
     }
   };
 
-  const openDue = async () => {
-    if (libraries.size >= max_open_libraries) return;
-    for (const name of await member.due(dueAtOnce))
+  /** Gives how long there is nothing to be looked for, ms. */
+  const openDue = async (): Promise<number> => {
+    const opening = [...libraries.values()].filter((library) => library.state() === 'opening').length;
+    const { names, nextEndMs } = await member.due(dueAtOnce);
+    const room = Math.min(dueAtOnce - opening, max_open_libraries - libraries.size);
+    for (const name of names.slice(0, Math.max(0, room)))
       if (!libraries.has(name) && !isClosing) serve(name, monotonic() - idleMs + Math.min(idleMs, dueGraceMs));
+    if (names.length > 0 && room > 0) return lookEveryMs; // there may be more
+    return Math.min(tendEveryMs, Math.max(lookEveryMs, nextEndMs ?? tendEveryMs));
   };
 
-  let timer: NodeJS.Timeout | undefined;
   const tend = async () => {
-    try {
-      await closeIdle();
-      await openDue();
-    } catch (err) {
-      host.log.warn({ err }, 'libraries that are idle or due could not be looked for');
+    let nextMs = tendEveryMs;
+    while (!isClosing) {
+      await wait(nextMs);
+      nextMs = tendEveryMs;
+      if (isClosing) return;
+      try {
+        await closeIdle();
+        nextMs = await openDue();
+      } catch (err) {
+        log.warn({ err }, 'libraries that are idle or due could not be looked for');
+      }
     }
-    if (!isClosing) tendLater();
   };
-  const tendLater = () => {
-    timer = setTimeout(() => void tend(), tendEveryMs).unref();
+  void tend();
+
+  /** What is asked about one library while an answer is on its way gets that one, however many ask. */
+  const asked = new Map<string, ReturnType<ClusterMember['ownerOf']>>();
+  const ownerOf = (name: string) => {
+    const found = asked.get(name) ?? member.ownerOf(name).finally(() => asked.delete(name));
+    asked.set(name, found);
+    return found;
   };
-  tendLater();
 
   return {
     async placeOf(name) {
       const until = monotonic() + waitMs;
       for (;;) {
         if (isClosing) throw new DomainError('shutting_down', 'the service is stopping');
-        if (libraries.get(name)?.state() === 'serving' && member.served.has(name)) {
+        const library = libraries.get(name);
+        if (library?.state() === 'serving' && member.served.has(name)) {
           usedAt.set(name, monotonic());
           return null;
         }
-        if (!libraries.has(name)) {
-          const owner = await member.ownerOf(name);
-          if (owner === null) throw new DomainError('not_found', `there is no library ${name}`);
-          if (owner.state !== 'active')
-            throw new DomainError('store_unavailable', 'the library is suspended', { retryAfterS: 60 });
-          if (owner.address !== null && !owner.isOwn) return owner.address;
-          if (!libraries.has(name) && !isClosing) serve(name, monotonic());
-        }
+        // One that breaks or is closed here may be served elsewhere by now.
+        const owner = await ownerOf(name);
+        if (owner === null) throw new DomainError('not_found', `there is no library ${name}`);
+        if (owner.state !== 'active')
+          throw new DomainError('store_unavailable', 'the library is suspended', { retryAfterS: 60 });
+        if (owner.address !== null && !owner.isOwn) return owner.address;
+        if (!libraries.has(name) && !isClosing) serve(name, monotonic());
         if (monotonic() > until)
           throw new DomainError('store_unavailable', 'the library is being opened', { retryAfterS: 1 });
-        await delay(lookEveryMs);
+        await wait(lookEveryMs);
       }
     },
     async close() {
       isClosing = true;
-      clearTimeout(timer);
       await Promise.all([...libraries.values()].map((library) => library.close()));
     },
   };

@@ -1,12 +1,21 @@
 /** A host's part in a cluster, where `cluster.database_url` is set. */
 import type { Logger } from 'pino';
+import { type Library, superviseLibrary } from '../actors/system/library.ts';
 import { ClusterMember } from '../cluster/member.ts';
 import { errorMessage } from '../domain/error-message.ts';
-import { OperatorError } from '../domain/errors.ts';
+import { OperatorError, ServedElsewhereError } from '../domain/errors.ts';
 import type { Peers } from '../http/pass-on.ts';
 import { variableName } from '../settings/environment.ts';
+import { copyFolder } from '../settings/library-folders.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { storeFormat } from '../store/environment.ts';
+import type { LibraryMetrics } from '../telemetry/metrics.ts';
+import { type ClusterLibraries, clusterLibraries } from './cluster-libraries.ts';
+import type { Host } from './open-host.ts';
+import { openLibrary } from './open-library.ts';
+
+/** Between two tries to open a library that nobody else has, ms: when PostgreSQL is back nobody waits for long. */
+export const maxBackoffMs = 1_000;
 
 /** Errors: OperatorError `store_format` for tables of another version, `cluster` where a setting is lacking or the database cannot be reached. */
 export async function joinCluster({ cluster, secrets }: Settings, log: Logger): Promise<ClusterMember> {
@@ -33,4 +42,30 @@ export function peersOf({ secrets }: Settings, member: ClusterMember, placeOf: P
   const { secret } = secrets.cluster;
   if (secret === null) throw new TypeError('no cluster is set');
   return { secret, libraryOf: (digest) => member.credentials.libraryOf(digest), placeOf };
+}
+
+/** The libraries of the cluster that this host serves, noted in `libraries` while they are open. */
+export function openShared(host: Host, member: ClusterMember, libraries: Map<string, Library>): ClusterLibraries {
+  const { settings, monotonic, now, log } = host;
+  /** Of every library that was ever open here: counters go on. */
+  const metricsOf = new Map<string, LibraryMetrics>();
+  const hold = async (name: string) => {
+    const held = await member.claim(name);
+    if (held === null) throw new ServedElsewhereError();
+    return held;
+  };
+  const open = (name: string) => {
+    const own = { log: log.child({ library: name }), metrics: metricsOf.get(name) ?? host.metrics.ofLibrary() };
+    metricsOf.set(name, own.metrics);
+    return superviseLibrary({
+      open: (again, ending) =>
+        openLibrary(copyFolder(settings, name), host, { ...own, again, ending, hold: () => hold(name) }),
+      ...{ log: own.log, isAlone: false, maxBackoffMs },
+    });
+  };
+  const isFollowed = async (name: string) => {
+    const subscribers = await metricsOf.get(name)?.eventSubscribers.get();
+    return (subscribers?.values[0]?.value ?? 0) > 0;
+  };
+  return clusterLibraries({ member, libraries, open, isFollowed, settings: settings.cluster, log, monotonic, now });
 }

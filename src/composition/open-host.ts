@@ -37,11 +37,17 @@ export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIn
   outside: Outside;
   /** Libraries that look through their stores before they serve wait for one another. */
   opening: LimitFunction;
+  /** Libraries whose copies are read from PostgreSQL. */
+  bringingUp: LimitFunction;
+  /** Folders of copies that this process has closed in order: nobody has to look through them before they are opened again. */
+  soundCopies: Set<string>;
   /** After every library was closed. */
   close(): Promise<void>;
 }
 
 const openAtOnce = 2;
+/** A piece of each library's rows is in memory (bring-up-copy.ts); small ones are not to wait behind one large. */
+const bringUpAtOnce = 8;
 
 /** Errors: OperatorError `word_vectors`, `entity_capability`. */
 export function openHost(options: HostOptions): Host {
@@ -62,6 +68,8 @@ export function openHost(options: HostOptions): Host {
     threads,
     outside,
     opening: pLimit(openAtOnce),
+    bringingUp: pLimit(bringUpAtOnce),
+    soundCopies: new Set(),
     aroundIndexPage: options.aroundIndexPage ?? ((handler) => handler),
     aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
     async close() {

@@ -34,6 +34,9 @@ export interface OpenLibraryOptions {
   hold?: () => Promise<HeldLibrary>;
 }
 
+/** Of an opening in a cluster, for what the index lacks, ms: a library with a host that has no index files of it is soon served again. */
+export const indexWaitMs = 1_000;
+
 /** Errors: those of the folder and the store (OperatorError above all), and of any service at its start; nothing is left open then. */
 export async function openLibrary(
   path: string,
@@ -65,22 +68,28 @@ export async function openLibrary(
     clearInterruptedRestore(path);
     if (!again) rmSync(temporaryFolder(path), { recursive: true, force: true }); // of a process that was killed
     await replaceAbandoned(join(path, 'store'));
-    const store = await host.opening(async () => {
+    const prove = async (wasUsed: boolean) => {
       ending.throwIfAborted();
       requireRoomToOpen(path);
-      if (held === null) await proveStore(path, { beside: false, wasUsed: folder.wasUsed });
-      else await bringUp(path, held, { ending, log });
-      return Store.open(path, randomUUID, {
+      await proveStore(path, { beside: false, wasUsed });
+    };
+    if (held !== null) await bringUp(path, held, { host, prove, ending, log });
+    const open = () =>
+      Store.open(path, randomUUID, {
         isFolderLost: folder.isLost,
         say: (line) => log.info(line),
         log: held?.commits ?? null,
       });
+    const store = await (held !== null ? open() : host.opening(() => prove(folder.wasUsed).then(open)));
+    opened.push(async () => {
+      await store.close();
+      if (held !== null && !store.hasFailed) host.soundCopies.add(path);
     });
-    opened.push(() => store.close());
     await renewModels(store, path, { at: now(), max_attempts: settings.jobs.max_attempts }, log);
     await ensureActiveModel(store, settings, { now, log });
     const threads = host.threads.of(randomUUID());
-    const parts = { ...host, log, metrics, threads, path, store, feed: new CommitFeed() };
+    const recoveryWaitMs = held === null ? undefined : indexWaitMs;
+    const parts = { ...host, log, metrics, threads, path, store, feed: new CommitFeed(), recoveryWaitMs };
     const services = await startServices(servicesOf(parts), { ending, log });
     opened.push(services.stop);
     if (held === null) return { ask: services.ask, broken: services.crashed, close };
@@ -108,12 +117,20 @@ const notHeld = () => new DomainError('store_unavailable', 'the lease of the lib
 async function bringUp(
   path: string,
   held: HeldLibrary,
-  { ending, log }: Pick<OpenLibraryOptions, 'ending' | 'log'>,
+  {
+    host,
+    prove,
+    ending,
+    log,
+  }: Pick<OpenLibraryOptions, 'ending' | 'log'> & { host: Host; prove(wasUsed: boolean): Promise<void> },
 ): Promise<void> {
-  await proveStore(path, { beside: false, wasUsed: false }).catch((error) => {
-    if (!isOperatorError(error, 'store_damaged')) throw error;
-    log.warn({ err: error }, 'the copy of the library is damaged and made again');
-    LibraryCopy.discard(path, { index: true });
-  });
-  await held.bringUp(path, randomUUID, ending);
+  if (!host.soundCopies.delete(path))
+    await host
+      .opening(() => prove(false))
+      .catch((error) => {
+        if (!isOperatorError(error, 'store_damaged')) throw error;
+        log.warn({ err: error }, 'the copy of the library is damaged and made again');
+        LibraryCopy.discard(path, { index: true });
+      });
+  await host.bringingUp(() => held.bringUp(path, randomUUID, ending));
 }

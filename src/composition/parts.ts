@@ -5,11 +5,13 @@ import type { LibraryMetrics } from '../telemetry/metrics.ts';
 import type { Host } from './open-host.ts';
 import type { Threads } from './open-threads.ts';
 
-export interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'threads'> {
+export interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bringingUp' | 'soundCopies' | 'threads'> {
   /** The library's folder. */
   path: string;
   metrics: LibraryMetrics;
   threads: Threads;
   store: Store;
   feed: CommitFeed;
+  /** The opening waits so long for what the index lacks, ms; undefined: until it is whole. */
+  recoveryWaitMs: number | undefined;
 }

@@ -80,6 +80,7 @@ function foundation({
   outside,
   wordVectors,
   monotonic,
+  recoveryWaitMs,
   aroundRecovery,
 }: ServiceParts) {
   const { reader } = store;
@@ -101,6 +102,7 @@ function foundation({
       searchData: { wordVectors },
       log,
       monotonic,
+      recoveryWaitMs,
       aroundRecovery,
     }),
   };

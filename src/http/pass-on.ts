@@ -6,6 +6,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overTls, Agent as TlsAgent } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Access, hexOf } from '../access/access.ts';
 import { codeDigest } from '../access/one-time-codes.ts';
@@ -31,6 +32,17 @@ interface PassOnOptions {
   /** What is wrong with where a request comes from. */
   isForeign(request: IncomingMessage): string | null;
 }
+
+/** It is asked so often whether an answer can still come, ms: a host that is held up says nothing. */
+export const askEveryMs = 250;
+/** And whether one that has begun can go on: events, above all. */
+const askStreamEveryMs = 2_000;
+/** A machine that is gone refuses no connection, ms. */
+export const connectMs = 1_000;
+/** A request waits so long for who follows a host that takes no connection, ms. */
+const waitMs = 5_000;
+/** Between two looks at who that is, ms. */
+const lookEveryMs = 50;
 
 const hopHeader = 'x-readback-host';
 /** Of one connection only (RFC 9110, 7.6.1). */
@@ -67,18 +79,28 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
     return presentedBy(raw, access)?.library ?? (await peers.libraryOf(hexOf(presented.secret)));
   };
 
-  /** Whether the request is another host's, and on its way there. */
+  /** Whether the request is another host's, and on its way there. Of a host that takes no connection nothing was asked: it is waited for who follows it. */
   const pass = async (request: FastifyRequest, reply: FastifyReply, library: string, body?: string) => {
-    const address = await peers.placeOf(library).catch((cause) => {
-      if (cause instanceof DomainError) throw cause;
-      throw unreachable('the database of the cluster cannot be reached', cause);
-    });
-    if (address === null) return false;
-    if (isPassedOn(request.raw, peers)) throw unreachable('the library is moving to another host');
-    reply.hijack();
-    const hasMoved = async () => (await peers.placeOf(library)) !== address;
-    send(request.raw, reply, { address, secret: peers.secret, agents, body, hasMoved });
-    return true;
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const address = await peers.placeOf(library).catch((cause) => {
+        if (cause instanceof DomainError) throw cause;
+        throw unreachable('the database of the cluster cannot be reached', cause);
+      });
+      if (address === null) return false;
+      if (isPassedOn(request.raw, peers)) throw unreachable('the library is moving to another host');
+      const passed = passedTo(address, { from: request.raw, secret: peers.secret, agents, body });
+      const failure = await connection(passed);
+      if (failure === null) {
+        reply.hijack();
+        const hasMoved = async () => (await peers.placeOf(library)) !== address;
+        send(request.raw, reply, { passed, address, body, hasMoved });
+        return true;
+      }
+      if (request.raw.socket.destroyed || performance.now() > until)
+        throw unreachable('the host that serves the library does not answer', failure);
+      await delay(lookEveryMs);
+    }
   };
 
   app.addHook('onRequest', async (request, reply) => {
@@ -110,21 +132,16 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
 const unreachable = (message: string, cause?: unknown) =>
   new DomainError('store_unavailable', message, { retryAfterS: 1, cause });
 
-interface Destination {
-  address: string;
+interface Passing {
+  from: IncomingMessage;
   secret: string;
   agents: { 'http:': Agent; 'https:': TlsAgent };
   /** Of a request whose body was read here. */
   body: string | undefined;
-  /** Whether somebody else serves the library by now. */
-  hasMoved(): Promise<boolean>;
 }
 
-/** While no answer has begun it is asked so often whether one can still come, ms: a host that is held up says nothing. */
-const askEveryMs = 1000;
-
-function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destination: Destination): void {
-  const { address, secret, agents, body, hasMoved } = destination;
+/** The same request to another host, of which nothing is sent yet. */
+function passedTo(address: string, { from, secret, agents, body }: Passing): ClientRequest {
   const { protocol, hostname, port } = new URL(address);
   const headers = ['host', from.headers.host ?? '', hopHeader, secret];
   for (const [name, value] of headersOf(from)) {
@@ -139,15 +156,46 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
     setHost: false,
     agent: agents[isTls ? 'https:' : 'http:'],
   };
-  const passed: ClientRequest = isTls ? overTls(options) : overHttp(options);
-  const asking = setInterval(() => {
-    hasMoved().then(
-      (moved) => moved && passed.destroy(new Error('the library has moved')),
-      () => {}, // not known: asked again
-    );
-  }, askEveryMs);
+  return isTls ? overTls(options) : overHttp(options);
+}
+
+/** Resolves when the request has a connection, with null, or with why it gets none. */
+function connection(passed: ClientRequest): Promise<Error | null> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => passed.destroy(new Error('no connection in time')), connectMs);
+    const settle = (failure: Error | null) => {
+      clearTimeout(late);
+      resolve(failure);
+    };
+    passed.once('error', settle);
+    passed.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => settle(null));
+      else settle(null);
+    });
+  });
+}
+
+interface Destination extends Pick<Passing, 'body'> {
+  /** Has a connection. */
+  passed: ClientRequest;
+  address: string;
+  /** Whether somebody else serves the library by now. */
+  hasMoved(): Promise<boolean>;
+}
+
+function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destination: Destination): void {
+  const { passed, address, body, hasMoved } = destination;
+  let asking: NodeJS.Timeout;
+  const askLater = () => {
+    asking = setTimeout(ask, to.headersSent ? askStreamEveryMs : askEveryMs).unref();
+  };
+  const ask = async () => {
+    const moved = await hasMoved().catch(() => false); // not known: asked again
+    if (moved) passed.destroy(new Error('the library has moved'));
+    else if (!passed.destroyed) askLater();
+  };
+  askLater();
   passed.on('response', (answer) => {
-    clearInterval(asking);
     const answered = [...headersOf(answer)].filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
     to.writeHead(answer.statusCode ?? 502, answered.flat());
     answer.pipe(to);
@@ -155,7 +203,7 @@ function send(from: IncomingMessage, { raw: to, request }: FastifyReply, destina
     // What has not come of a body that was answered already is taken and dropped.
     answer.on('end', () => from.unpipe(passed).resume());
   });
-  passed.on('close', () => clearInterval(asking));
+  passed.on('close', () => clearTimeout(asking));
   passed.on('error', (err) => {
     if (to.headersSent || to.destroyed) return;
     request.log.warn({ err, address }, 'a request could not be passed on');

@@ -372,6 +372,11 @@ export class Store {
     return whole;
   }
 
+  /** Nothing is written any more, and the file may not be as it was written. */
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
   /** Bytes of the store's file. It never shrinks by itself; space that was freed in it is used again. */
   usedBytes(): number {
     return statSync(this.#environment.dataFile).size;

@@ -5,6 +5,8 @@ export class CutLine {
   readonly url: string;
   /** Nothing goes over it: new connections break, too. */
   isDown = false;
+  /** New connections are taken and say nothing. */
+  #isSilent = false;
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
 
@@ -34,6 +36,7 @@ export class CutLine {
           other.destroy();
         });
         socket.pipe(other);
+        if (line.#isSilent) socket.pause();
       }
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
@@ -42,6 +45,14 @@ export class CutLine {
     url.port = String(address.port);
     const line = new CutLine(url.href, server, sockets);
     return line;
+  }
+
+  /** Whatever comes is kept until it is let go on, as by a network that loses everything for a while. */
+  set isSilent(silent: boolean) {
+    this.#isSilent = silent;
+    for (const socket of this.#sockets)
+      if (silent) socket.pause();
+      else socket.resume();
   }
 
   cut(): void {

@@ -89,6 +89,42 @@ test('who waits for a host that is held up is let go when another has the librar
   assert.deepEqual([answer.status, answer.headers.get('retry-after'), asked], [503, '1', 3]);
 });
 
+test('a request waits for who follows a host that takes no connection, and goes there whole', async (t) => {
+  const { got, address } = await otherHost(t);
+  const gone = `http://127.0.0.1:${await freePort()}`;
+  const follows = async (place: string | null) => {
+    let asked = 0;
+    return hostOf(t, () => (++asked > 2 ? place : gone));
+  };
+  const body = JSON.stringify({ pages: ['x'.repeat(1_000_000)] });
+  const headers = { authorization, 'content-type': 'application/json' };
+  const there = await follows(address);
+  const answer = await fetch(`${there.url}/v1/pages/batch`, { method: 'POST', headers, body });
+  assert.deepEqual([answer.status, got.map((each) => each.body === body)], [207, [true]]);
+  const here = await follows(null);
+  assert.equal((await fetch(`${here.url}/v1/jobs`, { headers })).status, 200);
+  assert.deepEqual(
+    here.asked.map(({ name }) => name),
+    ['job.list'],
+  );
+});
+
+test('a stream of events ends when another host has the library, also where the first says nothing any more', async (t) => {
+  const silent = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: first\n\n');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  t.after(() => silent.close().closeAllConnections());
+  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  let place = address;
+  const { url } = await hostOf(t, () => place);
+  const answer = await fetch(`${url}/v1/events`, { headers: { authorization } });
+  const reader = answer.body?.getReader();
+  assert.ok(reader !== undefined && !(await reader.read()).done);
+  place = 'http://127.0.0.1:9';
+  await assert.rejects(reader.read(), TypeError);
+});
+
 test('foreign pages and unknown credentials go nowhere', async (t) => {
   const { got, address } = await otherHost(t);
   const { url } = await hostOf(t, address);

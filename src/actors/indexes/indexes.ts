@@ -38,6 +38,7 @@ export interface IndexesDependencies {
   askQueryVector: AskQueryVector;
   log: Logger;
   monotonic: () => number;
+  recoveryWaitMs?: StartRecoveryOptions['waitMs'];
   aroundRecovery?: StartRecoveryOptions['aroundRecovery'];
 }
 
@@ -65,7 +66,7 @@ export function indexesService(dependencies: IndexesDependencies): StartService<
 /** Open everything; what has to be let go of again if that fails half way is noted in `undo`. */
 async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) {
   const { dir, storeId, reader, feed, work, threads, searchData, askQueryVector } = dependencies;
-  const { log, monotonic, aroundRecovery } = dependencies;
+  const { log, monotonic, aroundRecovery, recoveryWaitMs: waitMs } = dependencies;
   const { catalog, close: closeCatalog } = openLiveCatalog(reader, feed);
   undo.push(closeCatalog);
   const { namespace, searchers, shards } = threads;
@@ -103,7 +104,17 @@ async function open(dependencies: IndexesDependencies, undo: (() => unknown)[]) 
   await Promise.allSettled(sides); // where one fails the other is open, too, or will never be
   const [opened, dense] = await Promise.all(sides);
   const sparse = opened.index;
-  const recovery = new StartRecovery({ dir, reader, catalog, work, sparse: opened, dense, log, aroundRecovery });
+  const recovery = new StartRecovery({
+    dir,
+    reader,
+    catalog,
+    work,
+    sparse: opened,
+    dense,
+    log,
+    waitMs,
+    aroundRecovery,
+  });
   const completeness = indexCompleteness({ reader, catalog, spaces, recovery });
   undo.push(() => recovery.stop());
   await recovery.run();

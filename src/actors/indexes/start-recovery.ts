@@ -1,11 +1,12 @@
 /**
  * What the index files lack at a start is brought back from the store, on the sparse side and in the active model's space. What a crash
- * left unsaved is waited for, however much it is. What is missing because files were lost (a restore brings none along, a version may not
+ * left unsaved is waited for, however much it is (in a cluster: not for long). What is missing because files were lost (a restore brings none along, a version may not
  * read those of before) is rebuilt beside the service, which says so meanwhile (index-completeness.ts). A space that is opened later brings back what it lacks by itself (src/index/model-spaces.ts).
  */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { IndexLog } from '../../engine/index-log.ts';
 import type { WorkPool } from '../../engine/index-threads.ts';
 import type { OpenedIndex } from '../../engine/words/sparse-index.ts';
@@ -25,6 +26,8 @@ export interface StartRecoveryOptions {
   /** The space of the active model; null where there is none. */
   dense: ModelSpace | null;
   log: IndexLog;
+  /** The start waits so long, ms, and the rest comes back beside the service; until all is back unless given. */
+  waitMs?: number | undefined;
   /** Put around bringing back a page's text: where tests hold it up. */
   aroundRecovery?: ((recoverPage: RecoverPage) => RecoverPage) | undefined;
 }
@@ -72,14 +75,16 @@ export class StartRecovery {
     return this.#text;
   }
 
-  /** Resolves when the service may be ready: all is back, or it is being rebuilt beside it. Errors: none. */
+  /** Resolves when the service may be ready: all is back, or what is not comes back beside it. Errors: none. */
   async run(): Promise<void> {
-    const { dir, log } = this.#options;
+    const { dir, log, waitMs } = this.#options;
     if (this.lost || existsSync(join(dir, rebuildingMark))) return this.#beginRebuilding();
-    await tellProgress(
+    const recovered = tellProgress(
       () => log.info({ pages_left: this.#pagesLeft() }, 'bringing back what was indexed and not saved'),
       () => this.#recover(),
     );
+    this.#rebuilding = recovered.then(() => {});
+    await (waitMs === undefined ? recovered : Promise.race([recovered, delay(waitMs, undefined, { ref: false })]));
   }
 
   /** Begin no further page. */

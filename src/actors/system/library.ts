@@ -21,6 +21,8 @@ export interface LibraryOptions {
   log: Logger;
   /** The process has no other: where it cannot be opened again, the process ends. One of several waits for its folder, too. */
   isAlone: boolean;
+  /** Of the waits between openings that fail, ms; a minute unless given. */
+  maxBackoffMs?: number;
   /** Times the waits; the system's own unless given. */
   clock?: ActorOptions<AnyActorLogic>['clock'];
 }
@@ -44,7 +46,7 @@ export interface Library {
 const policy = { backoffMs: 100, maxBackoffMs: 60_000, steadyMs: 60_000, closeWithinMs: 30_000 };
 
 /** Open a library and keep it open. */
-export function superviseLibrary({ open, log, isAlone, clock }: LibraryOptions): Library {
+export function superviseLibrary({ open, log, isAlone, maxBackoffMs, clock }: LibraryOptions): Library {
   const ending = new AbortController();
   let serving: OpenedLibrary | null = null;
   let wasOpen = false;
@@ -59,7 +61,9 @@ export function superviseLibrary({ open, log, isAlone, clock }: LibraryOptions):
     },
   });
   const actor = createActor(machine, {
-    input: { policy: { ...policy, waitsForFolder: !isAlone } },
+    input: {
+      policy: { ...policy, ...(maxBackoffMs !== undefined && { maxBackoffMs }), waitsForFolder: !isAlone },
+    },
     ...(clock === undefined ? {} : { clock }),
   });
   let before: LibraryState = 'closed';

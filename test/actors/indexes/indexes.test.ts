@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { indexesService } from '../../../src/actors/indexes/indexes.ts';
+import { type IndexesDependencies, indexesService } from '../../../src/actors/indexes/indexes.ts';
 import { CommitFeed } from '../../../src/actors/system/commit-feed.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
 import { commitContent } from '../../../src/commands/commit-content.ts';
@@ -36,7 +36,11 @@ after(() => Promise.all([work.close(), threads.close()]));
 const indexDir = (shelf: Shelf) => join(shelf.temporary.path, 'index');
 
 /** The indexes over a shelf's store, ready. */
-async function readyIndexes(shelf: Shelf, feed = new CommitFeed()): Promise<{ hosted: Hosted; lines: LogLine[] }> {
+async function readyIndexes(
+  shelf: Shelf,
+  feed = new CommitFeed(),
+  recovery: Pick<IndexesDependencies, 'recoveryWaitMs' | 'aroundRecovery'> = {},
+): Promise<{ hosted: Hosted; lines: LogLine[] }> {
   const { log, lines } = keptLog();
   const logic = indexesService({
     dir: indexDir(shelf),
@@ -49,6 +53,7 @@ async function readyIndexes(shelf: Shelf, feed = new CommitFeed()): Promise<{ ho
     threads: threads.of(String(++opened)),
     log,
     monotonic: () => 0,
+    ...recovery,
   });
   const hosted = shelf.host(logic);
   await hosted.told('ready');
@@ -137,6 +142,24 @@ test('a start waits for everything that was indexed and not saved, however much'
   const { hosted, lines } = await readyIndexes(shelf);
   assert.deepEqual(await find(hosted, 'oak'), { found: 5000, rebuilding: undefined });
   assert.deepEqual(lines, []);
+  await stop(hosted);
+});
+
+test('a start that may wait for so long only goes on without the rest, which comes back beside it', async () => {
+  await using shelf = await Shelf.open();
+  await stop((await readyIndexes(shelf)).hosted);
+  await shelve(shelf, 'oak', 2000);
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const aroundRecovery = (recoverPage: (pageNo: number) => Promise<void>) => (pageNo: number) =>
+    held.then(() => recoverPage(pageNo));
+  const { hosted } = await readyIndexes(shelf, new CommitFeed(), { recoveryWaitMs: 1, aroundRecovery });
+  assert.deepEqual(await find(hosted, 'oak'), { found: 0, rebuilding: 1 });
+  letGo();
+  await hosted.ask('index.settled', {});
+  assert.deepEqual(await find(hosted, 'oak'), { found: 2000, rebuilding: undefined });
   await stop(hosted);
 });
 
