@@ -31,10 +31,16 @@ async function asked<Body>(
   return answer;
 }
 
-const found = async (host: RunningService, token: string, query: string) =>
-  (await asked<{ results: { title: string }[] }>(host, token, ['POST', '/v1/search', { query }])).body.results.map(
-    ({ title }) => title,
-  );
+/** Titles that a search finds, once the index of a library that was just opened is whole. */
+async function found(host: RunningService, token: string, query: string): Promise<string[]> {
+  type Found = { results: { title: string }[]; timing_ms: { rebuilding?: number } };
+  let body: Found | undefined;
+  await until(async () => {
+    body = (await asked<Found>(host, token, ['POST', '/v1/search', { query }])).body;
+    return body.timing_ms.rebuilding === undefined;
+  }, 'the index is whole');
+  return (body?.results ?? []).map(({ title }) => title);
+}
 
 test('any host takes pages and answers searches for any library, and libraries are apart', { skip }, async (t) => {
   const { hosts, library } = await startCluster(t);
