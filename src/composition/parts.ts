@@ -12,6 +12,8 @@ export interface Parts extends Omit<Host, 'close' | 'metrics' | 'opening' | 'bri
   threads: Threads;
   store: Store;
   feed: CommitFeed;
+  /** Whether it is one of a cluster, which goes from host to host. */
+  isShared: boolean;
   /** The opening waits so long for what the index lacks, ms; undefined: until it is whole. */
   recoveryWaitMs: number | undefined;
 }

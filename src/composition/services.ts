@@ -252,7 +252,7 @@ function searching(parts: ServiceParts) {
 }
 
 /** What tells of all that: the stream of job changes, and the metrics. */
-function telling({ settings, log, metrics, store, feed, outside, commit, now, monotonic }: ServiceParts) {
+function telling({ settings, log, metrics, store, feed, outside, commit, isShared, now, monotonic }: ServiceParts) {
   const { reader } = store;
   return {
     events: eventsService({
@@ -272,6 +272,7 @@ function telling({ settings, log, metrics, store, feed, outside, commit, now, mo
       commit,
       feed,
       metrics,
+      ownOnly: isShared,
       breakerStates: outside.breakers.states,
       snapshotEveryMs: settings.observability.metrics_snapshot_interval_s * 1000,
       keepDays: settings.metrics.keep_days,

@@ -37,8 +37,8 @@ export interface LibraryMetrics {
   jobs: Collected<Record<string, number>>;
   /** Ends of subscriptions to the event stream, by reason. */
   eventSubscriptionsEnded: Counter<'reason'>;
-  /** Every sample as it is now: the library's, and the process's. */
-  samples(): Promise<SampleValue[]>;
+  /** Every sample as it is now: the library's, and the process's unless only its `own` are asked for. */
+  samples(of?: { own: boolean }): Promise<SampleValue[]>;
 }
 
 /** A source of values that is there once the part that has them runs. */
@@ -91,7 +91,9 @@ export function createMetrics(): Metrics {
     ofLibrary() {
       const library = createLibraryMetrics();
       libraries.push(library.registry);
-      return { ...library, samples: async () => samplesOf(await valuesOf([registry, library.registry])) };
+      const samples = async ({ own } = { own: false }) =>
+        samplesOf(await valuesOf(own ? [library.registry] : [registry, library.registry]));
+      return { ...library, samples };
     },
     async exposition() {
       const summed = AggregatorRegistry.aggregate(await Promise.all(libraries.map((each) => each.getMetricsAsJSON())));
