@@ -89,7 +89,17 @@ export async function openLibrary(
     await ensureActiveModel(store, settings, { now, log });
     const threads = host.threads.of(randomUUID());
     const recoveryWaitMs = held === null ? undefined : indexWaitMs;
-    const parts = { ...host, log, metrics, threads, path, store, feed: new CommitFeed(), isShared: held !== null, recoveryWaitMs };
+    const parts = {
+      ...host,
+      log,
+      metrics,
+      threads,
+      path,
+      store,
+      feed: new CommitFeed(),
+      isShared: held !== null,
+      recoveryWaitMs,
+    };
     const services = await startServices(servicesOf(parts), { ending, log });
     opened.push(services.stop);
     if (held === null) return { ask: services.ask, broken: services.crashed, close };
