@@ -11,7 +11,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Settings } from '../settings/read-settings.ts';
 
 /** A request waits so long for a library that is being opened, or whose owner is gone, ms. */
-export const waitMs = 5_000;
+const waitMs = 5_000;
 /** Between two looks at where a library is, ms. */
 const lookEveryMs = 50;
 /** Between two looks for libraries that are idle or due, ms; there is one when the next lease of another host ends, too. */
