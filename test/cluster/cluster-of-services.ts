@@ -20,12 +20,22 @@ export interface ClusterOfServices {
   library(name: string): Promise<string>;
 }
 
-/** `env`: of every host. The hosts are ready. */
+/** `env`: of every host, and of each `envOf` that host. `home`: of PostgreSQL. The hosts are ready. */
 export async function startCluster(
   scope: Scope,
-  { hosts: count = 3, env = {} }: { hosts?: number; env?: Record<string, string> } = {},
+  {
+    hosts: count = 3,
+    env = {},
+    envOf = () => ({}),
+    home,
+  }: {
+    hosts?: number;
+    env?: Record<string, string>;
+    envOf?: (host: number) => Record<string, string>;
+    home?: string | undefined;
+  } = {},
 ): Promise<ClusterOfServices> {
-  const server = await Postgres.start();
+  const server = await Postgres.start(home === undefined ? {} : { home });
   scope.after(() => server[Symbol.asyncDispose]());
   const database = await openDatabase({ url: server.url, timeoutMs: 60_000, log: quiet });
   scope.after(() => database.close());
@@ -43,6 +53,7 @@ export async function startCluster(
         ...settingsOfHost(line.url, port),
         ...withoutEntities,
         ...env,
+        ...envOf(at),
       }),
     );
   }

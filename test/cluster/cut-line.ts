@@ -1,10 +1,12 @@
-/** A way to a server that can be cut: every connection over it breaks at once, and new ones are taken unless it is down. */
+/** A way to a server that can be cut: every connection over it breaks at once, and new ones are taken unless it is down. It can be slow, or lose all that comes. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class CutLine {
   readonly url: string;
   /** Nothing goes over it: new connections break, too. */
   isDown = false;
+  /** What comes goes on so much later, ms. */
+  delayMs = 0;
   /** New connections are taken and say nothing. */
   #isSilent = false;
   readonly #server: Server;
@@ -35,7 +37,11 @@ export class CutLine {
           sockets.delete(socket);
           other.destroy();
         });
-        socket.pipe(other);
+        socket.on('data', (bytes) => {
+          if (line.delayMs === 0) other.write(bytes);
+          else setTimeout(() => other.destroyed || other.write(bytes), line.delayMs);
+        });
+        socket.on('end', () => setTimeout(() => other.end(), line.delayMs));
         if (line.#isSilent) socket.pause();
       }
     }).listen(0, '127.0.0.1');

@@ -1,8 +1,9 @@
 /**
- * Three services on a real PostgreSQL under load, and faults drawn from a seed (READBACK_TEST_SEED): whoever is killed, held up, cut off or stopped,
+ * Three services, two of them with clocks ten minutes ahead and behind, on a real PostgreSQL under load, and faults drawn from a seed (READBACK_TEST_SEED): whoever is killed, held up, cut off or stopped,
  * what was acknowledged is there, once, what was deleted is not, and nothing else is. READBACK_TEST_FAULTS: how many; `npm run soak:cluster` has 200.
  */
 import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,15 +11,21 @@ import { listLibraries, releaseLibrary } from '../../src/cluster/administration.
 import type { PageListResponse, PageSummary } from '../../src/domain/page.ts';
 import { Cli } from '../cli/run-cli.ts';
 import { type RunningService, until } from '../process/service.ts';
+import { SmallDisk } from '../reliability/small-disk.ts';
+import { ShiftedClock } from '../soak/shifted-clock.ts';
 import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
 import { withoutPostgres } from './postgres.ts';
 
-const faults = Number(process.env.READBACK_TEST_FAULTS ?? 12);
+const faults = Number(process.env.READBACK_TEST_FAULTS ?? 14);
 const given = process.env.READBACK_TEST_SEED ?? '20201';
 const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 const names = ['anna', 'ben'];
 /** Of each library, at the same time. */
 const clients = 2;
+/** Short, so that the faults of a run are many. */
+const leaseS = 3;
+/** Of PostgreSQL. */
+const diskMb = 600;
 /** A host that is held up answers nobody, ms. What comes later is not known to the client. */
 const giveUpMs = 5000;
 
@@ -87,7 +94,22 @@ test('what a cluster has acknowledged through faults is there, once, and what it
   t.diagnostic(`seed ${seed}, ${faults} faults`);
   const random = seededRandom(seed);
   const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)];
-  const cluster = await startCluster(t, { env: { SERVICE_CLUSTER__LEASE_S: '3' } });
+  const disk = SmallDisk.mount(diskMb);
+  if (disk instanceof SmallDisk) {
+    chmodSync(disk.path, 0o755);
+    t.after(() => disk.unmount());
+  } else t.diagnostic(disk);
+  const clocks = [600, -600].map(() => ShiftedClock.build());
+  const clockOf = (host: number): Record<string, string> => {
+    const clock = clocks[host];
+    if (!(clock instanceof ShiftedClock)) return {};
+    t.after(() => clock.remove());
+    clock.set(host === 0 ? 600 : -600);
+    return clock.env;
+  };
+  const home = disk instanceof SmallDisk ? join(disk.path, 'postgres') : undefined;
+  if (home !== undefined) mkdirSync(home);
+  const cluster = await startCluster(t, { env: { SERVICE_CLUSTER__LEASE_S: String(leaseS) }, envOf: clockOf, home });
   const { hosts, server, database } = cluster;
   const urls = hosts.map(({ url }) => url);
   const libraries: Library[] = [];
@@ -143,7 +165,12 @@ test('what a cluster has acknowledged through faults is there, once, and what it
       await going();
       return performance.now() - began;
     };
-    const waited = await faultOf[kind]({ ...cluster, owner, library: owned.name, going: goingSince });
+    const askAll = () =>
+      Promise.all(
+        Array.from({ length: 9 }, (_, no) => ask(urls[no % urls.length], owned.token, ['GET', '/v1/jobs?limit=1'])),
+      );
+    const fault = { ...cluster, owner, library: owned.name, going: goingSince, askAll, disk };
+    const waited = await faultOf[kind](fault);
     waits[kind] = [...(waits[kind] ?? []), Math.round(waited)];
     await going();
   }
@@ -210,6 +237,10 @@ interface Fault extends Omit<ClusterOfServices, 'library'> {
   library: string;
   /** Both libraries acknowledge pages again; gives how long after the fault began, ms. */
   going(): Promise<number>;
+  /** Ask every host for the library at once, several times. */
+  askAll(): Promise<unknown>;
+  /** Of PostgreSQL, or why it has none of its own. */
+  disk: SmallDisk | string;
 }
 
 /** Another host has taken the library over. */
@@ -267,6 +298,67 @@ const faultOf = {
       return count === 0;
     }, 'every lease is over');
     await setTo('off');
+    return going();
+  },
+  async 'PostgreSQL has no room until every lease is over'({ server, database, disk, going }: Fault) {
+    if (!(disk instanceof SmallDisk)) return going();
+    disk.fill();
+    await delay(leaseS * 1000);
+    disk.clear();
+    // Without room for its log it ends, and may not come up again by itself.
+    const answers = () =>
+      database.query({ text: 'select 1' }).then(
+        () => true,
+        () => server.isStarted(),
+      );
+    await until(answers, 'PostgreSQL answers');
+    return going();
+  },
+  async 'the owner’s line is slow'({ owner, hosts, lines, going }: Fault) {
+    const line = lines[hosts.indexOf(owner)];
+    line.delayMs = 200;
+    const waited = await going();
+    await going();
+    line.delayMs = 0;
+    return waited;
+  },
+  async 'the owner’s line loses everything past its lease'(fault: Fault) {
+    const line = fault.lines[fault.hosts.indexOf(fault.owner)];
+    line.isSilent = true;
+    await takenOver(fault);
+    const waited = await fault.going();
+    line.isSilent = false;
+    return waited;
+  },
+  async 'all hosts claim a library at once'({ database, library, going, askAll }: Fault) {
+    for (let round = 0; round < 3; round++) {
+      await releaseLibrary(database, library);
+      await askAll();
+    }
+    return going();
+  },
+  async 'who claims a library is killed while it opens it'({ database, hosts, library, going }: Fault) {
+    const text = 'select epoch, address from readback.library where name = $1';
+    type Row = { epoch: number; address: string | null };
+    const row = async () => (await database.query<Row>({ text, values: [library] }))[0];
+    const { epoch } = await row();
+    await releaseLibrary(database, library);
+    let opener: RunningService | undefined;
+    await until(async () => {
+      const { epoch: now, address } = await row();
+      opener = now > epoch ? hosts.find(({ url }) => url === address) : undefined;
+      return opener !== undefined;
+    }, 'somebody claims it');
+    await opener?.kill();
+    const waited = await going();
+    await opener?.start();
+    return waited;
+  },
+  async 'every host is started anew, one after another'({ hosts, going }: Fault) {
+    for (const host of hosts) {
+      await host.stop();
+      await host.start();
+    }
     return going();
   },
   async 'a library is moved'({ database, library, going }: Fault) {

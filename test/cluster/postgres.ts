@@ -32,8 +32,11 @@ export class Postgres {
     this.url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
   }
 
-  static async start({ connections = 50 } = {}): Promise<Postgres> {
-    const home = mkdtempSync(join(tmpdir(), 'readback-postgres-'));
+  /** `home`: an empty folder for it, which is emptied again; one of its own unless given. */
+  static async start({
+    connections = 50,
+    home = mkdtempSync(join(tmpdir(), 'readback-postgres-')),
+  } = {}): Promise<Postgres> {
     if (process.getuid?.() === 0) execFileSync('chown', ['postgres', home]);
     const server = new Postgres(home, await freePort(), connections);
     server.#run('initdb', ['-D', server.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C']);
@@ -47,14 +50,17 @@ export class Postgres {
 
   /** Start it, and wait until it answers. What a killed one left still ends meanwhile, and is in the way until then. */
   async restart(): Promise<void> {
-    await until(() => {
-      try {
-        this.#start();
-        return true;
-      } catch {
-        return false;
-      }
-    }, 'PostgreSQL starts');
+    await until(() => this.isStarted(), 'PostgreSQL starts');
+  }
+
+  /** Start it; false where it cannot be started, as while it runs. */
+  isStarted(): boolean {
+    try {
+      this.#start();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #start(): void {
