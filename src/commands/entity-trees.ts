@@ -3,7 +3,7 @@
  * kept up by the commands that change them.
  */
 import type { Entity } from '../domain/entity.ts';
-import { foldName } from '../domain/fold-name.ts';
+import { foldName } from '../domain/normalize-text.ts';
 import type { EntityReader } from '../store/entities.ts';
 
 /** The entity that stands for this one. */

@@ -20,3 +20,21 @@ export function normalizeText(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD
   const mayBeLong = text.length > maxMarksInRow && mayHoldMarks.test(text);
   return (mayBeLong ? text.replace(fullRun, '$&\u034f') : text).normalize(form);
 }
+
+/** The form in which names are the same entity's: where they differ in case, accents and white space only. */
+export function foldName(name: string): string {
+  return normalizeText(name, 'NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/**
+ * The form in which a query and a title are "equal": case and white space folded, compatibility forms unified; surrounding
+ * quotation marks of a query are kept out by the caller.
+ * Source: contract "Search" exact_match; design "case and space folded".
+ */
+export function foldTitle(title: string): string {
+  return normalizeText(title, 'NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+}

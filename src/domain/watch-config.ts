@@ -24,3 +24,14 @@ export function readConfig<Schema extends z.ZodType>(
     invalid: parsed.error.issues.map(({ path, message }) => `config.${String(path[0])}: ${message}`).join('; '),
   };
 }
+
+/** Of a watch of kind `rss`. */
+const rssConfig = z.object({
+  max_items: countText,
+  source: sourceText,
+  feed_content: z.enum(['fallback', 'never']).default('fallback'),
+});
+
+export function readRssConfig(config: WatchConfig | null): z.infer<typeof rssConfig> | { invalid: string } {
+  return readConfig(rssConfig, config);
+}

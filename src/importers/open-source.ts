@@ -7,13 +7,12 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { skipReason } from '../compute/import-progress.ts';
-import { decodeText } from '../compute/text/decode-text.ts';
+import { decodeText, EncodingGuess, streamDecoder } from '../compute/text/decode-text.ts';
 import type { ImportFormat, ImportItem } from '../domain/import.ts';
 import { type FileHead, type FileKind, type FormatRow, formatRows, refusals } from './formats.ts';
 import { ImportError } from './import-error.ts';
 import { csvHead } from './read-csv.ts';
 import { historyKind, visitsLeftOut } from './read-history.ts';
-import { textOfFile } from './text-of-file.ts';
 
 export interface ImportSource {
   format: ImportFormat;
@@ -122,4 +121,16 @@ async function firstBytes(path: string): Promise<Buffer> {
   } finally {
     await file.close();
   }
+}
+
+const pieceBytes = 1 << 18;
+
+/** The text of a file without a byte order mark, a piece at a time: read twice, as its encoding is told from all of it. */
+async function* textOfFile(file: string): AsyncGenerator<string> {
+  const pieces = () => createReadStream(file, { highWaterMark: pieceBytes });
+  const guess = new EncodingGuess(null, true);
+  for await (const piece of pieces()) guess.add(piece);
+  const decoder = streamDecoder(guess.encoding());
+  for await (const piece of pieces()) yield decoder.next(piece);
+  yield decoder.end();
 }

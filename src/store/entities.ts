@@ -6,7 +6,7 @@
  * `entity_splits` [lower, higher] → 0: entities whose merge was undone; `entity_state` name → number.
  */
 import type { Entity, EntityMerge, PageEntity } from '../domain/entity.ts';
-import { foldName } from '../domain/fold-name.ts';
+import { foldName } from '../domain/normalize-text.ts';
 import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, pairsOf } from './keys.ts';
 

@@ -9,7 +9,7 @@
  * A row is small however long its page: what grows with the text is kept apart, so that a passage of a page costs its own length.
  */
 import { bylineOf } from '../compute/text/byline.ts';
-import { foldTitle } from '../domain/fold-title.ts';
+import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
 import { type Environment, entriesOf, type Table } from './environment.ts';
 import { hashKey, lastNumberOf, urlKey } from './keys.ts';

@@ -9,7 +9,7 @@ import { type BadRow, findBadRows } from '../compute/embedding/bad-rows.ts';
 import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import { GraphChain } from '../engine/vectors/graph-chain.ts';
-import { graphPathOf } from '../engine/vectors/graph-path.ts';
+import { graphPathOf } from '../engine/vectors/hnsw-file.ts';
 import { Shard, type ShardSearch, type ShardStats, type Upkeep } from '../engine/vectors/shard.ts';
 import {
   type FileToLoad,

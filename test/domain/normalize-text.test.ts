@@ -8,9 +8,7 @@ import { createKeywordTerms } from '../../src/compute/clusters/keyword-terms.ts'
 import { foldAccents } from '../../src/compute/text/fold-accents.ts';
 import { eachCharacter, findUnspacedRuns } from '../../src/compute/text/unspaced-scripts.ts';
 import { createWordTerms } from '../../src/compute/text/word-terms.ts';
-import { foldName } from '../../src/domain/fold-name.ts';
-import { foldTitle } from '../../src/domain/fold-title.ts';
-import { normalizeText } from '../../src/domain/normalize-text.ts';
+import { foldName, foldTitle, normalizeText } from '../../src/domain/normalize-text.ts';
 
 const forms = ['NFC', 'NFD', 'NFKC', 'NFKD'] as const;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { freeMemory } from '../../src/providers/free-memory.ts';
+import { freeMemory } from '../../src/providers/read-body.ts';
 
 test('whole buffers are given back, each once, and parts of larger ones stay', () => {
   const whole = Buffer.alloc(100_000, 'a');

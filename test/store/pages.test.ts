@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { foldTitle } from '../../src/domain/fold-title.ts';
+import { foldTitle } from '../../src/domain/normalize-text.ts';
 import type { PageMetadata } from '../../src/domain/metadata.ts';
 import type { Page } from '../../src/domain/page.ts';
 import { pageRow } from '../machines/rows.ts';

@@ -13,9 +13,8 @@
 import { type FetchedPage, type StoredFetch, storeFetched } from '../../commands/store-fetched.ts';
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { TranscriptText } from '../../compute/transcript/transcript-text.ts';
-import { isRecording, isRecordingAddress } from '../../compute/web/audio-type.ts';
 import { type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
-import { unnamedTypes } from '../../compute/web/unnamed-types.ts';
+import { isRecording, isRecordingAddress, unnamedTypes } from '../../compute/web/content-types.ts';
 import { JobError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import type { Page } from '../../domain/page.ts';

@@ -4,7 +4,7 @@
  */
 import type { ExtractedPage } from '../../compute/extraction/extract-html.ts';
 import type { RepeatedLineSettings } from '../../compute/pdf/repeated-lines.ts';
-import { unnamedTypes } from '../../compute/web/unnamed-types.ts';
+import { unnamedTypes } from '../../compute/web/content-types.ts';
 import { programFile } from '../../files/program-files.ts';
 import { FetchError } from '../../providers/fetch-error.ts';
 import { givenAway } from '../system/thread-faults.ts';

@@ -11,8 +11,8 @@ import { QueueFullError } from '../../threads/thread-pool.ts';
 import type { RetrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { Handlers } from '../system/service.ts';
 import type { NearPagesRequest } from '../system/system-messages.ts';
-import type { IdleDetector } from './idle-detector.ts';
 import type { IndexCompleteness } from './index-completeness.ts';
+import type { IdleDetector } from './index-maintenance.ts';
 import type { StartRecovery } from './start-recovery.ts';
 
 export interface IndexHandlersOptions {

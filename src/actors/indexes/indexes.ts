@@ -17,10 +17,9 @@ import type { AskQueryVector } from '../search/query-vector.ts';
 import { retrieveCandidates } from '../search/retrieve-candidates.ts';
 import type { CommitFeed } from '../system/commit-feed.ts';
 import type { StartService } from '../system/service.ts';
-import { idleDetector } from './idle-detector.ts';
 import { indexCompleteness } from './index-completeness.ts';
 import { type IndexMessages, indexHandlers } from './index-handlers.ts';
-import { maintainIndex } from './index-maintenance.ts';
+import { idleDetector, maintainIndex } from './index-maintenance.ts';
 import { openLiveCatalog } from './live-catalog.ts';
 import { StartRecovery, type StartRecoveryOptions } from './start-recovery.ts';
 

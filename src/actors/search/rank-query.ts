@@ -15,10 +15,10 @@ import { type RankedPage, rollUpPages } from '../../compute/ranking/roll-up-page
 import { addressesLike, type CanonicalizeSettings, canonicalizeUrl } from '../../compute/web/canonical-url.ts';
 import { normalizeDomain } from '../../compute/web/domain-match.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { foldTitle } from '../../domain/fold-title.ts';
 import type { Held } from '../../domain/held.ts';
 import { instantOf, numberOf } from '../../domain/ids.ts';
 import { type EmbeddingModel, isOutside } from '../../domain/model.ts';
+import { foldTitle } from '../../domain/normalize-text.ts';
 import type { PageFilters } from '../../domain/page-filters.ts';
 import {
   defaultMinRelevance,

@@ -5,8 +5,8 @@
 import type { FeedReading } from '../../compute/feed/feed.ts';
 import type { FeedBytes } from '../../compute/feed/read-feed.ts';
 import { JobError } from '../../domain/errors.ts';
-import { readRssConfig } from '../../domain/rss-config.ts';
 import type { Validators, Watch } from '../../domain/watch.ts';
+import { readRssConfig } from '../../domain/watch-config.ts';
 import { statusError, type WebAnswer, type WebFetch } from '../../providers/web-fetch.ts';
 import { contentTypeOf } from '../fetching/content-readers.ts';
 import type { FeedReader } from './feed-reader.ts';

@@ -1,5 +1,5 @@
 /** What a page mentions as it is stored: each name once, folded, with the spellings of its mentions and their places. */
-import { foldName } from '../../domain/fold-name.ts';
+import { foldName } from '../../domain/normalize-text.ts';
 import type { EntityMention, EntityType, RecognizedEntity } from './recognize-entities.ts';
 
 export interface MentionedName {

@@ -5,7 +5,7 @@
  */
 import type { PublishedTranscript } from '../../domain/podcast.ts';
 import { readClock } from '../transcript/cue.ts';
-import { isRecording } from '../web/audio-type.ts';
+import { isRecording } from '../web/content-types.ts';
 import { itemUrl, oneLine } from './feed.ts';
 
 /** As the feed lists it: `url` is absolute, `type` '' where the feed does not say. */

@@ -1,5 +1,5 @@
 /** What a query asks for literally: a title, a URL, a host, or quoted phrases. Pure; called by the retriever and by retrieval. */
-import { foldTitle } from '../../domain/fold-title.ts';
+import { foldTitle } from '../../domain/normalize-text.ts';
 import { hostWords } from '../text/facts-text.ts';
 import { curlyApostrophes } from '../text/word-terms.ts';
 import { normalizeDomain } from '../web/domain-match.ts';

@@ -1,9 +1,23 @@
 /** The border of a vector space: vectors that cannot be indexed are refused before anything of their batch is sent to a shard. */
 import { type BadRow, findBadRows } from '../../compute/embedding/bad-rows.ts';
-import { BadVectorError } from './vector-errors.ts';
 
 /** Numbers checked between two turns of the event loop: half a millisecond. */
 const CHECKED_NUMBERS = 2 ** 18;
+
+/** Vectors that cannot be indexed were refused, and nothing of their batch was stored. Trying again gives the same. */
+export class BadVectorError extends Error {
+  readonly code = 'bad_vector';
+  readonly retryable = false;
+  /** The bad rows of the batch, by place, in order. */
+  readonly rows: readonly BadRow[];
+
+  constructor(modelId: string, rows: readonly BadRow[]) {
+    const shown = rows.slice(0, 5).map(({ row, reason }) => `row ${row}: ${reason}`);
+    super(`model ${modelId} gave ${rows.length} vectors that cannot be indexed (${shown.join(', ')})`);
+    this.name = 'BadVectorError';
+    this.rows = rows;
+  }
+}
 
 export interface VectorCheck {
   modelId: string;

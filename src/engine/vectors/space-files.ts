@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { LoadReport, SaveReport } from '../../threads/shard-thread.ts';
 import { fileFacts, IndexFolder } from '../index-folder.ts';
 import type { IndexLog } from '../index-log.ts';
-import { graphPathOf } from './graph-path.ts';
+import { graphPathOf } from './hnsw-file.ts';
 import type { FileToLoad, GraphToLoad } from './shard-files.ts';
 
 const shardName = /^shard-\d+\.\d+\.(rows|graph(\.\d+)?)$/;

@@ -12,7 +12,6 @@ import type { SharedPool } from '../../threads/thread-pool.ts';
 import type { IndexLog } from '../index-log.ts';
 import type { ShardStats } from './shard.ts';
 import type { SpaceFiles } from './space-files.ts';
-import { ShardLostError } from './vector-errors.ts';
 
 export type ShardTasks = typeof import('../../threads/shard-thread.ts');
 export type ShardPool = SharedPool<ShardTasks>;
@@ -34,6 +33,17 @@ export interface SpaceShardsOptions {
 
 /** One task on one shard. */
 export type ShardTask<Value> = (pool: ShardPool, space: string) => Promise<Reply<Value>>;
+
+/** A shard's thread was replaced again while its shard was loaded again. The task may be tried later. */
+class ShardLostError extends Error {
+  readonly code = 'shard_lost';
+  readonly retryable = true;
+
+  constructor(modelId: string, shard: number) {
+    super(`shard ${shard} of model ${modelId} is not on its thread`);
+    this.name = 'ShardLostError';
+  }
+}
 
 export class SpaceShards {
   readonly #options: SpaceShardsOptions;

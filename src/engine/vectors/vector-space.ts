@@ -15,7 +15,7 @@
 import { type Bitmap, bitsNotIn, GrowingBitmap } from '../../compute/structures/bitmap.ts';
 import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { IndexLog } from '../index-log.ts';
-import { refuseBadVectors } from './check-vectors.ts';
+import { BadVectorError, refuseBadVectors } from './check-vectors.ts';
 import type { ShardStats } from './shard.ts';
 import { SpaceFiles, type WriteShard } from './space-files.ts';
 import { SLICE_MS, SpaceUpkeep } from './space-maintenance.ts';
@@ -29,7 +29,6 @@ import {
   ROWS_PER_GRAPH,
 } from './space-policy.ts';
 import { type ShardPool, SpaceShards } from './space-shards.ts';
-import { BadVectorError, SpaceClosedError } from './vector-errors.ts';
 
 export type { ShardTasks } from './space-shards.ts';
 
@@ -89,6 +88,17 @@ export interface VectorSpaceStats extends ShardStats {
   generation: number;
   /** Changes since the last save: labels added and removed, slices of upkeep. */
   unsaved: number;
+}
+
+/** The space is closing and takes nothing more. */
+export class SpaceClosedError extends Error {
+  readonly code = 'space_closed';
+  readonly retryable = false;
+
+  constructor(modelId: string) {
+    super(`the vector space of model ${modelId} is closing`);
+    this.name = 'SpaceClosedError';
+  }
 }
 
 export class VectorSpace {

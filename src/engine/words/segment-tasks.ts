@@ -5,10 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import { allocateSharedBytes } from '../../compute/structures/shared-bytes.ts';
 import { openDeletions } from './deletions.ts';
 import { mergeSegments as merge } from './merge-segments.ts';
-import { openSegment } from './segment.ts';
+import { allocateSharedBytes, openSegment } from './segment.ts';
 
 export interface SegmentBuffers {
   readonly segment: SharedArrayBuffer;

@@ -23,7 +23,6 @@
  * Positions of words are not stored. Another version or a wrong size is refused, whatever else is in the bytes is trusted: files are verified by checksum before they come here.
  */
 
-import { allocateSharedBytes } from '../../compute/structures/shared-bytes.ts';
 import { firstAtLeast } from '../../compute/structures/sorted-search.ts';
 import { slotCount, type TermTable } from '../../compute/structures/term-table.ts';
 import type { ForwardIndex } from './forward-index.ts';
@@ -278,4 +277,14 @@ function viewSegment(buffer: SharedArrayBuffer, counts: SegmentCounts): Segment 
     runs: new Uint8Array(buffer, at.runs, runBytes),
     totalTitleLength,
   };
+}
+
+/**
+ * Shared memory of some MB that lives as long as it is wanted and is then given back. A plain SharedArrayBuffer comes out of
+ * malloc: once glibc has freed a large block it keeps those up to 32 MB in the arena of each thread, and a living block beside
+ * them pins them there. After 30,000 chunks had been indexed that was a sixth of the resident memory (bench/results/2026-11-engine-memory.md). A growable one is
+ * mapped by V8 itself and unmapped when it is collected; its maximum is its length, so it never grows.
+ */
+export function allocateSharedBytes(length: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(length, { maxByteLength: length });
 }

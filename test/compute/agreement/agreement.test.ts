@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { overlapAtK } from '../../../src/compute/agreement/jaccard.ts';
-import { kendallTauB, rankCorrelation } from '../../../src/compute/agreement/kendall-tau.ts';
-import { rankBiasedOverlap } from '../../../src/compute/agreement/rank-biased-overlap.ts';
+import { kendallTauB, overlapAtK, rankBiasedOverlap, rankCorrelation } from '../../../src/compute/agreement/agree.ts';
 
 const close = (actual: number | null, expected: number) =>
   assert.ok(actual !== null && Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { createBitmap } from '../../../src/compute/structures/bitmap.ts';
-import { BadVectorError, SpaceClosedError } from '../../../src/engine/vectors/vector-errors.ts';
-import { VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
+import { BadVectorError } from '../../../src/engine/vectors/check-vectors.ts';
+import { SpaceClosedError, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import { needsGraphs } from './needs-graphs.ts';
 import {
   catchUp,

@@ -1,5 +1,12 @@
-/** Which answers and enclosures are sound recordings. */
-import { unnamedTypes } from './unnamed-types.ts';
+/** What the content types of servers say: which answers and enclosures are sound recordings. */
+/** Content types of servers that do not know, or do not want to say, what they send: storage of files, and links for downloading. */
+export const unnamedTypes: readonly string[] = [
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/force-download',
+  'application/x-download',
+  'application/download',
+];
 
 /** Of the type `audio`, but lists of addresses and notes for instruments. */
 const noRecordings = /^audio\/(?:(?:x-)?mpegurl|(?:x-)?scpls|(?:x-|sp-)?midi)$/;
