@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { foldTitle } from '../../src/domain/normalize-text.ts';
 import type { PageMetadata } from '../../src/domain/metadata.ts';
+import { foldTitle } from '../../src/domain/normalize-text.ts';
 import type { Page } from '../../src/domain/page.ts';
 import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from './temporary-store.ts';
