@@ -10,7 +10,7 @@ import { addBit, addBitRange, type Bitmap, createBitmap } from '../../src/comput
 import { retrieve } from '../../src/engine/retrieve.ts';
 import { type ShardTasks, VectorSpace } from '../../src/engine/vectors/vector-space.ts';
 import { SparseIndex } from '../../src/engine/words/sparse-index.ts';
-import { openThreadPool } from '../../src/threads/thread-pool.ts';
+import { openThreadPool, statelessIdleMs } from '../../src/threads/thread-pool.ts';
 import { bucketOf, bucketsOf } from './allowed.ts';
 import type { BenchEngine, BuildReport, Search } from './bench-engine.ts';
 import { type BenchData, type BenchQuery, RRF_K, TOP, textBatches, vectorBatches } from './data-folder.ts';
@@ -62,7 +62,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
     entry: entry('work-thread'),
     name: 'work',
     threads: WORKERS,
-    transient: true,
+    idleMs: statelessIdleMs,
     maxQueue: 10_000,
     maxYoungMb: 24,
     nice: 10,

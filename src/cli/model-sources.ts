@@ -9,7 +9,7 @@ import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorMessage } from '../domain/error-message.ts';
 import { localProvider } from '../domain/model.ts';
 import { usualAddressOf } from '../providers/provider-settings.ts';
-import { transformersPackage, transformersProvider } from '../providers/transformers-embedder.ts';
+import { transformersPackage, transformersProvider } from '../providers/transformers.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { bytesText, plain } from './terminal.ts';
 

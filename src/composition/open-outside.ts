@@ -11,17 +11,17 @@ import { videoPoller } from '../actors/watches/poll-videos.ts';
 import type { Pollers } from '../actors/watches/poll-watch.ts';
 import { addressPolicy } from '../compute/web/address-policy.ts';
 import type { Capabilities } from '../domain/capabilities.ts';
-import type { Reranker } from '../providers/api-reranker.ts';
+import { errorMessage } from '../domain/error-message.ts';
 import type { ChatClient } from '../providers/chat-client.ts';
 import { type Clock, systemClock } from '../providers/clock.ts';
 import { type Embedders, openEmbedders } from '../providers/embedders.ts';
 import { type Network, nameServerAnswers, networkName, openNetwork } from '../providers/network.ts';
-import { chatClientOf, endpointRecognizerOf, rerankerOf } from '../providers/open-from-settings.ts';
+import { chatClientOf, endpointRecognizerOf, type NamedReranker, rerankerOf } from '../providers/open-from-settings.ts';
 import type { ProviderBreaker } from '../providers/provider-settings.ts';
 import { openRecordingFolder } from '../providers/recording-folder.ts';
 import type { Lookup } from '../providers/resolve-host.ts';
 import { openTranscription, type Transcription } from '../providers/transcription.ts';
-import { transformersPackage } from '../providers/transformers-embedder.ts';
+import { transformersPackage } from '../providers/transformers.ts';
 import { createWebFetch, type WebFetch } from '../providers/web-fetch.ts';
 import { openYtDlp, type YtDlp } from '../providers/yt-dlp.ts';
 import type { Settings } from '../settings/read-settings.ts';
@@ -67,7 +67,7 @@ export interface Outside {
   recordings: RecordingReader;
   embedders: Embedders;
   /** Where `reranker.kind` is `api`; `name` is how the query log calls it. */
-  reranker: { reranker: Reranker; name: string } | null;
+  reranker: NamedReranker | null;
   /** The language model of `llm.*`, or null where none is set. */
   chat: ChatClient | null;
   /** Programs beside the service, as the log is to tell of them. */
@@ -120,7 +120,9 @@ export function openOutside(options: OutsideOptions): Outside {
     onError: (provider) => metrics.embeddingErrors.inc({ provider }),
   });
 
+  const reranker = settings.reranker.kind === 'api' ? rerankerOf(settings, calls, transformers.score) : null;
   const stopping = new AbortController();
+  warmUp(reranker, log, stopping.signal, monotonic);
   return {
     breakers,
     networkBreaker,
@@ -129,7 +131,7 @@ export function openOutside(options: OutsideOptions): Outside {
     videos,
     recordings: recordingsOf(options, transcription),
     embedders,
-    reranker: settings.reranker.kind === 'api' ? rerankerOf(settings, calls) : null,
+    reranker,
     chat: chatClientOf(settings, calls),
     programs: () => ({ yt_dlp: ytDlp.missing() ?? 'found', transcription: transcription.found }),
     capabilities: async () => ({
@@ -144,6 +146,20 @@ export function openOutside(options: OutsideOptions): Outside {
       await Promise.all([videos.close(), transformers.close()]);
     },
   };
+}
+
+/** Beside the start, which does not wait for a model to be fetched. */
+function warmUp(reranker: NamedReranker | null, log: Logger, stopping: AbortSignal, monotonic: () => number): void {
+  if (reranker === null || reranker.warm === null) return;
+  const { name: model } = reranker;
+  const began = monotonic();
+  reranker.warm().then(
+    () => log.info({ model, ms: Math.round(monotonic() - began) }, 'the reranker is loaded'),
+    (error) => {
+      if (stopping.aborted) return;
+      log.warn({ model, reason: errorMessage(error) }, 'the reranker is not there: searches have the local order');
+    },
+  );
 }
 
 function webFetchOf({ fetch }: Settings, beside: { network: Network; clock: Clock; lookup?: Lookup }): WebFetch {

@@ -9,7 +9,7 @@ import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
 import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
-import { openThreadPool, type SharedPool } from '../threads/thread-pool.ts';
+import { openThreadPool, type SharedPool, statelessIdleMs } from '../threads/thread-pool.ts';
 
 export interface Threads {
   cores: number;
@@ -51,7 +51,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
     entry: programFile('threads/work-thread'),
     name: 'work',
     threads: workers,
-    transient: true,
+    idleMs: statelessIdleMs,
     maxQueue: maxWorkQueue,
     maxHeapMb: maxWorkHeapMb,
     maxYoungMb: maxWorkYoungMb,
@@ -67,7 +67,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
     threads: 1,
     maxQueue: maxEntityQueue,
     maxHeapMb: maxWorkHeapMb,
-    transient: true,
+    idleMs: statelessIdleMs,
     nice: 19,
     data: { wordVectors },
   });
@@ -77,7 +77,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
     threads: 1,
     maxQueue: maxClusterQueue,
     maxHeapMb: maxClusterHeapMb,
-    transient: true,
+    idleMs: statelessIdleMs,
     nice: 10,
   });
   const index = openIndexThreads({

@@ -222,14 +222,19 @@ function searching(parts: ServiceParts) {
       reader,
       canonicalize: settings.canonicalize,
       queue,
-      localReranker: settings.reranker.kind === 'local',
+      localReranker: settings.reranker.kind !== 'none',
       outsideReranker:
         outside.reranker === null
           ? null
           : openOutsideReranker({
               ...outside.reranker,
               reader,
+              maxCandidates: settings.reranker.max_candidates,
               deadlineMs: settings.search.rerank_deadline_s * 1000,
+              onScored: (scored, late) => {
+                metrics.rerankCandidates.inc({ outcome: 'scored' }, scored);
+                metrics.rerankCandidates.inc({ outcome: 'unscored' }, late);
+              },
               log,
             }),
       onRerankDegraded: () => metrics.rerankDegraded.inc(),

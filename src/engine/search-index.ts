@@ -19,7 +19,7 @@ import { fuseRrf } from '../compute/ranking/fuse-rrf.ts';
 import { addBit, type Bitmap, bitsNotIn, createBitmap, GrowingBitmap } from '../compute/structures/bitmap.ts';
 import type { Chunk } from '../domain/page.ts';
 import { programFile } from '../files/program-files.ts';
-import { openThreadPool, type ThreadPool } from '../threads/thread-pool.ts';
+import { openThreadPool, statelessIdleMs, type ThreadPool } from '../threads/thread-pool.ts';
 import { readManifest, writeManifest } from './index-folder.ts';
 import type { IndexLog } from './index-log.ts';
 import { openIndexThreads } from './index-threads.ts';
@@ -276,7 +276,7 @@ async function openParts({ dir, dim: given, shards: wanted, log = silent }: Sear
     entry: programFile('threads/work-thread'),
     name: 'work',
     threads: cores,
-    transient: true,
+    idleMs: statelessIdleMs,
     maxQueue: 4 * batchSize,
     data: { chunking: { target_tokens: 448, overlap_tokens: 64, hard_max_tokens: 512 }, wordVectors },
   });

@@ -11,7 +11,8 @@ import type { CallOptions, ProviderCall } from './resilient-call.ts';
 export interface Reranker {
   /**
    * How well each text answers the query: higher is better, comparable within one call only.
-   * Shapes: one score for each text, in the order of the texts; nothing for no texts.
+   * Shapes: one score for each text, in the order of the texts; nothing for no texts. NaN for a text that was not scored by the deadline, where a
+   *         reranker can tell; another throws then.
    * Errors: those of resilientCall; ProviderError `bad_answer` where a score is missing, twice there, or no finite number.
    */
   rerank(query: string, texts: readonly string[], options?: CallOptions): Promise<Float64Array>;

@@ -15,12 +15,8 @@ import {
   type ProviderSettings,
 } from './provider-settings.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
-import {
-  type RunTransformer,
-  transformersEmbedder,
-  transformersProvider,
-  transformersTimeoutS,
-} from './transformers-embedder.ts';
+import { transformersProvider, transformersTimeoutS } from './transformers.ts';
+import { type RunTransformer, transformersEmbedder } from './transformers-embedder.ts';
 
 export type ModelOfProvider = Pick<EmbeddingModel, 'provider' | 'model_name' | 'dim' | 'max_input_tokens'>;
 

@@ -5,11 +5,15 @@ import { endpointOf } from './endpoint.ts';
 import { endpointRecognizer } from './endpoint-recognizer.ts';
 import { type CallSurroundings, callsThrough, type ProviderSettings, sharedSource } from './provider-settings.ts';
 import type { Recognizer } from './recognizer.ts';
+import { transformersProvider, transformersTimeoutS } from './transformers.ts';
+import { type ScorePairs, transformersReranker } from './transformers-reranker.ts';
 
 export interface NamedReranker {
   reranker: Reranker;
   /** Model and provider, as far as they are set. */
   name: string;
+  /** Load what runs here and use it once; null where nothing does. Errors: as of `rerank`. */
+  warm: (() => Promise<void>) | null;
 }
 
 /** How a provider is called where `reranker.provider` does not say; its wire format is the one most servers speak. */
@@ -17,18 +21,29 @@ const unnamed = 'api';
 
 /**
  * The reranker of `reranker.*`, for kind `api`. Breaker: `<provider>-rerank`.
- * Errors: TypeError where no address is set, which reading the settings has refused.
+ * Errors: TypeError where no address or no model is set, which reading the settings has refused.
  */
-export function rerankerOf(settings: ProviderSettings, { breakers, clock, random }: CallSurroundings): NamedReranker {
+export function rerankerOf(
+  settings: ProviderSettings,
+  { breakers, clock, random }: CallSurroundings,
+  scorePairs: ScorePairs,
+): NamedReranker {
   const { reranker, secrets, resilience } = settings;
+  const { model, dtype } = reranker;
   const provider = reranker.provider ?? unnamed;
+  const breaker = breakers.of(`${provider}-rerank`);
+  const name = [provider, model].filter((part) => part !== null).join('/');
+  if (provider === transformersProvider) {
+    if (model === null) throw new TypeError('reranker.provider transformers without a model');
+    const call = callsThrough(provider, breaker, transformersTimeoutS, settings, { clock, random });
+    const { warm, rerank } = transformersReranker({ model, dtype, call, score: scorePairs, clock });
+    return { reranker: { rerank }, name, warm };
+  }
   const own = { base_url: reranker.base_url, credentials: secrets.reranker };
   const endpoint = endpointOf(provider, own, sharedSource(provider, settings));
   if (endpoint === null) throw new TypeError('reranker.kind api without an address');
-  const breaker = breakers.of(`${provider}-rerank`);
   const call = callsThrough(provider, breaker, resilience.rerank_timeout_s, settings, { clock, random });
-  const name = [provider, reranker.model].filter((part) => part !== null).join('/');
-  return { reranker: openReranker({ endpoint, model: reranker.model, call, wall: clock.wall }), name };
+  return { reranker: openReranker({ endpoint, model, call, wall: clock.wall }), name, warm: null };
 }
 
 /** The client of `llm.*`, or null where no address is set. Breaker: `llm`. */

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import { type Endpoint, endpointOf, type ProviderCredentials } from './endpoint.ts';
 import { ProviderError } from './provider-error.ts';
 import { type CircuitBreaker, type ProviderCall, type RetryPolicy, resilientCall } from './resilient-call.ts';
-import { transformersProvider } from './transformers-embedder.ts';
+import { transformersProvider } from './transformers.ts';
 
 interface Address {
   base_url: string | null;
@@ -13,7 +13,7 @@ interface Address {
 export interface ProviderSettings {
   /** The provider of the model made active at first start; its own address and key are for models of this provider only. */
   embedder: Address & { provider: string };
-  reranker: Address & { provider: string | null; model: string | null };
+  reranker: Address & { provider: string | null; model: string | null; dtype: string };
   llm: Address & { model: string | null; timeout_s: number };
   transcribe: Address & { model: string; timeout_s: number };
   providers: Readonly<Record<string, Address>>;

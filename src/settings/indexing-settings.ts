@@ -65,11 +65,19 @@ export const embedder = z.object({
 export const reranker = z.object({
   kind: choice(['none', 'api', 'local'], 'local', 'Who gives results their final order.'),
   provider: textOrNone(
-    'Provider for kind `api`, which decides the wire format: `cohere`, `voyage`, `jina`, `tei`, or any other name.',
+    'Provider for kind `api`, which decides the wire format: `cohere`, `voyage`, `jina`, `tei`, or any other name; `transformers` runs the model in the service.',
   ),
   base_url: addressOrNone('Address for kind `api`; `providers.<name>.base_url` where none.'),
   api_key: secretOrNone('Key for kind `api`; `providers.<name>.api_key` where none.'),
-  model: textOrNone('Name of the model for kind `api`; the server’s own where none.'),
+  model: textOrNone(
+    'Name of the model for kind `api`; the server’s own where none. With `transformers` a folder, or an id of the hub.',
+  ),
+  dtype: choice(
+    ['fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'q4f16', 'bnb4'],
+    'q8',
+    'Precision of the weights with `transformers`, which names their file: `q8` is `onnx/model_quantized.onnx`, `fp32` `onnx/model.onnx`.',
+  ),
+  max_candidates: integer(100, 1, 'First candidates that a reranker of kind `api` scores.', 1000),
 });
 
 export const indexing = z.object({
@@ -86,7 +94,7 @@ export const search = z.object({
   ),
   rerank_deadline_s: aboveZero(
     5,
-    'Seconds that a search waits for the order of a reranker of kind `api`; then the order before it is answered.',
+    'Seconds that a search waits for a reranker of kind `api`; what is not scored by then keeps its place in the order before it.',
   ),
 });
 

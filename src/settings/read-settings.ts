@@ -142,7 +142,11 @@ function crossChecks(settings: DeclaredSettings): Conflict[] {
     const problem = `${dir}=${libraries.dir}: must not be set where ${variableName(['cluster', 'database_url'])} is, which names the libraries`;
     conflicts.push({ about: [dir], problem });
   }
-  if (reranker.kind === 'api' && !reachable(reranker.base_url, reranker.provider)) {
+  if (reranker.kind === 'api' && reranker.provider === 'transformers') {
+    const model = variableName(['reranker', 'model']);
+    const problem = `${model}: must be set, a folder or an id of the hub, for reranker.provider transformers`;
+    if (reranker.model === null) conflicts.push({ about: [model], problem });
+  } else if (reranker.kind === 'api' && !reachable(reranker.base_url, reranker.provider)) {
     const own = variableName(['reranker', 'base_url']);
     const shared = variableName(['providers', reranker.provider ?? '<name>', 'base_url']);
     conflicts.push({ about: [own, shared], problem: `${own}: must be set, or ${shared}, for reranker.kind api` });

@@ -27,9 +27,11 @@ export interface LibraryMetrics {
   ingestPages: Counter<'outcome'>;
   /** Runs that found no room in the query log. */
   queryLogDropped: Counter;
-  /** Searches that had to do without the vector of their query, and without the order of a reranker. */
+  /** Searches that had to do without the vector of their query, and without the order of a reranker or a part of it. */
   denseDegraded: Counter;
   rerankDegraded: Counter;
+  /** What a reranker of `reranker.provider` was given, by outcome: `scored`, `unscored`. */
+  rerankCandidates: Counter;
   eventSubscribers: Gauge;
   /** Changes of jobs to a status; the status `failed` or `dead` is a failed attempt. */
   jobChanges: Counter<'kind' | 'status'>;
@@ -123,7 +125,13 @@ function createLibraryMetrics(): Omit<LibraryMetrics, 'samples'> {
   });
   const rerankDegraded = new Counter({
     name: 'rerank_degraded_total',
-    help: 'Searches answered in the order before reranking, because the reranker was down or late.',
+    help: 'Searches answered in the order before reranking, wholly or in part, because the reranker was down or late.',
+    registers: [registry],
+  });
+  const rerankCandidates = new Counter({
+    name: 'rerank_candidates_total',
+    help: 'Candidates given to a reranker of kind api, by whether it scored them in time.',
+    labelNames: ['outcome'],
     registers: [registry],
   });
   const eventSubscribers = new Gauge({
@@ -159,6 +167,7 @@ function createLibraryMetrics(): Omit<LibraryMetrics, 'samples'> {
     queryLogDropped,
     denseDegraded,
     rerankDegraded,
+    rerankCandidates,
     eventSubscribers,
     jobChanges,
     jobs,

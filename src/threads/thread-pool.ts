@@ -54,16 +54,16 @@ export interface ThreadPoolOptions {
   maxHeapMb?: number;
   /** Room for new objects in each thread, in MiB; by default up to 48. Less is collected more often and stays in the cache. */
   maxYoungMb?: number;
-  /** Threads end after `maxIdleMs` without work: for tasks that keep no state. */
-  transient?: boolean;
+  /** Threads end after so long without work: for tasks that keep no state, or none that is not made again. */
+  idleMs?: number;
   /** Added to the threads' nice value: 10 makes indexing yield to search. With `READBACK_PRIORITIES=equal`, as in tests, none is. */
   nice?: number;
   /** For threads that call native code or keep state: no signal or time limit ends a thread, the task's result is dropped. */
   uninterrupted?: boolean;
 }
 
-/** An importer's pauses are shorter; after it the threads' memory is given back. */
-const maxIdleMs = 20_000;
+/** `idleMs` of tasks that keep no state: an importer's pauses are shorter; after it the threads' memory is given back. */
+export const statelessIdleMs = 20_000;
 
 export interface RunOptions {
   signal?: AbortSignal;
@@ -118,7 +118,7 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
     // Piscina gives work to its first threads while they load, and Node ends the process where such a thread is ended.
     minThreads: 0,
     maxThreads: options.threads,
-    idleTimeout: options.transient ? maxIdleMs : Number.POSITIVE_INFINITY,
+    idleTimeout: options.idleMs ?? Number.POSITIVE_INFINITY,
     maxQueue: options.threads, // whose threads are starting; tasks wait for `semaphore`, and more of them never come here
     stricterFIFO: true,
     atomics: 'async',

@@ -132,12 +132,16 @@ test('whatever an embedder does, searches are answered by words and jobs end as 
   }
 });
 
-test('whatever a reranker does, the fused order is answered and counted', async (t) => {
+test('whatever a reranker does, the order before it is answered and counted', async (t) => {
   for (const { timeoutS, faults } of groups) {
     const { server, system } = await start(t, { SERVICE_RESILIENCE__RERANK_TIMEOUT_S: timeoutS });
     await system.read(library);
     const reranked = await wholeAnswer(system);
     const fused = await system.ask('search.query', request(question, { rerank: false }));
+    server.faultOf = (call) => (isRerank(call) ? { kind: 'status', status: 400 } : undefined);
+    const local = await system.ask('search.query', request(question));
+    assert.ok(local.results.every(({ why }) => why.reranked));
+    assert.notDeepEqual(local.results, reranked.results);
     assert.ok(reranked.timing_ms.rerank > 0);
     assert.notDeepEqual(
       reranked.results.map(({ score }) => score),
@@ -149,7 +153,7 @@ test('whatever a reranker does, the fused order is answered and counted', async 
         const degraded = await system.counted('rerank_degraded_total');
         faultFor(server, isRerank, fault);
         const found = await system.ask('search.query', request(question));
-        assert.deepEqual(found.results, fused.results);
+        assert.deepEqual(found.results, local.results);
         assert.equal(found.timing_ms.degraded_rerank, 1);
         assert.equal(await system.counted('rerank_degraded_total'), degraded + 1);
         await server.idle();

@@ -1,14 +1,9 @@
-/**
- * Models that run here by way of @huggingface/transformers. It weighs 470 MB with its runtime and is no dependency; where it is installed
- * in a folder of its own (READBACK_TRANSFORMERS=<folder with its node_modules>) it is tried on a tiny model of our own making.
- */
+/** Embedding models that run here by way of @huggingface/transformers, on a tiny model of our own making. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { jobListQuery } from '../../src/domain/job.ts';
 import { queryLogQuery } from '../../src/domain/query-log.ts';
 import { searchRequest } from '../../src/domain/search.ts';
@@ -17,6 +12,7 @@ import { systemClock } from '../../src/providers/clock.ts';
 import { resilientCall } from '../../src/providers/resilient-call.ts';
 import { transformersEmbedder } from '../../src/providers/transformers-embedder.ts';
 import { runBreakers } from '../actors/system/running-breakers.ts';
+import { installedTransformers, withoutTransformers } from '../fixtures/installed-transformers.ts';
 import { tinyVector, tokenVector, writeTinyTransformer } from '../fixtures/tiny-transformer.ts';
 import { until } from '../process/service.ts';
 import { listOf } from '../rows.ts';
@@ -28,15 +24,8 @@ const { transformerThreads }: typeof import('../../src/actors/models/transformer
 
 const dim = 16;
 
-/** The package's main file, or null. */
-function installed(): string | null {
-  const folder = process.env.READBACK_TRANSFORMERS ?? join(import.meta.dirname, '../..');
-  const home = join(folder, 'node_modules', '@huggingface', 'transformers');
-  if (!existsSync(home)) return null;
-  return pathToFileURL(createRequire(join(folder, 'package.json')).resolve('@huggingface/transformers')).href;
-}
-const module = installed();
-const needsPackage = module === null ? 'READBACK_TRANSFORMERS names no folder with @huggingface/transformers' : false;
+const module = installedTransformers();
+const needsPackage = withoutTransformers;
 
 function tinyModel(t: TestContext, name = 'tiny'): string {
   const home = mkdtempSync(join(tmpdir(), 'readback-tiny-'));

@@ -12,7 +12,7 @@ import type { DomainError } from '../../src/domain/errors.ts';
 import type { PageChunk, PageResponse } from '../../src/domain/page.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { keptLog } from '../actors/quiet-log.ts';
+import { keptLog, type LogLine } from '../actors/quiet-log.ts';
 import { patientSettings, until, withoutEntities } from '../process/service.ts';
 import { listOf } from '../rows.ts';
 
@@ -32,6 +32,7 @@ export class WholeSystem {
   readonly env: NodeJS.ProcessEnv;
   /** Of the last start. */
   metrics = createMetrics();
+  logged: LogLine[] = [];
   #app: App | undefined;
   readonly #parts: Partial<HostOptions>;
 
@@ -97,7 +98,9 @@ export class WholeSystem {
       ...this.env,
     });
     this.metrics = createMetrics();
-    this.#app = await startApp({ settings, log: keptLog().log, metrics: this.metrics, ...this.#parts });
+    const { log, lines } = keptLog();
+    this.logged = lines;
+    this.#app = await startApp({ settings, log, metrics: this.metrics, ...this.#parts });
   }
 
   /** The value of a counter, by its labels. */

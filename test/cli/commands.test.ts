@@ -81,6 +81,15 @@ test('a new user: serve, add, search, status, jobs, inspect; the stop is in orde
   });
   assert.equal(lacking.checks.find(({ name }) => name === 'transformers')?.state, 'fail', 'the package is optional');
   assert.equal(lacking.checks.find(({ name }) => name === 'yt-dlp')?.state, 'warn', 'the program is optional');
+  const reranking = await cli.json<{ checks: { name: string; detail: string }[] }>(['doctor'], 1, {
+    env: {
+      SERVICE_BIND_PORT: '1',
+      SERVICE_RERANKER__KIND: 'api',
+      SERVICE_RERANKER__PROVIDER: 'transformers',
+      SERVICE_RERANKER__MODEL: '/nowhere/model',
+    },
+  });
+  assert.match(reranking.checks.find(({ name }) => name === 'transformers')?.detail ?? '', /is not installed: npm/);
 });
 
 test('inspect tells which events a dead job accepts', async (t) => {

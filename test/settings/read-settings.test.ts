@@ -87,7 +87,7 @@ test('an empty environment gives the defaults of the contract', () => {
     },
     providers: {},
     query_log: { keep_days: 90 },
-    reranker: { kind: 'local', provider: null, base_url: null, model: null },
+    reranker: { kind: 'local', provider: null, base_url: null, model: null, dtype: 'q8', max_candidates: 100 },
     resilience: {
       breaker_failure_threshold: 5,
       breaker_cooldown_s: 30,
@@ -283,6 +283,14 @@ test('every fault is reported in one error, each with variable, value and rule',
     'SERVICE_RERANKER__BASE_URL: must be set, or SERVICE_PROVIDERS__<NAME>__BASE_URL, for reranker.kind api',
     'SERVICE_WATCH__DEFAULT_INTERVAL_HOURS="8761": must be a whole number, at least 1, at most 8760',
   ]);
+});
+
+test('a reranker in the service needs a model, and no address', () => {
+  const env = { SERVICE_RERANKER__KIND: 'api', SERVICE_RERANKER__PROVIDER: 'transformers' };
+  assert.deepEqual(problemsOf(env), [
+    'SERVICE_RERANKER__MODEL: must be set, a folder or an id of the hub, for reranker.provider transformers',
+  ]);
+  assert.equal(readSettings({ ...env, SERVICE_RERANKER__MODEL: '/models/a' }).reranker.model, '/models/a');
 });
 
 test('the limits of the contract are allowed themselves', () => {

@@ -9,6 +9,7 @@ import {
   openThreadPool,
   QueueFullError,
   type SharedPool,
+  statelessIdleMs,
   TaskTimeoutError,
   type ThreadPool,
   type ThreadPoolOptions,
@@ -51,7 +52,7 @@ export interface ParserPool<Tasks> extends SharedParserPool<Tasks>, Pick<ThreadP
 }
 
 export function openParserPool<Tasks>(options: ParserPoolOptions): ParserPool<Tasks> {
-  const pool = openThreadPool<Tasks>({ threads: 1, transient: true, nice: 10, ...options });
+  const pool = openThreadPool<Tasks>({ threads: 1, idleMs: statelessIdleMs, nice: 10, ...options });
   const parsing = ({ run }: SharedPool<Tasks>): SharedParserPool<Tasks> => ({
     run: (name, argument, given = {}) =>
       run(name, argument, { ...options.limits, ...given }).catch((cause: unknown) => {

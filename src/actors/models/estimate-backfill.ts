@@ -3,7 +3,7 @@
  * of a trial on stored pages where that costs nothing (docs/models.md, "Estimates"). Nothing is stored.
  */
 import { type BackfillEstimateResponse, type EmbeddingModel, isOutside } from '../../domain/model.ts';
-import { transformersProvider } from '../../providers/transformers-embedder.ts';
+import { transformersProvider } from '../../providers/transformers.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { countPages, type PageToEmbed, slicesFrom } from './backfill-slices.ts';
 import type { ModelEmbedder } from './model-embedder.ts';

@@ -39,11 +39,11 @@ export interface RankDependencies {
   ask: SystemAsk;
   reader: StoreReader;
   canonicalize: CanonicalizeSettings;
-  /** Whether the local reranker gives the final order where a request wants one. */
+  /** Whether the local reranker orders the candidates where a request wants one. */
   localReranker: boolean;
-  /** Gives the final order then in its place; null for none. */
+  /** Orders the first of them then; null for none. */
   outsideReranker: OutsideReranker | null;
-  /** Told of each search that wanted a reranker's order and did not get it. */
+  /** Told of each search that wanted a reranker's order and did not get it, or a part of it only. */
   onRerankDegraded: () => void;
   /** Half-life where a request names none; null: nothing fades. */
   recencyHalfLifeDays: number | null;
@@ -219,7 +219,7 @@ export function queryRanker(dependencies: RankDependencies) {
     const { candidates, prefix, rrf_k = defaultRrfK } = request;
     const { query, phrases, filters, held } = askedBy(request, reader);
     const wanted = request.rerank;
-    const rerank = wanted && localReranker && outsideReranker === null;
+    const rerank = wanted && localReranker;
     const [{ used, retrieved }, named] = await Promise.all([
       retrieve(
         { query, phrases, held, prefix, candidates, filters, rerank, relevance: relevance !== null, rrf_k },
@@ -237,7 +237,8 @@ export function queryRanker(dependencies: RankDependencies) {
     const { reranked: judged } = retrieved;
     const local =
       nothing || judged === null ? null : { hits: rerankedOrder(judged, fused), scored: new Set(judged.labels) };
-    const reranked = outside === null ? local : await outside.rerank(query, fused, retrieved.pageOf, signal);
+    const reordered = outside && (await outside.rerank(query, local?.hits ?? fused, retrieved.pageOf, signal));
+    const reranked = reordered ?? local;
     const rerankedAt = monotonic();
     const relevanceOf = relevanceIn(retrieved);
     const looked = monotonic();
@@ -252,14 +253,15 @@ export function queryRanker(dependencies: RankDependencies) {
     const timing_ms: Record<string, number> = {
       ...retrieved.timing_ms,
       fuse: fusedAt - began + monotonic() - found + looked - rerankedAt,
-      ...(outside === null ? {} : { rerank: rerankedAt - fusedAt }),
+      ...(outside === null ? {} : { rerank: (retrieved.timing_ms.rerank ?? 0) + rerankedAt - fusedAt }),
       ...(phrases.length === 0 ? {} : { phrases: found - looked }),
     };
-    if (reranked === null && fused.length > 0 && (rerank || outside !== null)) {
+    const isDegraded = outside === null ? rerank && local === null : reordered === null || reordered.isPartial;
+    if (isDegraded && fused.length > 0) {
       timing_ms.degraded_rerank = 1;
       dependencies.onRerankDegraded();
     }
-    const reranker = reranked === null ? null : (outside?.name ?? LOCAL_RERANKER);
+    const reranker = reordered !== null ? (outside?.name ?? null) : local === null ? null : LOCAL_RERANKER;
     return { model: used, reranker, retrieved, fused, relevanceOf, scored, quoting, pages, timing_ms };
   };
 }

@@ -5,13 +5,13 @@
 import { existsSync, lstatSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { errorMessage } from '../../domain/error-message.ts';
 import { loadWordVectors } from '../../engine/load-word-vectors.ts';
 import { graphLibraryFault } from '../../engine/vectors/shard-graph.ts';
 import { checkFolder, isClean } from '../../fsck/check-folder.ts';
 import { findTranscription } from '../../providers/transcription.ts';
-import { transformersPackage, transformersProvider } from '../../providers/transformers-embedder.ts';
+import { transformersPackage, transformersProvider } from '../../providers/transformers.ts';
 import { openYtDlp } from '../../providers/yt-dlp.ts';
 import { unknownVariableText } from '../../settings/unknown-variables.ts';
 import { proveStore } from '../../store/look-apart.ts';
@@ -127,20 +127,32 @@ function wordVectors(): Found {
   return { state: 'ok', detail: 'the built-in embedding model' };
 }
 
-/** The optional package, wanted only where the settings or a registered model name its provider. */
+/** The optional package, wanted only where the settings or a registered model name its provider; and the reranker's files, where it is a folder. */
 async function transformers(context: Context): Promise<Found> {
-  const { embedder, data_dir } = context.settings;
+  const { embedder, reranker, data_dir } = context.settings;
+  const reranks = reranker.kind === 'api' && reranker.provider === transformersProvider;
   const isRegistered = () =>
     withStore(context, ({ reader }) => reader.models.all().some(({ provider }) => provider === transformersProvider));
-  const isWanted = embedder.provider === transformersProvider || (existsSync(data_dir) && (await isRegistered()));
+  const isWanted =
+    reranks || embedder.provider === transformersProvider || (existsSync(data_dir) && (await isRegistered()));
   if (!isWanted) return { state: 'skipped', detail: 'no model needs it' };
   try {
     createRequire(import.meta.url).resolve(transformersPackage);
-    return { state: 'ok', detail: `${transformersPackage} is installed` };
   } catch {
     return { state: 'fail', detail: `${transformersPackage} is not installed: npm install ${transformersPackage}` };
   }
+  const model = reranks ? (reranker.model ?? '') : '';
+  const lacking = isAbsolute(model) && neededFiles(reranker.dtype).find((file) => !existsSync(join(model, file)));
+  if (lacking) return { state: 'fail', detail: `the reranker's file ${join(model, lacking)} is not there` };
+  return { state: 'ok', detail: `${transformersPackage} is installed` };
 }
+
+const suffixes: Readonly<Record<string, string>> = { fp32: '', q8: '_quantized' };
+const neededFiles = (dtype: string) => [
+  'config.json',
+  'tokenizer.json',
+  `onnx/model${suffixes[dtype] ?? `_${dtype}`}.onnx`,
+];
 
 /** In a folder of its own: the data folder may be in use. */
 async function ytDlp({ settings: { program_path } }: Context): Promise<Found> {

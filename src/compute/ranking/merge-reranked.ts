@@ -13,7 +13,7 @@ export function mergeReranked(sent: readonly FusedHit[], scores: Float64Array, r
   const areLogits = scores.some((score) => score < 0 || score > 1);
   const shares = areLogits ? scores.map((score) => 1 / (1 + Math.exp(-score))) : scores;
   const first = sent.map(({ label }, at) => ({ label, score: restShare + (1 - restShare) * shares[at] }));
-  const highest = rest[0]?.score ?? 1;
+  const highest = rest[0]?.score || 1;
   const last = rest.map(({ label, score }) => ({ label, score: (restShare * 0.99 * score) / highest }));
   return [...first, ...last].sort((a, b) => b.score - a.score || a.label - b.label);
 }

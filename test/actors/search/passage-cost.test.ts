@@ -39,7 +39,9 @@ test('a reranker outside is sent passages that cost their own length', async () 
     },
     name: 'outside',
     reader: counted.reader,
+    maxCandidates: 100,
     deadlineMs: 1000,
+    onScored: () => {},
     log: long.log,
   });
   const [ordered] = [long.ordered(900)];

@@ -483,7 +483,7 @@ test('the local reranker gives the order and the scores where it is wanted and h
   assert.deepEqual(runs[0].fused, runs[1].fused);
 });
 
-test('an outside reranker is asked about the fused candidates and gives their order, or is done without', async () => {
+test('an outside reranker is asked about the first candidates and gives their order, or is done without', async () => {
   await using shelf = await Shelf.open();
   const trees = await shelf.add({ title: 'Trees', text: 'oak elm' });
   const boats = await shelf.add({ title: 'Boats', text: 'keel' });
@@ -492,13 +492,16 @@ test('an outside reranker is asked about the fused candidates and gives their or
   const asked: string[][] = [];
   let answer: (texts: readonly string[]) => Promise<Float64Array> = async () => Float64Array.of(0, 0.5, 1);
   let degraded = 0;
+  const counted: [number, number][] = [];
   const { log, lines } = keptLog();
   const service = retriever(shelf, {
     queue,
     outsideReranker: openOutsideReranker({
       name: 'cohere/a-model',
       reader: shelf.reader,
+      maxCandidates: 3,
       deadlineMs: 1234,
+      onScored: (scored, late) => counted.push([scored, late]),
       log,
       reranker: {
         rerank: (query, texts, options) => {
@@ -520,7 +523,7 @@ test('an outside reranker is asked about the fused candidates and gives their or
   ];
   assert.deepEqual(await search(), { order: reranked, degraded: undefined });
   assert.deepEqual(asked, [['wood', '1234', 'Trees\noak', 'Trees\nelm', 'Boats\nkeel']]);
-  assert.equal(shelf.retrievals[0].rerank, false, 'the local one is not asked besides');
+  assert.equal(shelf.retrievals[0].rerank, true, 'in the order of the local one');
 
   const fused = {
     order: [
@@ -532,11 +535,42 @@ test('an outside reranker is asked about the fused candidates and gives their or
   assert.deepEqual(await search({ rerank: false }), fused);
   assert.equal(asked.length, 1);
 
+  const local = {
+    order: [
+      ['Trees', 1],
+      ['Boats', (0.0099 * 62) / 63],
+    ],
+    degraded: 1,
+  };
+  const isNear = ({ order, degraded }: Awaited<ReturnType<typeof search>>, expected: typeof local) => {
+    const rounded = (all: typeof order) => all.map(([title, score]) => [title, Number(score).toFixed(9)]);
+    assert.deepEqual([rounded(order), degraded], [rounded(expected.order), expected.degraded]);
+  };
   answer = () => Promise.reject(new ProviderError('cohere', 'failing', 'answered 500'));
-  assert.deepEqual(await search(), { ...fused, degraded: 1 });
+  isNear(await search(), local);
   answer = () => Promise.reject(new BreakerOpenError('cohere-rerank', 1000));
-  assert.deepEqual(await search(), { ...fused, degraded: 1 });
-  assert.equal(degraded, 2);
+  isNear(await search(), local);
+  answer = () => Promise.reject(new ProviderError('transformers', 'unconfigured', 'no package'));
+  isNear(await search(), local);
+  answer = async () => new Float64Array(3).fill(Number.NaN);
+  isNear(await search(), local);
+  answer = async () => Float64Array.of(0.2, 0.9, Number.NaN);
+  isNear(await search(), {
+    order: [
+      ['Trees', 0.01 + 0.99 * 0.9],
+      ['Boats', 0.0099],
+    ],
+    degraded: 1,
+  });
+  assert.equal(degraded, 5);
+  assert.deepEqual(counted, [
+    [3, 0],
+    [0, 3],
+    [0, 3],
+    [0, 3],
+    [0, 3],
+    [2, 1],
+  ]);
   assert.deepEqual(
     lines.map(({ level }) => level).filter((level) => level > 30),
     [40],
@@ -552,7 +586,7 @@ test('an outside reranker is asked about the fused candidates and gives their or
   assert.deepEqual(await search(), { order: [], degraded: undefined }, 'nobody is asked about nothing');
   assert.deepEqual(
     queue.take(10).map(({ reranker_model }) => reranker_model),
-    ['cohere/a-model', null, null, null, null],
+    ['cohere/a-model', null, 'local', 'local', 'local', 'local', 'cohere/a-model', null],
   );
 });
 
