@@ -22,6 +22,7 @@ import { linkToPassage, openLink, readingSuggestions } from './omnibox.ts';
 import {
   type Database,
   getMeta,
+  type ItemState,
   noSendState,
   noTotals,
   openDatabase,
@@ -168,26 +169,23 @@ async function pageState(url: string): Promise<PageState> {
 
 async function queueOverview(): Promise<QueueOverview> {
   const db = await database();
-  const of = (state: 'waiting' | 'sending' | 'refused') =>
-    IDBKeyRange.bound([state, 0, 0], [state, 9, Number.MAX_SAFE_INTEGER]);
-  const count = (state: 'waiting' | 'sending' | 'refused') => db.countFromIndex('items', 'order', of(state));
-  const some = (state: 'waiting' | 'sending' | 'refused') => db.getAllFromIndex('items', 'order', of(state), listed);
-  const [totals, state, waiting, sending, refused, refusedItems, sendingItems, waitingItems, log] = await Promise.all([
+  const of = (state: ItemState) => IDBKeyRange.bound([state, 0, 0], [state, 9, Number.MAX_SAFE_INTEGER]);
+  const count = (state: ItemState) => db.countFromIndex('items', 'order', of(state));
+  const some = (state: ItemState) => db.getAllFromIndex('items', 'order', of(state), listed);
+  const [totals, state, waiting, refused, refusedItems, waitingItems, log] = await Promise.all([
     getMeta(db, 'totals'),
     getMeta(db, 'send'),
     count('waiting'),
-    count('sending'),
     count('refused'),
     some('refused'),
-    some('sending'),
     some('waiting'),
     db.getAll('log'),
   ]);
   return {
     totals: totals ?? noTotals,
     send: state ?? noSendState,
-    counts: { waiting, sending, refused },
-    items: [...refusedItems, ...sendingItems, ...waitingItems],
+    counts: { waiting, refused },
+    items: [...refusedItems, ...waitingItems],
     log: log.reverse().slice(0, listed),
   };
 }

@@ -10,7 +10,7 @@ import type { JobPolicy } from './move-job.ts';
 
 export interface PageSubmission extends GivenPage, JobPolicy {
   seen_at: number;
-  /** A visit of this very time is not counted again. */
+  /** It may be handed in again: a visit of this very time counts once. */
   once?: boolean;
 }
 
@@ -21,7 +21,7 @@ export type IngestDecision =
 
 export function ingestPage(submission: PageSubmission): Command<IngestDecision> {
   return (transaction) => {
-    const { canonical_url, content_hash, seen_at } = submission;
+    const { canonical_url, content_hash, seen_at, once = false } = submission;
     const rule = transaction.blacklist.match(submission);
     if (rule !== undefined) return { outcome: 'blacklisted', pattern: rule.pattern };
 
@@ -29,8 +29,11 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
     const known = knownNo === undefined ? undefined : transaction.pages.get(knownNo);
     if (known !== undefined) {
       const content_hash_differs = content_hash !== null && content_hash !== known.content_hash;
-      const isKnownVisit = seen_at === known.last_seen_at || seen_at === known.first_seen_at;
-      if (submission.once === true && isKnownVisit) {
+      const isKnownVisit =
+        seen_at === known.last_seen_at ||
+        seen_at === known.first_seen_at ||
+        transaction.pages.knowsVisit(known.no, seen_at);
+      if (once && isKnownVisit) {
         return { outcome: 'revisit', page_no: known.no, status: known.status, content_hash_differs };
       }
       const visited = {
@@ -40,10 +43,13 @@ export function ingestPage(submission: PageSubmission): Command<IngestDecision> 
         last_seen_at: Math.max(known.last_seen_at, seen_at),
       };
       transaction.pages.put(visited, known);
+      if (once) transaction.pages.putVisit(known.no, seen_at);
       return { outcome: 'revisit', page_no: known.no, status: known.status, content_hash_differs };
     }
 
     const visits = { first_seen_at: seen_at, last_seen_at: seen_at, visit_count: 1 };
-    return { outcome: 'accepted', page_no: createPage(transaction, submission, visits, submission) };
+    const page_no = createPage(transaction, submission, visits, submission);
+    if (once) transaction.pages.putVisit(page_no, seen_at);
+    return { outcome: 'accepted', page_no };
   };
 }

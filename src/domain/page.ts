@@ -34,8 +34,7 @@ export const ingestPageRequest = z.strictObject({
   body_extracted: bodyText.nullable().optional(),
   body_html: bodyText.nullable().optional(),
   fetched_at: datetime.nullable().optional(),
-  /** A page that was last or first seen at this very `fetched_at` knows this visit: it is not counted again, so that a request may be repeated. */
-  once: z.boolean().optional(),
+  once: z.boolean().optional().describe('a visit of this very `fetched_at` counts once, however often it is handed in'),
   source: storedText(maxSourceLength).nullable().optional(),
   metadata: pageMetadata.nullable().optional(),
 });

@@ -194,6 +194,9 @@ class PageAuditor extends PageReader {
     for (const no of this.feedContents.getKeys()) {
       if (this.get(no) === undefined) findings.push(`content of a feed of no page: ${no}`);
     }
+    for (const [no] of this.visits.getKeys()) {
+      if (!this.has(no)) findings.push(`visit of no page: ${no}`);
+    }
     return { findings, labels: [...owners.keys()].sort((a, b) => a - b) };
   }
 }

@@ -2,7 +2,7 @@
  * Page rows, their texts and chunks, and the two ways to find a page by a key: its canonical URL and its title.
  *
  * Databases: `pages` no → row; `bodies`, `body_parts` → text; `chunks`, `chunk_parts` → chunk list (both as of `long-values.ts`);
- * `page_sections` no → sections of the text; `feed_contents` no → HTML that stands in for a page which cannot be fetched;
+ * `page_sections` no → sections of the text; `known_visits` [no, ms] of visits that may be handed in again (`once`); `feed_contents` no → HTML that stands in for a page which cannot be fetched;
  * `page_by_url` 16 bytes of SHA-256(canonical URL) → no; `page_by_title` [hash of the folded title, no]. URLs are keyed by hash
  * because LMDB keys are short and URLs are not.
  *
@@ -12,7 +12,7 @@ import { bylineOf } from '../compute/text/byline.ts';
 import { foldTitle } from '../domain/normalize-text.ts';
 import type { Byline, Chunk, Page, Section } from '../domain/page.ts';
 import { type Environment, entriesOf, type Table } from './environment.ts';
-import { hashKey, lastNumberOf, urlKey } from './keys.ts';
+import { hashKey, lastNumberOf, pairsOf, removeAll, urlKey } from './keys.ts';
 import { LongValues, longList, longText } from './long-values.ts';
 
 /** As stored: metadata as JSON text, which keeps every key and every lone surrogate as it came. Rows of formats 1 and 2 may have their sections. */
@@ -37,6 +37,7 @@ export class PageReader {
   protected readonly chunkLists: LongValues<Chunk[]>;
   protected readonly sectionLists: Table<Section[], number>;
   protected readonly feedContents: Table<string, number>;
+  protected readonly visits: Table<number, [page: number, seenAt: number]>;
   protected readonly byUrl: Table<number, Buffer>;
   protected readonly byTitle: Table<number, [string, number]>;
 
@@ -46,6 +47,7 @@ export class PageReader {
     this.chunkLists = new LongValues(environment, chunkForm);
     this.sectionLists = environment.openDatabase('page_sections', { keyEncoding: 'uint32' });
     this.feedContents = environment.openDatabase('feed_contents', { keyEncoding: 'uint32', encoding: 'string' });
+    this.visits = environment.openDatabase('known_visits', {});
     this.byUrl = environment.openDatabase('page_by_url', { keyEncoding: 'binary' });
     this.byTitle = environment.openDatabase('page_by_title', {});
   }
@@ -133,6 +135,11 @@ export class PageReader {
     return this.feedContents.get(no);
   }
 
+  /** Whether a visit of this very time was handed in with `once`. */
+  knowsVisit(no: number, seenAt: number): boolean {
+    return this.visits.doesExist([no, seenAt]);
+  }
+
   /** All chunks of a page, in their order. */
   chunks(no: number): Chunk[] {
     return this.chunkLists.get(no) ?? [];
@@ -177,6 +184,7 @@ export class PageTransactor extends PageReader {
     this.texts.remove(page.no);
     this.sectionLists.remove(page.no);
     this.feedContents.remove(page.no);
+    removeAll(this.visits, [...this.visits.getKeys(pairsOf(page.no))]);
     this.rows.remove(page.no);
     this.removed.push(page.no);
   }
@@ -193,6 +201,10 @@ export class PageTransactor extends PageReader {
       this.texts.remove(no);
       this.sectionLists.remove(no);
     } else if (!this.texts.isWhole(no)) this.texts.put(no, text);
+  }
+
+  putVisit(no: number, seenAt: number): void {
+    this.visits.put([no, seenAt], 0);
   }
 
   putFeedContent(no: number, html: string): void {
@@ -217,7 +229,7 @@ export class PageTransactor extends PageReader {
     }
   }
 
-  /** Delete texts and chunk lists of no page: repair only. Gives how many. */
+  /** Delete texts, chunk lists and visits of no page: repair only. Gives how many. */
   dropOrphans(): number {
     let dropped = 0;
     const drop = (owners: Iterable<number>, owned: { remove(no: number): void }) => {
@@ -229,7 +241,13 @@ export class PageTransactor extends PageReader {
     };
     for (const values of [this.texts, this.chunkLists]) drop(values.owners(), values);
     for (const database of [this.sectionLists, this.feedContents]) drop(database.getKeys(), database);
-    return dropped;
+    return (
+      dropped +
+      removeAll(
+        this.visits,
+        [...this.visits.getKeys()].filter(([no]) => !this.rows.doesExist(no)),
+      )
+    );
   }
 
   /** The highest number of a row, 0 for none. */

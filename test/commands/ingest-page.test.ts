@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { erasePage } from '../../src/commands/erase-page.ts';
 import { ingestPage } from '../../src/commands/ingest-page.ts';
 import { pageRow } from '../machines/rows.ts';
 import { TemporaryStore } from '../store/temporary-store.ts';
@@ -130,10 +131,14 @@ test('a visit that is to count once does so, however often it is handed in; one 
     content_hash_differs: false,
   });
   assert.equal(count(), 1);
+  await visit(3000);
   await visit(2000);
-  await visit(2000);
-  await visit(1000);
-  assert.equal(count(), 2);
+  for (const again of [3000, 2000, 1000, 2000]) await visit(again);
+  assert.equal(count(), 3, 'the one between the first and the last, too');
   await visit(2000, false);
-  assert.equal(count(), 3, 'who does not ask for it counts each time');
+  assert.equal(count(), 4, 'who does not ask for it counts each time');
+  const page = temporary.store.reader.pages.get(1);
+  assert.ok(page);
+  await temporary.commit((transaction) => erasePage(transaction, page, 5000));
+  assert.equal(temporary.store.reader.pages.knowsVisit(1, 2000), false, 'forgotten with its page');
 });

@@ -29,6 +29,7 @@ export const pageFaults: Faults = {
     finding: /text of no page: 77/,
   },
   'sections of no page': { plant: ({ sections }) => sections.put(77, []), finding: /sections of no page: 77/ },
+  'a visit of no page': { plant: ({ visits }) => visits.put([77, 1000], 0), finding: /visit of no page: 77/ },
   'a text that lacks a part': {
     plant: ({ bodyParts }) => bodyParts.put([2, 9000], 'x'),
     finding: /page 2 lacks a part of its text or of its chunks/,

@@ -5,7 +5,7 @@
 import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB } from 'idb';
 import type { BlacklistRule } from '../rules/decide.ts';
 
-export type ItemState = 'waiting' | 'sending' | 'refused';
+export type ItemState = 'waiting' | 'refused';
 
 /** What was read is sent before what is imported. */
 export const rankOf = { read: 0, import: 1 } as const;
@@ -23,12 +23,11 @@ export interface QueuedItem {
   metadata: Record<string, string | number | boolean>;
   /** UTF-16 units of its body; 0 where it has none and is handed in by its address. */
   size: number;
-  attempts: number;
   /** Why it was refused. */
   reason: string | null;
 }
 
-export type LogOutcome = 'accepted' | 'revisit' | 'blacklisted' | 'found';
+export type LogOutcome = 'accepted' | 'revisit' | 'blacklisted';
 
 /** What became of a page that left the queue. */
 export interface LogEntry {
@@ -106,8 +105,9 @@ export const noTotals: Totals = { items: 0, units: 0, dropped: 0 };
 export const noSendState: SendState = { failures: 0, notBefore: 0, problem: null };
 
 export function openDatabase(name = 'readback'): Promise<Database> {
-  return openDB<ExtensionDatabase>(name, 1, {
-    upgrade(database) {
+  return openDB<ExtensionDatabase>(name, 2, {
+    async upgrade(database, before, _, transaction) {
+      if (before >= 1) return waitAgain(transaction);
       const items = database.createObjectStore('items', { keyPath: 'id', autoIncrement: true });
       items.createIndex('order', ['state', 'rank', 'id']);
       items.createIndex('canonical', 'canonical');
@@ -118,6 +118,12 @@ export function openDatabase(name = 'readback'): Promise<Database> {
       database.createObjectStore('meta');
     },
   });
+}
+
+/** Version 1 had a third state for what a request was under way with. */
+async function waitAgain(transaction: IDBPTransaction<ExtensionDatabase, StoreName[], 'versionchange'>): Promise<void> {
+  const items = transaction.objectStore('items');
+  for (const item of await items.getAll()) if (item.state !== 'refused') await items.put({ ...item, state: 'waiting' });
 }
 
 const allStores: StoreName[] = ['items', 'bodies', 'visits', 'imported', 'log', 'meta'];

@@ -50,7 +50,7 @@ const inState = (state: ItemState, rank?: number): IDBKeyRange =>
     ? IDBKeyRange.bound([state, 0, 0], [state, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER])
     : IDBKeyRange.bound([state, rank, 0], [state, rank, Number.MAX_SAFE_INTEGER]);
 
-/** Take the text of the oldest items until `units` more fit; what is being sent keeps its text. */
+/** Take the text of the oldest waiting items until `units` more fit. */
 async function makeRoom(transaction: Transaction, units: number, maxUnits: number): Promise<void> {
   const totals = (await readMeta(transaction.objectStore('meta'), 'totals')) ?? noTotals;
   let excess = totals.units + units - maxUnits;
@@ -78,10 +78,7 @@ export async function insertItem(
   now: number,
 ): Promise<void> {
   const size = html?.length ?? 0;
-  const row = { ...page, state: 'waiting', rank, queuedAt: now, size, attempts: 0, reason: null } satisfies Omit<
-    QueuedItem,
-    'id'
-  >;
+  const row = { ...page, state: 'waiting', rank, queuedAt: now, size, reason: null } satisfies Omit<QueuedItem, 'id'>;
   // The database gives the id.
   const id = await transaction.objectStore('items').add(row as QueuedItem);
   if (html !== null) await transaction.objectStore('bodies').put(html, id);
@@ -131,56 +128,43 @@ export interface BatchItem {
   html: string | null;
 }
 
-/** The oldest waiting items, which are `sending` from now on. */
-export function takeBatch(database: Database, { imports }: { imports: boolean }): Promise<BatchItem[]> {
-  return transact(database, async (transaction) => {
-    const batch: BatchItem[] = [];
-    let units = 0;
-    const range = imports ? inState('waiting') : inState('waiting', rankOf.read);
-    const waiting = await transaction.objectStore('items').index('order').getAll(range, batchItems);
-    for (const found of waiting) {
-      units += found.size;
-      if (batch.length > 0 && units > batchUnits) break;
-      const item: QueuedItem = { ...found, state: 'sending', attempts: found.attempts + 1 };
-      await transaction.objectStore('items').put(item);
-      batch.push({ item, html: (await transaction.objectStore('bodies').get(item.id)) ?? null });
-    }
-    return batch;
-  });
-}
-
-/** Items whose fate is not known, oldest first. */
-export function sendingItems(database: Database): Promise<QueuedItem[]> {
-  return database.getAllFromIndex('items', 'order', inState('sending'));
+/** The oldest waiting items, with their texts. */
+export async function nextBatch(database: Database, { imports }: { imports: boolean }): Promise<BatchItem[]> {
+  const transaction = database.transaction(['items', 'bodies']);
+  const batch: BatchItem[] = [];
+  let units = 0;
+  const range = imports ? inState('waiting') : inState('waiting', rankOf.read);
+  for (const item of await transaction.objectStore('items').index('order').getAll(range, batchItems)) {
+    units += item.size;
+    if (batch.length > 0 && units > batchUnits) break;
+    batch.push({ item, html: (await transaction.objectStore('bodies').get(item.id)) ?? null });
+  }
+  return batch;
 }
 
 /** Where an item goes. */
-export type Fate = { to: 'gone'; outcome: LogOutcome } | { to: 'waiting' } | { to: 'refused'; reason: string };
+export type Fate = { to: 'gone'; outcome: LogOutcome } | { to: 'refused'; reason: string };
 
-/** Settle what became of items; those that are not `sending` any more stay as they are. Clears the failures where `succeeded`. */
-export function settle(
-  database: Database,
-  fates: readonly { id: number; fate: Fate }[],
-  { now, succeeded }: { now: number; succeeded: boolean },
-): Promise<void> {
+/** Settle what became of items that waited, and clear the failures: the service has answered. */
+export function settle(database: Database, fates: readonly { id: number; fate: Fate }[], now: number): Promise<void> {
   return transact(database, async (transaction) => {
     for (const { id, fate } of fates) await settleItem(transaction, id, fate, now);
     await trimLog(transaction);
-    if (succeeded) await transaction.objectStore('meta').put(noSendState, 'send');
+    await transaction.objectStore('meta').put(noSendState, 'send');
   });
 }
 
 async function settleItem(transaction: Transaction, id: number, fate: Fate, now: number): Promise<void> {
   const items = transaction.objectStore('items');
   const item = await items.get(id);
-  if (item === undefined || item.state !== 'sending') return;
+  if (item === undefined || item.state !== 'waiting') return;
   if (fate.to === 'gone') {
     await removeItem(transaction, item);
     const { url, title, visitedAt } = item;
     const entry = { url, title, visitedAt, sentAt: now, outcome: fate.outcome };
     await transaction.objectStore('log').add(entry as typeof entry & { id: number });
   } else {
-    await items.put({ ...item, state: fate.to, reason: fate.to === 'refused' ? fate.reason : null });
+    await items.put({ ...item, state: 'refused', reason: fate.reason });
   }
 }
 

@@ -6,11 +6,11 @@ import type { IngestBatchResult } from '../../../src/domain/page.ts';
 import type { IngestItem, Problem, ServiceClient } from '../service/client.ts';
 import { backoffMs } from './backoff.ts';
 import { type Database, getMeta, noSendState, type SendState } from './database.ts';
-import { type BatchItem, type Fate, noteFailure, sendingItems, settle, takeBatch } from './queue.ts';
+import { type BatchItem, type Fate, nextBatch, noteFailure, settle } from './queue.ts';
 
 export interface SendDependencies {
   database: Database;
-  client: Pick<ServiceClient, 'ingest' | 'pageOf'>;
+  client: Pick<ServiceClient, 'ingest'>;
   now: () => number;
   /** 0 to 1. */
   random: () => number;
@@ -33,16 +33,6 @@ function ingestItemOf({ item, html }: BatchItem): IngestItem {
   };
 }
 
-/** Problems after which it is known that nothing was taken in. */
-const nothingTaken = new Set<Problem['problem']>([
-  'unauthorized',
-  'forbidden',
-  'rate_limited',
-  'not_found',
-  'too_large',
-  'invalid',
-]);
-
 const told: Record<Problem['problem'], NonNullable<SendState['problem']>['kind']> = {
   unreachable: 'unreachable',
   busy: 'busy',
@@ -61,35 +51,12 @@ export async function sendQueue(dependencies: SendDependencies): Promise<SendSta
   const { database, now, imports } = dependencies;
   const state = (await getMeta(database, 'send')) ?? noSendState;
   if (state.notBefore > now()) return state;
-  const unknown = await askForUnknown(dependencies);
-  if (unknown !== null) return unknown;
   for (;;) {
-    const batch = await takeBatch(database, { imports });
+    const batch = await nextBatch(database, { imports });
     if (batch.length === 0) return null;
     const failed = await sendBatch(dependencies, batch);
     if (failed !== null) return failed;
   }
-}
-
-/** Find out what became of items whose answer never came. */
-async function askForUnknown(dependencies: SendDependencies): Promise<SendState | null> {
-  const { database, client, now } = dependencies;
-  for (const item of await sendingItems(database)) {
-    const answer = await client.pageOf(item.url);
-    if (answer.problem === 'invalid') {
-      // An address that the service cannot read was not taken in either.
-      await settle(database, [{ id: item.id, fate: { to: 'waiting' } }], { now: now(), succeeded: false });
-      continue;
-    }
-    if (answer.problem !== null) return fail(dependencies, answer);
-    const page = answer.body.pages.at(0);
-    // A visit between the two may be another's: sending it again is safe (`once`).
-    const arrived =
-      page !== undefined && [page.first_seen_at, page.last_seen_at].some((at) => Date.parse(at) === item.visitedAt);
-    const fate: Fate = arrived ? { to: 'gone', outcome: 'found' } : { to: 'waiting' };
-    await settle(database, [{ id: item.id, fate }], { now: now(), succeeded: false });
-  }
-  return null;
 }
 
 async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Promise<SendState | null> {
@@ -104,13 +71,10 @@ async function sendBatch(dependencies: SendDependencies, batch: BatchItem[]): Pr
         (await sendBatch(dependencies, batch.slice(0, half))) ?? (await sendBatch(dependencies, batch.slice(half)))
       );
     }
-    await settle(database, [{ id: batch[0].item.id, fate: { to: 'refused', reason: answer.detail } }], {
-      now: now(),
-      succeeded: true,
-    });
+    await settle(database, [{ id: batch[0].item.id, fate: { to: 'refused', reason: answer.detail } }], now());
     return null;
   }
-  return fail(dependencies, answer, batch);
+  return fail(dependencies, answer);
 }
 
 async function settleResults(
@@ -127,7 +91,7 @@ async function settleResults(
     });
   }
   const fates = batch.map(({ item }, at) => ({ id: item.id, fate: fateOf(results[at]) }));
-  await settle(database, fates, { now: now(), succeeded: true });
+  await settle(database, fates, now());
   return null;
 }
 
@@ -137,16 +101,8 @@ function fateOf(result: IngestBatchResult): Fate {
     : { to: 'gone', outcome: result.outcome };
 }
 
-/** `batch` is what the failed request was to hand in; whatever else is `sending` stays unknown. */
-async function fail(
-  { database, now, random }: SendDependencies,
-  problem: Problem,
-  batch: BatchItem[] = [],
-): Promise<SendState> {
-  if (nothingTaken.has(problem.problem)) {
-    const fates = batch.map(({ item }) => ({ id: item.id, fate: { to: 'waiting' } as const }));
-    await settle(database, fates, { now: now(), succeeded: false });
-  }
+/** Everything waits on: what of it the service took in all the same counts once when it comes again. */
+function fail({ database, now, random }: SendDependencies, problem: Problem): Promise<SendState> {
   const asked = 'retryAfterMs' in problem ? problem.retryAfterMs : null;
   return noteFailure(
     database,

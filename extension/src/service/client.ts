@@ -30,7 +30,7 @@ export interface IngestItem {
   title: string | null;
   body_html?: string;
   fetched_at: string;
-  /** A request of a worker that was ended may still be under way when this one comes. */
+  /** What was handed in before, without an answer that anybody heard, counts once. */
   once: true;
   source: string;
   metadata: Record<string, string | number | boolean>;

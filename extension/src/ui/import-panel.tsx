@@ -53,14 +53,14 @@ export function ImportPanel() {
               numberOf(state.known),
             )}
           </p>
-          {overview && overview.counts.waiting + overview.counts.sending > 0 ? (
+          {overview && overview.counts.waiting > 0 ? (
             <>
               <progress
                 max={Math.max(state.queued, 1)}
-                value={Math.max(0, state.queued - overview.counts.waiting - overview.counts.sending)}
+                value={Math.max(0, state.queued - overview.counts.waiting)}
                 aria-label={t('section_import')}
               />
-              <p class="hint">{t('import_left', numberOf(overview.counts.waiting + overview.counts.sending))}</p>
+              <p class="hint">{t('import_left', numberOf(overview.counts.waiting))}</p>
             </>
           ) : (
             state.status === 'done' && <Notice kind="good">{t('import_done')}</Notice>

@@ -234,7 +234,6 @@ function Queue({ overview, changed }: { overview: QueueOverview; changed: () => 
         {t(
           'queue_counts',
           numberOf(counts.waiting),
-          numberOf(counts.sending),
           numberOf(counts.refused),
           numberOf(Math.ceil(totals.units / 500_000)),
         )}

@@ -2,6 +2,7 @@
 import 'fake-indexeddb/auto';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openDB } from 'idb';
 import { type Database, getMeta, openDatabase } from '../../../extension/src/queue/database.ts';
 import {
   clearFailures,
@@ -9,12 +10,11 @@ import {
   enqueue,
   type ReadPage,
   retryItem,
-  sendingItems,
   sessionMs,
 } from '../../../extension/src/queue/queue.ts';
 import { type SendDependencies, sendQueue } from '../../../extension/src/queue/send.ts';
 import type { IngestItem, Outcome } from '../../../extension/src/service/client.ts';
-import type { IngestBatchResult, PageSummary } from '../../../src/domain/page.ts';
+import type { IngestBatchResult } from '../../../src/domain/page.ts';
 
 const start = Date.parse('2026-03-01T10:00:00Z');
 let databases = 0;
@@ -54,20 +54,9 @@ class FakeService {
     });
     return { problem: null, body: { results } };
   };
-
-  pageOf = async (url: string): Promise<Outcome<{ pages: PageSummary[] }>> => {
-    const visits = this.visits.get(url);
-    if (visits === undefined) return { problem: null, body: { pages: [] } };
-    const page = {
-      canonical_url: url,
-      first_seen_at: new Date(Math.min(...visits)).toISOString(),
-      last_seen_at: new Date(Math.max(...visits)).toISOString(),
-    } as PageSummary;
-    return { problem: null, body: { pages: [page] } };
-  };
 }
 
-function sendTo(database: Database, service: Pick<FakeService, 'ingest' | 'pageOf'>, now = start): SendDependencies {
+function sendTo(database: Database, service: Pick<FakeService, 'ingest'>, now = start): SendDependencies {
   return { database, client: service, now: () => now, random: () => 1, imports: true };
 }
 
@@ -144,7 +133,7 @@ function endingAt(database: Database, service: FakeService, endAt: number) {
     },
   });
   return {
-    dependencies: sendTo(ending, { ingest: around(service.ingest), pageOf: around(service.pageOf) } as FakeService),
+    dependencies: sendTo(ending, { ingest: around(service.ingest) }),
     steps: () => step,
   };
 }
@@ -181,13 +170,13 @@ test('an answer that was lost after the service took the batch in makes no secon
     await service.ingest(pages.slice(0, 3));
     return { problem: 'unreachable', detail: 'the connection was cut' };
   };
-  const state = await sendQueue(sendTo(database, { ingest: lost, pageOf: service.pageOf }));
+  const state = await sendQueue(sendTo(database, { ingest: lost }));
   assert.deepEqual(state, {
     failures: 1,
     notBefore: start + 30_000,
     problem: { kind: 'unreachable', detail: 'the connection was cut' },
   });
-  assert.deepEqual(await statesOf(database), { sending: 5 });
+  assert.deepEqual(await statesOf(database), { waiting: 5 });
   assert.equal((await sendQueue(sendTo(database, service, start + 29_999)))?.failures, 1, 'it waits');
   assert.equal(service.requests, 1);
   assert.equal(await sendQueue(sendTo(database, service, start + 30_000)), null);
@@ -197,29 +186,28 @@ test('an answer that was lost after the service took the batch in makes no secon
   );
 });
 
-test('a refused token keeps every page, and what was unknown before stays unknown', async () => {
+test('a refused token keeps every page, and what the service asks for is obeyed', async () => {
   const database = await openOne();
   const service = new FakeService();
   for (let number = 0; number < 3; number++) await enqueue(database, pageNo(number), room);
-  const refusing = {
-    ingest: async () => ({ problem: 'unauthorized', detail: 'missing or invalid bearer token' }) as const,
-    pageOf: async () => ({ problem: 'unauthorized', detail: 'missing or invalid bearer token' }) as const,
-  };
-  const state = await sendQueue(sendTo(database, refusing as never));
-  assert.equal(state?.problem?.kind, 'unauthorized');
-  assert.deepEqual(await statesOf(database), { waiting: 3 });
-  service.answer = (pages) => {
-    service.answer = null;
-    void service.ingest(pages);
-    return { problem: 'busy', detail: 'shutting down', retryAfterMs: 3_600_000 };
-  };
-  await clearFailures(database);
-  const busy = await sendQueue(sendTo(database, service));
-  assert.equal(busy?.notBefore, start + 3_600_000, 'Retry-After is obeyed');
-  await clearFailures(database);
-  await sendQueue(sendTo(database, refusing as never));
-  assert.deepEqual(await statesOf(database), { sending: 3 }, 'nothing is taken for unsent');
-  await clearFailures(database);
+  for (const problem of ['unauthorized', 'forbidden'] as const) {
+    service.answer = () => ({ problem, detail: 'missing or invalid bearer token' });
+    const state = await sendQueue(sendTo(database, service));
+    assert.equal(state?.problem?.kind, problem);
+    assert.deepEqual(await statesOf(database), { waiting: 3 });
+    await clearFailures(database);
+  }
+  for (const problem of ['busy', 'rate_limited'] as const) {
+    service.answer = (pages) => {
+      service.answer = null;
+      void service.ingest(pages);
+      return { problem, detail: 'not now', retryAfterMs: 3_600_000 };
+    };
+    const busy = await sendQueue(sendTo(database, service));
+    assert.equal(busy?.notBefore, start + 3_600_000, 'Retry-After is obeyed');
+    assert.deepEqual(await statesOf(database), { waiting: 3 });
+    await clearFailures(database);
+  }
   assert.equal(await sendQueue(sendTo(database, service)), null);
   assert.deepEqual(
     [...service.visits.values()].map(({ length }) => length),
@@ -288,14 +276,14 @@ test('an item that waits for an answer can be taken out between two runs', async
   assert.equal(await deleteItems(database, ({ url }) => url.endsWith('/1')), 1);
   service.answer = () => ({ problem: 'unreachable', detail: 'gone' });
   await sendQueue(sendTo(database, service));
-  assert.equal((await sendingItems(database)).length, 2);
+  assert.deepEqual(await statesOf(database), { waiting: 2 });
   assert.equal(await deleteItems(database, ({ url }) => url.endsWith('/2')), 1);
   service.answer = null;
   assert.equal(await sendQueue(sendTo(database, service, start + 30_000)), null);
   assert.deepEqual([...service.visits.keys()], ['https://example.org/0']);
 });
 
-test('a request of a worker that was ended, which the service takes in after the next one has asked, counts once', async () => {
+test('a request of a worker that was ended, which the service takes in beside the next one, counts once', async () => {
   const database = await openOne();
   const service = new FakeService();
   for (let number = 0; number < 5; number++) await enqueue(database, pageNo(number), room);
@@ -304,18 +292,93 @@ test('a request of a worker that was ended, which the service takes in after the
     underWay = pages;
     throw new Ended();
   };
-  await assert.rejects(sendQueue(sendTo(database, { ingest: leaving, pageOf: service.pageOf })), Ended);
-  const asked: string[] = [];
-  const pageOf = async (url: string) => {
-    asked.push(url);
-    const answer = await service.pageOf(url);
-    if (asked.length === 3) await service.ingest(underWay);
+  await assert.rejects(sendQueue(sendTo(database, { ingest: leaving })), Ended);
+  const beside = async (pages: IngestItem[]) => {
+    await service.ingest(underWay.slice(0, 2));
+    const answer = await service.ingest(pages);
+    await service.ingest(underWay.slice(2));
     return answer;
   };
-  assert.equal(await sendQueue(sendTo(database, { ingest: service.ingest, pageOf })), null);
-  assert.equal(asked.length, 5);
+  assert.equal(await sendQueue(sendTo(database, { ingest: beside })), null);
   assert.deepEqual(
     [...service.visits.values()].map(({ length }) => length),
     [1, 1, 1, 1, 1],
   );
+});
+
+/** Numbers in [0, 1), others for another seed. */
+function numbersFrom(seed: number): () => number {
+  let drawn = seed;
+  return () => {
+    drawn = (drawn * 48_271) % 2_147_483_647;
+    return drawn / 2_147_483_647;
+  };
+}
+
+test('while the service is away for a week it is asked at bounded, spread times, and then everything arrives once', async () => {
+  const database = await openOne();
+  const service = new FakeService();
+  service.answer = () => ({ problem: 'unreachable', detail: 'nobody is there' });
+  const dependencies = { database, client: service, random: numbersFrom(1), imports: true };
+  const week = 7 * 24 * 3600_000;
+  const times: number[] = [];
+  for (let now = start; now < start + week; ) {
+    // A page is read between two tries. What is known of the tries before is what is stored: a worker lives for one.
+    await enqueue(database, pageNo(times.length, { at: now }), { ...room, now });
+    times.push(now);
+    const state = await sendQueue({ ...dependencies, now: () => now });
+    assert.equal(state?.problem?.kind, 'unreachable');
+    now = state?.notBefore ?? 0;
+  }
+  assert.equal(service.requests, times.length);
+  for (const [at, time] of times.slice(1).entries()) {
+    const full = Math.min(30 * 60_000, 30_000 * 2 ** Math.min(20, at));
+    const wait = time - times[at];
+    assert.ok(wait >= full / 2 && wait <= full, `try ${at} was waited for ${wait} ms`);
+  }
+  service.answer = null;
+  assert.equal(await sendQueue(sendTo(database, service, start + 2 * week)), null);
+  assert.deepEqual([...service.visits.values()].flat(), times, 'each of its time, oldest first, once');
+  assert.deepEqual(await getMeta(database, 'totals'), { items: 0, units: 0, dropped: 0 });
+  assert.equal((await getMeta(database, 'send'))?.failures, 0);
+});
+
+test('browsers that failed together do not come together', async () => {
+  const waits = await Promise.all(
+    [1, 2, 3].map(async (seed) => {
+      const database = await openOne();
+      const service = new FakeService();
+      service.answer = () => ({ problem: 'unreachable', detail: 'nobody is there' });
+      await enqueue(database, pageNo(0), room);
+      const state = await sendQueue({ ...sendTo(database, service), random: numbersFrom(seed * 7919) });
+      return state?.notBefore;
+    }),
+  );
+  assert.equal(new Set(waits).size, 3);
+});
+
+test('what an earlier version had under way waits again', async () => {
+  const name = `queue-${databases++}`;
+  const before = await openDB(name, 1, {
+    upgrade(database) {
+      const items = database.createObjectStore('items', { keyPath: 'id', autoIncrement: true });
+      items.createIndex('order', ['state', 'rank', 'id']);
+      items.createIndex('canonical', 'canonical');
+      database.createObjectStore('bodies');
+      database.createObjectStore('visits', { keyPath: 'canonical' }).createIndex('lastReadAt', 'lastReadAt');
+      database.createObjectStore('imported', { keyPath: 'canonical' });
+      database.createObjectStore('log', { keyPath: 'id', autoIncrement: true }).createIndex('url', 'url');
+      database.createObjectStore('meta');
+    },
+  });
+  for (const [number, state] of ['sending', 'waiting', 'refused'].entries()) {
+    const { html: _, ...page } = pageNo(number);
+    await before.add('items', { ...page, state, rank: 0, queuedAt: start, size: 0, attempts: 1, reason: null });
+  }
+  before.close();
+  const database = await openDatabase(name);
+  const service = new FakeService();
+  assert.equal(await sendQueue(sendTo(database, service)), null);
+  assert.deepEqual([...service.visits.keys()].sort(), ['https://example.org/0', 'https://example.org/1']);
+  assert.deepEqual(await statesOf(database), { refused: 1 });
 });
