@@ -124,7 +124,7 @@ export async function open(dir: string, data: BenchData): Promise<BenchEngine> {
   const limits = (allow?: Bitmap) => (allow === undefined ? {} : { allow });
   const find = (query: BenchQuery, k: number, allow?: Bitmap) =>
     index.searchers.find({ query: query.text, dim: null, spelling: false, k, ...limits(allow) });
-  const text = async (query: BenchQuery, k: number, allow?: Bitmap) => (await find(query, k, allow).found).labels;
+  const text = async (query: BenchQuery, k: number, allow?: Bitmap) => (await find(query, k, allow)).found.labels;
   const nearest = async ({ vector }: BenchQuery, k: number, allow?: Bitmap) =>
     (await space.search(Float32Array.from(vector), k, limits(allow))).labels;
   const parts = { searchers: index.searchers, vectors: space, log, monotonic: () => performance.now() };

@@ -1,9 +1,10 @@
 /**
- * From a query to candidates, for searches of the service and of `SearchIndex`: both sides are searched at once, and what they found is judged.
+ * From a query to candidates, for searches of the service and of `SearchIndex`: words, then vectors, then what both found is judged. Each is one
+ * trip to a thread, which costs as much as the work there: together the sides would take a trip more, for the cosines of what words found.
  * Which labels may be found is the caller's, and so is what becomes of the candidates.
  *
- *   query ─ searcher: analyse, embed ─┬─ and on: BM25F ────────┐
- *           or outside model: embed ──┴─ shards: cosine, floor ─┴─ shards: cosines of both ─ searcher: rerank, relevance
+ *   query ─ searcher: analyse, embed, BM25F ─┬─ shards: cosine, floor; cosines of what words found ─ searcher: rerank, relevance
+ *           outside model: embed ────────────┘
  */
 import { type FusedHit, fuseRrf } from '../compute/ranking/fuse-rrf.ts';
 import { mergeReranked } from '../compute/ranking/merge-reranked.ts';
@@ -17,7 +18,7 @@ import type { VectorSpace } from './vectors/vector-space.ts';
 export interface RetrievalParts {
   searchers: Searchers;
   /** Those of the model that the query is asked with. */
-  vectors: Pick<VectorSpace, 'search' | 'score'>;
+  vectors: Pick<VectorSpace, 'candidates'>;
   log: IndexLog;
   /** ms. */
   monotonic: () => number;
@@ -78,7 +79,8 @@ export interface Candidates {
  * their processor time from other searches and change nothing at the top (docs/ranking.md, "More candidates").
  */
 const maxReranked = 400;
-const noHits: RankedChunks = { labels: new Uint32Array(0), scores: new Float32Array(0) };
+const noLabels = new Uint32Array(0);
+const noHits: RankedChunks = { labels: noLabels, scores: new Float32Array(0) };
 const unjudged = { reranked: null, relevance: null };
 
 /** Of a query that may find nothing. */
@@ -96,51 +98,70 @@ export const noCandidates: Candidates = {
 
 /** Errors: those of the threads, of `outside`; BadVectorError. That candidates could not be judged is logged: their scores are null. */
 export async function retrieve(parts: RetrievalParts, request: Retrieval): Promise<Candidates> {
-  const { searchers, vectors, monotonic } = parts;
-  const { query, prefix = false, spelling, dim, outside, k, allow, beside, floor, wants } = request;
-  const limits = allow === undefined ? {} : { allow };
+  const { searchers, monotonic } = parts;
+  const { query, prefix = false, spelling, dim, outside, k, allow, beside, wants } = request;
   const began = monotonic();
-  outside?.catch(() => {}); // waited for below, unless the searcher fails first
-  const asking = searchers.find({ query, dim, k, spelling, prefix, ...limits });
-  const analyzed = await asking.analyzed;
+  const asking = searchers.find({
+    ...{ query, dim, k, spelling, prefix },
+    ...(allow !== undefined && { allow }),
+    ...(beside !== undefined && beside.words.length > 0 && { beside: beside.words }),
+  });
+  const embedding = outside?.then((vector) => ({ vector, ms: monotonic() - began }));
+  const [words, embedded] = await Promise.all([asking, embedding]);
   const asked = monotonic();
-  const timing_ms: Record<string, number> = { analyze: asked - began };
-
-  const searchWords = async () => {
-    const terms = analyzed.forms;
-    const [anywhere, ...others] = await Promise.all([
-      asking.found,
-      ...(beside?.words ?? []).map((labels) => searchers.search({ terms, k, allow: labels })),
-    ]);
-    timing_ms.sparse = monotonic() - asked;
-    return { hits: united(anywhere, others), known: anywhere.known };
-  };
-  const searchVectors = async () => {
-    const embedded = outside === undefined ? analyzed : { ...analyzed, ...ofOutside(await outside) };
-    const { vector } = embedded;
-    const from = monotonic();
-    if (outside !== undefined) timing_ms.embed = from - began;
-    const near = (labels: { allow?: Bitmap }) =>
-      vector === null ? noHits : vectors.search(vector, k, { ...labels, ...(floor !== null && { minScore: floor }) });
-    const [anywhere, ...others] = await Promise.all([
-      near(limits),
-      ...(beside?.vectors ?? []).map((labels) => near({ allow: labels })),
-    ]);
-    timing_ms.dense = monotonic() - from;
-    return { hits: united(anywhere, others), embedded };
-  };
-  const [words, near] = await Promise.all([searchWords(), searchVectors()]);
-  const { embedded } = near;
-  const known = words.known > 0 || embedded.knownWords > 0;
-  const sparse = words.hits;
-  const dense = known ? near.hits : noHits;
-
+  const { analyzed, found, searchMs } = words;
+  const of = embedded === undefined ? analyzed : { ...analyzed, ...ofOutside(embedded.vector) };
+  const sparse = united(found, words.beside);
+  const wantsCosines = wants.order || wants.relevance;
+  const near = await nearest(parts, request, of, wantsCosines ? sparse.labels : noLabels);
   const searched = monotonic();
-  const judged = await judge(parts, request, embedded, [sparse.labels, dense.labels]);
-  if (wants.order || wants.relevance) timing_ms[wants.order ? 'rerank' : 'relevance'] = monotonic() - searched;
+  const known = found.known > 0 || of.knownWords > 0;
+  const dense = known ? near.hits : noHits;
+  const judged = await judge(parts, request, of, [sparse.labels, dense.labels], near);
+  const timing_ms: Record<string, number> = {
+    analyze: asked - began - searchMs,
+    sparse: searchMs,
+    dense: searched - asked,
+    ...(embedded !== undefined && { embed: embedded.ms }),
+    ...(wantsCosines && { [wants.order ? 'rerank' : 'relevance']: monotonic() - searched }),
+  };
   const { language, corrected } = analyzed;
   const stems = [...new Set(analyzed.forms.map(({ stem }) => stem))];
-  return { sparse, dense, language, denseWeight: embedded.denseWeight, ...judged, stems, corrected, known, timing_ms };
+  return { sparse, dense, language, denseWeight: of.denseWeight, ...judged, stems, corrected, known, timing_ms };
+}
+
+/** What a vector finds, and the cosines of that and of further labels: with the query, and with its part of the word vectors. */
+interface Near {
+  hits: RankedChunks;
+  /** NaN for a label without a vector; null for a query without one. */
+  cosinesOf: (labels: Uint32Array) => { cosine: Float32Array | null; wordCosine: Float32Array | null };
+}
+
+async function nearest(
+  { vectors }: RetrievalParts,
+  { k, allow, beside, floor, wants }: Retrieval,
+  { vector, wordPart }: Pick<AnalyzedQuery, 'vector' | 'wordPart'>,
+  labels: Uint32Array,
+): Promise<Near> {
+  if (vector === null) return { hits: noHits, cosinesOf: () => ({ cosine: null, wordCosine: null }) };
+  const near = await vectors.candidates({
+    vectors: wordPart === null || !wants.order ? [vector] : [vector, wordPart],
+    k,
+    minScore: floor ?? -1,
+    among: [allow ?? null, ...(beside?.vectors ?? [])],
+    labels,
+  });
+  const rowOf = new Map(Array.from(near.labels, (label, row) => [label, row]));
+  const [anywhere, ...others] = near.found;
+  return {
+    hits: united(anywhere, others),
+    cosinesOf: (of) => {
+      const [cosine, wordCosine = null] = near.cosines.map((cosines) =>
+        Float32Array.from(of, (label) => cosines[rowOf.get(label) ?? -1] ?? Number.NaN),
+      );
+      return { cosine, wordCosine };
+    },
+  };
 }
 
 /**
@@ -162,19 +183,18 @@ function ofOutside(vector: Float32Array | null) {
 
 /** How relevant the candidates are, and the first by the local reranker; null for what it cannot say: a search does not fail of it. */
 async function judge(
-  { searchers, vectors, log }: RetrievalParts,
+  { searchers, log }: RetrievalParts,
   { dim, floor, rrfK, wants }: Retrieval,
-  { forms, vector, wordPart, denseWeight }: AnalyzedQuery,
+  { forms, denseWeight }: AnalyzedQuery,
   hits: readonly Uint32Array[],
+  { cosinesOf }: Near,
 ): Promise<Pick<Candidates, 'reranked' | 'relevance'>> {
   if (!wants.order && !wants.relevance) return unjudged;
   const fused = Uint32Array.from(fuseRrf(hits, rrfK, [1, denseWeight]), ({ label }) => label);
   const labels = wants.relevance ? fused : fused.slice(0, maxReranked);
   if (labels.length === 0) return unjudged;
   try {
-    const asked = vector === null ? [] : wordPart === null || !wants.order ? [vector] : [vector, wordPart];
-    const [cosine = null, wordCosine = null] = asked.length === 0 ? [] : await vectors.score(asked, labels);
-    const of = { labels, cosine, wordCosine, outsideModel: dim === null, isForeign: denseWeight < 1, floor };
+    const of = { labels, ...cosinesOf(labels), outsideModel: dim === null, isForeign: denseWeight < 1, floor };
     const { scores, relevance } = await searchers.judge(forms, of, { ...wants, reranked: maxReranked });
     return {
       reranked: scores === null ? null : { labels: labels.subarray(0, scores.length), scores },

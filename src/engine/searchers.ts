@@ -5,13 +5,12 @@
  */
 
 import type { Held } from '../domain/held.ts';
-import type { Judged, JudgeTask, MarkTask, TextQuery } from '../threads/search-thread.ts';
+import type { Judged, JudgeTask, MarkTask, TextQuery, TextResult } from '../threads/search-thread.ts';
 import type { SharedPool } from '../threads/thread-pool.ts';
 import type { AnalyzedQuery } from './analyze-query.ts';
 import type { Marked } from './highlight.ts';
 import type { IndexLog } from './index-log.ts';
 import type { SegmentMember } from './words/segment-members.ts';
-import type { SparseQuery, SparseResult } from './words/sparse-searcher.ts';
 
 export type SearcherPool = SharedPool<typeof import('../threads/search-thread.ts')>;
 
@@ -59,29 +58,10 @@ export class Searchers {
     await Promise.all(this.#pools.map((pool) => pool.run('releaseMemory', undefined)));
   }
 
-  /**
-   * Analyse a query and search for its terms, in one trip to a searcher: the analysis is there before the chunks are.
-   * Errors: those of the threads; the analysis fails with the search where it was not there before.
-   */
-  find(text: TextQuery): { analyzed: Promise<AnalyzedQuery>; found: Promise<SparseResult> } {
-    const request = { namespace: this.#namespace, ...text };
+  /** Analyse a query and search for its terms, in one trip to a searcher. Errors: those of the threads. */
+  async find(text: TextQuery): Promise<TextResult> {
     const searcher = this.#leastBusy();
-    let told: (analyzed: AnalyzedQuery) => void = () => {};
-    const early = new Promise<AnalyzedQuery>((resolve) => {
-      told = resolve;
-    });
-    const ask = () => searcher.run('find', request, { told: (message) => told(message as AnalyzedQuery) });
-    const result = ask().then((whole) => whole ?? this.#again(ask));
-    const analyzed = Promise.race([early, result.then((whole) => whole.analyzed)]);
-    const found = result.then((whole) => whole.found);
-    found.catch(() => {}); // told by the analysis, too, and who waits for that first hears it there
-    return { analyzed, found };
-  }
-
-  /** The best chunks for the terms of a query that was analysed before. Errors: those of the threads. */
-  async search(query: SparseQuery): Promise<SparseResult> {
-    const searcher = this.#leastBusy();
-    const ask = () => searcher.run('search', { namespace: this.#namespace, ...query });
+    const ask = () => searcher.run('find', { namespace: this.#namespace, ...text });
     return (await ask()) ?? this.#again(ask);
   }
 

@@ -73,15 +73,18 @@ export class UntakenAnswers {
     const patience = new AbortController();
     const answer: OpenAnswer = { raw, beganAt: 0, movedAt: 0, taken: 0 };
     let isOver = false;
+    let isWaiting = false;
     const leave = () => {
       isOver = true;
-      patience.abort(noRoom());
+      if (isWaiting) patience.abort(noRoom());
       this.#open.delete(answer);
       share.leave();
     };
     whenOver(raw, leave);
     const room = share.take(held, patience.signal);
+    isWaiting = room !== null;
     if (room !== null) await this.#wait(room, held, patience);
+    isWaiting = false;
     answer.beganAt = this.#monotonic();
     answer.movedAt = answer.beganAt;
     if (isOver) share.leave();

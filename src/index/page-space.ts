@@ -6,6 +6,7 @@
  */
 import { meanPageVector } from '../compute/embedding/pool-vectors.ts';
 import { addBit, type Bitmap, createBitmap } from '../compute/structures/bitmap.ts';
+import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import type { LabelRange } from '../domain/page.ts';
 import { VectorSpace, type VectorSpaceOptions } from '../engine/vectors/vector-space.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -41,6 +42,16 @@ const sliceNumbers = 1024 * 1024;
 const longPage = 128 * 1024;
 /** So many, the latest used: 1 MB of 1,024 dimensions. */
 const keptVectors = 256;
+/** Pages whose nearest are kept until any page comes or goes: some hundred bytes each. */
+const keptNearest = 4096;
+
+/** What is nearest to pages, as of one state of the space. */
+interface KeptNearest {
+  k: number;
+  minScore: number | undefined;
+  /** By first label. */
+  lists: Map<number, ScoredLabels<Float32Array>>;
+}
 
 export class PageSpace {
   readonly #options: PageSpaceOptions;
@@ -49,6 +60,9 @@ export class PageSpace {
   #closing = false;
   /** Vectors of long pages by their first labels, the latest used last. */
   readonly #kept = new Map<number, Float32Array>();
+  /** Null where pages are coming or going. */
+  #nearest: KeptNearest | null = null;
+  #changing = 0;
   /** Rows of the files that were not live when they were loaded. */
   dropped = 0;
 
@@ -90,13 +104,13 @@ export class PageSpace {
     // A page that has a vector already gets another one: chunks of it have theirs only now.
     const known = labels.filter((label) => this.#space.holds(label));
     if (known.length > 0) await this.remove(known);
-    if (labels.length > 0) await this.#space.add(Uint32Array.from(labels), joined(vectors, dim));
+    if (labels.length > 0) await this.#change(() => this.#space.add(Uint32Array.from(labels), joined(vectors, dim)));
   }
 
   /** Let go of pages, named by the first labels of their chunks. */
   async remove(firstLabels: readonly number[]): Promise<void> {
     for (const label of firstLabels) this.#kept.delete(label);
-    await this.#space.remove(firstLabels);
+    await this.#change(() => this.#space.remove(firstLabels));
   }
 
   /** The nearest pages, best first; none where no page asked about has a vector. */
@@ -122,21 +136,57 @@ export class PageSpace {
   /** For each of the pages most of the `k` nearest to it, best first, for a fraction of the time of as many `near`. */
   async nearEach({ page_nos, k, allow, minScore }: Omit<NearRequest, 'except'>): Promise<NearPage[][]> {
     const { catalog } = this.#options;
-    const vectors: (Float32Array | null)[] = [];
-    for (const no of page_nos) vectors.push(await this.#vectorOf(no));
-    const found = await this.#space.searchEach(
-      vectors.flatMap((vector) => vector ?? []),
-      k + 1, // the page itself
-      { rough: true, ...(allow === undefined ? {} : { allow }), ...(minScore === undefined ? {} : { minScore }) },
-    );
-    const lists = found.values();
-    return page_nos.map((page, at) => {
-      const near = vectors[at] === null ? undefined : lists.next().value;
+    const kept = allow === undefined ? this.#keptNearest(k, minScore) : null;
+    const lists = new Map<number, ScoredLabels<Float32Array>>();
+    const vectors = new Map<number, Float32Array>();
+    for (const no of page_nos) {
+      const label = catalog.labelsOf(no).first;
+      const known = kept?.lists.get(label);
+      if (known !== undefined) {
+        lists.set(label, known);
+        continue;
+      }
+      const vector = await this.#vectorOf(no);
+      if (vector !== null) vectors.set(label, vector);
+    }
+    if (vectors.size > 0) {
+      const found = await this.#space.searchEach(
+        [...vectors.values()],
+        k + 1, // the page itself
+        { rough: true, ...(allow === undefined ? {} : { allow }), ...(minScore === undefined ? {} : { minScore }) },
+      );
+      for (const [at, label] of [...vectors.keys()].entries()) {
+        lists.set(label, found[at]);
+        if (kept !== null && kept === this.#nearest && kept.lists.size < keptNearest) kept.lists.set(label, found[at]);
+      }
+    }
+    return page_nos.map((page) => {
+      const near = lists.get(catalog.labelsOf(page).first);
       if (near === undefined) return [];
       return Array.from(near.labels, (label, i) => ({ page_no: catalog.pageOf(label), score: near.scores[i] }))
         .filter(({ page_no }) => page_no !== 0 && page_no !== page)
         .slice(0, k);
     });
+  }
+
+  /** What is known of the present state; null where it is changing. */
+  #keptNearest(k: number, minScore: number | undefined): KeptNearest | null {
+    if (this.#changing > 0) return null;
+    const kept = this.#nearest;
+    if (kept?.k === k && kept.minScore === minScore && kept.lists.size < keptNearest) return kept;
+    this.#nearest = { k, minScore, lists: new Map() };
+    return this.#nearest;
+  }
+
+  /** Have pages come or go: what is nearest to the others may be different then. */
+  async #change(work: () => Promise<void>): Promise<void> {
+    this.#nearest = null;
+    this.#changing++;
+    try {
+      await work();
+    } finally {
+      this.#changing--;
+    }
   }
 
   /** Resolves when nothing is being brought back. */
@@ -219,7 +269,7 @@ export class PageSpace {
         kept.push(labels[at]);
         rows.push(made.vector);
       }
-      if (kept.length > 0) await this.#space.add(Uint32Array.from(kept), joined(rows, dim));
+      if (kept.length > 0) await this.#change(() => this.#space.add(Uint32Array.from(kept), joined(rows, dim)));
       await new Promise(setImmediate);
     }
   }

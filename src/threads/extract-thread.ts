@@ -7,7 +7,7 @@ import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript, type TranscriptFormat } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { giveBackMemory } from './collect-garbage.ts';
-import { beginTask, type Telling, unreadable } from './thread-pool.ts';
+import { beginTask, type Limited, unreadable } from './thread-pool.ts';
 
 /** UTF-16 units; what is parsed of it takes thirty times as much, and seconds. */
 const largeHtml = 1024 * 1024;
@@ -15,7 +15,7 @@ const largeHtml = 1024 * 1024;
 /** What a text that was fetched is written in. */
 export type TextKind = 'html' | 'xhtml' | 'plain' | 'markdown';
 
-export interface FetchedText extends Telling {
+export interface FetchedText extends Limited {
   kind: TextKind;
   bytes: Uint8Array;
   /** As the header names it. */
@@ -30,7 +30,7 @@ export interface FetchedText extends Telling {
 export type ReadText = { wall: Wall } | { redirect: string } | { page: ExtractedPage };
 
 /** `url`: '' for what was fetched, whose failure names no limit and no address. Errors: those of `unreadable`, for an ExtractionLimitError. */
-export function extract(page: { html: string; url: string } & Telling): ExtractedPage {
+export function extract(page: { html: string; url: string } & Limited): ExtractedPage {
   beginTask(page);
   try {
     return extractHtml(page.html, page.url);
@@ -65,7 +65,7 @@ function redirected({ address, refresh }: FetchedText, html: string, text: strin
   return redirect === null ? null : { redirect };
 }
 
-export interface FetchedTranscript extends Telling {
+export interface FetchedTranscript extends Limited {
   bytes: Uint8Array;
   charset: string | null;
   called: TranscriptFormat | null;

@@ -2,14 +2,14 @@
 import type { Episode } from '../compute/feed/episode.ts';
 import type { FeedReading } from '../compute/feed/feed.ts';
 import { type FeedBytes, readFeed, readPodcast } from '../compute/feed/read-feed.ts';
-import { beginTask, type Telling } from './thread-pool.ts';
+import { beginTask, type Limited } from './thread-pool.ts';
 
-export function read(feed: FeedBytes & Telling): FeedReading {
+export function read(feed: FeedBytes & Limited): FeedReading {
   beginTask(feed);
   return readFeed(feed);
 }
 
-export function readEpisodes(feed: FeedBytes & Telling): FeedReading<Episode> {
+export function readEpisodes(feed: FeedBytes & Limited): FeedReading<Episode> {
   beginTask(feed);
   return readPodcast(feed);
 }

@@ -14,7 +14,7 @@ import { type Line, type PlacedText, pageLines } from '../compute/pdf/page-lines
 import { headingTitle, languageTag, pdfDate, saneAuthor, saneTitle } from '../compute/pdf/pdf-facts.ts';
 import { type RepeatedLineSettings, stripRepeatedLines } from '../compute/pdf/repeated-lines.ts';
 import { normalizeText } from '../domain/normalize-text.ts';
-import { beginTask, type Telling, unreadable } from './thread-pool.ts';
+import { beginTask, type Limited, unreadable } from './thread-pool.ts';
 
 /** Pages, and characters of text, above which a PDF is refused; pieces of text on one page that are read. */
 export const maxPages = 5000;
@@ -27,7 +27,7 @@ const farthestTitle = 300;
 const largestArray = 64 * 1024 * 1024;
 const allArrays = 2 * 1024 * 1024 * 1024;
 
-export interface PdfBytes extends Telling {
+export interface PdfBytes extends Limited {
   bytes: Uint8Array;
   settings: RepeatedLineSettings;
 }

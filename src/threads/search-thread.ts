@@ -4,6 +4,7 @@
  */
 
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
+import type { Bitmap } from '../compute/structures/bitmap.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
 import type { Held as HeldText } from '../domain/held.ts';
@@ -29,7 +30,7 @@ import {
 } from '../engine/words/sparse-searcher.ts';
 import { wordsIn } from '../engine/words/spelling.ts';
 import { collectGarbage, giveBackMemory } from './collect-garbage.ts';
-import { type Telling, tell, threadData } from './thread-pool.ts';
+import { threadData } from './thread-pool.ts';
 
 /** Segments that may be kept in vain: at full speed of indexing they are collected every few seconds. */
 const MAX_DROPPED_BYTES = 48 * 2 ** 20;
@@ -72,24 +73,41 @@ export type TextQuery = {
   spelling: boolean;
   /** Whether the last word may be unfinished. */
   prefix?: boolean;
+  /** Sets of labels that are searched beside. */
+  beside?: readonly Bitmap[];
 } & Omit<SparseQuery, 'terms'>;
 
 export interface TextResult {
   analyzed: AnalyzedQuery;
   /** The best chunks by BM25F. */
   found: SparseResult;
+  /** The best of each further set of labels. */
+  beside: SparseResult[];
+  /** What the search took without the analysis. */
+  searchMs: number;
 }
 
-/** Analyse a query and search for its terms. The analysis is told at once: with it the dense side can be asked. Null as of `search`. */
-export function find(request: TextQuery & InNamespace & Telling): TextResult | null {
+/** Analyse a query and search for its terms. Null as of `search`. */
+export function find({
+  namespace,
+  query,
+  dim,
+  k,
+  spelling,
+  prefix = false,
+  allow,
+  beside = [],
+}: TextQuery & InNamespace): TextResult | null {
   tools ??= openTools();
   const { analyze, vectors } = tools;
-  const { namespace, query, dim, k, spelling, prefix = false, allow } = request;
   return unlessNew(namespace, ({ sparse }) => {
     const known = wordsIn(sparse.snapshot(), vectors);
     const analyzed = analyze({ query, dim, prefix }, spelling ? known : { ...known, nearest: () => [] });
-    tell(request, analyzed);
-    return { analyzed, found: sparse.search({ terms: analyzed.forms, k, ...(allow === undefined ? {} : { allow }) }) };
+    const began = performance.now();
+    const best = (labels: { allow?: Bitmap }) => sparse.search({ terms: analyzed.forms, k, ...labels });
+    const found = best(allow === undefined ? {} : { allow });
+    const others = beside.map((labels) => best({ allow: labels }));
+    return { analyzed, found, beside: others, searchMs: performance.now() - began };
   });
 }
 

@@ -10,7 +10,14 @@ import { type Bitmap, hasBit } from '../compute/structures/bitmap.ts';
 import type { ScoredLabels } from '../compute/structures/top-k.ts';
 import { GraphChain } from '../engine/vectors/graph-chain.ts';
 import { graphPathOf } from '../engine/vectors/hnsw-file.ts';
-import { Shard, type ShardSearch, type ShardStats, type Upkeep } from '../engine/vectors/shard.ts';
+import {
+  type CandidateRows,
+  type CandidateSearch,
+  Shard,
+  type ShardSearch,
+  type ShardStats,
+  type Upkeep,
+} from '../engine/vectors/shard.ts';
 import {
   type FileToLoad,
   type GraphToLoad,
@@ -132,15 +139,11 @@ export function search({
   });
 }
 
-/** Cosines of each vector with given labels; NaN where a label is not here. */
-export function score({
-  space,
-  vectors,
-  labels,
-}: Space & { vectors: readonly Float32Array[]; labels: Uint32Array }): Reply<Float32Array[]> {
+/** As of `Shard.candidates`. */
+export function candidates({ space, ...search }: Space & CandidateSearch): Reply<CandidateRows> {
   return withShard(space, (shard) => {
-    for (const vector of vectors) refuseBadQuery(vector, shard.dim);
-    return vectors.map((vector) => shard.score(vector, labels));
+    for (const vector of search.vectors) refuseBadQuery(vector, shard.dim);
+    return shard.candidates(search);
   });
 }
 

@@ -76,18 +76,19 @@ export interface RunOptions {
   processorMs?: number;
   /** ArrayBuffers moved instead of copied. */
   transfer?: ArrayBuffer[];
-  /** Hears what the task tells before it ends; the argument is an object then, and gets its `call`. */
-  told?: (message: unknown) => void;
 }
 
-/** An argument of a task that can tell something before it ends. */
-export interface Telling {
-  /** Which run it is; set by the pool where somebody listens. */
+/** An argument of a task that may have a limit of processor time. */
+export interface Limited {
+  /** Which run it is; set by the pool where there is one. */
   call?: number;
 }
 
-/** What a thread posts while a task runs. */
-type Told = { call: number; message: unknown } | { call: number; begun: ThreadMark };
+/** What a thread posts when such a task begins. */
+interface Begun {
+  call: number;
+  begun: ThreadMark;
+}
 
 export interface ThreadPool<Tasks> {
   run<Name extends keyof Tasks & string>(
@@ -137,15 +138,10 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   // What follows the colon may be a task's result, that is, page text.
   piscina.on('error', (error: Error) => process.emitWarning(`${options.name}: ${error.message.split(':', 1)[0]}`));
   const fullQueue = `${options.name} has ${options.maxQueue} tasks waiting`;
-  /** By call who listens to it. */
-  const listeners = new Map<number, (message: unknown) => void>();
   let calls = 0;
   /** By call its limit of processor time. */
   const processorLimits = new Map<number, ProcessorLimit>();
-  piscina.on('message', (told: Told) => {
-    if ('begun' in told) processorLimits.get(told.call)?.begin(told.begun);
-    else listeners.get(told.call)?.(told.message);
-  });
+  piscina.on('message', ({ call, begun }: Begun) => processorLimits.get(call)?.begin(begun));
   const loadedThreads = new Set<unknown>();
   let endedThreads = 0;
   /** Aborted, and replaced, when a thread could not load its module and there is no other: nobody takes the tasks that wait for it. */
@@ -162,11 +158,10 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
   const semaphore = new Semaphore(options.threads, options.maxQueue);
   const runOf =
     (owner: string): ThreadPool<Tasks>['run'] =>
-    async (name, given, { signal, timeoutMs, processorMs, transfer, told } = {}) => {
+    async (name, given, { signal, timeoutMs, processorMs, transfer } = {}) => {
       load++;
       const call = ++calls;
-      const argument = told === undefined && processorMs === undefined ? given : { ...(given as object), call };
-      if (told !== undefined) listeners.set(call, told);
+      const argument = processorMs === undefined ? given : { ...(given as object), call };
       const processorLimit = processorMs === undefined ? undefined : new ProcessorLimit(processorMs);
       if (processorLimit !== undefined) processorLimits.set(call, processorLimit);
       const passingLimit = timeoutMs === undefined ? undefined : new PassingLimit(timeoutMs);
@@ -207,7 +202,6 @@ export function openThreadPool<Tasks>(options: ThreadPoolOptions): ThreadPool<Ta
         if (error instanceof SemaphoreFullError) throw new QueueFullError(fullQueue, { cause: error });
         throw error;
       } finally {
-        listeners.delete(call);
         processorLimits.delete(call);
         for (const limit of limits) limit.end();
         load--;
@@ -251,19 +245,11 @@ function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Pr
   });
 }
 
-/**
- * In a task: tell its caller something before it ends. Results go another way, so what is told may come after the result; then
- * nobody hears it.
- */
-export function tell({ call }: Telling, message: unknown): void {
-  if (call !== undefined) parentPort?.postMessage({ call, message } satisfies Told);
-}
-
 /** In a task that may have a limit of processor time: it begins here. */
-export function beginTask({ call }: Telling): void {
+export function beginTask({ call }: Limited): void {
   if (call === undefined) return;
   const begun = markThread();
-  if (begun !== null) parentPort?.postMessage({ call, begun } satisfies Told);
+  if (begun !== null) parentPort?.postMessage({ call, begun } satisfies Begun);
 }
 
 /**

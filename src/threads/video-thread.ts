@@ -3,9 +3,9 @@ import { decodeText } from '../compute/text/decode-text.ts';
 import { readTranscript } from '../compute/transcript/read-transcript.ts';
 import { type Chapter, type TranscriptText, transcriptText } from '../compute/transcript/transcript-text.ts';
 import { readVideoInfo, type VideoInfo, type VideoList } from '../compute/video/video-info.ts';
-import { beginTask, type Telling } from './thread-pool.ts';
+import { beginTask, type Limited } from './thread-pool.ts';
 
-export function readInfo(info: { bytes: Uint8Array } & Telling): VideoInfo | VideoList | null {
+export function readInfo(info: { bytes: Uint8Array } & Limited): VideoInfo | VideoList | null {
   beginTask(info);
   const { bytes } = info;
   return readVideoInfo(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
@@ -19,7 +19,7 @@ export interface CaptionsFile {
 }
 
 /** Errors: none; what is no captions file gives no text. */
-export function readCaptions(file: CaptionsFile & Telling): TranscriptText {
+export function readCaptions(file: CaptionsFile & Limited): TranscriptText {
   beginTask(file);
   const { bytes, charset, chapters } = file;
   // Only captions are read as such: a site that answers with a page in their place has none.

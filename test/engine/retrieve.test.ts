@@ -27,18 +27,18 @@ const labelSet = (label: number) => {
 /** Parts whose threads answer as told; `asked`: with what each was. */
 function partsOf(answers: {
   found?: unknown;
-  search?: unknown;
+  beside?: unknown[];
   judge?: () => unknown;
   near?: ReturnType<typeof hits>;
 }) {
   const asked: [name: string, argument: unknown][] = [];
   const errors: string[] = [];
-  const { found = { ...hits(1, 2), known: 1 }, search = { ...hits(9), known: 1 }, near = hits(2, 3) } = answers;
+  const { found = { ...hits(1, 2), known: 1 }, beside = [], near = hits(2, 3) } = answers;
   const pool: SearcherPool = {
     run: async (name: string, argument: unknown) => {
       asked.push([name, argument]);
       const { judge = () => ({ relevance: null, scores: null }) } = answers;
-      return (name === 'find' ? { analyzed, found } : name === 'search' ? search : judge()) as never;
+      return (name === 'find' ? { analyzed, found, beside, searchMs: 1 } : judge()) as never;
     },
     inTurn: (piece) => piece(),
     queued: 0,
@@ -48,11 +48,13 @@ function partsOf(answers: {
   const parts: RetrievalParts = {
     searchers: new Searchers([pool], 'one', async () => {}, log),
     vectors: {
-      search: async (...given) => {
+      candidates: async (given) => {
         asked.push(['near', given]);
-        return { labels: near.labels, scores: Float32Array.from(near.scores) };
+        const found = { labels: near.labels, scores: Float32Array.from(near.scores) };
+        const none = { labels: new Uint32Array(0), scores: new Float32Array(0) };
+        const cosines = given.vectors.map(() => Float32Array.from(near.labels, (label) => label / 10));
+        return { found: given.among.map((_, at) => (at === 0 ? found : none)), labels: near.labels, cosines };
       },
-      score: async (vectors, labels) => vectors.map(() => new Float32Array(labels.length)),
     },
     log,
     monotonic: () => 0,
@@ -71,7 +73,7 @@ const plain: Retrieval = {
 };
 
 test('the best of further sets of labels are candidates, each label once, on the sides that look into the set', async () => {
-  const { parts, asked } = partsOf({ search: { labels: Uint32Array.of(9, 2), scores: [2, 0.9], known: 1 } });
+  const { parts, asked } = partsOf({ beside: [{ labels: Uint32Array.of(9, 2), scores: [2, 0.9], known: 1 }] });
   const set = labelSet(9);
   const { sparse, dense, stems } = await retrieve(parts, { ...plain, beside: { words: [set], vectors: [] } });
   assert.deepEqual([...sparse.labels], [9, 1, 2]);
@@ -79,7 +81,7 @@ test('the best of further sets of labels are candidates, each label once, on the
   assert.deepEqual([[...dense.labels], stems], [[2, 3], ['ant']]);
   assert.deepEqual(
     asked.map(([name]) => name),
-    ['find', 'search', 'near'],
+    ['find', 'near'],
   );
 });
 
@@ -104,9 +106,23 @@ test('nothing near counts where neither side knows a word of the query, unless a
 test('vectors below the floor are not asked for, and a model that fails fails the search', async () => {
   const { parts, asked } = partsOf({});
   await retrieve(parts, { ...plain, floor: 0.3, allow: labelSet(2) });
-  assert.deepEqual(asked[1], ['near', [analyzed.vector, 5, { allow: labelSet(2), minScore: 0.3 }]]);
+  const labels = new Uint32Array(0);
+  const near = { vectors: [analyzed.vector], k: 5, minScore: 0.3, among: [labelSet(2)], labels };
+  assert.deepEqual(asked[1], ['near', near]);
   const failing = { ...plain, dim: null, outside: Promise.reject(new Error('gone')) };
   await assert.rejects(retrieve(parts, failing), /gone/);
+});
+
+test('candidates are judged with their cosines, which those of the words are asked for, too; what has no vector has none', async () => {
+  const { parts, asked } = partsOf({});
+  await retrieve(parts, { ...plain, wants: { order: false, relevance: true } });
+  assert.deepEqual(
+    asked.flatMap(([name, argument]) => (name === 'near' ? [(argument as { labels: Uint32Array }).labels] : [])),
+    [Uint32Array.of(1, 2)],
+  );
+  const { candidates } = asked[2][1] as { candidates: { labels: Uint32Array; cosine: Float32Array } };
+  assert.deepEqual([...candidates.labels], [2, 1, 3]);
+  assert.deepEqual(candidates.cosine, Float32Array.of(0.2, Number.NaN, 0.3));
 });
 
 test('what was judged is aligned with its labels, and candidates are answered where they could not be judged', async () => {

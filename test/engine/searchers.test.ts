@@ -2,18 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type SearcherPool, Searchers } from '../../src/engine/searchers.ts';
 
-/** A searcher that answers each task as told, with so much to do. `tells`: what a task tells before its answer. */
-function searcher(
-  load: number,
-  answers: Record<string, () => unknown>,
-  tells?: unknown,
-): SearcherPool & { asked: string[] } {
+/** A searcher that answers each task as told, with so much to do. */
+function searcher(load: number, answers: Record<string, () => unknown>): SearcherPool & { asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
-    run: async (name: string, _argument: unknown, options: { told?: (message: unknown) => void } = {}) => {
+    run: async (name: string) => {
       asked.push(name);
-      if (tells !== undefined) options.told?.(tells);
       return (await answers[name]?.()) as never;
     },
     inTurn: (piece) => piece(),
@@ -32,55 +27,31 @@ const analyzed = {
   knownWords: 0,
   denseWeight: 1,
 };
-const found = { labels: Uint32Array.of(1), scores: new Float64Array(1), known: 1 };
+const labels = Uint32Array.of(1);
+const whole = { analyzed, found: { labels, scores: new Float64Array(1), known: 1 }, beside: [], searchMs: 1 };
 
 test('a task goes to the searcher with the least to do, whether its tasks run or wait', async () => {
   const busy = searcher(1, {});
-  const idle = searcher(0, { find: () => ({ analyzed, found }), judge: () => ({ relevance: null, scores: null }) });
+  const idle = searcher(0, { find: () => whole, judge: () => ({ relevance: null, scores: null }) });
   const searchers = new Searchers([busy, idle], 'one', never, log);
-  const asking = searchers.find(query);
-  assert.equal(await asking.analyzed, analyzed);
-  assert.equal(await asking.found, found);
-  const candidates = { labels: found.labels, cosine: null, wordCosine: null, outsideModel: false, floor: null };
+  assert.equal(await searchers.find(query), whole);
+  const candidates = { labels, cosine: null, wordCosine: null, outsideModel: false, floor: null };
   const judged = { relevance: null, scores: null };
   assert.deepEqual(await searchers.judge([], candidates, { order: true, relevance: false, reranked: 1 }), judged);
   assert.deepEqual([busy.asked, idle.asked], [[], ['find', 'judge']]);
 });
 
-test('the analysis is there before the chunks are', async () => {
-  let finish = () => {};
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const slow = searcher(0, { find: () => finished.then(() => ({ analyzed, found })) }, analyzed);
-  const asking = new Searchers([slow], 'one', never, log).find(query);
-  assert.equal(await asking.analyzed, analyzed);
-  finish();
-  assert.equal(await asking.found, found);
-});
-
-test('what fails before the analysis is told fails both, and afterwards the search alone', async () => {
-  const fail = () => Promise.reject(new Error('thread ended'));
-  const early = new Searchers([searcher(0, { find: fail })], 'one', never, log).find(query);
-  await assert.rejects(early.analyzed, /thread ended/);
-  await assert.rejects(early.found, /thread ended/);
-  const late = new Searchers([searcher(0, { find: fail }, analyzed)], 'one', never, log).find(query);
-  assert.equal(await late.analyzed, analyzed);
-  await assert.rejects(late.found, /thread ended/);
-});
-
 test('a searcher without a snapshot is given it, and asked again', async () => {
   let held = false;
-  const renewed = searcher(0, { find: () => (held ? { analyzed, found } : null) });
+  const renewed = searcher(0, { find: () => (held ? whole : null) });
   const republish = async () => {
     held = true;
   };
-  assert.equal(await new Searchers([renewed], 'one', republish, log).find(query).found, found);
+  assert.equal(await new Searchers([renewed], 'one', republish, log).find(query), whole);
   assert.deepEqual(renewed.asked, ['find', 'find']);
   const lost = searcher(0, { find: () => null });
   const asking = new Searchers([lost], 'one', async () => undefined, log).find(query);
-  await assert.rejects(asking.found, /did not take the segments/);
-  await assert.rejects(asking.analyzed, /did not take the segments/);
+  await assert.rejects(asking, /did not take the segments/);
 });
 
 test('a searcher that has lost its segments is given them before it says which passages hold something', async () => {

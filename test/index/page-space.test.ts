@@ -63,3 +63,27 @@ test('the vector of a long page is made once, and is gone with the page', async 
   assert.deepEqual(read, [2, 1, 1, 2]);
   await space.close();
 });
+
+test('what is nearest to a page is looked for once, until a page comes or goes', async () => {
+  await using fixture = await spaceFixture(shards);
+  const { space, ranges, read } = await pageSpace(fixture.options.dir, [1, 2, 3, 1]);
+  const near = async (...page_nos: number[]) =>
+    (await space.nearEach({ page_nos, k: 9 })).map((pages) => pages.map(({ page_no }) => page_no).sort());
+  assert.deepEqual(await near(1, 2), [
+    [2, 3, 4],
+    [1, 3, 4],
+  ]);
+  assert.deepEqual(await near(2, 3), [
+    [1, 3, 4],
+    [1, 2, 4],
+  ]);
+  assert.deepEqual(read, [1, 2, 3]);
+  await space.remove([ranges[3].first]);
+  assert.deepEqual(await near(2), [[1, 3]]);
+  await space.add([ranges[3]], vectorsOf(range(ranges[3].first, ranges[3].first + 1)));
+  assert.deepEqual(await near(2), [[1, 3, 4]]);
+  assert.deepEqual(read, [1, 2, 3, 2, 2]);
+  const [narrow] = await space.nearEach({ page_nos: [2], k: 1 });
+  assert.equal(narrow.length, 1);
+  await space.close();
+});

@@ -8,7 +8,17 @@ import { createBitmap } from '../../src/compute/structures/bitmap.ts';
 import { saveGraph } from '../../src/engine/vectors/shard-files.ts';
 import { ShardGraph } from '../../src/engine/vectors/shard-graph.ts';
 import { NO_LABEL, VectorRows } from '../../src/engine/vectors/vector-rows.ts';
-import { add, maintain, open, release, remove, save, score, search, stats } from '../../src/threads/shard-thread.ts';
+import {
+  add,
+  candidates,
+  maintain,
+  open,
+  release,
+  remove,
+  save,
+  search,
+  stats,
+} from '../../src/threads/shard-thread.ts';
 import { needsGraphs } from '../engine/vectors/needs-graphs.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'readback-shard-'));
@@ -35,7 +45,7 @@ test('a thread says of every task that it does not know the space, until it is o
     add({ space, ...rowsOf(1) }),
     remove({ space, labels: Uint32Array.of(1) }),
     search({ space, vectors: [query], k: 1, minScore: -1 }),
-    score({ space, vectors: [query], labels: Uint32Array.of(1) }),
+    candidates({ space, vectors: [query], k: 1, minScore: -1, among: [null], labels: Uint32Array.of(1) }),
     maintain({ space, budgetMs: 1 }),
     save({ space, rowsPath: join(dir, 'never'), graphPath: join(dir, 'never') }),
     stats({ space }),
@@ -83,10 +93,12 @@ test('very small and very large components keep their direction', () => {
   open({ space, ...empty });
   const vectors = Float32Array.of(1e-45, 0, 0, 0, 0, 3e38, 0, 0);
   add({ space, labels: Uint32Array.of(1, 2), vectors });
-  const reply = score({ space, vectors: [Float32Array.of(1e-40, 3e-40, 0, 0)], labels: Uint32Array.of(1, 2) });
+  const reply = search({ space, vectors: [Float32Array.of(1e-40, 3e-40, 0, 0)], k: 2, minScore: -1 });
   assert.ok(!reply.lost);
-  assert.ok(Math.abs(reply.value[0][0] - Math.sqrt(0.1)) < 0.001);
-  assert.ok(Math.abs(reply.value[0][1] - Math.sqrt(0.9)) < 0.001);
+  const [{ labels, scores }] = reply.value;
+  assert.deepEqual([...labels], [2, 1]);
+  assert.ok(Math.abs(scores[0] - Math.sqrt(0.9)) < 0.001);
+  assert.ok(Math.abs(scores[1] - Math.sqrt(0.1)) < 0.001);
 });
 
 test('a save whose path is taken or missing fails, and the shard goes on', needsGraphs, () => {

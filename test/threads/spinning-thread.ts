@@ -1,5 +1,5 @@
 /** A thread entry for the tests of the pool: a counter that it keeps, and work that takes a given time, or until it is let go on. */
-import { beginTask, moved, type Telling, tell, threadData } from '../../src/threads/thread-pool.ts';
+import { beginTask, type Limited, moved, threadData } from '../../src/threads/thread-pool.ts';
 
 let count = threadData<{ base: number }>().base;
 
@@ -30,15 +30,8 @@ export function hold(gate: Int32Array): void {
   Atomics.wait(gate, 0, 0);
 }
 
-/** Tells the count, and then works. */
-export function tellAndSpin(request: { ms: number } & Telling): string {
-  tell(request, ++count);
-  spin(request.ms);
-  return 'done';
-}
-
 /** Works for so long, says when it begins, and may wait before. */
-export function beginAndSpin(request: { idleMs: number; ms: number } & Telling): string {
+export function beginAndSpin(request: { idleMs: number; ms: number } & Limited): string {
   beginTask(request);
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, request.idleMs);
   spin(request.ms);

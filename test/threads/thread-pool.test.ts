@@ -70,36 +70,6 @@ test('a task whose thread cannot be loaded is refused, and the pool can be close
   await pool.close();
 });
 
-test('a task can tell something before it ends, each to its own caller', async () => {
-  const pool = open();
-  try {
-    const order: [string, unknown][] = [];
-    await Promise.all(
-      ['first', 'second'].map(async (name) => {
-        const told = (message: unknown) => order.push([name, message]);
-        order.push([name, await pool.run('tellAndSpin', { ms: 100 }, { told })]);
-      }),
-    );
-    assert.deepEqual(
-      order.filter(([name]) => name === 'first'),
-      [
-        ['first', 41],
-        ['first', 'done'],
-      ],
-    );
-    assert.deepEqual(
-      order.filter(([name]) => name === 'second'),
-      [
-        ['second', 42],
-        ['second', 'done'],
-      ],
-    );
-    assert.equal(await pool.run('tellAndSpin', { ms: 0 }), 'done');
-  } finally {
-    await pool.close();
-  }
-});
-
 test('of bulk work one piece at a time is in the pool: another task waits for that one only', async () => {
   const pool = open();
   try {
@@ -191,8 +161,8 @@ test('the arguments of a task that is given up while it waits are not kept', asy
     const held = pool.run('hold', closed);
     const abort = new AbortController();
     const waitFor = async () => {
-      const argument = { ms: 0 };
-      await assert.rejects(pool.run('tellAndSpin', argument, { signal: abort.signal }), { name: 'AbortError' });
+      const argument = { idleMs: 0, ms: 0 };
+      await assert.rejects(pool.run('beginAndSpin', argument, { signal: abort.signal }), { name: 'AbortError' });
       return new WeakRef(argument);
     };
     const given = waitFor();

@@ -83,9 +83,8 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const query = host?.words ?? asGiven;
     const timing_ms: Record<string, number> = { filter: monotonic() - began };
     if (allowed?.count === 0) return { ...noCandidates, ...pagesOf([], null, []) };
-    const vectors: Pick<VectorSpace, 'search' | 'score'> = {
-      search: (...asked) => spaces.use(model, ({ chunks }) => chunks.search(...asked)),
-      score: (...asked) => spaces.use(model, ({ chunks }) => chunks.score(...asked)),
+    const vectors: Pick<VectorSpace, 'candidates'> = {
+      candidates: (asked) => spaces.use(model, ({ chunks }) => chunks.candidates(asked)),
     };
     const dim = localDim(model);
     /** The query's vector by an outside model. */

@@ -42,6 +42,25 @@ export interface ShardSearch {
   allow?: Bitmap;
 }
 
+/** What is searched for, and what else is to be known of it. */
+export interface CandidateSearch {
+  /** The one that is searched for, and others that are compared only. */
+  vectors: readonly Float32Array[];
+  k: number;
+  minScore: number;
+  /** The nearest of each of these; null: of all. */
+  among: readonly (Bitmap | null)[];
+  /** Labels that are compared beside what is found. */
+  labels: Uint32Array;
+}
+
+/** `labels`: what was found and those that were asked about, of several shards all that each found; each once, unknown ones left out. `cosines`: of each vector with them. */
+export interface CandidateRows {
+  found: ScoredLabels<Float32Array>[];
+  labels: Uint32Array;
+  cosines: Float32Array[];
+}
+
 export interface ShardStats {
   /** Live rows, and deleted ones that still take their place. */
   live: number;
@@ -114,10 +133,30 @@ export class Shard {
   }
 
   /** The k nearest by cosine, best first, equal ones by label. */
-  search({ vector, k, minScore, rough = false, allow }: ShardSearch): ScoredLabels<Float32Array> {
+  search({ vector, ...search }: ShardSearch): ScoredLabels<Float32Array> {
+    this.rows.setQuery(vector);
+    return this.#nearest(search);
+  }
+
+  /** The nearest to the first vector, and the cosines of each with them and with further labels. */
+  candidates({ vectors, k, minScore, among, labels }: CandidateSearch): CandidateRows {
+    const [vector] = vectors;
+    this.rows.setQuery(vector);
+    const found = among.map((allow) => this.#nearest({ k, minScore, ...(allow !== null && { allow }) }));
+    const all = new Set(labels);
+    for (const each of found) for (const label of each.labels) all.add(label);
+    const known = [...all].filter((label) => this.rows.has(label));
+    const rows = Uint32Array.from(known, (label) => this.rows.rowOf(label) ?? 0);
+    const cosines = vectors.map((each) => {
+      if (each !== vector) this.rows.setQuery(each);
+      return this.#cosines(rows);
+    });
+    return { found, labels: Uint32Array.from(known), cosines };
+  }
+
+  #nearest({ k, minScore, rough = false, allow }: Omit<ShardSearch, 'vector'>): ScoredLabels<Float32Array> {
     const top = new TopK(new Float32Array(Math.min(k, this.rows.live)));
     if (top.capacity === 0) return top.take();
-    this.rows.setQuery(vector);
     const look = { minScore, rough };
     const near = this.#nearByGraph(k, allow);
     const from = near === undefined || this.graph === undefined ? 0 : this.graph.covered;
@@ -127,25 +166,13 @@ export class Shard {
     return top.take();
   }
 
-  /** Cosines with the given labels, in their order; NaN for one that is not here. */
-  score(vector: Float32Array, labels: Uint32Array): Float32Array {
-    this.rows.setQuery(vector);
-    const scores = new Float32Array(labels.length).fill(Number.NaN);
-    const places: number[] = [];
-    const rows: number[] = [];
-    labels.forEach((label, place) => {
-      const row = this.rows.rowOf(label);
-      if (row === undefined) return;
-      places.push(place);
-      rows.push(row);
-    });
-    const block = new Float32Array(Math.min(rows.length, BLOCK_ROWS));
+  /** Of the query that the rows have. */
+  #cosines(rows: Uint32Array): Float32Array {
+    const cosines = new Float32Array(rows.length);
     for (let from = 0; from < rows.length; from += BLOCK_ROWS) {
-      const some = Uint32Array.from(rows.slice(from, from + BLOCK_ROWS));
-      this.rows.score(some, block);
-      for (let i = 0; i < some.length; i++) scores[places[from + i]] = block[i];
+      this.rows.score(rows.subarray(from, from + BLOCK_ROWS), cosines.subarray(from, from + BLOCK_ROWS));
     }
-    return scores;
+    return cosines;
   }
 
   /** Work for about `budgetMs` (a compaction takes the time it takes: 20 ms per 50 MB); says what it did. */

@@ -32,7 +32,7 @@ export interface SpaceShardsOptions {
 }
 
 /** One task on one shard. */
-export type ShardTask<Value> = (pool: ShardPool, space: string) => Promise<Reply<Value>>;
+export type ShardTask<Value> = (pool: ShardPool, space: string, shard: number) => Promise<Reply<Value>>;
 
 /** A shard's thread was replaced again while its shard was loaded again. The task may be tried later. */
 class ShardLostError extends Error {
@@ -75,10 +75,10 @@ export class SpaceShards {
   /** A task on one shard. Errors: those of the task and its thread; ShardLostError if the shard is lost again meanwhile. */
   async ask<Value>(shard: number, task: ShardTask<Value>): Promise<Value> {
     const { pools, modelId } = this.#options;
-    const reply = await task(pools[shard], this.#space);
+    const reply = await task(pools[shard], this.#space, shard);
     if (!reply.lost) return reply.value;
     await this.#reloadOnce(shard);
-    const again = await task(pools[shard], this.#space);
+    const again = await task(pools[shard], this.#space, shard);
     if (again.lost) throw new ShardLostError(modelId, shard);
     return again.value;
   }

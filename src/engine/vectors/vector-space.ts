@@ -16,7 +16,7 @@ import { type Bitmap, bitsNotIn, GrowingBitmap } from '../../compute/structures/
 import { mergeTop, type ScoredLabels } from '../../compute/structures/top-k.ts';
 import type { IndexLog } from '../index-log.ts';
 import { BadVectorError, refuseBadVectors } from './check-vectors.ts';
-import type { ShardStats } from './shard.ts';
+import type { CandidateRows, CandidateSearch, ShardStats } from './shard.ts';
 import { SpaceFiles, type WriteShard } from './space-files.ts';
 import { SLICE_MS, SpaceUpkeep } from './space-maintenance.ts';
 import {
@@ -241,11 +241,28 @@ export class VectorSpace {
     );
   }
 
-  /** Cosines of each vector with given labels, in their order; NaN for a label that is not there. Errors: as of `search`. */
-  async score(vectors: readonly Float32Array[], labels: Uint32Array): Promise<Float32Array[]> {
-    for (const vector of vectors) await this.#check(vector, 1);
-    const found = await this.#shards.askAll((pool, space) => pool.run('score', { space, vectors, labels }));
-    return vectors.map((_, which) => Float32Array.from(labels, (label, i) => found[label % found.length][which][i]));
+  /**
+   * The k nearest to the first vector among each of several sets of labels (null: among all), and the cosines of every vector with these and
+   * with further labels, in one trip to the threads. Errors: as of `search`.
+   */
+  async candidates({ labels, ...search }: CandidateSearch): Promise<CandidateRows> {
+    for (const vector of search.vectors) await this.#check(vector, 1);
+    const split = this.#shards.split(labels);
+    const ask = () =>
+      this.#shards.askAll((pool, space, shard) => pool.run('candidates', { space, ...search, labels: split[shard] }));
+    const each = await this.#upkeep.besides(ask);
+    return {
+      found: search.among.map((_, which) =>
+        mergeTop(
+          each.map(({ found }) => found[which]),
+          search.k,
+        ),
+      ),
+      labels: Uint32Array.from(each.flatMap((shard) => Array.from(shard.labels))),
+      cosines: search.vectors.map((_, which) =>
+        Float32Array.from(each.flatMap(({ cosines }) => Array.from(cosines[which]))),
+      ),
+    };
   }
 
   /**

@@ -65,6 +65,8 @@ interface WordShapes {
   lengths: Uint8Array;
   /** A bit for each byte value there is, by its last five bits: that of a letter. */
   sets: Uint32Array;
+  /** Words of two bytes and more, by these and then in their order. */
+  byBeginning: Uint32Array;
 }
 
 const shapes = new WeakMap<Segment, WordShapes>();
@@ -114,7 +116,7 @@ function completedWords(corpus: readonly CorpusSegment[], vectors: WordVectors |
   const found = new Map<string, NearWord & { passages: number }>();
   for (const { segment } of corpus) {
     const { lengths, sets } = shapesOf(segment, vectors);
-    for (let id = 0; id < lengths.length; id++) {
+    for (const id of wordsBeginning(segment, vectors, bytes)) {
       if (lengths[id] <= bytes.length || (set & ~sets[id]) !== 0 || !beginsWith(placeOf(segment, vectors, id), bytes))
         continue;
       const near = wordOf(segment, vectors, id);
@@ -131,6 +133,28 @@ function completedWords(corpus: readonly CorpusSegment[], vectors: WordVectors |
   }
   return [...byStem.values()];
 }
+
+/** The words of a segment whose first two bytes are these. */
+function wordsBeginning(segment: Segment, vectors: WordVectors | null, bytes: Uint8Array): Uint32Array {
+  const { byBeginning } = shapesOf(segment, vectors);
+  const beginningOf = (id: number) => {
+    const { table, at } = placeOf(segment, vectors, id);
+    return firstTwo(table.bytes, table.offsets[at]);
+  };
+  const firstNotBelow = (beginning: number) => {
+    let [low, high] = [0, byBeginning.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (beginningOf(byBeginning[middle]) < beginning) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const beginning = firstTwo(bytes, 0);
+  return byBeginning.subarray(firstNotBelow(beginning), firstNotBelow(beginning + 1));
+}
+
+const firstTwo = (bytes: Uint8Array, from: number) => 256 * bytes[from] + bytes[from + 1];
 
 function beginsWith(
   { table: { bytes, offsets }, at }: { table: TermTable; at: number },
@@ -180,14 +204,24 @@ function shapesOf(segment: Segment, vectors: WordVectors | null): WordShapes {
 
 function makeShapes(segment: Segment, vectors: WordVectors | null): WordShapes {
   const count = segment.forward === null ? segment.starts.length - 1 : segment.forward.wordStems.length;
-  const made = { lengths: new Uint8Array(count), sets: new Uint32Array(count) };
+  const lengths = new Uint8Array(count);
+  const sets = new Uint32Array(count);
+  const beginnings = new Uint16Array(count);
+  /** By beginning, the place of its next word: sorted by counting. */
+  const places = new Uint32Array(0x1_0001);
   for (let id = 0; id < count; id++) {
     const { table, at } = placeOf(segment, vectors, id);
     const [from, to] = [table.offsets[at], table.offsets[at + 1]];
-    made.lengths[id] = Math.min(255, to - from);
-    made.sets[id] = setOf(table.bytes, from, to);
+    lengths[id] = Math.min(255, to - from);
+    sets[id] = setOf(table.bytes, from, to);
+    if (to - from < 2) continue;
+    beginnings[id] = firstTwo(table.bytes, from);
+    places[beginnings[id] + 1]++;
   }
-  return made;
+  for (let beginning = 1; beginning < places.length; beginning++) places[beginning] += places[beginning - 1];
+  const byBeginning = new Uint32Array(places[places.length - 1]);
+  for (let id = 0; id < count; id++) if (lengths[id] >= 2) byBeginning[places[beginnings[id]]++] = id;
+  return { lengths, sets, byBeginning };
 }
 
 /** Where the letters of a word are. */

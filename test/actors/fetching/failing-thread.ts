@@ -1,7 +1,7 @@
 /** A thread entry for the test of the parser pool: each of the ways in which reading ends. */
-import { beginTask, type Telling, unreadable } from '../../../src/threads/thread-pool.ts';
+import { beginTask, type Limited, unreadable } from '../../../src/threads/thread-pool.ts';
 
-type Document = Record<never, unknown> & Telling;
+type Document = Record<never, unknown> & Limited;
 
 export function read(_: Document): string {
   return 'read';

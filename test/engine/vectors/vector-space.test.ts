@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { createBitmap } from '../../../src/compute/structures/bitmap.ts';
+import { addBit, createBitmap } from '../../../src/compute/structures/bitmap.ts';
 import { BadVectorError } from '../../../src/engine/vectors/check-vectors.ts';
 import { SpaceClosedError, VectorSpace, type VectorSpaceOptions } from '../../../src/engine/vectors/vector-space.ts';
 import { needsGraphs } from './needs-graphs.ts';
@@ -156,25 +156,37 @@ test('nothing below the floor comes back', async () => {
   await space.close();
 });
 
-test('score gives the cosines of the labels asked for, and NaN for those that are not there', async () => {
+test('candidates are the nearest of each set, with the cosines of all vectors with these and with labels asked for', async () => {
   await using made = await spaceFixture(pools);
   const space = await open(made.options);
   await addAll(space, range(0, 100));
   const query = vectorOf(300);
   const part = query.slice().fill(0, DIM / 2);
-  const asked = Uint32Array.of(7, 4000, 2, 99, 7);
-  const scores = await space.score([query, part], asked);
-  assert.equal(scores.length, 2);
+  const few = createBitmap(128);
+  for (const label of [5, 6, 7]) addBit(few, label);
+  const asked = {
+    vectors: [query, part],
+    k: 4,
+    minScore: -1,
+    among: [null, few],
+    labels: Uint32Array.of(7, 4000, 2, 99),
+  };
+  const { found, labels, cosines } = await space.candidates(asked);
+  assert.deepEqual(found[0], await space.search(query, 4));
+  assert.deepEqual(found[1], await space.search(query, 4, { allow: few }));
+  assert.equal(new Set(labels).size, labels.length);
+  for (const label of [7, 2, 99, ...found[0].labels, ...found[1].labels]) assert.ok(labels.includes(label));
+  assert.ok(!labels.includes(4000));
   for (const [which, vector] of [query, part].entries()) {
     const truth = new Map(nearest(vector, range(0, 100), 100).map(({ label, score }) => [label, score]));
-    assert.equal(scores[which].length, asked.length);
-    asked.forEach((label, i) => {
-      const expected = truth.get(label);
-      if (expected === undefined) assert.ok(Number.isNaN(scores[which][i]));
-      else assert.ok(Math.abs(scores[which][i] - expected) < 0.02);
+    assert.equal(cosines[which].length, labels.length);
+    labels.forEach((label, i) => {
+      assert.ok(Math.abs(cosines[which][i] - (truth.get(label) ?? Number.NaN)) < 0.02);
     });
   }
-  assert.deepEqual(await space.score([], asked), []);
+  found[0].labels.forEach((label, at) => {
+    assert.equal(cosines[0][labels.indexOf(label)], found[0].scores[at]);
+  });
   await space.close();
 });
 
@@ -215,7 +227,8 @@ test('a query that is no vector of the space is refused', async () => {
     new Float32Array(DIM).fill(Number.NaN),
   ]) {
     await assert.rejects(space.search(query, 5), BadVectorError);
-    await assert.rejects(space.score([query], range(0, 3)), BadVectorError);
+    const search = { vectors: [query], k: 5, minScore: -1, among: [null], labels: range(0, 3) };
+    await assert.rejects(space.candidates(search), BadVectorError);
   }
   await space.close();
 });

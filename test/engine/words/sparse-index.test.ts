@@ -166,8 +166,10 @@ test('a searcher that lost its segments gets them with the next publication, or 
   await harness.add(2, [documentOf('ant')]);
   await harness.assertExact(WORDS);
   for (const searcher of threads.searchers) await searcher.run('release', { namespace });
-  const { labels } = await harness.index.searchers.search({ terms: eachAWord(['ant']), k: 5 });
-  assert.deepEqual([...labels], [1, 2]);
+  const both = { labels: Uint32Array.of(1, 2), cosine: null, wordCosine: null, outsideModel: false, floor: null };
+  const wants = { order: false, relevance: true, reranked: 0 };
+  const { relevance } = await harness.index.searchers.judge([{ stem: 'ant', of: 0, row: -1 }], both, wants);
+  assert.ok(relevance !== null && relevance.length === 2 && relevance.every((each) => each > 0.5));
   await harness.assertExact(WORDS);
   await harness.index.close();
 });
