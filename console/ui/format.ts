@@ -17,6 +17,7 @@ export const dateOf = (at: When): string => {
   const date = new Date(at);
   return (date.getFullYear() === new Date().getFullYear() ? dayOfThisYear : day).format(date);
 };
+export const dayAndMonthOf = (at: When): string => dayOfThisYear.format(new Date(at));
 export const fullDateOf = (at: When): string => day.format(new Date(at));
 export const timeOf = (at: When): string => minute.format(new Date(at));
 export const clockOf = (at: When): string => clock.format(new Date(at));

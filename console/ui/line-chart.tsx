@@ -1,17 +1,30 @@
-/** A line over time. The chart library is loaded with the first one. */
+/** Lines over time. The chart library is loaded with the first chart. */
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../app/notices.tsx';
 import { colorOf, theme } from '../app/theme.ts';
-import { clockOf } from './format.ts';
+import { clockOf, dayAndMonthOf } from './format.ts';
 
 export interface Line {
   label: string;
+  /** The oldest first. */
   points: readonly { ts: string; value: number }[];
 }
 
 const height = 150;
+/** One line has the accent; of several each has a hue (as `.hue-…`) far from the one before, and dashes of its own. */
+const hues = [8, 1, 5, 11, 3, 9];
+const dashes = [[], [6, 4], [2, 3], [10, 4, 2, 4]];
+const dayMs = 86_400_000;
 
-export function LineChart({ line, format }: { line: Line; format: (value: number) => string }) {
+export function LineChart({
+  label,
+  lines,
+  format,
+}: {
+  label: string;
+  lines: readonly Line[];
+  format: (value: number) => string;
+}) {
   const host = useRef<HTMLDivElement>(null);
   const formatted = useRef(format);
   formatted.current = format;
@@ -28,7 +41,12 @@ export function LineChart({ line, format }: { line: Line; format: (value: number
         stroke: colorOf('--ink-3'),
         grid: { stroke: colorOf('--line'), width: 1 },
         ticks: { show: false },
+        font: '11px "Inter Variable"',
       };
+      const data = alignedOf(lines);
+      const [times] = data;
+      const isDays = (times[times.length - 1] - times[0]) * 1000 > 2 * dayMs;
+      const few = lines.every(({ points }) => points.length < 30);
       chart = new UPlot(
         {
           width: element.clientWidth,
@@ -37,28 +55,28 @@ export function LineChart({ line, format }: { line: Line; format: (value: number
           cursor: { y: false, drag: { x: false, y: false } },
           series: [
             {},
-            {
-              label: line.label,
-              stroke: colorOf('--accent'),
-              width: 1.5,
-              points: { show: line.points.length < 30, fill: colorOf('--surface') },
-            },
+            ...lines.map((line, at) => {
+              const stroke = colorOf(lines.length === 1 ? '--accent' : `--map-${hues[at % hues.length]}`);
+              return {
+                label: line.label,
+                stroke,
+                width: 1.5,
+                dash: dashes[at % dashes.length],
+                spanGaps: true,
+                points: { show: few, size: 6, stroke, fill: colorOf('--surface') },
+              };
+            }),
           ],
           axes: [
             {
               ...axis,
-              font: '11px "Inter Variable"',
-              values: (_chart, ticks) => ticks.map((tick) => clockOf(tick * 1000)),
+              size: 28,
+              values: (_chart, ticks) => ticks.map((tick) => (isDays ? dayAndMonthOf : clockOf)(tick * 1000)),
             },
-            {
-              ...axis,
-              font: '11px "Inter Variable"',
-              size: 64,
-              values: (_chart, ticks) => ticks.map((tick) => formatted.current(tick)),
-            },
+            { ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => formatted.current(tick)) },
           ],
         },
-        [line.points.map(({ ts }) => Date.parse(ts) / 1000), line.points.map(({ value }) => value)],
+        data,
         element,
       );
       observer.observe(element);
@@ -69,15 +87,40 @@ export function LineChart({ line, format }: { line: Line; format: (value: number
       observer.disconnect();
       chart?.destroy();
     };
-  }, [line, theme.value]);
-  const last = line.points.at(-1);
+  }, [lines, theme.value]);
+  const last = lines.length === 1 ? lines[0].points.at(-1) : undefined;
   return (
     <figure class="chart">
       <figcaption>
-        {line.label}
+        {label}
         {last !== undefined && <strong>{format(last.value)}</strong>}
       </figcaption>
       <div ref={host} class="chart-area" aria-hidden="true" />
+      {lines.length > 1 && (
+        <ul class="chart-legend">
+          {lines.map((line, at) => (
+            <li key={line.label}>
+              <svg viewBox="0 0 24 4" class={`chart-key hue-${hues[at % hues.length]}`} aria-hidden="true">
+                <line x1="0" y1="2" x2="24" y2="2" stroke-dasharray={dashes[at % dashes.length].join(' ')} />
+              </svg>
+              <bdi>{line.label}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
     </figure>
   );
+}
+
+/** Times of all lines, seconds, and for each line its value at each of them, null where it has none. */
+function alignedOf(lines: readonly Line[]): [number[], ...(number | null)[][]] {
+  const times = [...new Set(lines.flatMap(({ points }) => points.map(({ ts }) => Date.parse(ts) / 1000)))];
+  times.sort((a, b) => a - b);
+  return [
+    times,
+    ...lines.map(({ points }) => {
+      const values = new Map(points.map(({ ts, value }) => [Date.parse(ts) / 1000, value]));
+      return times.map((time) => values.get(time) ?? null);
+    }),
+  ];
 }

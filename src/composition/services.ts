@@ -25,6 +25,7 @@ import { type CommitCommand, commitThrough, type SystemAsk } from '../actors/sys
 import { writerService } from '../actors/system/writer.ts';
 import { watchesService } from '../actors/watches/watches.ts';
 import { isKnownProvider } from '../providers/provider-settings.ts';
+import { diskUsage } from '../store/disk-usage.ts';
 import { jobHandlersOf } from './job-handlers.ts';
 import { capacityOf, heldByNetwork, limitsOf } from './job-limits.ts';
 import { temporaryFolder } from './open-outside.ts';
@@ -257,7 +258,19 @@ function searching(parts: ServiceParts) {
 }
 
 /** What tells of all that: the stream of job changes, and the metrics. */
-function telling({ settings, log, metrics, store, feed, outside, commit, isShared, now, monotonic }: ServiceParts) {
+function telling({
+  settings,
+  log,
+  metrics,
+  path,
+  store,
+  feed,
+  outside,
+  commit,
+  isShared,
+  now,
+  monotonic,
+}: ServiceParts) {
   const { reader } = store;
   return {
     events: eventsService({
@@ -279,6 +292,12 @@ function telling({ settings, log, metrics, store, feed, outside, commit, isShare
       metrics,
       ownOnly: isShared,
       breakerStates: outside.breakers.states,
+      disk: async () => ({
+        dir: path,
+        ...(await diskUsage(path)),
+        store_used_bytes: store.usedBytes(),
+        store_max_bytes: settings.storage.max_bytes,
+      }),
       snapshotEveryMs: settings.observability.metrics_snapshot_interval_s * 1000,
       keepDays: settings.metrics.keep_days,
       log,

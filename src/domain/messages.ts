@@ -13,6 +13,7 @@ import type {
   RecomputeResponse,
 } from './cluster.ts';
 import type { CompareRequest, CompareResponse } from './compare.ts';
+import type { DiskResponse } from './disk.ts';
 import type {
   EntityDetailResponse,
   EntityListQuery,
@@ -144,6 +145,7 @@ export interface Messages {
   'events.subscribe': { request: Record<string, never>; reply: EventSubscription };
   'metrics.timeseries': { request: TimeseriesQuery; reply: MetricsTimeseriesResponse };
   'metrics.summary': { request: SummaryQuery; reply: MetricsSummaryResponse };
+  'disk.usage': { request: Record<string, never>; reply: DiskResponse };
   'search.query': { request: SearchRequest; reply: SearchResponse };
   'search.batch': { request: SearchBatchRequest; reply: SearchBatchResponse };
   'search.similar': { request: SimilarQuery & { page_id: string }; reply: SimilarResponse };

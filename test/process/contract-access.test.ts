@@ -56,6 +56,7 @@ const endpoints: readonly [method: string, path: string, scope: 'read' | 'write'
   ['GET', '/v1/events', 'read'],
   ['GET', '/v1/admin/metrics/timeseries', 'read'],
   ['GET', '/v1/admin/metrics/summary', 'read'],
+  ['GET', '/v1/admin/disk', 'read'],
   ['GET', '/v1/admin/query-log', 'read'],
   ['GET', '/v1/admin/query-log/{query_id}', 'read'],
   ['POST', '/v1/admin/eval/score', 'read'],

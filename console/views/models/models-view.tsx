@@ -1,23 +1,21 @@
-/** Models: embedding models, their vectors, which one answers; two beside each other on a query; how well searches did. */
+/** Models: embedding models, their vectors, and which one answers; below them two beside each other, and how well searches did. */
 import { useState } from 'preact/hooks';
-import type { CompareResponse } from '../../../src/domain/compare.ts';
-import type { ScoreReport } from '../../../src/domain/evaluation.ts';
-import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-models.ts';
 import type {
   BackfillEstimateResponse,
   ModelBackfillResponse,
   ModelInfo,
   ModelListResponse,
 } from '../../../src/domain/model.ts';
-import { call, get, wordsFor } from '../../api/client.ts';
+import { call, get } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
-import { linkTo } from '../../app/router.ts';
 import { mayWrite } from '../../app/session.tsx';
-import { count, decimal, duration, many, percent } from '../../ui/format.ts';
+import { count, decimal, duration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Badge, Dialog, Fault, Progress, ViewHead } from '../../ui/parts.tsx';
-import { nameOf } from '../../ui/text.tsx';
+import { Compare } from './compare.tsx';
+import { Evaluation } from './evaluation.tsx';
+import { RegisterDialog } from './register-dialog.tsx';
 
 const lookAgainMs = 2000;
 const pathOf = (id: string) => `/v1/models/${encodeURIComponent(id)}`;
@@ -26,6 +24,7 @@ export function ModelsView() {
   const models = useLoad((signal) => get<ModelListResponse>('/v1/models', {}, signal), []);
   const [isNew, setNew] = useState(false);
   const list = models.data?.models ?? [];
+  const ready = list.filter(({ status }) => status === 'ready');
   useRepeat(
     models.reload,
     lookAgainMs,
@@ -47,8 +46,8 @@ export function ModelsView() {
           <ModelRow key={model.id} model={model} changed={models.reload} />
         ))}
       </ul>
-      <Compare models={list.filter(({ status }) => status === 'ready')} />
-      <Evaluation />
+      <Compare models={ready} />
+      <Evaluation models={ready} />
       {isNew && (
         <RegisterDialog
           onClose={() => {
@@ -168,239 +167,5 @@ function ModelRow({ model, changed }: { model: ModelInfo; changed: () => void })
         </Dialog>
       )}
     </li>
-  );
-}
-
-/** An embedding model once for each provider that has it. */
-function choicesOf(model: KnownModel) {
-  if (model.does !== 'embedding') return [];
-  return Object.entries(model.names).map(([provider, called]) => ({ model, provider, called }));
-}
-
-const factsOf = ({ languages, parameters_millions, memory_mb, license, score }: KnownModel): string[] => [
-  `Languages: ${languages}`,
-  ...(parameters_millions === null ? [] : [`${count(parameters_millions)} million parameters`]),
-  ...(memory_mb === null ? [] : [`${count(memory_mb)} MB for 100,000 passages`]),
-  `Licence: ${license}`,
-  ...(score === null ? [] : [`nDCG@10 ${score.value} (${score.benchmark})`]),
-];
-
-function RegisterDialog({ onClose }: { onClose: () => void }) {
-  const [provider, setProvider] = useState('');
-  const [name, setName] = useState('');
-  const [dim, setDim] = useState('');
-  const [tokens, setTokens] = useState('8192');
-  const [fault, setFault] = useState<string | null>(null);
-  const known = useLoad((signal) => get<KnownModelsResponse>('/v1/models/known', {}, signal), []);
-  const choices = known.data?.models.flatMap(choicesOf) ?? [];
-  const [chosen, setChosen] = useState<KnownModel | null>(null);
-  const choose = (at: number) => {
-    const choice = choices[at];
-    setChosen(choice?.model ?? null);
-    if (choice === undefined) return;
-    setProvider(choice.provider);
-    setName(choice.called);
-    setDim(String(choice.model.dim));
-    setTokens(String(choice.model.max_input_tokens));
-  };
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    try {
-      const body = { provider, model_name: name, dim: Number(dim), max_input_tokens: Number(tokens) };
-      await call('POST', '/v1/models', { body });
-      onClose();
-    } catch (error) {
-      setFault(wordsFor(error));
-    }
-  };
-  return (
-    <Dialog title="Register a model" onClose={onClose}>
-      <form class="stack" onSubmit={submit}>
-        <label class="field">
-          <span>One that is known</span>
-          <select class="input" onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
-            <option value={-1}>Another</option>
-            {choices.map(({ model, provider }, at) => (
-              <option key={model.name + provider} value={at}>
-                {`${model.name} by ${provider}`}
-              </option>
-            ))}
-          </select>
-        </label>
-        {chosen !== null && <p class="quiet">{factsOf(chosen).join(' · ')}</p>}
-        <label class="field">
-          <span>Provider, as it is set</span>
-          <input
-            class="input"
-            required
-            maxLength={200}
-            value={provider}
-            onInput={({ currentTarget }) => setProvider(currentTarget.value)}
-          />
-        </label>
-        <label class="field">
-          <span>Model</span>
-          <input
-            class="input"
-            required
-            maxLength={200}
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        </label>
-        <div class="field-pair">
-          <label class="field">
-            <span>Dimensions</span>
-            <input
-              class="input"
-              type="number"
-              required
-              min={1}
-              max={8192}
-              value={dim}
-              onInput={({ currentTarget }) => setDim(currentTarget.value)}
-            />
-          </label>
-          <label class="field">
-            <span>Tokens at most</span>
-            <input
-              class="input"
-              type="number"
-              required
-              min={1}
-              value={tokens}
-              onInput={({ currentTarget }) => setTokens(currentTarget.value)}
-            />
-          </label>
-        </div>
-        {fault !== null && (
-          <p class="fault" role="alert">
-            {fault}
-          </p>
-        )}
-        <div class="dialog-actions">
-          <button type="submit" class="button button-primary">
-            Register
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
-function Compare({ models }: { models: readonly ModelInfo[] }) {
-  const [query, setQuery] = useState('');
-  const [answer, setAnswer] = useState<CompareResponse | null>(null);
-  if (models.length < 2) return null;
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void attempt(async () => {
-      const body = { query: query.trim(), models: models.slice(0, 5).map(({ id }) => id), k: 10 };
-      setAnswer(await call<CompareResponse>('POST', '/v1/compare', { body }));
-    });
-  };
-  return (
-    <section class="block" aria-labelledby="compare">
-      <h2 id="compare">Side by side</h2>
-      <form class="field-row compare-form" onSubmit={submit}>
-        <input
-          class="input"
-          required
-          aria-label="A query of yours"
-          placeholder="A query of yours"
-          maxLength={4000}
-          value={query}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
-        />
-        <button type="submit" class="button">
-          Compare
-        </button>
-      </form>
-      {answer !== null && (
-        <>
-          {answer.agreement.map(({ model_a, model_b, jaccard_at_k, rbo }) => (
-            <p key={model_a + model_b} class="quiet">
-              <bdi>{model_a}</bdi> and <bdi>{model_b}</bdi> share {percent(jaccard_at_k)} of the pages; agreement by
-              rank {decimal(rbo, 2)}
-            </p>
-          ))}
-          <div class="compare">
-            {answer.runs.map(({ model, results }) => (
-              <section key={model} class="card">
-                <h3>
-                  <bdi>{model}</bdi>
-                </h3>
-                <ol class="plain-list compare-list">
-                  {results.map((page) => (
-                    <li key={page.page_id}>
-                      <a href={linkTo('page', page.page_id)}>
-                        <bdi>{nameOf(page)}</bdi>
-                      </a>
-                    </li>
-                  ))}
-                </ol>
-              </section>
-            ))}
-          </div>
-        </>
-      )}
-    </section>
-  );
-}
-
-function Evaluation() {
-  const { data, error, reload } = useLoad(
-    (signal) => call<ScoreReport>('POST', '/v1/admin/eval/score', { body: {}, signal }),
-    [],
-  );
-  if (data === undefined) return <Fault error={error} retry={reload} />;
-  return (
-    <section class="block" aria-labelledby="evaluation">
-      <h2 id="evaluation">How well searches did</h2>
-      <p class="quiet">
-        By your thumbs: {many(data.labeled, 'search', 'searches')} judged of {count(data.logged)}, at {data.k} results.
-      </p>
-      {data.models.length > 0 && (
-        <div class="table-scroll">
-          <table class="table">
-            <caption class="hidden">Measures by model</caption>
-            <thead>
-              <tr>
-                <th scope="col">Model</th>
-                <th scope="col" class="number">
-                  Searches
-                </th>
-                <th scope="col" class="number">
-                  nDCG
-                </th>
-                <th scope="col" class="number">
-                  Reciprocal rank
-                </th>
-                <th scope="col" class="number">
-                  Recall
-                </th>
-                <th scope="col" class="number">
-                  Gain by reranking
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.models.map((each) => (
-                <tr key={each.model}>
-                  <th scope="row">
-                    <bdi>{each.model}</bdi>
-                  </th>
-                  <td class="number">{count(each.queries)}</td>
-                  <td class="number">{decimal(each.ndcg)}</td>
-                  <td class="number">{decimal(each.reciprocal_rank)}</td>
-                  <td class="number">{decimal(each.recall)}</td>
-                  <td class="number">{each.rerank_lift === null ? '–' : decimal(each.rerank_lift)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </section>
   );
 }

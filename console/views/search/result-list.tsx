@@ -2,16 +2,14 @@
 import type { Ref } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Correction, PageResult } from '../../../src/domain/search.ts';
-import { call } from '../../api/client.ts';
-import { attempt } from '../../app/notices.tsx';
 import { linkTo } from '../../app/router.ts';
-import { mayWrite } from '../../app/session.tsx';
 import { ago, fullDateOf, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty } from '../../ui/parts.tsx';
 import { Marked, nameOf, Outside, SiteMark, safeUrl, shortUrl } from '../../ui/text.tsx';
 import { SimilarPages } from '../page/similar-pages.tsx';
 import type { Criteria } from './criteria.ts';
+import { Judge } from './judge.tsx';
 import type { Found } from './use-search.ts';
 import { Why } from './why.tsx';
 
@@ -105,15 +103,9 @@ function Result({
 }) {
   const { page_id, canonical_url, domain, cluster, visit_count, first_seen_at, relevance, read_minutes } = result;
   const [opened, setOpened] = useState<'why' | 'similar' | null>(null);
-  const [judged, setJudged] = useState<boolean | null>(null);
   const [showsAll, setShowsAll] = useState(false);
   const [first, ...rest] = result.chunks;
   const toggle = (what: 'why' | 'similar') => setOpened(opened === what ? null : what);
-  const judge = (relevant: boolean) =>
-    attempt(async () => {
-      await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id, relevant } });
-      setJudged(relevant);
-    });
   const titleId = `title-${page_id}`;
   return (
     <li class="result" data-result={page_id}>
@@ -194,30 +186,7 @@ function Result({
             <Icon name="why" />
             Why
           </button>
-          {mayWrite() && (
-            <fieldset class="judge" aria-label="Was this a good result?">
-              <button
-                type="button"
-                class="action action-icon"
-                data-action="good"
-                aria-label="Good result"
-                aria-pressed={judged === true}
-                onClick={() => judge(true)}
-              >
-                <Icon name="up" />
-              </button>
-              <button
-                type="button"
-                class="action action-icon"
-                data-action="bad"
-                aria-label="Bad result"
-                aria-pressed={judged === false}
-                onClick={() => judge(false)}
-              >
-                <Icon name="down" />
-              </button>
-            </fieldset>
-          )}
+          <Judge queryId={queryId} pageId={page_id} />
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}

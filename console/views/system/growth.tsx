@@ -32,10 +32,10 @@ function Metric({ metric, label, format }: (typeof metrics)[number]) {
     const since = new Date(Date.now() - dayMs).toISOString();
     return get<MetricsTimeseriesResponse>('/v1/admin/metrics/timeseries', { metric, since, step: 300 }, signal);
   }, []);
-  const line = useMemo(() => {
+  const lines = useMemo(() => {
     const points = [...(data?.series[0]?.points ?? []), ...(data?.current[0]?.points ?? [])];
-    return { label, points };
+    return [{ label, points }];
   }, [data, label]);
-  if (line.points.length === 0) return null;
-  return <LineChart line={line} format={format} />;
+  if (lines[0].points.length === 0) return null;
+  return <LineChart label={label} lines={lines} format={format} />;
 }

@@ -12,6 +12,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Badge, Fault, ViewHead } from '../../ui/parts.tsx';
 import { Access } from './access.tsx';
 import { Backups } from './backups.tsx';
+import { Disk } from './disk.tsx';
 import { Growth } from './growth.tsx';
 
 const lookAgainMs = 5000;
@@ -44,6 +45,7 @@ export function SystemView() {
       <ViewHead title="System" lead="Whether all is well, and who may come in." />
       <Fault error={summary.error} retry={summary.reload} />
       <Health ready={ready.data} summary={summary.data} />
+      <Disk />
       <Growth />
       <Access />
       <Backups />

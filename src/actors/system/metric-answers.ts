@@ -1,5 +1,6 @@
 /** What the metrics were and are: the answers of the metrics service, from its snapshots, the registry and the store. */
 import { percentile, SeriesPoints } from '../../compute/series-points.ts';
+import type { DiskResponse } from '../../domain/disk.ts';
 import { instantOf, isoOf } from '../../domain/ids.ts';
 import { type JobStatus, jobStatuses } from '../../domain/job.ts';
 import type {
@@ -20,11 +21,12 @@ export interface MetricAnswersDependencies {
   reader: StoreReader;
   metrics: LibraryMetrics;
   breakerStates: Breakers['states'];
+  disk: () => Promise<DiskResponse>;
   /** Wall clock, ms. */
   now: () => number;
 }
 
-export type MetricsMessages = 'metrics.timeseries' | 'metrics.summary';
+export type MetricsMessages = 'metrics.timeseries' | 'metrics.summary' | 'disk.usage';
 
 /** Snapshots, and logged searches, read between two turns of the event loop: 2 ms. */
 const readSlice = 50;
@@ -32,7 +34,7 @@ const readSlice = 50;
 const maxRuns = 10_000;
 
 export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers<MetricsMessages> {
-  const { reader, metrics, breakerStates, now } = dependencies;
+  const { reader, metrics, breakerStates, disk, now } = dependencies;
 
   const timeseries = async ({ metric, since, step }: TimeseriesQuery): Promise<MetricsTimeseriesResponse> => {
     const wanted = new Map<number, { series: MetricSeries; points: SeriesPoints }>();
@@ -107,7 +109,7 @@ export function metricAnswers(dependencies: MetricAnswersDependencies): Handlers
     };
   };
 
-  return { 'metrics.timeseries': timeseries, 'metrics.summary': summary };
+  return { 'metrics.timeseries': timeseries, 'metrics.summary': summary, 'disk.usage': disk };
 }
 
 type JobCounts = Record<JobStatus, number>;

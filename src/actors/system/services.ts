@@ -60,6 +60,7 @@ export const answeredBy = {
   'events.subscribe': 'events',
   'metrics.timeseries': 'metrics',
   'metrics.summary': 'metrics',
+  'disk.usage': 'metrics',
   'search.query': 'retriever',
   'search.batch': 'retriever',
   'search.similar': 'retriever',

@@ -1,5 +1,6 @@
 /** What the service tells of itself: contract "Admin and diagnostics". */
 import { backupListResponse, backupResponse } from '../../domain/backup.ts';
+import { diskResponse } from '../../domain/disk.ts';
 import {
   adminConfigResponse,
   metricsSummaryResponse,
@@ -75,6 +76,21 @@ export const adminRoutes: RouteGroup = (app, { asking, backups, shownSettings, c
       },
     },
     async ({ query }, reply) => asking(reply)('metrics.summary', query),
+  );
+
+  app.get(
+    '/v1/admin/disk',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'disk_usage',
+        summary: 'What the library takes on the disk, part by part, and what is left there',
+        description: 'The folder is walked for each request. Backups are in a folder of their own.',
+        tags: ['diagnostics'],
+        response: { 200: diskResponse },
+      },
+    },
+    async (_request, reply) => asking(reply)('disk.usage', {}),
   );
 
   app.get(

@@ -1,0 +1,98 @@
+/** Two models beside each other on a query of one's own; thumbs count for both. */
+import { useState } from 'preact/hooks';
+import type { CompareResponse } from '../../../src/domain/compare.ts';
+import type { ModelInfo } from '../../../src/domain/model.ts';
+import { call } from '../../api/client.ts';
+import { attempt } from '../../app/notices.tsx';
+import { linkTo } from '../../app/router.ts';
+import { decimal, percent } from '../../ui/format.ts';
+import { nameOf, shortUrl } from '../../ui/text.tsx';
+import { Judge } from '../search/judge.tsx';
+import { ModelChoice } from './model-choice.tsx';
+
+export function Compare({ models }: { models: readonly ModelInfo[] }) {
+  const [query, setQuery] = useState('');
+  const [chosen, setChosen] = useState<readonly (string | null)[]>([null, null]);
+  const [answer, setAnswer] = useState<CompareResponse | null>(null);
+  const [busy, setBusy] = useState(false);
+  if (models.length < 2) return null;
+  const [a = models[0].id, b = models.find(({ id }) => id !== a)?.id ?? models[1].id] = chosen.map(
+    (id) => id ?? undefined,
+  );
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    await attempt(async () => {
+      const body = { query: query.trim(), models: [a, b], k: 10 };
+      setAnswer(await call<CompareResponse>('POST', '/v1/compare', { body }));
+    });
+    setBusy(false);
+  };
+  return (
+    <section class="block" aria-labelledby="compare">
+      <h2 id="compare">Side by side</h2>
+      <p class="quiet">What two models find for a query of yours.</p>
+      <form class="compare-form" onSubmit={submit}>
+        <ModelChoice label="One model" models={models} value={a} choose={(id) => setChosen([id, b])} />
+        <ModelChoice label="The other" models={models} value={b} choose={(id) => setChosen([a, id])} />
+        <label class="field compare-query">
+          <span>A query of yours</span>
+          <input
+            class="input"
+            required
+            pattern=".*\S.*"
+            maxLength={4000}
+            value={query}
+            onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="button" disabled={busy || a === b}>
+          Compare
+        </button>
+      </form>
+      {answer !== null && <Answer key={answer.compare_id} answer={answer} />}
+    </section>
+  );
+}
+
+function Answer({ answer: { compare_id, agreement, runs } }: { answer: CompareResponse }) {
+  return (
+    <>
+      <p class="quiet" role="status">
+        {agreement.map(
+          ({ jaccard_at_k, rbo }) =>
+            `They share ${percent(jaccard_at_k)} of what they found; agreement by rank ${decimal(rbo, 2)} of 1.`,
+        )}
+      </p>
+      <div class="compare">
+        {runs.map(({ model, results }, side) => (
+          <section key={model} class="card" aria-labelledby={`compare-${side}`}>
+            <h3 id={`compare-${side}`}>
+              <bdi>{model}</bdi>
+            </h3>
+            {results.length === 0 && <p class="quiet">It found nothing.</p>}
+            <ol class="plain-list compare-list">
+              {results.map((page) => {
+                const there = runs[1 - side].results.findIndex(({ page_id }) => page_id === page.page_id);
+                return (
+                  <li key={page.page_id} class={there < 0 ? 'compare-only' : undefined}>
+                    <div class="compare-page">
+                      <a href={linkTo('page', page.page_id)}>
+                        <bdi>{nameOf(page)}</bdi>
+                      </a>
+                      <span class="quiet">
+                        <bdi>{shortUrl(page.canonical_url).split('/')[0]}</bdi> ·{' '}
+                        {there < 0 ? 'only here' : `place ${there + 1} there`}
+                      </span>
+                    </div>
+                    <Judge queryId={compare_id} pageId={page.page_id} />
+                  </li>
+                );
+              })}
+            </ol>
+          </section>
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+/** How well searches did, by the thumbs: as they were answered, and as they would be now, replayed in two ways. */
+import type { ScoreReport } from '../../../src/domain/evaluation.ts';
+import type { ModelInfo } from '../../../src/domain/model.ts';
+import { call } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { count, decimal, many } from '../../ui/format.ts';
+import { Fault } from '../../ui/parts.tsx';
+import { Replays } from './replays.tsx';
+
+export function Evaluation({ models }: { models: readonly ModelInfo[] }) {
+  const { data, error, reload } = useLoad(
+    (signal) => call<ScoreReport>('POST', '/v1/admin/eval/score', { body: {}, signal }),
+    [],
+  );
+  return (
+    <>
+      <section class="block" aria-labelledby="evaluation">
+        <h2 id="evaluation">How well searches did</h2>
+        <Fault error={error} retry={reload} />
+        {data !== undefined && <Scores report={data} />}
+      </section>
+      {data !== undefined && <Replays models={models} judged={data.scored} />}
+    </>
+  );
+}
+
+function Scores({ report: { models, labeled, logged, scored, k } }: { report: ScoreReport }) {
+  return (
+    <>
+      <p class="quiet">
+        By your thumbs: {many(labeled, 'search', 'searches')} judged of {count(logged)}, {count(scored)} of them with a
+        good result; measured at {k} results.
+      </p>
+      {models.length > 0 && (
+        <div class="table-scroll">
+          <table class="table">
+            <caption class="hidden">Measures by model</caption>
+            <thead>
+              <tr>
+                <th scope="col">Model</th>
+                <th scope="col" class="number">
+                  Searches
+                </th>
+                <th scope="col" class="number">
+                  nDCG
+                </th>
+                <th scope="col" class="number">
+                  Reciprocal rank
+                </th>
+                <th scope="col" class="number">
+                  Recall
+                </th>
+                <th scope="col" class="number">
+                  Gain by reranking
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {models.map((each) => (
+                <tr key={each.model}>
+                  <th scope="row">
+                    <bdi>{each.model}</bdi>
+                  </th>
+                  <td class="number">{count(each.queries)}</td>
+                  <td class="number">{decimal(each.ndcg)}</td>
+                  <td class="number">{decimal(each.reciprocal_rank)}</td>
+                  <td class="number">{decimal(each.recall)}</td>
+                  <td class="number">{each.rerank_lift === null ? '–' : decimal(each.rerank_lift)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+/** One of the models that are ready. */
+import type { ModelInfo } from '../../../src/domain/model.ts';
+
+export function ModelChoice({
+  label,
+  models,
+  value,
+  choose,
+}: {
+  label: string;
+  models: readonly ModelInfo[];
+  value: string;
+  choose: (id: string) => void;
+}) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select class="input" value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        {models.map(({ id, is_active }) => (
+          <option key={id} value={id}>
+            {is_active ? `${id} (active)` : id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

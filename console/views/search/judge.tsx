@@ -1,0 +1,36 @@
+/** Two thumbs: whether a page was a good result of a search, or of a comparison. */
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import { attempt } from '../../app/notices.tsx';
+import { Icon } from '../../ui/icon.tsx';
+
+const words = [
+  { relevant: true, label: 'Good result', action: 'good', icon: 'up' },
+  { relevant: false, label: 'Bad result', action: 'bad', icon: 'down' },
+] as const;
+
+export function Judge({ queryId, pageId }: { queryId: string; pageId: string }) {
+  const [judged, setJudged] = useState<boolean | null>(null);
+  const judge = (relevant: boolean) =>
+    attempt(async () => {
+      await call('POST', '/v1/feedback', { body: { query_id: queryId, page_id: pageId, relevant } });
+      setJudged(relevant);
+    });
+  return (
+    <fieldset class="judge" aria-label="Was this a good result?">
+      {words.map(({ relevant, label, action, icon }) => (
+        <button
+          key={action}
+          type="button"
+          class="action action-icon"
+          data-action={action}
+          aria-label={label}
+          aria-pressed={judged === relevant}
+          onClick={() => judge(relevant)}
+        >
+          <Icon name={icon} />
+        </button>
+      ))}
+    </fieldset>
+  );
+}

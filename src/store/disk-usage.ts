@@ -1,0 +1,37 @@
+/** What a library's folder takes on its disk, part by part, and what is left there. */
+import { lstat, readdir, statfs } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { type DiskPart, type DiskResponse, diskParts } from '../domain/disk.ts';
+
+const folders: readonly (readonly [string, DiskPart])[] = [
+  ['store', 'store'],
+  [join('index', 'sparse'), 'words'],
+  [join('index', 'dense'), 'passage_vectors'],
+  [join('index', 'pages'), 'page_vectors'],
+];
+/** A block of `stat`, bytes. */
+const blockBytes = 512;
+
+/** Blocks, not lengths: files may have holes. A file that goes meanwhile counts as nothing. */
+export async function diskUsage(dir: string): Promise<Pick<DiskResponse, 'parts' | 'free_bytes' | 'disk_bytes'>> {
+  const bytes = new Map<DiskPart, number>(diskParts.map((part) => [part, 0]));
+  for (const file of await readdir(dir, { recursive: true })) {
+    const part = folders.find(([folder]) => file.startsWith(folder + sep))?.[1] ?? 'other';
+    bytes.set(part, (bytes.get(part) ?? 0) + (await bytesOf(join(dir, file))));
+  }
+  const { bavail, blocks, bsize } = await statfs(dir);
+  return {
+    parts: diskParts.map((part) => ({ part, bytes: bytes.get(part) ?? 0 })),
+    free_bytes: bavail * bsize,
+    disk_bytes: blocks * bsize,
+  };
+}
+
+async function bytesOf(path: string): Promise<number> {
+  try {
+    return (await lstat(path)).blocks * blockBytes;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
