@@ -9,6 +9,7 @@ import type { Section } from '../../domain/page.ts';
 import { clearPage, hiddenStyle, runningLength } from './clear-page.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
 import { checkMarkup, checkTree } from './extraction-limit.ts';
+import { blocksBehindTitle, withLead } from './page-lead.ts';
 import { type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
 import { parsePage } from './parse-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
@@ -63,12 +64,18 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const root = page.documentElement;
   const depthSum = root === null ? 0 : checkTree(root, url);
   const facts = root === null ? null : readDeclaredFacts(root);
+  const behindTitle = root === null || facts === null ? [] : blocksBehindTitle(root, facts.title);
   const running = root === null ? 0 : clearPage(root);
+  const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(root, node)));
   const isReadable = depthSum <= maxDepthSum;
   const article = isReadable ? findArticle(page, facts) : noArticle;
   const { title } = article;
   const isPart = isReadable && facts?.isArticle !== true && article.running < running * partShare;
-  const read = isPart ? clearedText(parsePage(html, url), title) : article.read;
+  const whole =
+    facts === null || article.read.text === ''
+      ? article.read
+      : withLead(article.read, behindTitle, facts, (node) => left.has(node));
+  const read = isPart ? clearedText(parsePage(html, url), title) : whole;
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(parsePage(html, url)));
   const asItWas = () => (isReadable ? findArticle(parsePage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
@@ -106,6 +113,13 @@ function findArticle(page: DomDocument, facts: DeclaredFacts | null): Article {
     if (error instanceof RangeError) return noArticle;
     throw error;
   }
+}
+
+/** Whether clearing has left it. */
+function isBelow(root: DomNode | null, node: DomNode): boolean {
+  let at: DomNode | null = node;
+  while (at !== null && at !== root) at = at.parentNode;
+  return at !== null;
 }
 
 const asNode = (node: DomNode): DomNode => node;

@@ -15,6 +15,8 @@ export interface DeclaredFacts {
   /** As the page declares it, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
+  /** What the page says in a line or two, often with its first sentences. */
+  description: string | null;
   /** Whether the page says that it is an article: one text, not a thread or a list. */
   isArticle: boolean;
   /** The article's text as JSON-LD has it. */
@@ -61,6 +63,7 @@ const dateNames = [
   'datepublished',
 ];
 const siteNames = ['og:site_name', 'application-name', 'citation_journal_title', 'dc.publisher'];
+const descriptionNames = ['description', 'og:description', 'twitter:description'];
 const languageNames = ['og:locale', 'dc.language', 'content-language', 'citation_language'];
 const bylineClass = /(?:^|[\s_-])(?:byline|author(?:-?name)?|p-author|post-author|entry-author)(?=$|[\s_-])/i;
 
@@ -90,6 +93,7 @@ export function readDeclaredFacts(root: DomNode): DeclaredFacts {
     published_at: dateOf(found, linked, first),
     lang: languageOf(root.getAttribute('lang') ?? first(languageNames) ?? linked?.language),
     site_name,
+    description: fact(first(descriptionNames)),
     isArticle: linked?.isArticle === true || /^article$/i.test(first(['og:type'])?.trim() ?? ''),
     declaredBody: linked?.body ?? null,
   };

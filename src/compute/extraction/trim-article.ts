@@ -8,7 +8,7 @@ import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
 import { headings } from './readable-text.ts';
 
 /** The smallest element that stands on lines of its own. */
-interface Block {
+export interface Block {
   node: DomNode;
   text: string;
   /** Share of its characters that are links'. */
@@ -44,8 +44,10 @@ export function trimArticle(root: DomNode, title: string | null): Set<DomNode> {
   return new Set([...gone].map(({ node }) => node));
 }
 
-function blocksOf(root: DomNode): Block[] {
+/** The blocks below `root`, or the first `most` of those that begin behind `from`. */
+export function blocksOf(root: DomNode, from: DomNode | null = null, most = Number.POSITIVE_INFINITY): Block[] {
   const blocks: Block[] = [];
+  let isBehind = from === null;
   const path: { node: DomNode; text: string; linked: number; hasInner: boolean }[] = [
     { node: root, text: '', linked: 0, hasInner: true },
   ];
@@ -54,7 +56,13 @@ function blocksOf(root: DomNode): Block[] {
   walkTree(
     root,
     (node) => {
+      if (node === from) {
+        isBehind = true;
+        return false;
+      }
+      if (blocks.length >= most) return false;
       if (node.nodeType === textNode) {
+        if (!isBehind) return false;
         const open = path[path.length - 1];
         open.text += node.data;
         if (links > 0) open.linked += node.data.trim().length;
@@ -151,9 +159,10 @@ function lengthOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-function folded(text: string): string {
+/** Letters and digits of its first characters, in lower case. */
+export function folded(text: string, length = longestBoilerplateLine): string {
   return text
-    .slice(0, longestBoilerplateLine)
+    .slice(0, length)
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();

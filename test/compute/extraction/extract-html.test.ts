@@ -281,6 +281,24 @@ test('long text in the head is read as readers without scripts see it: not of a 
   assert.equal(withHead('noscript'), `${long}\n\n${filler}`);
 });
 
+test('a lead between the title and the article is read, what else stands there is not', () => {
+  const lead = 'Eels come up the river in spring, and willow rods, which are cut in winter, hold them.';
+  const page = (head: string, between: string) =>
+    extractHtml(
+      `<html><head><title>Weirs of the north</title>${head}</head><body><div><h1>Weirs of the north</h1>${between}</div>
+       <article><h2>Traps</h2><p>${filler}</p><p>${stray} ${filler}</p></article></body></html>`,
+      url,
+    );
+  const article = `Traps\n\n${filler}\n\n${stray} ${filler}`;
+  const { text, sections } = page('', `<p class="dek">${lead}</p>`);
+  assert.equal(text, `${lead}\n\n${article}`);
+  assert.deepEqual(sections, [{ char_start: text.indexOf('Traps'), title: 'Traps' }]);
+  assert.equal(page('', `<p>Published: May 1, 2024 10:00</p><p><a href="/x">${lead}</a></p>`).text, article);
+  const described = `<meta name="description" content="${lead} More follows.">`;
+  assert.equal(page(described, `<aside><p>${lead}</p></aside>`).text, `${lead}\n\n${article}`);
+  assert.equal(page('', `<aside><p>${lead}</p></aside>`).text, article);
+});
+
 test('line ends of all systems are line feeds', () => {
   assert.equal(
     extractHtml(`<p>${filler}</p><pre>a\r\n\tb\rc</pre><p>${stray}</p>`, url).text,

@@ -17,6 +17,7 @@ const none = {
   published_at: null,
   lang: null,
   site_name: null,
+  description: null,
   isArticle: false,
   declaredBody: null,
 };
@@ -43,6 +44,7 @@ test('JSON-LD gives everything, in a graph with references and beside other thin
     published_at: '2024-05-01T08:00:00.000Z',
     lang: 'en-GB',
     site_name: 'The Daily',
+    description: null,
     isArticle: true,
     declaredBody: 'All of it.',
   });
