@@ -6,13 +6,16 @@ import assert from 'node:assert/strict';
 
 /** How much more the larger one of two inputs is. In proportion means about 8 times the time; by the square, 64 times. */
 const growth = 8;
-/** Between the two, and nearer to the square: caches, and on a busy machine collections and compilation, make the larger one up to 38 times as slow. */
-const mostGrowth = 44;
+/** Between the two, and as far from each: caches and collections make the larger one somewhat slower in proportion. */
+const mostGrowth = 24;
 const tries = 5;
 /** Of the larger one, which falls to a collection more often; the first that is in proportion ends them. */
 const largeTries = 25;
-/** What is done in less, for inputs of tens of thousands, does not go by their square, ms. */
-const noiseMs = 5;
+/**
+ * What is done in less, for inputs of tens of thousands, does not go by their square, ms: that would be 100 million steps and more. What fits a cache
+ * in the smaller input only, or is collected in the larger one only, takes 40 times as long on some machines, and tens of ms at most.
+ */
+const noiseMs = 100;
 
 /** The least processor time that it took in some tries, ms; after a first one that is not counted. */
 export function leastProcessorMs(run: () => unknown, count = tries): number {
