@@ -50,7 +50,7 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     await popup.close();
   });
   await t.test('search while typing finds passages, and links to them', async () => {
-    await until(async () => (await pages()).some(({ status }) => status === 'indexed'), 'the page can be found');
+    await until(async () => (await pages()).every(({ status }) => status === 'indexed'), 'the pages can be found');
     const popup = await browser.open('popup.html?search=');
     await popup.getByRole('searchbox').pressSequentially('herons wad');
     const result = popup.getByRole('list', { name: 'Results' }).getByRole('link').first();
