@@ -34,7 +34,7 @@ export interface WarmReranker extends Reranker {
   warm(): Promise<void>;
 }
 
-/** Passages of one run: some tenths of a second with a small model (docs/ranking.md, "A cross-encoder in the process"). */
+/** Of one run: few, since what is under way at the deadline is lost. Not chosen by measurement. */
 const limits = { maxTexts: 4, maxTokens: 4096 };
 
 export function transformersReranker({ model, dtype, call, score, clock }: TransformersRerankerOptions): WarmReranker {
