@@ -67,15 +67,13 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const behindTitle = root === null || facts === null ? [] : blocksBehindTitle(root, facts.title);
   const running = root === null ? 0 : clearPage(root);
   const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(root, node)));
+  const led = (read: ReadableText) =>
+    facts === null || read.text === '' ? read : withLead(read, behindTitle, facts, left);
   const isReadable = depthSum <= maxDepthSum;
   const article = isReadable ? findArticle(page, facts) : noArticle;
   const { title } = article;
   const isPart = isReadable && facts?.isArticle !== true && article.running < running * partShare;
-  const whole =
-    facts === null || article.read.text === ''
-      ? article.read
-      : withLead(article.read, behindTitle, facts, (node) => left.has(node));
-  const read = isPart ? clearedText(parsePage(html, url), title) : whole;
+  const read = isPart ? clearedText(parsePage(html, url), title) : led(article.read);
   const enough = read.text.length >= scrapLength ? read : moreOf(read, visibleText(parsePage(html, url)));
   const asItWas = () => (isReadable ? findArticle(parsePage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);

@@ -39,13 +39,13 @@ export function blocksBehindTitle(root: DomNode, title: string | null): Block[] 
 
 /**
  * The article with its lead before it: of `blocks` the sentences before the article's first one that are still on the page, and those
- * that the page repeats in its description. `isLeft` tells whether clearing has left an element.
+ * that the page repeats in its description. `left`: the elements that clearing has left.
  */
 export function withLead(
   article: ReadableText,
   blocks: readonly Block[],
   facts: DeclaredFacts,
-  isLeft: (node: DomNode) => boolean,
+  left: ReadonlySet<DomNode>,
 ): ReadableText {
   const words = folded(article.text, longestSearch);
   const isInArticle = ({ text }: Block): boolean => words.includes(folded(text, knownBy));
@@ -58,7 +58,7 @@ export function withLead(
   const lead = blocks
     .slice(0, begin < 0 ? undefined : begin)
     .filter((block) => !block.isHeading && !isInArticle(block))
-    .filter((block) => isDescribed(block) || (begin >= 0 && isSentence(block) && isLeft(block.node)));
+    .filter((block) => isDescribed(block) || (begin >= 0 && isSentence(block) && left.has(block.node)));
   if (lead.length === 0) return article;
   const before = `${lead.map(({ text }) => text).join('\n\n')}\n\n`;
   return {
