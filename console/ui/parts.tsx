@@ -53,6 +53,16 @@ export function Fault({ error, retry }: { error: unknown; retry?: () => void }) 
   );
 }
 
+/** Why what a form asks for could not be done; nothing while nothing is wrong. */
+export function FormFault({ said }: { said: string | null }) {
+  if (said === null) return null;
+  return (
+    <p class="fault" role="alert">
+      {said}
+    </p>
+  );
+}
+
 export function Badge({
   kind,
   children,

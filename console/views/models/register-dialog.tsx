@@ -4,7 +4,7 @@ import type { KnownModel, KnownModelsResponse } from '../../../src/domain/known-
 import { call, get, wordsFor } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { count } from '../../ui/format.ts';
-import { Dialog } from '../../ui/parts.tsx';
+import { Dialog, FormFault } from '../../ui/parts.tsx';
 
 /** An embedding model once for each provider that has it. */
 function choicesOf(model: KnownModel) {
@@ -108,11 +108,7 @@ export function RegisterDialog({ onClose }: { onClose: () => void }) {
             />
           </label>
         </div>
-        {fault !== null && (
-          <p class="fault" role="alert">
-            {fault}
-          </p>
-        )}
+        <FormFault said={fault} />
         <div class="dialog-actions">
           <button type="submit" class="button button-primary">
             Register

@@ -1,29 +1,29 @@
 /**
- * Evaluation over time: judged searches asked again in two ways, model and reranker each. Every replay is a job; what each way came to is a point of the
+ * Evaluation over time: queries asked again in two ways, model and reranker each. Every replay is a job; what each way came to is a point of the
  * chart and a row of the table.
  */
 import { useMemo, useState } from 'preact/hooks';
-import type { EvalReplayAccepted, EvalReplayResult, Measures, ReplayReport } from '../../../src/domain/evaluation.ts';
-import type { JobListResponse, JobResponse } from '../../../src/domain/job.ts';
+import type {
+  EvalReplayAccepted,
+  EvalReplayItem,
+  EvalReplayList,
+  Measures,
+  ReplayReport,
+} from '../../../src/domain/evaluation.ts';
 import type { ModelInfo } from '../../../src/domain/model.ts';
-import { ApiError, call, get, wordsFor } from '../../api/client.ts';
+import { call, get, wordsFor } from '../../api/client.ts';
 import { useLoad, useRepeat } from '../../api/load.ts';
 import { notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { count, decimal, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { type Line, LineChart } from '../../ui/line-chart.tsx';
-import { Badge, Dialog, Fault } from '../../ui/parts.tsx';
+import { Badge, Dialog, Fault, FormFault } from '../../ui/parts.tsx';
 import { statusKinds } from '../jobs/job-words.ts';
 import { ModelChoice } from './model-choice.tsx';
 
 const lookAgainMs = 1500;
 const mostShown = 50;
-
-interface Replay {
-  job: JobResponse;
-  report: ReplayReport | null;
-}
 
 const measures: readonly [keyof Measures, string][] = [
   ['ndcg', 'nDCG'],
@@ -32,29 +32,20 @@ const measures: readonly [keyof Measures, string][] = [
 ];
 
 /** The newest first. */
-async function loadReplays(signal: AbortSignal): Promise<Replay[]> {
-  const { jobs } = await get<JobListResponse>('/v1/jobs', { kind: 'eval_replay', limit: mostShown }, signal);
-  const reports = jobs.map(async (job): Promise<Replay[]> => {
-    if (job.status !== 'done') return [{ job, report: null }];
-    try {
-      const path = `/v1/admin/eval/replay/${encodeURIComponent(job.job_id)}`;
-      return [{ job, report: (await get<EvalReplayResult>(path, {}, signal)).report }];
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return []; // deleted since the list was made
-      throw error;
-    }
-  });
-  return (await Promise.all(reports)).flat();
-}
+const loadReplays = async (signal: AbortSignal): Promise<EvalReplayItem[]> =>
+  (await get<EvalReplayList>('/v1/admin/eval/replay', { limit: mostShown }, signal)).replays;
 
-const wayOf = ({ model, rerank }: { model: string; rerank: boolean }): string =>
-  rerank ? `${model}, reranked` : `${model}, not reranked`;
+/** What pages' own queries come to is no measure of judged searches. */
+function wayOf({ source = 'log' }: ReplayReport, { model, rerank }: { model: string; rerank: boolean }): string {
+  const way = rerank ? `${model}, reranked` : `${model}, not reranked`;
+  return source === 'log' ? way : `${way}, on queries made of pages`;
+}
 
 export function Replays({ models, judged }: { models: readonly ModelInfo[]; judged: number }) {
   const { data, error, reload } = useLoad(loadReplays, []);
   const [measure, setMeasure] = useState<keyof Measures>('ndcg');
   const [isNew, setNew] = useState(false);
-  useRepeat(reload, lookAgainMs, data?.some(({ job: { status } }) => status !== 'done' && status !== 'dead') ?? false);
+  useRepeat(reload, lookAgainMs, data?.some(({ status }) => status !== 'done' && status !== 'dead') ?? false);
   const lines = useMemo(() => linesOf(data ?? [], measure), [data, measure]);
   const title = measures.find(([name]) => name === measure)?.[1] ?? '';
   return (
@@ -63,7 +54,8 @@ export function Replays({ models, judged }: { models: readonly ModelInfo[]; judg
         <div>
           <h2 id="replays">Over time</h2>
           <p class="quiet">
-            A replay asks every judged search again, in two ways, and measures both by what you said of the pages.
+            A replay asks every judged search again, in two ways, and measures both by what you said of the pages. Those
+            of <code>readback model try</code> also ask queries made of pages.
           </p>
         </div>
         {mayWrite() && judged > 0 && (
@@ -105,23 +97,23 @@ export function Replays({ models, judged }: { models: readonly ModelInfo[]; judg
   );
 }
 
-/** One line for each way in which searches were replayed, the oldest point first. */
-function linesOf(replays: readonly Replay[], measure: keyof Measures): Line[] {
+/** One line for each way in which queries were replayed, the oldest point first. */
+function linesOf(replays: readonly EvalReplayItem[], measure: keyof Measures): Line[] {
   const lines = new Map<string, { ts: string; value: number }[]>();
-  for (const { job, report } of replays.toReversed()) {
+  for (const { updated_at, report } of replays.toReversed()) {
     if (report === null || report.queries === 0) continue;
-    const { a, b } = report;
     // Twice the same way is one point.
-    for (const arm of wayOf(a) === wayOf(b) ? [a] : [a, b]) {
-      const points = lines.get(wayOf(arm)) ?? [];
-      points.push({ ts: job.updated_at, value: arm[measure] });
-      lines.set(wayOf(arm), points);
+    const arms = new Map([report.a, report.b].map((arm) => [wayOf(report, arm), arm]));
+    for (const [way, arm] of arms) {
+      const points = lines.get(way) ?? [];
+      points.push({ ts: updated_at, value: arm[measure] });
+      lines.set(way, points);
     }
   }
   return [...lines].map(([label, points]) => ({ label, points }));
 }
 
-function Table({ replays }: { replays: readonly Replay[] }) {
+function Table({ replays }: { replays: readonly EvalReplayItem[] }) {
   return (
     <div class="table-scroll">
       <table class="table">
@@ -143,17 +135,18 @@ function Table({ replays }: { replays: readonly Replay[] }) {
             </th>
           </tr>
         </thead>
-        {replays.map(({ job, report }) => (
-          <tbody key={job.job_id}>
+        {replays.map(({ job_id, status, created_at, updated_at, last_error, planned, replayed, report }) => (
+          <tbody key={job_id}>
             {report === null ? (
               <tr>
-                <th scope="row">{timeOf(job.created_at)}</th>
+                <th scope="row">{timeOf(created_at)}</th>
                 <td colSpan={6}>
-                  <Badge kind={statusKinds[job.status]}>{job.status}</Badge>
-                  {job.last_error !== null && (
+                  <Badge kind={statusKinds[status]}>{status}</Badge>{' '}
+                  {planned !== null && `${count(replayed)} of ${count(planned)}`}
+                  {last_error !== null && (
                     <span class="row-error">
                       {' '}
-                      <bdi>{job.last_error}</bdi>
+                      <bdi>{last_error}</bdi>
                     </span>
                   )}
                 </td>
@@ -163,11 +156,11 @@ function Table({ replays }: { replays: readonly Replay[] }) {
                 <tr key={side}>
                   {side === 'a' && (
                     <th scope="rowgroup" rowSpan={2}>
-                      {timeOf(job.updated_at)}
+                      {timeOf(updated_at)}
                     </th>
                   )}
                   <td>
-                    <bdi>{wayOf(report[side])}</bdi>
+                    <bdi>{wayOf(report, report[side])}</bdi>
                   </td>
                   <td class="number">{count(report.queries)}</td>
                   {measures.map(([name]) => (
@@ -230,11 +223,7 @@ function ReplayDialog({ models, onClose }: { models: readonly ModelInfo[]; onClo
           Pages that nobody judged count as not relevant, which favours the way in which they were found. It may call
           providers that cost money.
         </p>
-        {fault !== null && (
-          <p class="fault" role="alert">
-            {fault}
-          </p>
-        )}
+        <FormFault said={fault} />
         <div class="dialog-actions">
           <button type="submit" class="button button-primary">
             Replay

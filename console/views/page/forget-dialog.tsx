@@ -7,7 +7,7 @@ import { useLoad, useRepeat } from '../../api/load.ts';
 import { go, linkTo } from '../../app/router.ts';
 import { many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Dialog } from '../../ui/parts.tsx';
+import { Dialog, FormFault } from '../../ui/parts.tsx';
 
 interface Props {
   url: string;
@@ -78,11 +78,7 @@ export function ForgetDialog({ url, title, domain, onClose }: Props) {
           <Icon name="alert" />
           <span>Text, vectors, names and visits are erased from the library. This cannot be undone.</span>
         </p>
-        {fault !== null && (
-          <p class="fault" role="alert">
-            {fault}
-          </p>
-        )}
+        <FormFault said={fault} />
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>
             Keep it

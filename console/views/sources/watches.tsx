@@ -7,7 +7,7 @@ import { attempt, notify } from '../../app/notices.tsx';
 import { mayWrite } from '../../app/session.tsx';
 import { ago, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Badge, Dialog, Empty, Fault } from '../../ui/parts.tsx';
+import { Badge, Dialog, Empty, Fault, FormFault } from '../../ui/parts.tsx';
 import { nameOf, shortUrl } from '../../ui/text.tsx';
 
 const lookAgainMs = 3000;
@@ -224,11 +224,7 @@ function WatchDialog({ watch, onClose }: { watch: WatchResponse | null; onClose:
           />
           Poll it
         </label>
-        {fault !== null && (
-          <p class="fault" role="alert">
-            {fault}
-          </p>
-        )}
+        <FormFault said={fault} />
         <div class="dialog-actions">
           {watch !== null && (
             <button
