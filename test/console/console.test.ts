@@ -47,12 +47,12 @@ after(async () => {
 });
 
 const titles = (page: Page) => page.locator('.result-title').allTextContents();
-/** Type, and wait for the results of just this. */
-async function searchFor(page: Page, query: string): Promise<void> {
+/** Type, by whatever way, and wait for the results of just this. The wait begins before the typing: what was asked for before is not asked for again. */
+async function searchFor(page: Page, query: string, type = () => searchBox(page).fill(query)): Promise<void> {
   const answered = page.waitForResponse(
     (response) => response.url().endsWith('/v1/search') && response.request().postDataJSON().query === query,
   );
-  await searchBox(page).fill(query);
+  await type();
   await answered;
   await page.locator('.results[aria-busy="false"]').waitFor();
 }
@@ -84,9 +84,7 @@ test('a link with a one-time code signs in once, and leaves no code in the addre
 
 test('results come while typing; terms are marked, and the link leads to the passage', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
-  await searchBox(page).pressSequentially('governor engine');
-  await results(page).first().waitFor();
-  await searchFor(page, 'governor engine');
+  await searchFor(page, 'governor engine', () => searchBox(page).pressSequentially('governor engine'));
   assert.equal((await titles(page))[0], 'The centrifugal governor');
   const marked = await results(page).first().locator('mark').allTextContents();
   assert.ok(
@@ -134,9 +132,7 @@ test('everything in a search can be done by keys', { skip }, async () => {
   await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
   await page.keyboard.press('/');
   await until(() => searchBox(page).evaluate((box) => box === document.activeElement), 'the search box has the focus');
-  await page.keyboard.type('herons');
-  await results(page).nth(2).waitFor();
-  await searchFor(page, 'herons');
+  await searchFor(page, 'herons', () => page.keyboard.type('herons'));
   const focused = () =>
     page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result'));
   const ids = await results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
