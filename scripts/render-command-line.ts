@@ -22,7 +22,7 @@ export function renderCommandLine(written: string): string {
     throw new Error('no command is run here');
   };
   const actions = new Proxy({}, { get: () => never }) as Parameters<typeof createProgram>[0]['actions'];
-  const program = createProgram({ version: '', actions, ended: never, helpWidth: 80 });
+  const program = createProgram({ version: '', actions, ended: never, helpWidth: 80, formats: formatRows });
   const texts = [program, ...everyCommand(program)].map((command) => {
     let text = '';
     command.configureOutput({

@@ -2,8 +2,7 @@
 import type { Scope } from '../domain/access.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { UnknownVariable } from '../settings/unknown-variables.ts';
-import { proveStore } from '../store/look-apart.ts';
-import { StoreView } from '../store/store-view.ts';
+import type { StoreView } from '../store/store-view.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import { type ServiceClient, serviceClient } from './service-client.ts';
 import type { Terminal } from './terminal.ts';
@@ -44,6 +43,10 @@ export async function withStore<Result>(
   if (url !== undefined) {
     throw new CliError(exitCodes.misuse, 'this reads the data folder itself; it cannot be done with --url');
   }
+  const [{ proveStore }, { StoreView }] = await Promise.all([
+    import('../store/look-apart.ts'),
+    import('../store/store-view.ts'),
+  ]);
   await proveStore(settings.data_dir, { beside: true, wasUsed: false });
   const view = StoreView.open(settings.data_dir);
   try {

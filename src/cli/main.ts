@@ -11,7 +11,6 @@ import { version } from '../version.ts';
 import { CliError, type ExitCode, exitCodes } from './cli-error.ts';
 import { type Context, withStore } from './context.ts';
 import { createProgram, type GlobalOptions } from './program.ts';
-import { withStoppedFolder } from './stopped-folder.ts';
 import { columnsOf, helpColumns, openTerminal, type Terminal } from './terminal.ts';
 
 const interruption = new AbortController();
@@ -63,6 +62,7 @@ function context({ tells = true, isKnown = true } = {}): Context {
 const program = createProgram({
   version,
   helpWidth: helpColumns(process.env, process.stdout),
+  formats: process.argv.includes('import') ? (await import('../importers/formats.ts')).formatRows : [],
   ended: (code) => {
     terminal?.progress('');
     process.exitCode = code;
@@ -128,6 +128,7 @@ const program = createProgram({
 async function fsckCommand(repair: boolean): Promise<ExitCode> {
   const given = context();
   await withStore(given, () => undefined); // there is something to prove
+  const { withStoppedFolder } = await import('./stopped-folder.ts');
   await withStoppedFolder(given, 'fsck', async () => undefined);
   const { settings, terminal: to, newId, now, json } = given;
   const { runFsck } = await import('../fsck/run-fsck.ts');

@@ -4,7 +4,7 @@ import { type ImportFormat, importFormats } from '../domain/import.ts';
 import { type JobKind, type JobStatus, jobKinds, jobStatuses } from '../domain/job.ts';
 import { type PageStatus, pageStatuses } from '../domain/page.ts';
 import { maxIntervalHours, type WatchKind, watchKind } from '../domain/watch.ts';
-import { formatRows } from '../importers/formats.ts';
+import type { FormatRow } from '../importers/formats.ts';
 import { type ExitCode, exitMeanings } from './cli-error.ts';
 import type { AddArguments } from './commands/add.ts';
 import type { LibraryArguments, LibraryTask } from './commands/cluster.ts';
@@ -81,10 +81,12 @@ export interface ProgramOptions {
   ended: (code: ExitCode) => void;
   /** Columns of the help texts. */
   helpWidth: number;
+  /** Those that the help of `import` tells: to load them costs as much as most commands. */
+  formats: readonly FormatRow[];
 }
 
 /** A program that throws CommanderError instead of ending the process. */
-export function createProgram({ version, actions, ended, helpWidth }: ProgramOptions): Command {
+export function createProgram({ version, actions, ended, helpWidth, formats }: ProgramOptions): Command {
   const program = new Command('readback')
     .description('A self-hosted index of everything you have read.')
     .version(version, '--version', 'print the version')
@@ -183,7 +185,7 @@ export function createProgram({ version, actions, ended, helpWidth }: ProgramOpt
     .option('--again', 'from the beginning, though it was imported before: visits count once more')
     .option('--retry-failed', 'only the items that failed')
     .option('--offline', 'straight into the data folder of a stopped service')
-    .addHelpText('after', () => formatsHelp)
+    .addHelpText('after', () => formatsHelp(formats))
     .action((file: string, options: ImportFlags) =>
       run(
         actions.import(file, {
@@ -409,13 +411,15 @@ A model of \`readback model list --known\`, or one that is registered. Each step
 told and asked for; said again after an interruption, it goes on where it was.
 docs/models.md, "Try one", says what is compared.`;
 
-const formatsHelp = `
+function formatsHelp(formats: readonly FormatRow[]): string {
+  const lines = importFormats.flatMap((format) =>
+    formats
+      .filter((row) => row.format === format)
+      .map(({ from }, at) => `  ${(at === 0 ? format : '').padEnd(18)}  ${from}`),
+  );
+  return `
 Formats, told by the content of the file; --format names one where it is not:
-${importFormats.flatMap((format) => linesOf(format)).join('\n')}`;
-
-function linesOf(format: ImportFormat): string[] {
-  const rows = formatRows.filter((row) => row.format === format);
-  return rows.map(({ from }, at) => `  ${(at === 0 ? format : '').padEnd(18)}  ${from}`);
+${lines.join('\n')}`;
 }
 
 function importFormat(text: string): ImportFormat {

@@ -72,7 +72,13 @@ export function jobHandlersOf(
       },
       now,
     }),
-    eval_replay: replayHandler({ ask, reader, prices: settings.embedder.prices, monotonic }),
+    eval_replay: replayHandler({
+      ask,
+      reader,
+      embedders: outside.embedders,
+      prices: settings.embedder.prices,
+      monotonic,
+    }),
     fetch_and_index: withFeedContent(
       fetchAndIndexHandler({
         reader,

@@ -209,6 +209,7 @@ function searching(parts: ServiceParts) {
       ask,
       reader,
       embedder,
+      embedders: outside.embedders,
       isKnownProvider: (provider) => isKnownProvider(provider, settings),
       workers: threads.workers,
       chunkBudget: settings.chunking.hard_max_tokens,

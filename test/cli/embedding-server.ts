@@ -15,6 +15,8 @@ export class EmbeddingServer {
   readonly models: Set<string>;
   /** Calls for vectors break. */
   isDown = false;
+  /** So does every other. */
+  isGone = false;
   /** Vectors wait for this. */
   gate: Promise<void> = Promise.resolve();
   /** Called with how many texts got a vector in all, and the texts of a call, before it is answered. */
@@ -51,7 +53,7 @@ export class EmbeddingServer {
     const body = pieces.length === 0 ? {} : JSON.parse(Buffer.concat(pieces).toString());
     const isEmbedding = request.url === '/v1/embeddings';
     const texts = isEmbedding ? [body.input].flat().map(String) : [];
-    if (this.isDown && isEmbedding) {
+    if (this.isGone || (this.isDown && isEmbedding)) {
       response.socket?.resetAndDestroy();
       return;
     }

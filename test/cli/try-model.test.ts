@@ -1,12 +1,15 @@
-/** `readback model try`, on a real service beside servers that speak Ollama's protocol and OpenAI's. */
+/**
+ * `readback model try`, on one real service beside servers that speak Ollama's protocol and OpenAI's: first steps with nothing there, then a good
+ * model, one that knows nothing, and judged searches.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { textWidth } from '../../src/cli/text-width.ts';
 import type { EvalReplayList } from '../../src/domain/evaluation.ts';
 import type { ModelBackfillResponse, ModelListResponse } from '../../src/domain/model.ts';
 import { temporaryFolder } from '../importers/temporary-files.ts';
-import { RunningService, type Scope, token, until, withoutEntities } from '../process/service.ts';
+import { RunningService, token, until, withoutEntities } from '../process/service.ts';
 import { EmbeddingServer } from './embedding-server.ts';
 import { noiseOf, oracleOf, puzzlePages } from './puzzling-library.ts';
 import { Cli } from './run-cli.ts';
@@ -29,12 +32,11 @@ interface Arm {
   cost_usd_per_1000_pages: number;
 }
 
-async function setUp(scope: Scope & Parameters<typeof temporaryFolder>[0], count = 120) {
-  const pages = puzzlePages(count);
-  const oracle = oracleOf(pages, 1024);
-  const ollama = await EmbeddingServer.start(scope, [], oracle);
-  const openai = await EmbeddingServer.start(scope, [], (text) => noiseOf(text, 1536));
-  const service = await RunningService.start(scope, {
+async function setUp(t: TestContext) {
+  const pages = puzzlePages(60);
+  const ollama = await EmbeddingServer.start(t, [], oracleOf(pages, 1024));
+  const openai = await EmbeddingServer.start(t, [], (text) => noiseOf(text, 1536));
+  const service = await RunningService.start(t, {
     ...withoutEntities,
     SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${ollama.url}/v1`,
     SERVICE_PROVIDERS__OPENAI__BASE_URL: `${openai.url}/v1`,
@@ -44,57 +46,70 @@ async function setUp(scope: Scope & Parameters<typeof temporaryFolder>[0], count
     SERVICE_RESILIENCE__RETRY_ATTEMPTS: '1',
     SERVICE_RESILIENCE__BREAKER_COOLDOWN_S: '0.2',
   });
-  const cli = new Cli(temporaryFolder(scope), { SERVICE_AUTH_TOKEN: token, COLUMNS: '80' });
+  const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '80' });
   const here = () => ({ env: { SERVICE_BIND_PORT: new URL(service.url).port } });
-  const indexed: string[] = [];
-  for (let at = 0; at < count; at += 100) {
-    const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', {
-      pages: pages.slice(at, at + 100),
-    });
-    indexed.push(...body.results.map(({ page_id }) => page_id));
-  }
-  await service.settled(indexed);
-  const activeModel = async () => {
-    const { body } = await service.call<ModelListResponse>('GET', '/v1/models');
-    return body.models.find(({ is_active }) => is_active)?.id;
+  const add = async (some: typeof pages) => {
+    const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages: some });
+    const ids = body.results.map(({ page_id }) => page_id);
+    await service.settled(ids);
+    return ids;
   };
-  return { service, cli, here, ollama, openai, activeModel };
+  const activeModel = async () => {
+    const answer = await service.call<ModelListResponse>('GET', '/v1/models');
+    return answer.body.models.find(({ is_active }) => is_active)?.id;
+  };
+  return { pages, add, service, cli, here, ollama, activeModel };
 }
 
-test('a good model is pulled, filled, shown to be better and switched to; one that knows nothing is shown to be worse, and is not', async (t) => {
-  const { cli, here, ollama, activeModel } = await setUp(t);
+type SetUp = Awaited<ReturnType<typeof setUp>>;
+
+test('a model is tried', async (t) => {
+  const parts = await setUp(t);
+  const few = await parts.add(parts.pages.slice(0, 12));
+  await t.test('what is missing is named with what to do', () => missing(parts));
+  await t.test('few queries tell nothing', () => tooFew(parts));
+  const ids = [...few, ...(await parts.add(parts.pages.slice(12)))];
+  await t.test('it goes on where it was: after Ctrl-C, after a kill of the service, after a provider was down', () =>
+    goesOn(parts),
+  );
+  await t.test('one that knows nothing is shown to be worse, and is not switched to', () => worse(parts));
+  await t.test('judged searches count as soon as there are enough', () => judged(parts, ids));
+});
+
+async function missing({ cli, here, ollama }: SetUp) {
+  const wrong = async (name: string, exit: number) => {
+    const { code, stderr } = await cli.run(['model', 'try', name, '--yes'], here());
+    assert.equal(code, exit, stderr);
+    return stderr;
+  };
+  ollama.isGone = true;
+  assert.match(await wrong('nobody', 2), /none of those known .*\nreadback model add NAME/);
+  const lacks = await wrong('arctic-m', 1);
+  assert.match(lacks, /^ollama: no Ollama answers at http:\/\/127.0.0.1:\d+\n {2}ollama serve/m);
+  assert.match(lacks, /^transformers: .* is not installed\n {2}ONNXRUNTIME_NODE_INSTALL=skip npm install/m);
+  assert.match(lacks, /^tei: the service does not know where tei is\n {2}set SERVICE_PROVIDERS__TEI__BASE_URL/m);
+  assert.match(await wrong('voyage-3.5', 1), /no key for voyage is set\n {2}set SERVICE_PROVIDERS__VOYAGE__API_KEY/);
+  assert.match(
+    await wrong('cohere-rerank', 1),
+    /SERVICE_RERANKER__PROVIDER=cohere SERVICE_RERANKER__MODEL=rerank-v3.5/,
+  );
+  ollama.isGone = false;
+}
+
+async function tooFew({ cli, here }: SetUp) {
+  const add = ['model', 'add', 'wink', '--provider', 'local', '--dim', '300', '--max-tokens', '1000'];
+  assert.equal((await cli.run(add, here())).code, 0);
+  const { code, stdout, stderr } = await cli.run(['model', 'try', 'local-wink-300', '--yes'], here());
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^Too few queries to tell: 12, and 20 are needed\.$/m);
+  assert.match(stdout, /searches go by local-wink-1024, as before: --yes switches only/);
+}
+
+async function goesOn({ service, cli, here, ollama, activeModel }: SetUp) {
   const asked = await cli.run(['model', 'try', 'bge-m3'], here());
   assert.deepEqual([asked.code, ollama.models.size], [2, 0], 'nobody is there to be asked');
   assert.match(asked.stderr, /say --yes, or run it in a terminal/);
 
-  const better = await cli.run(['model', 'try', 'bge-m3', '--yes', '--queries', '60'], here());
-  assert.equal(better.code, 0, better.stderr);
-  for (const line of better.stdout.split('\n')) assert.ok(textWidth(line) <= 80, line);
-  assert.match(better.stdout, /^Better on 60 queries: nDCG@10 \+0\.\d+, between \+0/m);
-  assert.match(
-    better.stdout,
-    /searches go by ollama-bge-m3-1024 from now on\nback: readback model use local-wink-1024/,
-  );
-  assert.deepEqual([await activeModel(), [...ollama.models]], [good, ['bge-m3']]);
-  const again = await cli.run(['model', 'try', 'bge-m3', '--yes'], here());
-  assert.match(again.stdout, /^ollama-bge-m3-1024 answers already/);
-
-  const worse = await cli.json<Tried>(['model', 'try', 'openai-small', '--yes', '--queries', '60'], 0, here());
-  assert.deepEqual([worse.model, worse.verdict, worse.switched, worse.undo], [noisy, 'worse', false, null]);
-  const [{ source, report }] = worse.evaluations;
-  assert.deepEqual([worse.evaluations.length, source, report.queries], [1, 'library', 60]);
-  assert.deepEqual([report.a.model, report.b.model], [good, noisy]);
-  assert.ok(report.a.ndcg > 0.9 && report.b.ndcg < report.a.ndcg, JSON.stringify(report));
-  assert.ok(report.b.cost_usd_per_1000_pages > 0 && report.a.cost_usd_per_1000_pages === null);
-  assert.ok(report.b.vectors_bytes > report.a.vectors_bytes);
-  assert.equal(await activeModel(), good);
-  assert.equal((await cli.run(['model', 'use', local], here())).code, 0);
-  assert.equal(await activeModel(), local);
-});
-
-test('it goes on where it was: after Ctrl-C, after a kill of the service, and when a provider that was down is back', async (t) => {
-  const { service, cli, here, ollama, activeModel } = await setUp(t);
-  ollama.models.add('bge-m3');
   const line = ['model', 'try', 'bge-m3', '--yes', '--queries', '40'];
   const held = () => {
     let open = () => {};
@@ -103,9 +118,12 @@ test('it goes on where it was: after Ctrl-C, after a kill of the service, and wh
     });
     return open;
   };
-  const replays = async () => (await service.call<EvalReplayList>('GET', '/v1/admin/eval/replay')).body.replays;
-  const begin = (args: readonly string[]) => {
-    const child = cli.spawn(args, here());
+  const replays = async () => {
+    const { body } = await service.call<EvalReplayList>('GET', '/v1/admin/eval/replay');
+    return body.replays.filter(({ model_b }) => model_b === good);
+  };
+  const begin = () => {
+    const child = cli.spawn(line, here());
     let [stdout, stderr] = ['', ''];
     child.stdout?.on('data', (text) => {
       stdout += text;
@@ -117,13 +135,13 @@ test('it goes on where it was: after Ctrl-C, after a kill of the service, and wh
     return { child, ended };
   };
 
-  // Ctrl-C while vectors are made, and then the service is killed.
-  ollama.onEmbeddings = (total) => {
-    if (total > 0) release = held();
+  // Ctrl-C while vectors are made.
+  let release = () => {};
+  ollama.onEmbeddings = () => {
+    release = held();
     ollama.onEmbeddings = () => {};
   };
-  let release = () => {};
-  const first = begin(line);
+  const first = begin();
   const filling = async () => {
     const { status, body } = await service.call<ModelBackfillResponse>('GET', `/v1/models/${good}/backfill`);
     return status === 200 && body.status === 'running' && ollama.embedded > 0;
@@ -134,95 +152,73 @@ test('it goes on where it was: after Ctrl-C, after a kill of the service, and wh
   assert.equal(code, 130, stderr);
   assert.match(stderr, /^readback: interrupted; .*\nto go on here: readback model try bge-m3$/m);
   assert.ok(await filling(), 'the service goes on without it');
-  await service.kill();
   release();
-  await service.start();
 
-  // The service is killed while the comparison runs.
-  let asked = 0;
-  ollama.onEmbeddings = (_, texts) => {
-    // A query is one short line, and those from which weights are learned are the first 300.
-    if (texts.length === 1 && !texts[0].includes('\n') && ++asked === 320) release = held();
+  // The service is killed while the comparison runs. Its queries come one by one: a line each.
+  let queries = 0;
+  const counting = (_: number, texts: readonly string[]) => {
+    if (texts.length === 1 && !texts[0].includes('\n')) queries++;
   };
-  const second = begin(line);
-  await until(async () => (await replays()).some(({ replayed }) => replayed > 0), 'the comparison has begun');
-  await until(() => asked >= 320, 'a query waits for its vector');
+  ollama.onEmbeddings = (total, texts) => {
+    counting(total, texts);
+    if (queries === 20) release = held();
+  };
+  const second = begin();
+  await until(() => queries >= 20, 'a query waits for its vector');
+  assert.ok((await replays())[0].replayed > 0, 'some are measured');
   await service.kill();
   const broken = await second.ended;
   assert.equal(broken.code, 3, broken.stderr);
   assert.match(broken.stderr, /what was done is kept: say the same again to go on/);
-  const before = { asked };
-  ollama.onEmbeddings = (_, texts) => {
-    if (texts.length === 1 && !texts[0].includes('\n')) asked++;
-  };
+  const before = queries;
+  ollama.onEmbeddings = counting;
 
   // Back again, and the provider is down for a while.
   ollama.isDown = true;
   release();
   await service.start();
-  const third = begin(['--json', ...line]);
+  const third = begin();
   await until(async () => (await replays())[0].last_error !== null, 'the provider was asked, and is down');
   ollama.isDown = false;
   const { code: end, stdout, stderr: said } = await third.ended;
   assert.equal(end, 0, said + stdout);
-  const told = JSON.parse(stdout) as Tried;
-  assert.deepEqual([told.verdict, told.switched, told.undo], ['better', true, `readback model use ${local}`]);
-  assert.deepEqual([told.evaluations[0].report.queries, (await replays()).length], [40, 1], 'one comparison in all');
-  assert.ok(asked - before.asked < 40, 'what was measured is not measured again');
+  for (const each of stdout.split('\n')) assert.ok(textWidth(each) <= 80, each);
+  assert.match(stdout, /^Better on 40 queries: nDCG@10 \+0\.\d+, between \+0/m);
+  assert.match(stdout, /searches go by ollama-bge-m3-1024 from now on\nback: readback model use local-wink-1024/);
+  assert.equal((await replays()).length, 1, 'one comparison in all');
+  assert.ok(queries - before < 40, 'what was measured is not measured again');
+  assert.deepEqual([await activeModel(), [...ollama.models]], [good, ['bge-m3']]);
+  const again = await cli.run(['model', 'try', 'bge-m3', '--yes'], here());
+  assert.match(again.stdout, /^ollama-bge-m3-1024 answers already/);
+}
+
+async function worse({ cli, here, activeModel }: SetUp) {
+  const tried = await cli.json<Tried>(['model', 'try', 'openai-small', '--yes', '--queries', '50'], 0, here());
+  assert.deepEqual([tried.model, tried.verdict, tried.switched, tried.undo], [noisy, 'worse', false, null]);
+  const [{ source, report }] = tried.evaluations;
+  assert.deepEqual([tried.evaluations.length, source, report.queries], [1, 'library', 50]);
+  assert.deepEqual([report.a.model, report.b.model], [good, noisy]);
+  assert.ok(report.a.ndcg > 0.9 && report.b.ndcg < report.a.ndcg, JSON.stringify(report));
+  assert.ok(report.b.cost_usd_per_1000_pages > 0 && report.a.cost_usd_per_1000_pages === null);
+  assert.ok(report.b.vectors_bytes > report.a.vectors_bytes);
   assert.equal(await activeModel(), good);
-});
+  assert.equal((await cli.run(['model', 'use', local], here())).code, 0);
+  assert.equal(await activeModel(), local);
+}
 
-test('few queries tell nothing; judged searches count as soon as there are enough; what is missing is named with what to do', async (t) => {
-  const service = await RunningService.start(t, {
-    ...withoutEntities,
-    SERVICE_PROVIDERS__OLLAMA__BASE_URL: 'http://127.0.0.1:1/v1',
-  });
-  const cli = new Cli(temporaryFolder(t), { SERVICE_AUTH_TOKEN: token, COLUMNS: '80' });
-  const here = { env: { SERVICE_BIND_PORT: new URL(service.url).port } };
-  const pages = puzzlePages(12);
-  const { body } = await service.call<{ results: { page_id: string }[] }>('POST', '/v1/pages/batch', { pages });
-  const ids = body.results.map(({ page_id }) => page_id);
-  await service.settled(ids);
-
-  const wrong = async (name: string, exit: number) => {
-    const { code, stderr } = await cli.run(['model', 'try', name, '--yes'], here);
-    assert.equal(code, exit, stderr);
-    return stderr;
-  };
-  assert.match(await wrong('nobody', 2), /none of those known .*\nreadback model add NAME/);
-  const missing = await wrong('arctic-m', 1);
-  assert.match(missing, /^ollama: no Ollama answers at http:\/\/127.0.0.1:1\n {2}ollama serve/m);
-  assert.match(missing, /^transformers: .* is not installed\n {2}ONNXRUNTIME_NODE_INSTALL=skip npm install/m);
-  assert.match(missing, /^tei: the service does not know where tei is\n {2}set SERVICE_PROVIDERS__TEI__BASE_URL/m);
-  assert.match(await wrong('voyage-3.5', 1), /no key for voyage is set\n {2}set SERVICE_PROVIDERS__VOYAGE__API_KEY/);
-  assert.match(
-    await wrong('cohere-rerank', 1),
-    /SERVICE_RERANKER__PROVIDER=cohere SERVICE_RERANKER__MODEL=rerank-v3.5/,
-  );
-
-  const add = ['model', 'add', 'wink', '--provider', 'local', '--dim', '300', '--max-tokens', '1000'];
-  assert.equal((await cli.run(add, here)).code, 0);
-  const few = await cli.run(['model', 'try', 'local-wink-300', '--yes'], here);
-  assert.equal(few.code, 0, few.stderr);
-  assert.match(few.stdout, /^Too few queries to tell: 12, and 20 are needed\.$/m);
-  assert.match(few.stdout, /searches go by local-wink-1024, as before: --yes switches only/);
-
-  for (let at = 0; at < 20; at++) {
-    const page = at % pages.length;
-    const query = pages[page].body_extracted
-      .split(' ')
-      .slice(at + 1, at + 6)
-      .join(' ');
+async function judged({ service, cli, here, pages }: SetUp, ids: readonly string[]) {
+  for (const [at, { body_extracted }] of pages.slice(0, 20).entries()) {
+    const query = body_extracted.split(' ').slice(1, 6).join(' ');
     const { body: found } = await service.call<{ query_id: string }>('POST', '/v1/search', { query });
-    await service.call('POST', '/v1/feedback', { query_id: found.query_id, page_id: ids[page], relevant: true });
+    await service.call('POST', '/v1/feedback', { query_id: found.query_id, page_id: ids[at], relevant: true });
   }
-  const judged = await cli.json<Tried>(['model', 'try', 'local-wink-300', '--yes'], 0, here);
+  const tried = await cli.json<Tried>(['model', 'try', 'local-wink-300', '--yes', '--queries', '20'], 0, here());
   assert.deepEqual(
-    judged.evaluations.map(({ source, verdict, report }) => [source, verdict === 'too_few', report.queries]),
+    tried.evaluations.map(({ source, report }) => [source, report.queries]),
     [
-      ['log', false, 20],
-      ['library', true, 12],
+      ['log', 20],
+      ['library', 20],
     ],
   );
-  assert.equal(judged.switched, judged.verdict === 'better');
-});
+  assert.equal(tried.switched, tried.verdict === 'better');
+}

@@ -19,6 +19,7 @@ import { DomainError, JobError } from '../../domain/errors.ts';
 import type { Replay, ReplayedQuery } from '../../domain/evaluation.ts';
 import { vectorBytes } from '../../domain/known-models.ts';
 import { defaultRrfK, type SearchRequest, searchRequest } from '../../domain/search.ts';
+import type { Embedders } from '../../providers/embedders.ts';
 import type { NumberedRun } from '../../store/query-log.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type JobContext, type JobHandler, takenOver } from '../jobs/job-actor.ts';
@@ -31,6 +32,7 @@ import { commitThrough, type SystemAsk } from '../system/system-messages.ts';
 export interface ReplayDependencies {
   ask: SystemAsk;
   reader: StoreReader;
+  embedders: Pick<Embedders, 'queryVectors'>;
   /** US dollars for a million tokens, by name of the model. */
   prices: Readonly<Record<string, number>>;
   /** Ms, for what lasts. */
@@ -58,8 +60,8 @@ const planSeed = 0x7e57;
 /** When a model whose provider did not answer is tried again, ms. */
 const retryAfterMs = 30_000;
 
-export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependencies): JobHandler {
-  const learn = fusionLearner({ ask, reader, commit: commitThrough(ask) });
+export function replayHandler({ ask, reader, embedders, prices, monotonic }: ReplayDependencies): JobHandler {
+  const learn = fusionLearner({ ask, reader, embedders, commit: commitThrough(ask) });
 
   const planOfLog = async (limit: number | null): Promise<number[][]> => {
     const byQuery = new Map<string, number[]>();
@@ -139,11 +141,7 @@ export function replayHandler({ ask, reader, prices, monotonic }: ReplayDependen
     for (const id of new Set([model_a, model_b])) {
       const model = reader.models.get(id);
       if (model === undefined || !isLearningDue(model, reader.pages.count())) continue;
-      const isStopping = async () => {
-        await goOn();
-        return signal.aborted;
-      };
-      if (await learn(model, isStopping)) continue;
+      if (await learn(model, signal, goOn)) continue;
       signal.throwIfAborted();
       throw new JobError(`what ${id} is worth beside the words cannot be learned now`, { retryAfterMs });
     }

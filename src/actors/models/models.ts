@@ -26,6 +26,7 @@ import {
   modelIdOf,
   type RegisterModelRequest,
 } from '../../domain/model.ts';
+import type { Embedders } from '../../providers/embedders.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { Background } from '../system/background.ts';
 import type { Handlers, StartService } from '../system/service.ts';
@@ -36,6 +37,7 @@ import { fusionLearning } from './learn-fusion.ts';
 
 export interface ModelsDependencies extends EstimateDependencies {
   ask: SystemAsk;
+  embedders: Pick<Embedders, 'queryVectors'>;
   /** Whether models of this outside provider may be registered. */
   isKnownProvider: (provider: string) => boolean;
   /** Tokens that no chunk exceeds: what every model must be able to read. */
@@ -54,7 +56,7 @@ const learnEveryMs = 30_000;
 const deletedAtOnce = 100;
 
 export function modelsService(dependencies: ModelsDependencies): StartService<ModelMessages> {
-  const { ask, reader, maxAttempts, log, now } = dependencies;
+  const { ask, reader, embedders, maxAttempts, log, now } = dependencies;
   const commit = commitThrough(ask);
   const estimate = backfillEstimator(dependencies);
 
@@ -122,9 +124,9 @@ export function modelsService(dependencies: ModelsDependencies): StartService<Mo
       await clear(space);
     }
     const background = new Background(log);
-    const learnDue = fusionLearning({ ask, reader, commit, log, now });
+    const learnDue = fusionLearning({ ask, reader, commit, embedders, log, now });
     background.every(learnEveryMs, 'what models are worth beside the words could not be learned', () =>
-      learnDue(() => background.isStopping),
+      learnDue(background.signal),
     );
     return { handlers, stop: () => background.stop() };
   };

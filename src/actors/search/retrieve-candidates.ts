@@ -89,6 +89,7 @@ export function retrieveCandidates(dependencies: RetrievalDependencies): Retriev
     const dim = localDim(model);
     /** The query's vector by an outside model. */
     const outside = async () => {
+      if (request.vector !== undefined) return request.vector;
       const { vector, degraded } = await askQueryVector(model, query, signal);
       if (degraded) timing_ms.degraded_dense = 1;
       return vector;

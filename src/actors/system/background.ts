@@ -18,7 +18,7 @@ export class Background {
   readonly #every: Every;
   readonly #stopTimers: (() => void)[] = [];
   #work: Promise<void> = Promise.resolve();
-  #isStopping = false;
+  readonly #stopping = new AbortController();
 
   constructor(log: Logger, every: Every = everyMs) {
     this.#log = log;
@@ -27,17 +27,22 @@ export class Background {
 
   /** Long steps ask between two slices. */
   get isStopping(): boolean {
-    return this.#isStopping;
+    return this.signal.aborted;
+  }
+
+  /** Aborted by `stop`, for waits within a step. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** Do a step when those before it are done; `failure` is what the log says where it fails. */
   soon(failure: string, step: () => Promise<unknown>): void {
     this.#work = this.#work.then(async () => {
-      if (this.#isStopping) return;
+      if (this.isStopping) return;
       try {
         await step();
       } catch (error) {
-        if (!this.#isStopping) this.#log.warn({ err: error }, failure);
+        if (!this.isStopping) this.#log.warn({ err: error }, failure);
       }
     });
   }
@@ -58,14 +63,14 @@ export class Background {
 
   /** Slice after slice of a step, each from what the one before gave, until one gives null. Requests are answered in between; other steps wait. */
   async slices<From>(first: From, slice: (from: From) => Promise<From | null>): Promise<void> {
-    for (let from: From | null = first; from !== null && !this.#isStopping; await new Promise(setImmediate)) {
+    for (let from: From | null = first; from !== null && !this.isStopping; await new Promise(setImmediate)) {
       from = await slice(from);
     }
   }
 
   /** Begin nothing more; resolves when what runs has ended. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#stopping.abort();
     for (const stopTimer of this.#stopTimers) stopTimer();
     await this.#work;
   }

@@ -17,6 +17,8 @@ import type { Command } from '../../store/store.ts';
 
 export interface RetrieveRequest {
   query: string;
+  /** Its vector by an outside model, where the caller had it made. */
+  vector?: Float32Array;
   candidates: number;
   filters: PageFilters;
   /** Embedding model of the dense side. */

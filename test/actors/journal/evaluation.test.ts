@@ -94,7 +94,14 @@ const claim = async (shelf: Shelf) => {
 
 const handlerOn = (shelf: Shelf) => {
   let at = 0;
-  return replayHandler({ ask: shelf.ask, reader: shelf.reader, prices: { m2: 3 }, monotonic: () => (at += 5) });
+  const embedders = { queryVectors: () => assert.fail('nothing is learned of so few pages') };
+  return replayHandler({
+    ask: shelf.ask,
+    reader: shelf.reader,
+    embedders,
+    prices: { m2: 3 },
+    monotonic: () => (at += 5),
+  });
 };
 
 const contextOf = (shelf: Shelf, attempt: Attempt) => attemptContext(shelf.temporary, attempt, 9000);
@@ -260,13 +267,13 @@ test('queries are made of pages, the same in both ways, each to find its own pag
   assert.deepEqual(list({ limit: 5 }).replays[0].report, report);
 });
 
-test('a replay waits for what a model is worth beside the words, where the provider does not answer', async () => {
+test('a replay waits for what a model is worth beside the words, where that cannot be learned yet', async () => {
   await using shelf = await Shelf.open();
   for (let no = 1; no <= 50; no++) await shelf.add({ title: '', text: `${words.map((word) => word + no).join(' ')}.` });
-  let degraded = 1;
+  let rebuilding = 1;
   shelf.answers['index.retrieve'] = () => {
     const none = { labels: new Uint32Array(0), scores: new Float32Array(0) };
-    return { sparse: none, dense: none, language: 'en', pageOf: new Map(), timing_ms: { degraded_dense: degraded } };
+    return { sparse: none, dense: none, language: 'en', pageOf: new Map(), timing_ms: { rebuilding } };
   };
   shelf.answers['search.rank'] = () => ({ pages: [1], candidates: [1], reranker: null });
   const { start } = evaluate(shelf);
@@ -278,7 +285,7 @@ test('a replay waits for what a model is worth beside the words, where the provi
       error instanceof JobError && !error.permanent && (error.retryAfterMs ?? 0) > 0 && /m1/.test(error.message),
   );
   assert.equal(shelf.reader.replays.get(job.no)?.plan, null);
-  degraded = 0;
+  rebuilding = 0;
   await handlerOn(shelf)(job, contextOf(shelf, attempt));
   assert.deepEqual(shelf.reader.models.get('m1')?.fusion, { weights: { en: 0 }, pages: 50 });
 });
