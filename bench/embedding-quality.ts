@@ -13,6 +13,7 @@ import { createLocalEmbedder, type LocalEmbedder, type TermSequence } from '../s
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { ndcg } from '../src/compute/measures/ranking-measures.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../src/compute/text/wink-tokenizer.ts';
 import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
 import { describeMachine } from './machine.ts';
 
@@ -43,7 +44,7 @@ const vectors = openWordVectors(buffer);
 
 const wink = winkNlp(winkModel, []);
 const stopWords = new Map<string, boolean>();
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const embedders = { 100: createLocalEmbedder(vectors, 100), 1024: createLocalEmbedder(vectors, 1024) };
 const names = readdirSync(root).filter((name) => process.argv.length < 3 || process.argv.includes(name));
 const rows = names.map((name) => measure(readCollection(name)));

@@ -10,6 +10,7 @@
  */
 import { parseArgs } from 'node:util';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../src/compute/text/rule-tokenizer.ts';
 import type { SearchResponse } from '../src/domain/search.ts';
 import { createQueryAnalyzer } from '../src/engine/analyze-query.ts';
 import { StoreView } from '../src/store/store-view.ts';
@@ -43,7 +44,7 @@ const queries = Array.from({ length: Number(values.queries) }, (_, number) => wo
 
 /** Vectors of the queries as the service makes them; null for a query without any. */
 function queryVectors(dim: number): Float32Array[] {
-  const analyze = createQueryAnalyzer(createTextAnalyzer(), vectors);
+  const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer), vectors);
   const known = {
     languages: ['en'],
     spoken: ['en'],

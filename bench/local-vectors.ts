@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createLocalEmbedder } from '../src/compute/embedding/embed-local.ts';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../src/compute/text/wink-tokenizer.ts';
 import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
 import { randomStream } from './workload.ts';
 
@@ -20,7 +21,7 @@ if (folder === undefined) throw new Error('name the folder to write to');
 const dim = Number(process.argv[3] ?? 1024);
 const data = join(import.meta.dirname, '../../shared/data');
 const embedder = createLocalEmbedder(openWordVectors(loadWordVectors()), dim);
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 
 interface TextRecord {
   title?: string;

@@ -6,6 +6,7 @@
 
 import { lookupTerm } from '../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../src/compute/text/wink-tokenizer.ts';
 import { candidateRerankers } from '../src/engine/rerank/rerank-candidates.ts';
 import { buildSegmentOfTerms } from '../src/engine/words/build-segment.ts';
 import { corpusSegment, eachAWord, planQuery } from '../src/engine/words/corpus.ts';
@@ -26,7 +27,7 @@ const workload = openWorkload({
   wordsPerChunk: 333,
   ...(words === 'english' ? { vocabulary: englishWords(vectors, 60_000) } : {}),
 });
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 let label = 0;
 const topics: number[][] = Array.from({ length: 200 }, () => []);
 const corpus = sizes.map((size, id) => {

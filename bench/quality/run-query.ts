@@ -7,6 +7,7 @@ import { fuseRrf } from '../../src/compute/ranking/fuse-rrf.ts';
 import { contentWords } from '../../src/compute/ranking/query-terms.ts';
 import { rollUpPages } from '../../src/compute/ranking/roll-up-pages.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createQueryAnalyzer, type QueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { type Evidence, evidenceOf } from '../../src/engine/relevance.ts';
 import { type CandidateGatherer, createCandidateGatherer } from '../../src/engine/rerank/gather-candidates.ts';
@@ -49,7 +50,7 @@ export interface QueryTools {
 /** What the service's threads have, over the given vectors. */
 export function createQueryTools(wordVectors: WordVectors, dim: number): QueryTools {
   const numbers = new WordNumbers();
-  const analyzer = createTextAnalyzer();
+  const analyzer = createTextAnalyzer(createRuleTokenizer);
   return {
     analyzer,
     analyze: createQueryAnalyzer(analyzer, wordVectors),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createLocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
 import { openWordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { loadWordVectors } from '../../src/engine/load-word-vectors.ts';
 
 export const dim = 1024;
@@ -28,7 +29,7 @@ export async function readSets(): Promise<{ agNews: LabelledSet; squad: Labelled
   if (!existsSync(root)) throw new Error(`the labelled sets are not at ${root}`);
   const vectors = openWordVectors(loadWordVectors());
   const embedder = createLocalEmbedder(vectors, dim);
-  const analyzer = createTextAnalyzer();
+  const analyzer = createTextAnalyzer(createWinkTokenizer);
   const read = (name: string): LabelledSet => {
     const lines = readFileSync(join(root, `${name}.jsonl`), 'utf8')
       .trim()

@@ -7,7 +7,7 @@ import { type ClusteredPages, type ClusterPagesOptions, clusterPages } from '../
 import { createKeywordTerms, type KeywordTermsOf } from '../compute/clusters/keyword-terms.ts';
 import { type ChunkRows, PageTable } from '../compute/clusters/page-table.ts';
 import { detectLanguage } from '../compute/text/detect-language.ts';
-import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
+import { porterStem } from '../compute/text/stemmers.ts';
 
 /** Names the run that a task belongs to: no other has had the name. */
 interface OfRun {
@@ -62,7 +62,7 @@ export interface TextOfCluster {
 
 export function addTexts({ run, texts: some }: OfRun & { texts: readonly TextOfCluster[] }): void {
   const keywords = begun(texts, run);
-  termsOf ??= createKeywordTerms(winkStemmer());
+  termsOf ??= createKeywordTerms(porterStem);
   for (const { cluster: number, title, text } of some) {
     const language = detectLanguage(text);
     keywords.add(number, language, termsOf(title === null ? text : `${title}\n${text}`, language));

@@ -6,7 +6,8 @@
 import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import type { Bitmap } from '../compute/structures/bitmap.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
-import { winkStemmer } from '../compute/text/wink-tokenizer.ts';
+import { createRuleTokenizer } from '../compute/text/rule-tokenizer.ts';
+import { porterStem } from '../compute/text/stemmers.ts';
 import type { Held as HeldText } from '../domain/held.ts';
 import { type AnalyzedQuery, createQueryAnalyzer, type SearchThreadData } from '../engine/analyze-query.ts';
 import { createHighlighter, type Highlighter, type Marked } from '../engine/highlight.ts';
@@ -170,7 +171,7 @@ export interface MarkTask {
 /** Where each passage has the query's words, and its snippet. Null as of `search`. */
 export function mark({ namespace, passages, stems }: MarkTask & InNamespace): Marked[] | null {
   return unlessNew(namespace, ({ sparse }) => {
-    highlighter ??= createHighlighter(winkStemmer());
+    highlighter ??= createHighlighter(porterStem);
     const corpus = sparse.snapshot();
     const inLanguages = passages.map(({ label, text }) => ({ text, language: languageOfLabel(corpus, label) }));
     return highlighter.mark(inLanguages, stems);
@@ -259,7 +260,7 @@ function learnAfter(ms: number): void {
 
 function openTools() {
   const { wordVectors } = threadData<SearchThreadData>();
-  const analyzer = createTextAnalyzer();
+  const analyzer = createTextAnalyzer(createRuleTokenizer);
   const vectors = wordVectors === null ? null : openWordVectors(wordVectors);
   const reranker = vectors === null ? null : candidateRerankers(vectors);
   return { analyzer, vectors, analyze: createQueryAnalyzer(analyzer, vectors), reranker };

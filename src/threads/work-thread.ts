@@ -7,6 +7,7 @@ import { openWordVectors } from '../compute/embedding/word-vectors.ts';
 import { lookupTerm } from '../compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../compute/text/analyze-text.ts';
 import type { ChunkingSettings } from '../compute/text/chunk-text.ts';
+import { createWinkTokenizer } from '../compute/text/wink-tokenizer.ts';
 import {
   segmentOfChunks as buildSegment,
   type ChunkedText,
@@ -31,7 +32,7 @@ let tools: PageTools | undefined;
 
 function openTools(): PageTools {
   const { chunking, wordVectors } = threadData<WorkThreadData>();
-  const analyzer = createTextAnalyzer();
+  const analyzer = createTextAnalyzer(createWinkTokenizer);
   if (wordVectors === null) return { chunking, analyzer, embedder: null, vocabulary: null };
   const vectors = openWordVectors(wordVectors);
   return {

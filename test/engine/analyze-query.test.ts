@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
 import { createQueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { noWords } from '../../src/engine/words/spelling.ts';
 import { fixtureVectors } from '../compute/embedding/word-vectors-fixture.ts';
 
-const analyze = createQueryAnalyzer(createTextAnalyzer(), fixtureVectors());
+const analyze = createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer), fixtureVectors());
 const dim = 64;
 
 test('a query of single ideographs has no vector of hashed stems; one of pairs, or with other words, has', () => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
-import { stemIn } from '../../src/compute/text/stemmers.ts';
-import { winkStemmer } from '../../src/compute/text/wink-tokenizer.ts';
+import { porterStem, stemIn } from '../../src/compute/text/stemmers.ts';
+import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createHighlighter, maxSnippet } from '../../src/engine/highlight.ts';
 
-const highlighter = createHighlighter(winkStemmer());
-const analyzer = createTextAnalyzer();
+const highlighter = createHighlighter(porterStem);
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 
 function highlighted(text: string, stems: readonly string[], language = ''): string[] {
   const [{ highlights }] = highlighter.mark([{ text, language }], stems);
@@ -44,7 +44,7 @@ test('words are highlighted in whatever form they stand, in English and in the l
 });
 
 test('a word is highlighted exactly where its stem is looked for, though most are passed over by their first letters', () => {
-  const stem = winkStemmer();
+  const stem = porterStem;
   const words =
     `relational conditional rationed valency hesitancy digitizer conformably radically differently vilely analogously vietnamization
     predication operator feudalism decisiveness hopefulness callousness formality sensitivity sensibility respond responsibility

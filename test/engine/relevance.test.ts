@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTextAnalyzer } from '../../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { evidenceOf, FOREIGN_RELEVANCE, judgeRelevance, RELEVANCE, relevance } from '../../src/engine/relevance.ts';
 import { buildSegmentOfTerms } from '../../src/engine/words/build-segment.ts';
 import { corpusSegment, eachAWord } from '../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../src/engine/words/deletions.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const none = new Uint32Array(0);
 const texts = ['heron fish river', 'heron roof', 'bread oven', 'bread river boat', 'oven'];
 const documents = texts.map((text) => ({ title: none, section: none, body: analyzer.analyze(text).terms }));

@@ -6,9 +6,9 @@
  * are passed over, and the reader is made anew (0.2 s) when it has read much. Any string is a safe input, in linear time.
  */
 
-import winkModel from 'wink-eng-lite-web-model';
-import winkNlp, { type ItemEntity } from 'wink-nlp';
+import type { ItemEntity } from 'wink-nlp';
 import { normalizeText } from '../../domain/normalize-text.ts';
+import { createWink } from '../text/wink.ts';
 import { isPublicSuffix } from '../web/registered-names.ts';
 
 export interface TextToken {
@@ -61,7 +61,7 @@ const exactDate = /^(?=\D*\d)(?=.*?\p{L}{3})/su;
 export type TextReader = (text: string) => TokenizedText;
 
 export function createTextReader(): TextReader {
-  let wink = winkNlp(winkModel, ['sbd', 'ner', 'pos']);
+  let wink = createWink(['sbd', 'ner', 'pos']);
   let readChars = 0;
 
   const readPiece = (text: string, piece: string, at: number, into: TokenizedText): void => {
@@ -92,7 +92,7 @@ export function createTextReader(): TextReader {
     }
     readChars += text.length;
     if (readChars > maxReadChars) {
-      wink = winkNlp(winkModel, ['sbd', 'ner', 'pos']);
+      wink = createWink(['sbd', 'ner', 'pos']);
       readChars = 0;
     }
     return read;

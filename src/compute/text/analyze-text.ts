@@ -1,22 +1,23 @@
 /**
  * The one linguistic pass over a text: tokens with exact offsets, their cost, words, search terms, and sentences. Chunking,
  * embedding and both indexes read its result, and queries go through the same rules, so a term of a query is the term of a
- * text. wink-nlp tokenises and finds sentences; scripts without spaces and over-long runs are handled here.
+ * text. A tokenizer, wink-nlp's for texts, takes stretches apart and finds sentences; scripts without spaces and over-long runs are handled here.
  *
- * Most stretches of a text have come before, and what they consist of is remembered. So wink is not given the text but a
+ * Most stretches of a text have come before, and what they consist of is remembered. So the tokenizer is not given the text but a
  * digest of it (text-digest.ts).
  *
- * An analyzer holds the language model (about 40 MB) and caches: one per thread. Any string is a safe input, in linear time.
+ * An analyzer holds its tokenizer and caches: one per thread. Any string is a safe input, in linear time.
  */
 import { Lexicon } from './lexicon.ts';
 import { findLineBorders } from './line-borders.ts';
 import { plainTokenEnds } from './plain-stretch.ts';
+import { porterStem } from './stemmers.ts';
 import { CHARACTERS, LONG_RUN, TextDigest, UNKNOWN } from './text-digest.ts';
 import { TokenBuffer, type TokenColumns } from './token-buffer.ts';
 import { formOf, TokenCache } from './token-cache.ts';
 import { longestRun, tokenizerView } from './tokenizer-view.ts';
 import { eachCharacter } from './unspaced-scripts.ts';
-import { createWinkTokenizer, type TokenizedStretches, winkStemmer } from './wink-tokenizer.ts';
+import type { TokenizedStretches, Tokenizer } from './wink-tokenizer.ts';
 import { eachStretch } from './word-stretches.ts';
 import { createWordTerms, endsAroundNumbers, joinSignedLetters, type WordPart, withCostsOf } from './word-terms.ts';
 
@@ -64,14 +65,16 @@ const sentencePunctuation = /[.!?…]["'”’)\]]*$/;
 const noEnds: readonly number[] = [];
 const nothingRead: TokenizedStretches = { firsts: [], ends: [], sentenceEnds: [] };
 
-/** Make an analyzer. Errors: throws if the installed language model is not the expected one. */
-export function createTextAnalyzer(): TextAnalyzer {
+/**
+ * Make an analyzer. `createTokenizer`: wink's for texts; the one by rules is enough for queries, which are not asked for their sentences
+ * or for what their tokens cost.
+ */
+export function createTextAnalyzer(createTokenizer: () => Tokenizer): TextAnalyzer {
   const digest = new TextDigest();
-  const stem = winkStemmer();
   let lexicon = new Lexicon();
   // A word comes in several surfaces, and a stem costs microseconds.
-  const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? stem(word));
-  let tokenize = createWinkTokenizer();
+  const describe = createWordTerms((word) => lexicon.stemOfWord(word) ?? porterStem(word));
+  let tokenize = createTokenizer();
   let tokenizerLoad = 0;
   let memory = new TokenCache(lexicon);
 
@@ -157,7 +160,7 @@ export function createTextAnalyzer(): TextAnalyzer {
     }
     digest.clear();
     if (tokenizerLoad > maxTokenizerLoad) {
-      tokenize = createWinkTokenizer();
+      tokenize = createTokenizer();
       tokenizerLoad = 0;
     }
     if (memory.size > maxStretches) memory = new TokenCache(lexicon);

@@ -1,11 +1,10 @@
 /**
- * wink-nlp with its English model, reduced to what the analyzer needs: the tokens of stretches between white space, sentence
- * ends, and the Porter stemmer. wink gives token values without offsets; they are found again by their lengths, and where
+ * wink-nlp with its English model, reduced to what the analyzer needs: the tokens of stretches between white space, and sentence
+ * ends. wink gives token values without offsets; they are found again by their lengths, and where
  * they do not add up (wink rewrites a few contractions) the stretch is cut by a plain rule, so that offsets are exact in
  * every case. Called by the analyzer alone.
  */
-import winkModel from 'wink-eng-lite-web-model';
-import winkNlp from 'wink-nlp';
+import { createWink } from './wink.ts';
 
 export interface TokenizedStretches {
   /** Tokens of stretch i: firsts[i] .. firsts[i + 1]. */
@@ -16,14 +15,14 @@ export interface TokenizedStretches {
   sentenceEnds: { stretch: number; at: number }[];
 }
 
+/** Stretches are not empty, hold no white space and are not very long. */
+export type Tokenizer = (stretches: readonly string[]) => TokenizedStretches;
+
 const plainToken = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}\s]/gu;
 
-/**
- * A tokenizer of its own language model (180 ms, 40 MB). It remembers every distinct token for its whole life.
- * Stretches are not empty, hold no white space and are not very long.
- */
-export function createWinkTokenizer(): (stretches: readonly string[]) => TokenizedStretches {
-  const wink = winkNlp(winkModel, ['sbd']);
+/** A tokenizer of its own language model (180 ms, 40 MB). It remembers every distinct token for its whole life. */
+export function createWinkTokenizer(): Tokenizer {
+  const wink = createWink(['sbd']);
   return (stretches) => {
     const document = wink.readDoc(stretches.join(' '));
     const tokens = document.tokens();
@@ -91,11 +90,4 @@ function alignGroups(
     firsts.push(ends.length);
   });
   return { firsts, ends, tokenStretches, tokenEnds };
-}
-
-/** The model's Porter stemmer, which expects lower case. Errors: throws if the installed model has none. */
-export function winkStemmer(): (word: string) => string {
-  const { stem } = winkModel.addons;
-  if (typeof stem !== 'function') throw new Error('the language model has no stemmer');
-  return (word) => String(stem(word));
 }

@@ -10,6 +10,7 @@ import { quotingPages } from '../../../src/actors/search/held-by-pages.ts';
 import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
 import { lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
@@ -29,7 +30,7 @@ interface Text {
 const vectors = fixtureVectors();
 const rowOf = (word: string) => lookupTerm(vectors.vocabulary, word);
 const tools = {
-  analyzer: createTextAnalyzer(),
+  analyzer: createTextAnalyzer(createRuleTokenizer),
   embedder: null,
   vocabulary: { fingerprint: vectors.fingerprint, rowOf },
   chunking: { target_tokens: 12, overlap_tokens: 3, hard_max_tokens: 16 },

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClassKeywords } from '../../../src/compute/clusters/class-keywords.ts';
 import { createKeywordTerms } from '../../../src/compute/clusters/keyword-terms.ts';
-import { winkStemmer } from '../../../src/compute/text/wink-tokenizer.ts';
+import { porterStem } from '../../../src/compute/text/stemmers.ts';
 import { labelOf } from '../../../src/domain/cluster.ts';
 
-const termsOf = createKeywordTerms(winkStemmer());
+const termsOf = createKeywordTerms(porterStem);
 
 function keywordsOf(texts: readonly (readonly [number, string])[]): Map<number, string[]> {
   const keywords = new ClassKeywords();

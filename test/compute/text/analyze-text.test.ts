@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type AnalyzedText, createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { assertGrowsInProportion } from '../../processor-time.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 const longest = 300_000;
 
 function surfaces({ text, starts, ends }: AnalyzedText): string[] {
@@ -105,7 +106,7 @@ test('sentences are ascending ranges over all tokens', () => {
 test('a text has the same tokens and terms whatever was analysed before', () => {
   fc.assert(
     fc.property(anyText, anyText, (before, text) => {
-      const fresh = createTextAnalyzer();
+      const fresh = createTextAnalyzer(createWinkTokenizer);
       fresh.analyze(before);
       const [seen, unseen] = [analyzer.analyze(text), fresh.analyze(text)];
       assert.deepEqual([seen.starts, seen.ends, seen.costs], [unseen.starts, unseen.ends, unseen.costs]);
@@ -127,7 +128,7 @@ test('sentences end in a text of known words where they end in one of new words'
 });
 
 test('a lexicon that was let go stays valid for what was made with it', () => {
-  const small = createTextAnalyzer();
+  const small = createTextAnalyzer(createWinkTokenizer);
   const first = small.analyze('An older text.');
   for (let i = 0; i < 160_000; i++) first.lexicon.term(`word${i}`, `word${i}`);
   small.trim();

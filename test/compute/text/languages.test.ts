@@ -6,8 +6,9 @@ import { detectLanguage } from '../../../src/compute/text/detect-language.ts';
 import { languageOfTag, languages } from '../../../src/compute/text/language-tags.ts';
 import { bareTerm, isBareTerm, stemIn } from '../../../src/compute/text/stemmers.ts';
 import { stopWordsOf } from '../../../src/compute/text/stop-words.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 
-const analyzer = createTextAnalyzer();
+const analyzer = createTextAnalyzer(createWinkTokenizer);
 
 const texts = {
   en: 'The river rises in the hills behind the old town, and in spring it carries so much water that the bridges are closed for days and people have to walk around.',
