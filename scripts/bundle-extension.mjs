@@ -51,14 +51,15 @@ const shared = (version) => ({
 });
 
 const own = {
-  // `checkVisibility`, `Promise`s from every interface: 116 and later.
-  chromium: { minimum_chrome_version: '120', background: { service_worker: 'background.js', type: 'module' } },
+  // `visibilityProperty` of `checkVisibility`: 121 and later.
+  chromium: { minimum_chrome_version: '121', background: { service_worker: 'background.js', type: 'module' } },
   firefox: {
     background: { scripts: ['background.js'], type: 'module' },
+    // Asks for consent to what it sends (`data_collection_permissions`) on Android, too: 142 and later.
     browser_specific_settings: {
       gecko: {
         id: 'extension@readback',
-        strict_min_version: '140.0',
+        strict_min_version: '142.0',
         data_collection_permissions: { required: ['browsingActivity', 'websiteContent'], optional: ['bookmarksInfo'] },
       },
     },
@@ -102,7 +103,7 @@ export async function bundleExtension(root, outdir) {
       absWorkingDir: root,
       outdir: dir,
       bundle: true,
-      target: browser === 'chromium' ? 'chrome120' : 'firefox140',
+      target: browser === 'chromium' ? 'chrome121' : 'firefox142',
       jsx: 'automatic',
       jsxImportSource: 'preact',
       legalComments: 'none',

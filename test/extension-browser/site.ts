@@ -26,7 +26,8 @@ const singlePageProgram = `<!doctype html><title>Program</title><main id="main">
 const shadowRoots = `<!doctype html><html><head><title>Shadow roots</title><style>p { color: green }</style></head><body>
 <article><h1>Shadow roots</h1><p>Light text that everybody sees.</p>
 <x-open><p slot="part">A slotted paragraph about granite.</p></x-open><x-closed></x-closed>
-<p style="display:none">Hidden marmalade.</p><textarea>Draft of a letter to the harbour.</textarea><input value="typed zebra">
+<p style="display:none">Hidden marmalade.</p>
+<p style="visibility:hidden">Invisible turnips, <span style="visibility:visible">and radishes that are visible within them.</span></p><textarea>Draft of a letter to the harbour.</textarea><input value="typed zebra">
 <div contenteditable>Edited walnuts.</div><script>var secretScript = 'obsidian';</script>
 <iframe src="/frame" title="same"></iframe><iframe srcdoc="<p>Inline frame about basalt.</p>"></iframe><iframe src="http://other.example.net/foreign"></iframe></article>
 <script>
@@ -87,6 +88,8 @@ export class Site {
   readonly port: number;
   /** Pages of a test, by path. */
   readonly pages: Map<string, string>;
+  /** Content security policy of every page. */
+  policy: string | null = null;
 
   private constructor(port: number, pages: Map<string, string>) {
     this.port = port;
@@ -95,12 +98,14 @@ export class Site {
 
   static async open(scope: Scope): Promise<Site> {
     const pages = new Map<string, string>();
+    let site: Site | null = null;
     const server = createServer((request, response) => {
       // As a proxy it gets whole addresses.
       const { pathname } = new URL(request.url ?? '/', 'http://site');
       const text = pathname.startsWith('/spa/') ? singlePageProgram : (pages.get(pathname) ?? fixed[pathname]?.());
       const topic = /^\/(?:article|a|login)\/([\w-]+)$/.exec(pathname)?.[1];
       response.setHeader('content-type', 'text/html; charset=utf-8');
+      if (site?.policy) response.setHeader('content-security-policy', site.policy);
       if (text === undefined && topic === undefined) response.statusCode = 404;
       response.end(text ?? (topic === undefined ? '' : article(topic)));
     });
@@ -109,6 +114,7 @@ export class Site {
       server.closeAllConnections();
       server.close();
     });
-    return new Site((server.address() as AddressInfo).port, pages);
+    site = new Site((server.address() as AddressInfo).port, pages);
+    return site;
   }
 }

@@ -36,10 +36,11 @@ const escapeText = (text: string): string =>
 const escapeValue = (text: string): string =>
   /[&"]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('"', '&quot;') : text;
 
+const styleOf = (element: Element) => element.ownerDocument.defaultView?.getComputedStyle(element);
+
 /** False for what has no box and is not there for its children either, such as `display: none` and what is closed. */
 function isShown(element: Element): boolean {
-  if (typeof element.checkVisibility !== 'function' || element.checkVisibility()) return true;
-  return element.ownerDocument.defaultView?.getComputedStyle(element).display === 'contents';
+  return (element.checkVisibility?.() ?? true) || styleOf(element)?.display === 'contents';
 }
 
 const cardTokens = /^cc-(?:number|csc|exp|exp-month|exp-year|name)$/i;
@@ -160,9 +161,16 @@ interface Work {
   tag: string | null;
   nodes: ArrayLike<Node>;
   at: number;
+  /** Text directly below is invisible; elements may be visible again. */
+  muted: boolean;
 }
 
-const lookInto = (elements: ParentNode): Work => ({ tag: null, nodes: elements.querySelectorAll('*'), at: 0 });
+const lookInto = (elements: ParentNode): Work => ({
+  tag: null,
+  nodes: elements.querySelectorAll('*'),
+  at: 0,
+  muted: true,
+});
 
 /** Look for secret fields in a closed root, or in what is not shown, and leave what is below it to be looked into. */
 function look(inner: ParentNode | null, out: Writer, work: Work[]): void {
@@ -175,7 +183,9 @@ function look(inner: ParentNode | null, out: Writer, work: Work[]): void {
 function begin(element: Element, out: Writer, rootOf: RootOf, work: Work[]): void {
   const name = element.localName;
   const root = mayHaveRoot(name) ? rootOf(element) : null;
-  const attributes = skipped.has(name) || !isShown(element) ? null : attributesOf(element);
+  const isVisible = element.checkVisibility?.({ visibilityProperty: true }) ?? true;
+  const isThere = isVisible || (name !== 'iframe' && name !== 'frame' && isShown(element));
+  const attributes = skipped.has(name) || !isThere ? null : attributesOf(element);
   if (attributes === null) {
     look(root ?? frameOf(element, name), out, work);
     if (element.firstElementChild !== null) work.push(lookInto(element));
@@ -184,7 +194,10 @@ function begin(element: Element, out: Writer, rootOf: RootOf, work: Work[]): voi
   const shown = name === 'iframe' || name === 'frame' ? 'section' : name === 'slot' ? 'span' : name;
   const tag = work.length < deepest ? shown : '';
   if (tag !== '') out.markup(`<${tag}${attributes}>`);
-  if (!out.cut && !voidElements.has(name)) work.push({ tag, nodes: childrenOf(element, name, root), at: 0 });
+  if (!out.cut && !voidElements.has(name)) {
+    const muted = !isVisible && styleOf(element)?.visibility !== 'visible';
+    work.push({ tag, nodes: childrenOf(element, name, root), at: 0, muted });
+  }
   if (root?.mode === 'closed') look(root, out, work);
   else if (root !== null && hasSecretField(root)) out.secretField = true;
 }
@@ -199,8 +212,9 @@ function* finish(work: Work[], out: Writer, rootOf: RootOf): Generator<void> {
       work.pop();
       continue;
     }
-    if (node.nodeType === 3) out.text(node.nodeValue ?? '');
-    else if (node.nodeType === 1) {
+    if (node.nodeType === 3) {
+      if (!last.muted) out.text(node.nodeValue ?? '');
+    } else if (node.nodeType === 1) {
       const element = node as Element;
       const name = element.localName;
       if (last.tag !== null) begin(element, out, rootOf, work);
