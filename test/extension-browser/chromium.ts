@@ -1,6 +1,6 @@
 /** Debian's Chromium with the built extension, driven by playwright-core as a person would: its pages, its tabs. */
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
@@ -12,19 +12,74 @@ import type { Site } from './site.ts';
 const extension = join(import.meta.dirname, '../../dist/extension/chromium');
 const patienceMs = 60_000;
 
-/**
- * A copy of the built extension that may from the start what it otherwise asks for: nobody is there to answer the browser's question.
- * Its code is the same.
- */
-export function permittedExtension(scope: Scope): string {
-  const folder = mkdtempSync(join(tmpdir(), 'readback-permitted-'));
+interface Manifest extends Record<`${'' | 'optional_' | 'host_' | 'optional_host_'}permissions`, string[]> {
+  default_locale: string;
+}
+
+/** A copy of the built extension with another manifest. Its code is the same. */
+function copyOfExtension(scope: Scope, change: (manifest: Manifest) => void): string {
+  const folder = mkdtempSync(join(tmpdir(), 'readback-extension-'));
   scope.after(async () => rmSync(folder, { recursive: true, force: true }));
   cpSync(extension, folder, { recursive: true });
   const file = join(folder, 'manifest.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
-  manifest.permissions.push(...manifest.optional_permissions);
-  manifest.host_permissions.push(...manifest.optional_host_permissions);
+  change(manifest);
   writeFileSync(file, JSON.stringify(manifest));
+  return folder;
+}
+
+/** It may from the start what it otherwise asks for: nobody is there to answer the browser's question. */
+export function permittedExtension(scope: Scope): string {
+  return copyOfExtension(scope, (manifest) => {
+    manifest.permissions.push(...manifest.optional_permissions);
+    manifest.host_permissions.push(...manifest.optional_host_permissions);
+  });
+}
+
+/** It speaks one language whatever the browser's is: Debian's Chromium speaks English alone. */
+export function extensionIn(scope: Scope, language: string): string {
+  const folder = copyOfExtension(scope, (manifest) => {
+    manifest.default_locale = language;
+  });
+  for (const other of readdirSync(join(folder, '_locales'))) {
+    if (other !== language) rmSync(join(folder, '_locales', other), { recursive: true });
+  }
+  return folder;
+}
+
+/** Runs before the background program: it gets no further than `haltAfter` of the storage says, in answers of the service and ends of transactions. */
+const halting = `
+let steps = 0;
+let of;
+const pass = async () => {
+  const { haltAfter } = await chrome.storage.local.get('haltAfter');
+  if (haltAfter !== of) steps = 0;
+  of = haltAfter;
+  if (haltAfter === undefined || steps++ < haltAfter) return;
+  await chrome.storage.local.set({ halted: true });
+  await new Promise(() => undefined);
+};
+const { fetch: realFetch } = self;
+self.fetch = async (...request) => {
+  await pass();
+  const answer = await realFetch(...request);
+  await pass();
+  return answer;
+};
+IDBTransaction.prototype.addEventListener = function (type, listener, ...options) {
+  const later = async (event) => {
+    await pass();
+    listener(event);
+  };
+  EventTarget.prototype.addEventListener.call(this, type, type === 'complete' ? later : listener, ...options);
+};
+`;
+
+/** Its worker can be stopped short at any step. */
+export function haltingExtension(scope: Scope): string {
+  const folder = copyOfExtension(scope, () => undefined);
+  const file = join(folder, 'background.js');
+  writeFileSync(file, halting + readFileSync(file, 'utf8'));
   return folder;
 }
 
@@ -40,13 +95,17 @@ export class ChromiumWithExtension {
   }
 
   /** Start with a new profile, or again with one that is there. Every host of `*.example.org` and `*.example.net` is the site. */
-  static async start(scope: Scope, site: Site, profile?: string, loaded = extension): Promise<ChromiumWithExtension> {
+  static async start(
+    scope: Scope,
+    site: Site,
+    { profile, loaded = extension, locale = 'en-GB' }: { profile?: string; loaded?: string; locale?: string } = {},
+  ): Promise<ChromiumWithExtension> {
     const folder = profile ?? mkdtempSync(join(tmpdir(), 'readback-chromium-'));
     const context = await chromium.launchPersistentContext(folder, {
       executablePath: chromiumPath,
       headless: false, // the flag below; playwright's own would be the old kind
       viewport: { width: 1000, height: 700 },
-      locale: 'en-GB',
+      locale,
       args: [
         ...chromiumArgs,
         `--load-extension=${loaded}`,

@@ -38,7 +38,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
 }, async (t) => {
   const service = await RunningService.start(t, withoutEntities);
   const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site, undefined, permittedExtension(t));
+  const browser = await ChromiumWithExtension.start(t, site, { loaded: permittedExtension(t) });
   await browser.context.route('https://*/**', (route) => route.fulfill(resultPage));
   await browser.pair(service);
   await service.call('POST', '/v1/pages', { url: `${news}/article/herons`, body_html: article('herons') });
@@ -110,7 +110,7 @@ test('own matches are shown on result pages, once they are wanted, and only wher
 test('history and bookmarks are imported, by the rules', { skip: skipChromium }, async (t) => {
   const service = await RunningService.start(t, withoutEntities);
   const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site, undefined, permittedExtension(t));
+  const browser = await ChromiumWithExtension.start(t, site, { loaded: permittedExtension(t) });
   const tab = await browser.context.newPage();
   await tab.goto(`${news}/article/glances`);
   await tab.goto(`${news}/login/again`);
