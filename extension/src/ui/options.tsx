@@ -240,7 +240,8 @@ function Queue({ overview, changed }: { overview: QueueOverview; changed: () => 
       </p>
       {problem !== null && (
         <Notice kind="warn">
-          {problem} {send.problem?.detail} {send.notBefore > Date.now() && t('next_try', timeOf(send.notBefore))}
+          {problem} {send.notBefore > Date.now() && t('next_try', timeOf(send.notBefore))}
+          {send.problem && <span class="detail">{send.problem.detail}</span>}
         </Notice>
       )}
       {totals.dropped > 0 && <Notice kind="bad">{t('dropped', numberOf(totals.dropped))}</Notice>}

@@ -1,6 +1,7 @@
 /** The popup: whether it is connected, what became of this page, what was read about it before, and search. Also a page of its own for searches from the menu. */
 import { render } from 'preact';
 import { useState } from 'preact/hooks';
+import type { PageResult } from '../../../src/domain/search.ts';
 import { ask, askTab, type CaptureOutcome, type PageState } from '../messages.ts';
 import { siteOf } from '../rules/decide.ts';
 import { ServiceClient } from '../service/client.ts';
@@ -89,10 +90,7 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
       </button>
     );
   }
-  if (
-    site !== null &&
-    (exclusion?.rule === 'local' || exclusion?.rule === 'kind' || exclusion?.rule === 'only_allowed')
-  ) {
+  if (site !== null && isOverruled(state)) {
     return (
       <button type="button" onClick={click(() => ask('switchSite', { site, to: 'on' }))}>
         {t('allow_site', site)}
@@ -101,6 +99,10 @@ function Undo({ state, tab, done }: { state: PageState; tab: Tab; done: () => vo
   }
   return null;
 }
+
+/** Where the lists leave a site out, that it is not switched off says nothing; `Undo` allows it. */
+const isOverruled = ({ exclusion }: PageState): boolean =>
+  exclusion?.rule === 'local' || exclusion?.rule === 'kind' || exclusion?.rule === 'only_allowed';
 
 function SiteSwitch({ site, settings, done }: { site: string; settings: Settings; done: () => void }) {
   const [on, setOn] = useState(settings.sites[site] !== 'off');
@@ -204,11 +206,17 @@ function ThisPage({
         )}
         <Undo state={state} tab={tab} done={() => done(null)} />
       </div>
-      {site !== null && <SiteSwitch site={site} settings={settings} done={() => done(null)} />}
+      {site !== null && !isOverruled(state) && <SiteSwitch site={site} settings={settings} done={() => done(null)} />}
       <Forget tab={tab} client={client} done={done} />
     </section>
   );
 }
+
+/** Nobody typed these words: marked, they would hide the text. */
+const withoutMarks = (result: PageResult): PageResult => ({
+  ...result,
+  chunks: result.chunks.map((chunk) => ({ ...chunk, highlights: [] })),
+});
 
 function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
   const answer = useLoaded(() => client.search(`${tab.title || tab.url} ${tab.about}`, mostRelated + 1), [tab.url]);
@@ -220,7 +228,7 @@ function Related({ tab, client }: { tab: Tab; client: ServiceClient }) {
   return (
     <section aria-label={t('related')}>
       <h2>{t('related')}</h2>
-      <Results results={others.slice(0, mostRelated)} label={t('related')} />
+      <Results results={others.slice(0, mostRelated).map(withoutMarks)} label={t('related')} />
     </section>
   );
 }
@@ -261,6 +269,7 @@ function Popup() {
   if (connection === null || client === null) {
     return (
       <main>
+        <h1 class="unseen">readback</h1>
         <Notice kind="bad">{t('not_paired')}</Notice>
         <a class="button main" href="welcome.html" target="_blank" rel="noopener">
           {t('pair_now')}
@@ -271,6 +280,7 @@ function Popup() {
   const { kind, text } = connectionOf(state ?? undefined, connection);
   return (
     <main>
+      <h1 class="unseen">readback</h1>
       <header>
         <Notice kind={kind}>{text}</Notice>
         {totals.totals.items > 0 && (
