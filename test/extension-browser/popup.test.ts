@@ -1,6 +1,7 @@
 /** The popup and the options in Chromium, against a real service: what they say of a page, undo, search, forget. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Settings } from '../../extension/src/settings.ts';
 import type { PageListResponse } from '../../src/domain/page.ts';
 import { skipChromium } from '../chromium.ts';
 import { RunningService, until, withoutEntities } from '../process/service.ts';
@@ -21,21 +22,60 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     const popup = await browser.popupOf(`${news}/article/early`);
     await popup.getByText('Not connected').waitFor();
     await popup.close();
-    const wrong = await browser.open('welcome.html');
-    await wrong.getByText('Another address').click();
-    await wrong.getByLabel('Address of the service').fill(service.url);
-    await wrong.getByRole('textbox', { name: 'Code', exact: true }).fill('AAAA-AAAA');
-    await wrong.getByRole('button', { name: 'Pair', exact: true }).click();
-    await wrong.getByText('This code is wrong').waitFor();
-    await wrong.close();
-    await browser.pair(service);
-    await browser.setOptions({ seconds: 1 });
+  });
+  await t.test('it is paired by a code', async () => {
+    const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
+    const page = await browser.open('welcome.html');
+    await page.getByText('Another address').click();
+    await page.getByLabel('Address of the service').fill(service.url);
+    for (const [code, said] of [
+      ['AAAA-AAAA', 'This code is wrong'],
+      [body.code, 'Paired with'],
+    ]) {
+      await page.getByRole('textbox', { name: 'Code', exact: true }).fill(code);
+      await page.getByRole('button', { name: 'Pair', exact: true }).click();
+      await page.getByText(said).waitFor();
+    }
+    await page.close();
+  });
+  await t.test('options are stored as they are changed, and go into a file and out of it', async () => {
+    const options = await browser.open('options.html');
+    const seconds = options.getByLabel('Seconds of active reading');
+    await seconds.fill('1');
+    await seconds.blur();
+    await options.getByLabel('Name of a site').fill('diary.example.org');
+    await options.getByRole('button', { name: 'Never capture' }).click();
+    await options.getByLabel('Remove the rule for diary.example.org').waitFor();
+    const stored = () =>
+      options.evaluate(async () => (await chrome.storage.local.get<{ settings: Settings }>('settings')).settings);
+    await until(async () => (await stored()).activeSeconds === 1, 'the seconds are stored');
+    const before = await stored();
+    assert.deepEqual(before.sites, { 'diary.example.org': 'off' });
+
+    const saved = options.waitForEvent('download');
+    await options.getByRole('button', { name: 'Export' }).click();
+    const file = await (await saved).path();
+    await browser.ask('changeSettings', { activeSeconds: 99, sites: {}, onlyAllowed: true });
+    await options.getByLabel('Import').setInputFiles(file);
+    await until(async () => (await stored()).activeSeconds === 1, 'the file is read');
+    assert.deepEqual(await stored(), before);
+
+    await options.getByLabel('Import').setInputFiles({
+      name: 'other.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from('{"activeSeconds": 0}'),
+    });
+    await options.getByText('This file has no settings that can be read').waitFor();
+    assert.deepEqual(await stored(), before);
+    await options.close();
   });
   await t.test('a page that was read before says when and how often', async () => {
     const page = { url: `${news}/article/herons`, body_extracted: 'Herons wade slowly.', title: 'All about herons' };
     for (const month of ['01', '02', '03']) {
       await service.call('POST', '/v1/pages', { ...page, fetched_at: `2026-${month}-05T12:00:00Z` });
     }
+    const other = { url: `${news}/article/storks`, body_extracted: 'Storks wade as herons do.', title: 'Storks' };
+    await service.call('POST', '/v1/pages', other);
     await tab.goto(page.url);
     await tab.bringToFront();
     await until(async () => (await pages()).some(({ visit_count }) => visit_count === 4), 'the visit has arrived');
@@ -58,6 +98,33 @@ test('the popup tells of a page, finds others, and forgets', { skip: skipChromiu
     assert.match(String(await result.getAttribute('href')), /^http:\/\/news\.example\.org\/article\/herons#:~:text=/);
     await popup.getByRole('searchbox').fill('zyxwvut');
     await popup.getByText('Nothing you read matches.').waitFor();
+    await popup.close();
+  });
+  await t.test('what comes late moves nothing that can be clicked', async () => {
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await browser.context.route(`${service.url}/**`, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const popup = await browser.popupOf(`${news}/article/herons`);
+    await popup.getByText('Captured on').waitFor();
+    const places = () =>
+      popup.evaluate(() =>
+        [...document.querySelectorAll('header, input, button, footer')].map((element) => {
+          const { x, y, width, height } = element.getBoundingClientRect();
+          return [element.textContent, x, y, width, height];
+        }),
+      );
+    const early = await places();
+    letGo();
+    await popup.getByText('Read 4 times since').waitFor();
+    await popup.getByRole('list', { name: 'Related in your reading' }).waitFor();
+    assert.ok(early.length > 5);
+    assert.deepEqual(await places(), early);
+    await browser.context.unroute(`${service.url}/**`);
     await popup.close();
   });
   await t.test('an excluded page says by which rule, and is captured once its site is allowed', async () => {

@@ -190,11 +190,12 @@ function ThisPage({
     <section class="card" aria-label={t('this_page')}>
       <h2>{tab.title || tab.url}</h2>
       <Notice kind={kind}>{text}</Notice>
-      {known && (
+      {mayTell(state, tab) && (
         <p class="visits">
-          {known.visit_count === 1
-            ? t('read_once', dateOf(known.first_seen_at))
-            : t('read_times', numberOf(known.visit_count), dateOf(known.first_seen_at))}
+          {known &&
+            (known.visit_count === 1
+              ? t('read_once', dateOf(known.first_seen_at))
+              : t('read_times', numberOf(known.visit_count), dateOf(known.first_seen_at)))}
         </p>
       )}
       {said !== null && <Notice kind="good">{said}</Notice>}
@@ -291,13 +292,14 @@ function Popup() {
       </header>
       <SearchBox client={client} initial={parameters.get('search') ?? ''} />
       {tab && state && <ThisPage tab={tab} client={client} state={state} settings={settings} changed={changed} />}
-      {tab && state && mayTell(state, tab) && <Related tab={tab} client={client} />}
       <footer>
         <Pause settings={settings} changed={changed} />
         <a href="options.html" target="_blank" rel="noopener">
           {t('options')}
         </a>
       </footer>
+      {/* Comes last, for it comes late: nothing that is clicked on moves. */}
+      {tab && state && mayTell(state, tab) && <Related tab={tab} client={client} />}
     </main>
   );
 }
