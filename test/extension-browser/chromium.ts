@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
 import type { CaptureOutcome } from '../../extension/src/messages.ts';
+import type { Connection } from '../../extension/src/settings.ts';
 import { chromiumArgs, chromiumPath } from '../chromium.ts';
 import { type RunningService, type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
@@ -87,6 +88,7 @@ export class ChromiumWithExtension {
   readonly context: BrowserContext;
   readonly id: string;
   readonly profile: string;
+  #control: Promise<Page> | undefined;
 
   private constructor(context: BrowserContext, id: string, profile: string) {
     this.context = context;
@@ -111,7 +113,8 @@ export class ChromiumWithExtension {
         `--load-extension=${loaded}`,
         `--disable-extensions-except=${loaded}`,
         '--disable-features=DisableLoadExtensionCommandLineSwitch,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
-        `--host-resolver-rules=MAP *.example.org 127.0.0.1:${site.port},MAP *.example.net 127.0.0.1:${site.port}`,
+        // What real pages ask of others is nowhere.
+        `--host-resolver-rules=MAP *.example.org 127.0.0.1:${site.port},MAP *.example.net 127.0.0.1:${site.port},MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`,
       ],
     });
     context.setDefaultTimeout(patienceMs);
@@ -127,20 +130,6 @@ export class ChromiumWithExtension {
     return this.context.serviceWorkers()[0] ?? (await this.context.waitForEvent('serviceworker'));
   }
 
-  /** Have the page at this address captured now; what became of it, `not found` where no tab shows it. */
-  async captureNow(url: string): Promise<string> {
-    return (await this.worker()).evaluate(async (url) => {
-      for (const { id } of await chrome.tabs.query({})) {
-        const where = { name: 'where', request: null };
-        const here = await chrome.tabs.sendMessage(id ?? 0, where).catch(() => null);
-        if (here?.url !== url) continue;
-        const answer = await chrome.tabs.sendMessage(id ?? 0, { name: 'captureNow', request: null });
-        return String(answer?.outcome);
-      }
-      return 'not found';
-    }, url);
-  }
-
   /** A page of the extension in a tab. */
   async open(path: string): Promise<Page> {
     const page = await this.context.newPage();
@@ -148,94 +137,89 @@ export class ChromiumWithExtension {
     return page;
   }
 
+  /** The tab that shows an address, once its content script is there. */
+  async #tabOf(url: string): Promise<number> {
+    const control = await this.control();
+    let id: number | null = null;
+    const isThere = async () => {
+      id = await control.evaluate(async (url) => {
+        for (const { id = 0 } of await chrome.tabs.query({})) {
+          const here = await chrome.tabs.sendMessage(id, { name: 'where', request: null }).catch(() => null);
+          if (here?.url === url) return id;
+        }
+        return null;
+      }, url);
+      return id !== null;
+    };
+    await until(isThere, `a tab shows ${url}`, patienceMs);
+    assert.ok(id);
+    return id;
+  }
+
   /** What the content script of the tab that shows an address decided, once it has. */
   async decisionAt(url: string): Promise<CaptureOutcome> {
-    const worker = await this.worker();
-    let outcome: CaptureOutcome | null = null;
-    await until(
-      async () => {
-        outcome = await worker.evaluate(async (url) => {
-          for (const { id } of await chrome.tabs.query({})) {
-            const here = await chrome.tabs.sendMessage(id ?? 0, { name: 'where', request: null }).catch(() => null);
-            if (here?.url === url) return here.outcome;
-          }
-          return null;
-        }, url);
-        return outcome !== null;
+    const outcome: CaptureOutcome | null = await (await this.control()).evaluate(
+      async ([id, tries]) => {
+        for (let n = 0; n < tries; n++) {
+          const here = await chrome.tabs.sendMessage(id, { name: 'where', request: null }).catch(() => null);
+          if (here?.outcome) return here.outcome;
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        return null;
       },
-      `it is decided whether ${url} is kept`,
-      patienceMs,
+      [await this.#tabOf(url), patienceMs / 100] as const,
     );
-    assert.ok(outcome);
+    assert.ok(outcome, `it is not decided whether ${url} is kept`);
     return outcome;
+  }
+
+  /** Have the page in the active tab captured now; what became of it. */
+  async captureActive(): Promise<string> {
+    return (await this.control()).evaluate(async () => {
+      const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
+      const answer = await chrome.tabs.sendMessage(tab.id ?? 0, { name: 'captureNow', request: null });
+      return String(answer?.outcome);
+    });
   }
 
   /** The popup of the tab that shows an address, as a page. */
   async popupOf(url: string): Promise<Page> {
-    const worker = await this.worker();
-    const tabId = await worker.evaluate(async (url) => {
-      for (const { id } of await chrome.tabs.query({})) {
-        const here = await chrome.tabs.sendMessage(id ?? 0, { name: 'where', request: null }).catch(() => null);
-        if (here?.url === url) return id;
-      }
-      return null;
-    }, url);
-    assert.ok(tabId, `no tab shows ${url}`);
-    return this.open(`popup.html?tab=${tabId}`);
+    return this.open(`popup.html?tab=${await this.#tabOf(url)}`);
   }
 
-  /** Pair as people do: a code of the service, typed into the first page. */
-  async pair(service: RunningService): Promise<void> {
-    const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
-    const page = await this.open('welcome.html');
-    const again = page.getByRole('button', { name: 'Pair with another' });
-    const more = page.getByText('Another address');
-    await again.or(more).first().waitFor();
-    if (await again.isVisible()) await again.click();
-    await more.click();
-    await page.getByLabel('Address of the service').fill(service.url);
-    await page.getByRole('textbox', { name: 'Code', exact: true }).fill(body.code);
-    await page.getByRole('button', { name: 'Pair', exact: true }).click();
-    await page.getByText('Paired with').waitFor();
-    await page.close();
-  }
-
-  /** Set options as people do; `allow`: sites that are captured whatever the lists say. */
-  async setOptions({ seconds, allow = [] }: { seconds?: number; allow?: string[] }): Promise<void> {
-    const page = await this.open('options.html');
-    if (seconds !== undefined) {
-      const field = page.getByLabel('Seconds of active reading');
-      await field.fill(String(seconds));
-      await field.blur();
-    }
-    for (const site of allow) {
-      await page.getByLabel('Name of a site').fill(site);
-      await page.getByRole('button', { name: 'Allow' }).click();
-      await page.getByLabel(`Remove the rule for ${site}`).waitFor();
-    }
-    await until(
-      () =>
-        page
-          .evaluate(
-            async () =>
-              (await chrome.storage.local.get<{ settings: { activeSeconds: number } }>()).settings?.activeSeconds ?? 10,
-          )
-          .then((found) => seconds === undefined || found === seconds),
-      'the options are stored',
-    );
-    await page.close();
+  /** A page of the extension that stays, for what is asked and looked up. */
+  control(): Promise<Page> {
+    this.#control ??= this.open('popup.html?search=');
+    return this.#control;
   }
 
   /** Ask the background program, as the extension's own pages do. */
   async ask<Reply>(name: string, request: unknown): Promise<Reply> {
-    const page = await this.open('options.html');
-    const answer = await page.evaluate(
+    const answer = await (await this.control()).evaluate(
       ([name, request]) => chrome.runtime.sendMessage({ name, request }) as Promise<unknown>,
       [name, request] as const,
     );
-    await page.close();
     assert.ok(typeof answer === 'object' && answer !== null && 'reply' in answer, JSON.stringify(answer));
     return answer.reply as Reply;
+  }
+
+  /** Pair by a code, as the extension's first page does, which is looked at in popup.test.ts. */
+  async pair(service: RunningService): Promise<void> {
+    const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
+    const request = { code: body.code, name: 'Chromium Linux' };
+    const paired = await service.call<Omit<Connection, 'address'>>('POST', '/v1/pair', request);
+    const { token, name, library } = paired.body;
+    await this.connect({ address: service.url, token, name, library });
+  }
+
+  async connect(connection: Connection): Promise<void> {
+    await (await this.control()).evaluate((connection) => chrome.storage.local.set({ connection }), connection);
+  }
+
+  /** Set options; `allow`: sites that are captured whatever the lists say. */
+  async setOptions({ seconds, allow = [] }: { seconds?: number; allow?: string[] }): Promise<void> {
+    if (seconds !== undefined) await this.ask('changeSettings', { activeSeconds: seconds });
+    for (const site of allow) await this.ask('switchSite', { site, to: 'on' });
   }
 
   /** The browser's processes end as by a power cut. */

@@ -38,23 +38,55 @@ const overviewOf = (browser: ChromiumWithExtension) => browser.ask<QueueOverview
 
 /** Queue pages as the content script does, from a page of the extension. */
 async function queuePages(browser: ChromiumWithExtension, count: number): Promise<string[]> {
-  const page = await browser.open('options.html');
-  const outcomes = await page.evaluate(async (count) => {
-    const answers: unknown[] = [];
-    for (let n = 0; n < count; n++) {
+  const outcomes = await (await browser.control()).evaluate(async (count) => {
+    const sent = Array.from({ length: count }, (_, n): Promise<unknown> => {
       const html = `<title>Queued ${n}</title><article><h1>Queued ${n}</h1>${`<p>Page ${n} of many tells of canals and their locks.</p>`.repeat(20)}</article>`;
       const url = `http://many.example.org/queued/${n}`;
       const request = { url, title: `Queued ${n}`, visitedAt: Date.now() + n, html, metadata: {}, byHand: false };
-      answers.push(await chrome.runtime.sendMessage({ name: 'captured', request }));
-    }
-    return answers.map((answer) => JSON.stringify(answer));
+      return chrome.runtime.sendMessage({ name: 'captured', request });
+    });
+    return (await Promise.all(sent)).map((answer) => JSON.stringify(answer));
   }, count);
-  await page.close();
   assert.deepEqual(new Set(outcomes), new Set(['{"reply":{"outcome":"queued"}}']));
   return Array.from({ length: count }, (_, n) => `http://many.example.org/queued/${n}`);
 }
 
-test('a browser that is killed with 200 pages queued, and starts again: all arrive once', {
+/** The text of what is queued of an address; null where nothing is. */
+const queuedText = (url: string): string => `(async () => {
+  const result = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+  const database = await result(indexedDB.open('readback'));
+  const items = await result(database.transaction('items').objectStore('items').getAll());
+  const item = items.find((item) => item.url === ${JSON.stringify(url)});
+  const html = item && (await result(database.transaction('bodies').objectStore('bodies').get(item.id)));
+  database.close();
+  return html ? new DOMParser().parseFromString(html, 'text/html').body.textContent : null;
+})()`;
+
+/** As it is read: where lines and words end, and which letters a style makes capitals, is the browser's choice. */
+const lettersOf = (text: string): string => text.replace(/\s+/g, '').toLowerCase();
+
+/** Read a page in a tab of its own: whether it is queued. What is queued has to be what is shown. */
+async function readPage(browser: ChromiumWithExtension, url: string): Promise<boolean> {
+  const tab = await browser.context.newPage();
+  await tab.goto(url);
+  const { outcome } = await browser.decisionAt(url);
+  const { shown, chosen } = await tab.evaluate(() => ({
+    shown: document.body.innerText,
+    chosen: [...document.querySelectorAll('select')].map(({ innerText }) => innerText),
+  }));
+  await tab.close();
+  if (outcome !== 'queued') return false;
+  let expected = lettersOf(shown);
+  for (const choices of chosen) expected = expected.replace(lettersOf(choices), '');
+  const queued = await (await browser.control()).evaluate(queuedText(url));
+  assert.equal(lettersOf(String(queued)), expected, url);
+  return true;
+}
+
+const tabsAtOnce = 4;
+const queuedAtLeast = 200;
+
+test('the service is away while 32 real pages and many more are read, and the browser is killed, twice', {
   skip: skipChromium,
 }, async (t) => {
   const service = await RunningService.start(t, await fixedPort());
@@ -62,50 +94,51 @@ test('a browser that is killed with 200 pages queued, and starts again: all arri
   const profile = profileOf(t);
   const first = await ChromiumWithExtension.start(t, site, { profile });
   await first.pair(service);
+  await first.setOptions({ seconds: 1 });
   await service.stop();
-  const urls = await queuePages(first, 200);
-  assert.equal((await overviewOf(first)).totals.items, 200);
-  await first.kill();
+  const read: string[] = [];
 
+  await t.test(
+    'what is captured is what is shown',
+    {
+      skip: haveRealPages ? false : `the real pages are not at ${realPagesDir}`,
+    },
+    async () => {
+      const files = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line): string => JSON.parse(line).file);
+      for (const file of files) site.pages.set(`/${file}`, readFileSync(join(realPagesDir, file), 'utf8'));
+      const left: string[] = [];
+      const next = files.values();
+      const reader = async () => {
+        for (const file of next) {
+          const url = `http://real.example.org/${file}`;
+          ((await readPage(first, url)) ? read : left).push(url);
+        }
+      };
+      await Promise.all(Array.from({ length: tabsAtOnce }, reader));
+      // Its style sheet, which would hide the form, is nowhere.
+      assert.deepEqual(left, ['http://real.example.org/ars-1.html'], 'it shows a password field');
+    },
+  );
+  await t.test('a browser that is killed with 200 pages queued has them when it starts again', async () => {
+    read.push(...(await queuePages(first, queuedAtLeast - read.length)));
+    assert.equal((await overviewOf(first)).totals.items, queuedAtLeast);
+    await first.kill();
+  });
   const second = await ChromiumWithExtension.start(t, site, { profile });
-  assert.equal((await overviewOf(second)).totals.items, 200);
-  await service.start();
-  void second.ask('sendNow', null).catch(() => undefined); // the kill ends it
-  await until(async () => Object.keys(await visitsOf(service)).length >= 40, 'some of them have arrived');
-  await second.kill();
-
-  const third = await ChromiumWithExtension.start(t, site, { profile });
-  await third.ask('sendNow', null);
-  assert.equal((await overviewOf(third)).totals.items, 0);
-  assert.deepEqual(await visitsOf(service), Object.fromEntries(urls.map((url) => [url, 1])));
-});
-
-test('a worker that is stopped again and again while it sends: all arrive once', { skip: skipChromium }, async (t) => {
-  const service = await RunningService.start(t, await fixedPort());
-  const site = await Site.open(t);
-  const browser = await ChromiumWithExtension.start(t, site);
-  await browser.pair(service);
-  await service.stop();
-  const urls = await queuePages(browser, 120);
-  await service.start();
-  const control = await browser.context.newPage();
-  const session = await browser.context.newCDPSession(control);
-  await session.send('ServiceWorker.enable');
-  let stops = 0;
-  for (let arrived = 0; arrived < urls.length; arrived = Object.keys(await visitsOf(service)).length) {
-    const asked = browser.ask('sendNow', null).catch(() => undefined); // the stop ends it
-    const before = arrived;
-    await until(async () => Object.keys(await visitsOf(service)).length > before, 'more have arrived');
-    await session.send('ServiceWorker.stopAllWorkers');
-    stops++;
-    await asked;
-  }
-  await until(async () => {
-    await browser.ask('sendNow', null);
-    return (await overviewOf(browser)).totals.items === 0;
-  }, 'the queue is empty');
-  t.diagnostic(`stopped ${stops} times`);
-  assert.deepEqual(await visitsOf(service), Object.fromEntries(urls.map((url) => [url, 1])));
+  await t.test('one that is killed while it sends them sends the others, and none twice', async () => {
+    assert.equal((await overviewOf(second)).totals.items, queuedAtLeast);
+    await service.start();
+    void second.ask('sendNow', null).catch(() => undefined); // the kill ends it
+    await until(async () => Object.keys(await visitsOf(service)).length >= 40, 'some of them have arrived');
+    await second.kill();
+    const third = await ChromiumWithExtension.start(t, site, { profile });
+    await third.ask('sendNow', null);
+    assert.deepEqual((await overviewOf(third)).counts, { waiting: 0, refused: 0 });
+    assert.deepEqual(await visitsOf(service), Object.fromEntries(read.map((url) => [url, 1])));
+  });
 });
 
 /** How many items lie in the browser's database. */
@@ -124,7 +157,7 @@ test('a worker that is ended between any two steps, from the capture to the answ
   const site = await Site.open(t);
   const browser = await ChromiumWithExtension.start(t, site, { loaded: haltingExtension(t) });
   await browser.pair(service);
-  const control = await browser.open('options.html');
+  const control = await browser.control();
   const session = await browser.context.newCDPSession(control);
   await session.send('ServiceWorker.enable');
   const urls: string[] = [];
@@ -169,63 +202,4 @@ test('a worker that is ended between any two steps, from the capture to the answ
   t.diagnostic(`ended at each of ${round - 1} steps`);
   assert.ok(round > 10);
   assert.deepEqual(await visitsOf(service), Object.fromEntries(urls.map((url) => [url, 1])));
-});
-
-/** The text of what is queued of an address; null where nothing is. */
-const queuedText = (url: string): string => `(async () => {
-  const result = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
-  const database = await result(indexedDB.open('readback'));
-  const items = await result(database.transaction('items').objectStore('items').getAll());
-  const item = items.find((item) => item.url === ${JSON.stringify(url)});
-  const html = item && (await result(database.transaction('bodies').objectStore('bodies').get(item.id)));
-  database.close();
-  return html ? new DOMParser().parseFromString(html, 'text/html').body.textContent : null;
-})()`;
-
-/** As it is read: where lines and words end, and which letters a style makes capitals, is the browser's choice. */
-const lettersOf = (text: string): string => text.replace(/\s+/g, '').toLowerCase();
-
-test('the service is away while 32 real pages are read, and starts at the end: what is captured is what is shown', {
-  skip: skipChromium || (haveRealPages ? false : `the real pages are not at ${realPagesDir}`),
-}, async (t) => {
-  const service = await RunningService.start(t, await fixedPort());
-  const site = await Site.open(t);
-  const files = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8')
-    .trim()
-    .split('\n')
-    .map((line): { file: string } => JSON.parse(line));
-  for (const { file } of files) site.pages.set(`/${file}`, readFileSync(join(realPagesDir, file), 'utf8'));
-  const browser = await ChromiumWithExtension.start(t, site);
-  await browser.pair(service);
-  await browser.setOptions({ seconds: 1 });
-  await service.stop();
-  const control = await browser.open('options.html');
-  const tab = await browser.context.newPage();
-  // The pages' own pictures and scripts are nowhere.
-  await tab.route('**', (route) =>
-    new URL(route.request().url()).host === 'real.example.org' ? route.continue() : route.abort(),
-  );
-  const read: string[] = [];
-  const left: string[] = [];
-  for (const { file } of files) {
-    const url = `http://real.example.org/${file}`;
-    await tab.goto(url, { waitUntil: 'load' });
-    await tab.bringToFront();
-    const decision = await browser.decisionAt(url);
-    (decision.outcome === 'queued' ? read : left).push(url);
-    if (decision.outcome !== 'queued') continue;
-    const { shown, chosen } = await tab.evaluate(() => ({
-      shown: document.body.innerText,
-      chosen: [...document.querySelectorAll('select')].map(({ innerText }) => innerText),
-    }));
-    let expected = lettersOf(shown);
-    for (const choices of chosen) expected = expected.replace(lettersOf(choices), '');
-    assert.equal(lettersOf((await control.evaluate(queuedText(url))) as string), expected, url);
-  }
-  // Its style sheet, which would hide the form, is nowhere.
-  assert.deepEqual(left, ['http://real.example.org/ars-1.html'], 'it shows a password field');
-  await service.start();
-  await browser.ask('sendNow', null);
-  assert.deepEqual(await visitsOf(service), Object.fromEntries(read.map((url) => [url, 1])));
-  assert.deepEqual((await overviewOf(browser)).counts, { waiting: 0, refused: 0 });
 });

@@ -17,104 +17,86 @@ import { article, Site } from './site.ts';
 const news = 'http://news.example.org';
 const pictures = process.env.READBACK_TEST_PICTURES;
 
-/** Pair without a page, whose texts are in one of two languages. */
-async function pair(browser: ChromiumWithExtension, service: RunningService): Promise<void> {
-  const { body } = await service.call<{ code: string }>('POST', '/v1/codes', { purpose: 'pair' });
-  const paired = await service.call<{ token: string; name: string; library: string | null }>('POST', '/v1/pair', {
-    code: body.code,
-    name: 'Chromium Linux',
-  });
-  const { token, name, library } = paired.body;
-  const page = await browser.open('options.html');
-  await page.evaluate((connection) => chrome.storage.local.set({ connection }), {
-    address: service.url,
-    token,
-    name,
-    library,
-  });
-  await page.close();
-}
+test('the pages of the extension can be read by everybody', { skip: skipChromium }, async (t) => {
+  const service = await RunningService.start(t, withoutEntities);
+  const site = await Site.open(t);
+  const url = `${news}/article/herons`;
+  for (const [n, topic] of ['herons', 'egrets', 'storks'].entries()) {
+    const page = { url: `${news}/article/${topic}`, body_html: article(topic) };
+    await service.call('POST', '/v1/pages', { ...page, fetched_at: `2026-0${n + 1}-05T12:00:00Z` });
+  }
+  await service.call('POST', '/v1/pages', { url, fetched_at: '2026-03-05T12:00:00Z' });
+  const pages = async () => (await service.call<PageListResponse>('GET', '/v1/pages')).body.pages;
+  await until(async () => (await pages()).every(({ status }) => status === 'indexed'), 'the pages can be found');
 
-for (const language of ['en', 'de']) {
-  test(`the pages of the extension can be read by everybody, ${language}`, { skip: skipChromium }, async (t) => {
-    const service = await RunningService.start(t, withoutEntities);
-    const site = await Site.open(t);
-    const browser = await ChromiumWithExtension.start(t, site, { loaded: extensionIn(t, language), locale: language });
-
-    const faults: string[] = [];
-    /** Look at a page as it is, light and dark, at each width; `ready` is there when it shows what it has to say. */
-    const look = async (name: string, page: Page, ready: string, widths: readonly number[]) => {
-      await page.locator(ready).first().waitFor();
-      assert.equal((await page.evaluate(() => document.documentElement.lang)).slice(0, 2), language);
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
+  for (const language of ['en', 'de']) {
+    await t.test(language, async (t) => {
+      const loaded = extensionIn(t, language);
+      const browser = await ChromiumWithExtension.start(t, site, { loaded, locale: language });
+      const faults: string[] = [];
+      /** Look at a page as it is, at each width; `ready` is there when it shows what it has to say. Faults and contrasts are the same in every language. */
+      const look = async (name: string, page: Page, ready: string, widths: readonly number[]) => {
+        await page.locator(ready).first().waitFor();
+        assert.equal((await page.evaluate(() => document.documentElement.lang)).slice(0, 2), language);
+        // A text that lacks shows its name.
+        const nameless = /\b[a-z]+_[a-z_]+\b/.exec(await page.locator('body').innerText());
+        if (nameless !== null) faults.push(`${name}: ${nameless[0]} has no text`);
         for (const width of widths) {
           await page.setViewportSize({ width, height: 700 });
           const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
           if (overhang > 0) faults.push(`${name} at ${width} is ${overhang} too wide`);
-          if (pictures !== undefined) {
-            mkdirSync(pictures, { recursive: true });
-            const path = join(pictures, `${name}-${language}-${colorScheme}-${width}.png`);
-            await page.screenshot({ path, fullPage: true });
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme });
+            if (pictures !== undefined) {
+              mkdirSync(pictures, { recursive: true });
+              const path = join(pictures, `${name}-${language}-${colorScheme}-${width}.png`);
+              await page.screenshot({ path, fullPage: true });
+            }
+            if (language !== 'en' || width !== widths[0]) continue;
+            for (const fault of await accessibilityFaults(page)) faults.push(`${name}, ${colorScheme}: ${fault}`);
           }
         }
-        for (const fault of await accessibilityFaults(page)) faults.push(`${name}, ${colorScheme}: ${fault}`);
-      }
-      // A text that lacks shows its name.
-      const nameless = /\b[a-z]+_[a-z_]+\b/.exec(await page.locator('body').innerText());
-      if (nameless !== null) faults.push(`${name}: ${nameless[0]} has no text`);
-      await page.close();
-    };
-    const popup = [400, 360];
-    const wide = [1000, 360];
-
-    const tab = await browser.context.newPage();
-    const url = `${news}/article/herons`;
-    await tab.goto(url);
-    // Of these texts, and not the browser's own language's.
-    const texts = join(import.meta.dirname, '../../extension/_locales', language, 'messages.json');
-    const { not_paired } = JSON.parse(readFileSync(texts, 'utf8'));
-    const unpaired = await browser.popupOf(url);
-    await unpaired.getByText(not_paired.message).waitFor();
-    await look('popup-unpaired', unpaired, '.main', popup);
-    await look('welcome-unpaired', await browser.open('welcome.html'), 'form', wide);
-
-    await pair(browser, service);
-    for (const [n, topic] of ['herons', 'egrets', 'storks'].entries()) {
-      const page = {
-        url: `${news}/article/${topic}`,
-        body_html: article(topic),
-        fetched_at: `2026-0${n + 1}-05T12:00:00Z`,
+        await page.close();
       };
-      await service.call('POST', '/v1/pages', page);
-    }
-    await service.call('POST', '/v1/pages', { url, fetched_at: '2026-03-05T12:00:00Z' });
-    const pages = async () => (await service.call<PageListResponse>('GET', '/v1/pages')).body.pages;
-    await until(async () => (await pages()).every(({ status }) => status === 'indexed'), 'the pages can be found');
-    await look('welcome-paired', await browser.open('welcome.html'), '#import', wide);
-    await look('popup-page', await browser.popupOf(url), '.results', popup);
+      const popup = [400, 360];
+      const wide = [1000, 360];
 
-    const asking = await browser.popupOf(url);
-    await asking.locator('.card .plain').first().click();
-    await look('popup-forget', asking, '[role=alertdialog]', popup);
-    const searching = await browser.open('popup.html?search=herons');
-    await look('popup-search', searching, '.results mark', popup);
-    await tab.goto('http://banking.example.org/article/loans');
-    await look('popup-excluded', await browser.popupOf('http://banking.example.org/article/loans'), '.quiet', popup);
+      const tab = await browser.context.newPage();
+      await tab.goto(url);
+      // Of these texts, and not the browser's own language's.
+      const texts = join(import.meta.dirname, '../../extension/_locales', language, 'messages.json');
+      const { not_paired } = JSON.parse(readFileSync(texts, 'utf8'));
+      const unpaired = await browser.popupOf(url);
+      await unpaired.getByText(not_paired.message).waitFor();
+      await look('popup-unpaired', unpaired, '.main', popup);
+      await look('welcome-unpaired', await browser.open('welcome.html'), 'form', wide);
 
-    await browser.ask('switchSite', { site: 'diary.example.org', to: 'off' });
-    await browser.ask('switchSite', { site: 'wiki.example.org', to: 'on' });
-    const given = { title: 'A page with a long title about glaciers and their slow ways', html: null, metadata: {} };
-    const captured = (url: string) =>
-      browser.ask('captured', { ...given, url, visitedAt: Date.parse('2026-03-01T10:00:00Z'), byHand: false });
-    await captured(`${news}/${'long/'.repeat(1700)}`);
-    await browser.ask('sendNow', null);
-    await service.stop();
-    await captured(`${news}/article/waits`);
-    await browser.ask('sendNow', null);
-    await look('options', await browser.open('options.html'), '.tag.refused', wide);
-    await tab.goto(`${news}/article/waits`);
-    await look('popup-away', await browser.popupOf(`${news}/article/waits`), '.card .warn', popup);
-    assert.deepEqual(faults, []);
-  });
-}
+      await browser.pair(service);
+      await look('welcome-paired', await browser.open('welcome.html'), '#import', wide);
+      await look('popup-page', await browser.popupOf(url), '.results', popup);
+
+      const asking = await browser.popupOf(url);
+      await asking.locator('.card .plain').first().click();
+      await look('popup-forget', asking, '[role=alertdialog]', popup);
+      const searching = await browser.open('popup.html?search=herons');
+      await look('popup-search', searching, '.results mark', popup);
+      await tab.goto('http://banking.example.org/article/loans');
+      await look('popup-excluded', await browser.popupOf('http://banking.example.org/article/loans'), '.quiet', popup);
+
+      await browser.ask('switchSite', { site: 'diary.example.org', to: 'off' });
+      await browser.ask('switchSite', { site: 'wiki.example.org', to: 'on' });
+      const given = { title: 'A page with a long title about glaciers and their slow ways', html: null, metadata: {} };
+      const captured = (url: string) =>
+        browser.ask('captured', { ...given, url, visitedAt: Date.parse('2026-03-01T10:00:00Z'), byHand: false });
+      await captured(`${news}/${'long/'.repeat(1700)}`);
+      await browser.ask('sendNow', null);
+      await browser.connect({ address: 'http://127.0.0.1:9', token: 'none', name: 'Chromium Linux', library: null });
+      await captured(`${news}/article/waits`);
+      await browser.ask('sendNow', null);
+      await look('options', await browser.open('options.html'), '.tag.refused', wide);
+      await tab.goto(`${news}/article/waits`);
+      await look('popup-away', await browser.popupOf(`${news}/article/waits`), '.card .warn', popup);
+      assert.deepEqual(faults, []);
+    });
+  }
+});

@@ -56,10 +56,10 @@ interface Cost {
   after: number;
 }
 
-async function costOf(context: BrowserContext, url: string, capture: (url: string) => Promise<void>): Promise<Cost> {
+async function costOf(context: BrowserContext, url: string, capture: () => Promise<void>): Promise<Cost> {
   const { tab, session } = await openTab(context, url);
   const load = await spent(session);
-  await capture(url);
+  await capture();
   await settled(tab);
   const after = (await spent(session)) - load;
   await tab.close();
@@ -93,8 +93,8 @@ const plain = await chromium.launchPersistentContext('', {
 scope.after(() => plain.close());
 
 let captured = 0;
-const captureNow = async (url: string): Promise<void> => {
-  if ((await browser.captureNow(url)) === 'queued') captured++;
+const captureNow = async (): Promise<void> => {
+  if ((await browser.captureActive()) === 'queued') captured++;
 };
 const nothing = async (): Promise<void> => undefined;
 const withIt = (url: string): Promise<Cost> => costOf(browser.context, url, captureNow);

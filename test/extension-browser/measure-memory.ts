@@ -34,6 +34,7 @@ const browser = await ChromiumWithExtension.start(scope, site);
 await browser.pair(service);
 await browser.setOptions({ seconds: 600 });
 const tab = await browser.context.newPage();
+await tab.bringToFront();
 const session = await browser.context.newCDPSession(tab);
 await session.send('Performance.enable');
 const samples: object[] = [];
@@ -42,7 +43,7 @@ const began = performance.now();
 for (let load = 1; load <= loads; load++) {
   const url = `http://many.example.org/article/number-${load}`;
   await tab.goto(url);
-  if ((await browser.captureNow(url)) === 'queued') captured++;
+  if ((await browser.captureActive()) === 'queued') captured++;
   if (load % Math.ceil(loads / 10) > 0) continue;
   await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
