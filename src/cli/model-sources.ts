@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parsedJson } from '../compute/structures/json-fields.ts';
 import { errorMessage } from '../domain/error-message.ts';
+import type { KnownModel } from '../domain/known-models.ts';
 import { localProvider } from '../domain/model.ts';
 import { usualAddressOf } from '../providers/provider-settings.ts';
 import { transformersPackage, transformersProvider } from '../providers/transformers.ts';
@@ -42,14 +43,15 @@ export interface WantedModel {
   model_name: string;
   /** Null where its maker does not say. */
   parameters_millions: number | null;
+  does: KnownModel['does'];
 }
 
 const ollama = 'ollama';
-const paid: readonly string[] = ['openai', 'voyage', 'cohere'];
+const paid: readonly string[] = ['openai', 'voyage', 'cohere', 'jina'];
 export const isPaid = (provider: string): boolean => paid.includes(provider);
 /** A provider that is there says so at once, ms. */
 const lookTimeoutMs = 5000;
-/** Bytes of a parameter in what each provider has of a model. */
+/** Bytes of a parameter in what each provider has of a model; a reranker in the process is of a byte each (`reranker.dtype`). */
 const bytesPerParameter = { [ollama]: 2, [transformersProvider]: 4 };
 /** Of one line of Ollama's answers. */
 const maxLine = 65_536;
@@ -63,7 +65,7 @@ export async function findSource(
   const { provider } = wanted;
   if (provider === localProvider) return { state: 'there', detail: 'built in' };
   if (provider === transformersProvider) return inProcess(wanted, settings, isHere);
-  const address = addressOf(provider, settings);
+  const address = addressOf(wanted, settings);
   const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__`;
   if (isPaid(provider) && address.api_key === null)
     return missing(`no key for ${provider} is set`, `set ${variable}API_KEY for the service and start it again`);
@@ -78,8 +80,9 @@ export async function findSource(
     : atServer(provider, address.base_url, signal);
 }
 
-function addressOf(provider: string, { embedder, providers }: ShownProviders): Address {
-  const own = embedder.provider === provider ? embedder : null;
+function addressOf({ provider, does }: WantedModel, { embedder, reranker, providers }: ShownProviders): Address {
+  const part = does === 'reranking' ? reranker : embedder;
+  const own = part.provider === provider ? part : null;
   const shared = Object.hasOwn(providers, provider) ? providers[provider] : null;
   return {
     base_url: own?.base_url ?? shared?.base_url ?? usualAddressOf(provider),
@@ -197,9 +200,9 @@ async function pull(
   if (!isDone) throw failed('it ended without a word');
 }
 
-function sizeOf({ provider, parameters_millions }: WantedModel): string {
+function sizeOf({ provider, parameters_millions, does }: WantedModel): string {
   if (parameters_millions === null) return 'nobody says how large it is';
-  const bytes = bytesPerParameter[provider as keyof typeof bytesPerParameter] ?? 4;
+  const bytes = does === 'reranking' ? 1 : (bytesPerParameter[provider as keyof typeof bytesPerParameter] ?? 4);
   return `about ${bytesText(parameters_millions * 1e6 * bytes)}`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A server on loopback that speaks what `readback model try` needs of Ollama (version, tags, pull) and OpenAI's `/v1/embeddings`, which both
- * have. What a text's vector is, the test says; it may be down, or hold its answers back.
+ * A server on loopback that speaks what `readback model try` needs of Ollama (version, tags, pull), OpenAI's `/v1/embeddings`, which both
+ * have, and the `/rerank` of Text Embeddings Inference. What a text's vector is, the test says; it may be down, or hold its answers back.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -21,6 +21,8 @@ export class EmbeddingServer {
   gate: Promise<void> = Promise.resolve();
   /** Called with how many texts got a vector in all, and the texts of a call, before it is answered. */
   onEmbeddings: (embedded: number, texts: readonly string[]) => void = () => {};
+  /** How well a text answers a query. */
+  scoreOf: (query: string, text: string) => number = () => 0;
   readonly #vectorOf: (text: string, model: string) => readonly number[];
 
   private constructor(models: readonly string[], vectorOf: (text: string, model: string) => readonly number[]) {
@@ -95,6 +97,9 @@ export class EmbeddingServer {
         json({ object: 'list', data, model: body.model });
         return;
       }
+      case '/rerank':
+        json(body.texts.map((text: string, index: number) => ({ index, score: this.scoreOf(body.query, text) })));
+        return;
       default:
         response.writeHead(404).end('{}');
     }

@@ -127,7 +127,9 @@ export function retrieverService(dependencies: RetrieverDependencies): StartServ
     'search.rank': async ({ request, model }, signal) => {
       const ranking = await rank(request, { model, signal });
       const { degraded_dense, degraded_rerank } = ranking.timing_ms;
-      if (degraded_dense === 1 || (outsideReranker !== null && degraded_rerank === 1)) {
+      // A reranker that scored some in time has made the order that searches get of it.
+      const isLocalInstead = degraded_rerank === 1 && ranking.reranker !== outsideReranker?.name;
+      if (degraded_dense === 1 || (outsideReranker !== null && isLocalInstead)) {
         throw new JobError('a provider did not answer: what was to be measured is not this ranking', { retryAfterMs });
       }
       return rankedPages(ranking);

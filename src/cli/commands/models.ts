@@ -7,6 +7,7 @@ import type {
   ModelInfo,
   ModelListResponse,
 } from '../../domain/model.ts';
+import { prefixesOf } from '../../providers/model-prefixes.ts';
 import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import { type Context, clientOf } from '../context.ts';
 import { counted } from '../page-lines.ts';
@@ -58,7 +59,7 @@ export function knownModelsCommand({ terminal, json }: Context): ExitCode {
   const [head, ...lines] = table([['name', 'size', 'vectors', 'of 100,000', 'nDCG@10', 'languages'], ...rows]);
   terminal.say(terminal.style('dim', fitted(head, terminal.columns)));
   for (const line of lines) terminal.say(fitted(line, terminal.columns));
-  terminal.note('nDCG@10 of MTEB retrieval in English, as published: readback model show NAME');
+  terminal.note('nDCG@10 as published, of MTEB or BEIR in English: readback model show NAME');
   return exitCodes.done;
 }
 
@@ -69,12 +70,15 @@ export function knownModelCommand({ terminal, json }: Context, name: string): Ex
     return exitCodes.done;
   }
   const { does, dim, dims, memory_mb, max_input_tokens, parameters_millions, languages, license, score } = model;
+  const before = prefixesOf(Object.values(model.names)[0]);
   const facts: [string, string | null][] = [
     ['name', model.name],
     ['does', does],
     ['vectors', dim === null ? null : [`${dim} dimensions`, ...dims.map((each) => `or ${each}`)].join(', ')],
     ['memory', memory_mb === null ? null : `${memory_mb} MB for 100,000 passages`],
     ['reads', `${max_input_tokens} tokens at most`],
+    ['queries', afterWords(before.query)],
+    ['passages', afterWords(before.document)],
     ['size', parameters_millions === null ? null : `${parameters_millions} million parameters`],
     ['languages', languages],
     ['license', license],
@@ -90,6 +94,8 @@ export function knownModelCommand({ terminal, json }: Context, name: string): Ex
   }
   return exitCodes.done;
 }
+
+const afterWords = (prefix: string) => (prefix === '' ? null : `after “${prefix.trim().replaceAll('\n', ' ')}”`);
 
 export async function addModelCommand(context: Context, name: string, args: AddModelArguments): Promise<ExitCode> {
   const { terminal, json, signal } = context;

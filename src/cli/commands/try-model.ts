@@ -107,7 +107,8 @@ class Trial {
       throw new CliError(exitCodes.failed, 'no model is active, so there is none to compare with: readback model use');
     const { settings } = await this.#call<{ settings: ShownProviders }>('GET', '/v1/admin/config');
     const known = knownModels.find(({ name }) => name === this.#name);
-    if (known?.does === 'reranking') return this.#tryReranker(known, active, settings);
+    const reranks = settings.reranker.kind === 'api' && settings.reranker.model === this.#name;
+    if (known?.does === 'reranking' || reranks) return this.#tryReranker(known, active, settings);
     try {
       const found = await this.#findModel(models, known, settings);
       if (found.is_active) return this.#answersAlready(found);
@@ -162,7 +163,8 @@ class Trial {
     settings: ShownProviders,
   ): Promise<ModelSource> {
     const { url, signal } = this.#context;
-    const wanted = { provider, model_name, parameters_millions: known?.parameters_millions ?? null };
+    const { parameters_millions = null, does = 'embedding' } = known ?? {};
+    const wanted = { provider, model_name, parameters_millions, does };
     return findSource(wanted, settings, { isHere: url === undefined, signal });
   }
 
@@ -317,25 +319,35 @@ class Trial {
   }
 
   /** The order with and without a reranker that the settings name: which one there is only a start changes. */
-  async #tryReranker(known: KnownModel, active: ModelInfo, { reranker }: ShownProviders): Promise<ExitCode> {
+  async #tryReranker(known: KnownModel | undefined, active: ModelInfo, settings: ShownProviders): Promise<ExitCode> {
     const { terminal, json } = this.#context;
-    const { kind, provider, model } = reranker;
-    if (kind !== 'api' || provider === null || known.names[provider] !== model) {
-      const [[name, called]] = Object.entries(known.names);
-      throw new CliError(
-        exitCodes.failed,
-        `the service does not rerank by ${known.name}; set for it, and start it again:\nSERVICE_RERANKER__KIND=api SERVICE_RERANKER__PROVIDER=${name} SERVICE_RERANKER__MODEL=${called}\nwith SERVICE_RERANKER__BASE_URL, and SERVICE_RERANKER__API_KEY where one is needed (docs/providers.md)`,
-      );
-    }
-    this.#tell(`results by ${bold(this.#context, known.name)} beside those without a reranker`);
+    const { kind, provider, model } = settings.reranker;
+    const isSet = kind === 'api' && (model === this.#name || (provider !== null && known?.names[provider] === model));
+    if (!isSet) throw await this.#howToSet(known, settings);
+    const name = plain(this.#name, 200);
+    this.#tell(`results by ${bold(this.#context, name)} beside those without a reranker`);
     const { id } = active;
     const arms = { a: { model: id, rerank: false }, b: { model: id, rerank: true }, since: null };
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
-    this.#show(evaluations, { a: 'without', b: known.name });
-    if (json) terminal.json({ model: known.name, beside: null, evaluations, verdict, switched: false, undo: null });
-    else this.#tell('it stays as it is set: SERVICE_RERANKER__KIND (local, none) and a new start change it');
+    this.#show(evaluations, { a: 'without', b: name });
+    if (json) terminal.json({ model: this.#name, beside: null, evaluations, verdict, switched: false, undo: null });
+    else this.#tell('it stays as it is set: another SERVICE_RERANKER__KIND takes a new start');
     return exitCodes.done;
+  }
+
+  /** What is to be set for a known reranker, for each provider that has it, and what lacks there. */
+  async #howToSet(known: KnownModel | undefined, settings: ShownProviders): Promise<CliError> {
+    const lines = [`the service does not rerank by ${plain(this.#name, 200)}; set for it, and start it again:`];
+    for (const [provider, called] of Object.entries(known?.names ?? {})) {
+      const source = await this.#sourceOf({ provider, model_name: called }, known, settings);
+      lines.push(`${provider}: ${plain(source.detail, 300)}`);
+      if (source.state === 'missing') lines.push(`  ${plain(source.next, 300)}`);
+      lines.push(
+        `  SERVICE_RERANKER__KIND=api SERVICE_RERANKER__PROVIDER=${provider} SERVICE_RERANKER__MODEL=${called}`,
+      );
+    }
+    return new CliError(exitCodes.failed, lines.join('\n'));
   }
 
   #show(evaluations: readonly Evaluation[], names: { a: string; b: string }): void {
