@@ -1,7 +1,7 @@
 // Runs the test files named on the command line, or every *.test.ts below test/ that is quick, under node:test through tsx; with `--slow` the others.
 // Node 20 neither expands globs nor finds .ts tests by itself (it would exit 0 having run nothing), so the list is made here.
 // `--together` runs the named files in one process, as most of the small ones are run when all are.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,6 +26,8 @@ if (plan.flat().length === 0) {
   console.error('no test files found below test/');
   process.exit(1);
 }
+// Services are started from what is built.
+execFileSync(process.execPath, ['scripts/build-if-stale.mjs'], { stdio: 'inherit' });
 const loader = ['--import', './scripts/tsx-in-threads.mjs', '--import', './scripts/test-seed.mjs'];
 const run = spawn(process.execPath, [...loader, './scripts/test-lanes.mjs', JSON.stringify(plan)], {
   stdio: ['ignore', 'pipe', 'inherit'],

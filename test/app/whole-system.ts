@@ -1,6 +1,5 @@
 /** The whole system without HTTP, in a data folder of its own that outlives a restart and goes with the test. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +16,6 @@ import { patientSettings, until, withoutEntities } from '../process/service.ts';
 import { listOf } from '../rows.ts';
 
 const root = join(import.meta.dirname, '../..');
-execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
 // Compiled, as people run it: each of its threads would else read two hundred sources through a loader, at every start.
 process.env.READBACK_THREADS = 'compiled';
 /** A module below `src`, by its path, as it was compiled. */

@@ -1,5 +1,5 @@
 /** The `readback` command as a process of its own, built when stale, on the data folder of a test. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { patienceMs } from '../process/service.ts';
@@ -22,7 +22,6 @@ export class Cli {
 
   /** `home` holds the data folder `data`, and where the command keeps its own state. */
   constructor(home: string, env: Record<string, string> = {}) {
-    execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
     this.env = {
       SERVICE_DATA_DIR: join(home, 'data'),
       XDG_STATE_HOME: join(home, 'state'),

@@ -113,7 +113,6 @@ test('what is removed while it is added is not found', async (t) => {
 });
 
 test('the example of the README runs', async (t) => {
-  execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
   const [, example] = /```js\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
   assert.ok(example !== undefined);
   const dir = temporaryFolder(t);

@@ -1,6 +1,6 @@
 /**
  * A backfill killed at some moments from its start to its end, each with a model of its own: every chunk has its vector once, pages
- * that came meanwhile included. Four moments by default; READBACK_BACKFILL_ROUNDS makes it fifteen, so many times over (3 for a soak).
+ * that came meanwhile included. Three moments by default; READBACK_BACKFILL_ROUNDS makes it fifteen, so many times over (3 for a soak).
  * Where a kill came too late, because the machine is faster now than it was when the moments were measured, others come sooner.
  */
 import assert from 'node:assert/strict';
@@ -10,9 +10,9 @@ import type { ModelBackfillResponse } from '../../src/domain/model.ts';
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
-const pages = 250;
+const pages = 150;
 const soakRounds = process.env.READBACK_BACKFILL_ROUNDS;
-const points = soakRounds === undefined ? 4 : 15;
+const points = soakRounds === undefined ? 3 : 15;
 const rounds = Number(soakRounds ?? 1);
 const sentence = 'The river carried timber past the old mill while the keeper wrote down the height of the water.';
 

@@ -1,5 +1,5 @@
 /**
- * Killed twenty times while eight clients push two thousand pages: nothing that was acknowledged is lost, doubled or
+ * Killed ten times while eight clients push hundreds of pages: nothing that was acknowledged is lost, doubled or
  * half there. The moments are drawn from a seed, which is printed; READBACK_TEST_SEED sets it. READBACK_TEST_KILLS: how often
  * (200 in a soak).
  */
@@ -11,8 +11,8 @@ import type { PageResponse, PageStatusResponse } from '../../src/domain/page.ts'
 import { checkFolder } from '../../src/fsck/check-folder.ts';
 import { RunningService, until, withoutEntities } from './service.ts';
 
-const kills = Number(process.env.READBACK_TEST_KILLS ?? 20);
-const pages = Math.max(1000, 20 * kills);
+const kills = Number(process.env.READBACK_TEST_KILLS ?? 10);
+const pages = Math.max(400, 20 * kills);
 /** Pages are pushed in this many waves, so that each kill but those during a start, every fifth, falls into one. */
 const waveCount = Math.ceil((kills * 5) / 6);
 const clients = 8;

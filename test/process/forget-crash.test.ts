@@ -14,7 +14,7 @@ import { RunningService, until } from './service.ts';
 const canary = 'zqxverbork';
 const forgotten = 300;
 const kept = 20;
-const kills = Number(process.env.READBACK_TEST_KILLS ?? '5');
+const kills = Number(process.env.READBACK_TEST_KILLS ?? '4');
 const given = process.env.READBACK_TEST_SEED ?? '4242';
 const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 

@@ -1,9 +1,9 @@
 /**
- * A real service process for tests: built when stale, started from dist/ on a free port in a folder of its own, killed or
+ * A real service process for tests: started from dist/ on a free port in a folder of its own, killed or
  * stopped, started again on the same folder, and cleaned up with the test whatever happens.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { noteRareStates } from '../soak/rare-states.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** How often a condition is looked at, ms. */
+/** How soon a condition is looked at again, ms, at first; later after a tenth of what was waited, for looking takes time from what is waited for. */
 const pollMs = 20;
+const longestPollMs = 250;
 /** Nothing that a test waits for takes this long on any machine; who waits in vain waits no longer, ms. */
 export const patienceMs = 600_000;
 
@@ -106,7 +107,6 @@ export class RunningService {
 
   /** A service that is cleaned up after its scope; not started yet. `env` adds to or takes from (`''`) the default settings. */
   static prepare(scope: Scope, env: Record<string, string> = {}): RunningService {
-    execFileSync(process.execPath, [join(root, 'scripts', 'build-if-stale.mjs')], { stdio: 'inherit' });
     const service = new RunningService(env);
     scope.after(async () => {
       await service.kill();
@@ -301,10 +301,11 @@ export async function until(
   what: string,
   limitMs = patienceMs,
 ): Promise<void> {
-  const deadline = performance.now() + limitMs;
+  const began = performance.now();
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`did not come true within ${limitMs} ms: ${what}`);
-    await delay(pollMs);
+    const waited = performance.now() - began;
+    if (waited > limitMs) throw new Error(`did not come true within ${limitMs} ms: ${what}`);
+    await delay(Math.min(Math.max(pollMs, waited / 10), longestPollMs));
   }
 }
 
