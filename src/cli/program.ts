@@ -361,6 +361,9 @@ function addCluster(command: NewCommand, actions: Actions, run: Run): void {
   );
   one('suspend <library>', 'no host serves it').action((name) => run(actions.library('suspend', name)));
   one('resume <library>', 'serve it again').action((name) => run(actions.library('resume', name)));
+  one('quota <library>', 'how large it may become; pages are refused beyond, and forgetting goes on')
+    .argument('<size>', '`none`, or a size: 500MB, 20GB', sizeOrNone)
+    .action((name, maxBytes) => run(actions.library('quota', name, { maxBytes })));
   one('delete <library>', 'its rows and tokens go at once')
     .option('--yes', 'do it')
     .action((name, args) => run(actions.library('delete', name, args)));
@@ -445,6 +448,17 @@ function integer(min: number, max: number) {
     }
     return value;
   };
+}
+
+const unitBytes: Readonly<Record<string, number>> = { '': 1, B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+
+/** Bytes; null for none. */
+function sizeOrNone(text: string): number | null {
+  if (text === 'none') return null;
+  const [, count, unit] = /^(\d+(?:\.\d+)?) ?([KMGT]?B?)$/i.exec(text) ?? [];
+  const bytes = Math.round(Number(count) * unitBytes[unit?.toUpperCase()]);
+  if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
+  throw new InvalidArgumentError('It must be `none`, or a size such as 500MB or 20GB.');
 }
 
 /** A day (UTC) or a datetime; ms. */

@@ -17,12 +17,14 @@ export interface LibrarySummary {
   keys: number;
   /** Of keys and values, without those that were deleted. */
   bytes: number;
+  /** Its quota; null where the settings of its host hold. */
+  max_bytes: number | null;
 }
 
 /** By name. */
 export function listLibraries(database: Database): Promise<LibrarySummary[]> {
   return database.query<LibrarySummary>({
-    text: `select l.name, l.state, case when l.lease_until > clock_timestamp() then l.address end as address, l.epoch, l.seq, l.keys,
+    text: `select l.name, l.state, case when l.lease_until > clock_timestamp() then l.address end as address, l.epoch, l.seq, l.keys, l.max_bytes,
              (select coalesce(sum(octet_length(key) + octet_length(value)), 0)::bigint from readback.entry e where e.library_id = l.id) as bytes
            from readback.library l order by l.name`,
   });
@@ -65,6 +67,14 @@ export async function setState(database: Database, name: string, state: LibraryS
   await database.inTransaction(async (query) => {
     const id = await take(query, name);
     await query({ text: 'update readback.library set state = $2 where id = $1', values: [id, state] });
+  });
+}
+
+/** Give a library a quota of its own, in bytes of its store, or none. It holds from the next opening on, so the library is taken from its host. */
+export async function setQuota(database: Database, name: string, maxBytes: number | null): Promise<void> {
+  await database.inTransaction(async (query) => {
+    const id = await take(query, name);
+    await query({ text: 'update readback.library set max_bytes = $2 where id = $1', values: [id, maxBytes] });
   });
 }
 

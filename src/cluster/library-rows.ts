@@ -9,6 +9,8 @@ import type { Database } from './database.ts';
 export interface Claim extends Position {
   /** Commits before this one may have deleted rows of which nothing is left. */
   kept_from: number;
+  /** Its own quota, of its store; null where it has none. */
+  max_bytes: number | null;
 }
 
 /** Who serves a library now. */
@@ -56,7 +58,7 @@ export class LibraryRows {
                    lease_until = clock_timestamp() + make_interval(secs => $4)
                where name = $1 and state = 'active' and format <= $5
                  and (owner is null or owner = $2 or lease_until < clock_timestamp())
-               returning id, epoch, run, seq, keys, key_sum, kept_from
+               returning id, epoch, run, seq, keys, key_sum, kept_from, max_bytes
              ), noted as (
                insert into readback.takeover (library_id, epoch, run, seq) select id, epoch, run, seq from claimed
              )

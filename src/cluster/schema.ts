@@ -66,6 +66,8 @@ const migrations: readonly string[] = [
      ${everyPartition((table) => `alter table ${table} alter column value set compression lz4;`)}
    exception when feature_not_supported then null;
    end $$;`,
+  // How large a library may become; null for what the settings of its host say.
+  'alter table readback.library add max_bytes bigint check (max_bytes > 0);',
 ];
 
 /** Of the tables that this version reads. */

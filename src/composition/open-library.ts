@@ -89,8 +89,11 @@ export async function openLibrary(
     await ensureActiveModel(store, settings, { now, log });
     const threads = host.threads.of(randomUUID());
     const recoveryWaitMs = held === null ? undefined : indexWaitMs;
+    const { storage } = settings;
+    const max_bytes = held?.claim.max_bytes ?? storage.max_bytes;
     const parts = {
       ...host,
+      settings: { ...settings, storage: { ...storage, max_bytes } },
       log,
       metrics,
       threads,

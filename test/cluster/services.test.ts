@@ -82,6 +82,16 @@ test('the commands make, list, suspend, carry and delete libraries', { skip }, a
   await until(async () => (await found(host, anna, 'herons')).length > 0, 'it is indexed');
   assert.match(await ran('cluster', 'status'), new RegExp(`^anna +active +\\d+ +\\d.* ${host.url}$`, 'm'));
 
+  // Beyond its quota a library takes no pages, and is served.
+  await ran('library', 'quota', 'anna', '1kB');
+  assert.match(await ran('library', 'list'), /^anna .* 1.0 kB /m);
+  const statusOf = async () => (await asked(host, anna, ['POST', '/v1/pages', page('herons')])).status;
+  await until(async () => (await statusOf()) === 507, 'it takes no pages');
+  assert.deepEqual(await found(host, anna, 'herons'), ['herons']);
+  assert.equal((await cli.run(['library', 'quota', 'anna', 'much'])).code, 2);
+  await ran('library', 'quota', 'anna', 'none');
+  await until(async () => (await statusOf()) === 200, 'it takes pages');
+
   // Another token is known to the host that serves the library, and one that was revoked is known to none.
   const phone = await ran('library', 'token', 'anna', '--name', 'phone', '--scope', 'read');
   assert.deepEqual(await found(host, phone, 'herons'), ['herons']);

@@ -7,6 +7,7 @@ import {
   newLibrary,
   newToken,
   releaseLibrary,
+  setQuota,
   setState,
 } from '../../cluster/administration.ts';
 import { copyOut, sendRows } from '../../cluster/bring-up-copy.ts';
@@ -23,7 +24,7 @@ import { CliError, type ExitCode, exitCodes } from '../cli-error.ts';
 import type { Context } from '../context.ts';
 import { bytesText, table } from '../terminal.ts';
 
-export type LibraryTask = 'new' | 'token' | 'move' | 'suspend' | 'resume' | 'delete' | 'export' | 'import';
+export type LibraryTask = 'new' | 'token' | 'move' | 'suspend' | 'resume' | 'quota' | 'delete' | 'export' | 'import';
 
 export interface LibraryArguments {
   /** Of a token. */
@@ -31,6 +32,8 @@ export interface LibraryArguments {
   scope?: Scope;
   dir?: string;
   yes?: boolean;
+  /** Of its store; null for none. */
+  maxBytes?: number | null;
 }
 
 /** Of one query, ms. */
@@ -51,9 +54,9 @@ export function clusterCommand(context: Context, what: 'migrate' | 'status'): Pr
     if (json) terminal.json({ libraries });
     else
       for (const line of table([
-        ['library', 'state', 'commits', 'size', 'served by'],
-        ...libraries.map(({ name, state, seq, bytes, address }) => [
-          ...[name, state, String(seq), bytesText(bytes)],
+        ['library', 'state', 'commits', 'size', 'quota', 'served by'],
+        ...libraries.map(({ name, state, seq, bytes, max_bytes, address }) => [
+          ...[name, state, String(seq), bytesText(bytes), max_bytes === null ? '-' : bytesText(max_bytes)],
           address ?? '-',
         ]),
       ]))
@@ -100,10 +103,11 @@ export function libraryCommand(
 
 type Task = (context: Context, database: Database, library: string, args: LibraryArguments) => Promise<void>;
 
-const tasks: Record<'move' | 'suspend' | 'resume' | 'delete' | 'export', Task> = {
+const tasks: Record<'move' | 'suspend' | 'resume' | 'quota' | 'delete' | 'export', Task> = {
   move: (_, database, library) => releaseLibrary(database, library),
   suspend: (_, database, library) => setState(database, library, 'suspended'),
   resume: (_, database, library) => setState(database, library, 'active'),
+  quota: (_, database, library, { maxBytes = null }) => setQuota(database, library, maxBytes),
   delete: (_, database, library) => deleteLibrary(database, library),
   export: (context, database, library, args) => exportFolder(context, database, library, dirOf(args)),
 };
