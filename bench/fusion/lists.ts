@@ -9,6 +9,8 @@ import { wordsIn } from '../../src/engine/words/spelling.ts';
 import type { PreparedCollection } from '../quality/collections.ts';
 import type { QueryTools } from '../quality/run-query.ts';
 import { randomStream } from '../workload.ts';
+import { gaussianRows, unit } from './gaussian-rows.ts';
+import type { OracleServer } from './oracle-server.ts';
 
 export interface SideHits {
   labels: Uint32Array;
@@ -33,32 +35,43 @@ export interface ListedCollection {
 }
 
 const CANDIDATES = 100;
-const ORACLE_DIM = 48;
+export const SERVED_DIM = 48;
 /** How far an oracle's query vectors are from the mean of what is relevant: the length of the error beside a length of 1. */
 export const ORACLES: Readonly<Record<string, number>> = { 'oracle-good': 0.9, 'oracle-fair': 1.4, 'oracle-poor': 2.2 };
+/** Models of the server: the oracles, and one that knows nothing. */
+export const SERVED = [...Object.keys(ORACLES), 'random'];
 
 export interface NamedModel {
   dim: number;
   floor: number;
   vectors: Float32Array;
-  embed(query: {
-    text: string;
-    made: Float32Array | null;
-    grades: ReadonlyMap<string, number>;
-    no: number;
-  }): Float32Array | null;
+  /** `at`: its place among the queries. */
+  embed(query: { made: Float32Array | null; at: number }): Float32Array | null;
 }
 
-export function listCollection(
+interface AskedQuery {
+  text: string;
+  grades: ReadonlyMap<string, number>;
+  /** Another for each query: what its oracle's error is made of. */
+  no: number;
+}
+
+export async function listCollection(
   collection: PreparedCollection,
   root: string,
   tools: QueryTools,
   pseudoQueries: number,
   seed: number,
-): ListedCollection {
+  { server, floors }: { server: OracleServer; floors: Readonly<Record<string, number>> },
+): Promise<ListedCollection> {
   const { corpus, documentOf, chunks, name } = collection;
-  const models = modelsOf(collection, tools, seed);
-  const find = (text: string, grades: ReadonlyMap<string, number>, no: number): ListedQuery => {
+  const judged = collection.queries.map(({ text, grades }, no): AskedQuery => ({ text, grades, no }));
+  const asked = [...judged, ...pseudoQueriesOf(collection, root, pseudoQueries, seed)];
+  const models = {
+    ...embeddedModels(collection, tools),
+    ...(await servedModels(collection, asked, seed, server, floors)),
+  };
+  const listed = asked.map(({ text, grades }, at): ListedQuery => {
     const analyzed = tools.analyze(
       { query: text, dim: tools.embedder.dim, prefix: false },
       wordsIn(corpus, tools.wordVectors),
@@ -68,7 +81,7 @@ export function listCollection(
     const sparse = { labels: found.labels.slice(), scores: Float64Array.from(found.scores) };
     const dense = Object.fromEntries(
       Object.entries(models).map(([model, { dim, floor, vectors, embed }]) => {
-        const vector = embed({ text, made: analyzed.vector, grades, no });
+        const vector = embed({ made: analyzed.vector, at });
         return [
           model,
           vector === null
@@ -78,8 +91,11 @@ export function listCollection(
       }),
     );
     return { text, language: analyzed.language, grades, sparse, dense };
-  };
-  const judged = collection.queries.map(({ text, grades }, no) => find(text, grades, no));
+  });
+  return { name, documentOf, judged: listed.slice(0, judged.length), pseudo: listed.slice(judged.length) };
+}
+
+function pseudoQueriesOf({ name, documentOf }: PreparedCollection, root: string, count: number, seed: number) {
   const documents = new Map(
     readFileSync(join(root, name, 'corpus.jsonl'), 'utf8')
       .trim()
@@ -91,18 +107,18 @@ export function listCollection(
   );
   const random = randomStream(seed, 7, 0);
   const ids = [...documents.keys()].filter((id) => documentOf.includes(id));
-  const pseudo: ListedQuery[] = [];
-  for (let tries = 0; pseudo.length < pseudoQueries && tries < 4 * pseudoQueries; tries++) {
+  const pseudo: AskedQuery[] = [];
+  for (let tries = 0; pseudo.length < count && tries < 4 * count; tries++) {
     const id = ids[Math.floor(random() * ids.length)];
     const passage = documents.get(id);
     const text = passage === undefined ? null : pseudoQuery(passage, random);
-    if (text !== null) pseudo.push(find(text, new Map([[id, 1]]), 1_000_000 + tries));
+    if (text !== null) pseudo.push({ text, grades: new Map([[id, 1]]), no: 1_000_000 + tries });
   }
-  return { name, documentOf, judged, pseudo };
+  return pseudo;
 }
 
-function modelsOf(collection: PreparedCollection, tools: QueryTools, seed: number): Record<string, NamedModel> {
-  const { vectors, chunks, documentOf } = collection;
+/** The embedded model, whole and in its parts. */
+function embeddedModels({ vectors, chunks }: PreparedCollection, tools: QueryTools): Record<string, NamedModel> {
   const { dim } = tools.embedder;
   const wordDim = tools.wordVectors.dim;
   const sketch = vectors.slice();
@@ -116,34 +132,6 @@ function modelsOf(collection: PreparedCollection, tools: QueryTools, seed: numbe
     row.set(vectors.subarray(chunk * dim, chunk * dim + wordDim));
     unit(row);
   }
-  const random = gaussianRows(chunks, 64, seed, 1);
-  const documents = [...new Set(documentOf)];
-  const own = gaussianRows(documents.length, ORACLE_DIM, seed, 2);
-  const rowOf = new Map(documents.map((id, at) => [id, own.subarray(at * ORACLE_DIM, (at + 1) * ORACLE_DIM)]));
-  const oracleRows = new Float32Array(chunks * ORACLE_DIM);
-  const chunkNoise = gaussianRows(chunks, ORACLE_DIM, seed, 3);
-  for (let chunk = 0; chunk < chunks; chunk++) {
-    const row = oracleRows.subarray(chunk * ORACLE_DIM, (chunk + 1) * ORACLE_DIM);
-    row.set(rowOf.get(documentOf[chunk]) ?? row);
-    for (let k = 0; k < ORACLE_DIM; k++) row[k] += 0.3 * chunkNoise[chunk * ORACLE_DIM + k];
-    unit(row);
-  }
-  const oracle = (error: number): NamedModel => ({
-    dim: ORACLE_DIM,
-    floor: 0.24,
-    vectors: oracleRows,
-    embed: ({ grades, no }) => {
-      const sum = new Float32Array(ORACLE_DIM);
-      for (const id of grades.keys()) {
-        const row = rowOf.get(id);
-        for (let k = 0; row !== undefined && k < ORACLE_DIM; k++) sum[k] += row[k];
-      }
-      unit(sum);
-      const noise = gaussianRows(1, ORACLE_DIM, seed + no, 4);
-      for (let k = 0; k < ORACLE_DIM; k++) sum[k] += error * noise[k];
-      return unit(sum);
-    },
-  });
   return {
     embedded: { dim, floor: tools.floor, vectors, embed: ({ made }) => made },
     sketch: {
@@ -158,25 +146,56 @@ function modelsOf(collection: PreparedCollection, tools: QueryTools, seed: numbe
       vectors: wordRows,
       embed: ({ made }) => (made === null ? null : unit(made.slice(0, wordDim))),
     },
-    random: { dim: 64, floor: 0.2, vectors: random, embed: ({ no }) => gaussianRows(1, 64, seed + no, 5) },
-    ...Object.fromEntries(Object.entries(ORACLES).map(([name, error]) => [name, oracle(error)])),
   };
 }
 
-/** Shape: rows × dim, unit length. */
-function gaussianRows(rows: number, dim: number, seed: number, kind: number): Float32Array {
-  const random = randomStream(seed, kind, rows);
-  const out = new Float32Array(rows * dim);
-  for (let at = 0; at < out.length; at++)
-    out[at] = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-  for (let row = 0; row < rows; row++) unit(out.subarray(row * dim, (row + 1) * dim));
-  return out;
-}
-
-function unit(row: Float32Array): Float32Array {
-  const length = Math.hypot(...row);
-  if (length > 0) for (let k = 0; k < row.length; k++) row[k] /= length;
-  return row;
+/** Vectors of passages and queries as the server's models answer them over HTTP. */
+async function servedModels(
+  collection: PreparedCollection,
+  asked: readonly AskedQuery[],
+  seed: number,
+  server: OracleServer,
+  floors: Readonly<Record<string, number>>,
+): Promise<Record<string, NamedModel>> {
+  const { chunks, documentOf } = collection;
+  const dim = SERVED_DIM;
+  const documents = [...new Set(documentOf)];
+  const own = gaussianRows(documents.length, dim, seed, 2);
+  const rowOf = new Map(documents.map((id, at) => [id, own.subarray(at * dim, (at + 1) * dim)]));
+  const chunkNoise = gaussianRows(chunks, dim, seed, 3);
+  const passageOf = (chunk: number): Float32Array => {
+    const row = (rowOf.get(documentOf[chunk]) ?? new Float32Array(dim)).slice();
+    for (let k = 0; k < dim; k++) row[k] += 0.3 * chunkNoise[chunk * dim + k];
+    return unit(row);
+  };
+  const queryOf = ({ grades, no }: AskedQuery, error: number): Float32Array => {
+    const sum = new Float32Array(dim);
+    for (const id of grades.keys()) {
+      const row = rowOf.get(id);
+      for (let k = 0; row !== undefined && k < dim; k++) sum[k] += row[k];
+    }
+    unit(sum);
+    const noise = gaussianRows(1, dim, seed + no, 4);
+    for (let k = 0; k < dim; k++) sum[k] += error * noise[k];
+    return unit(sum);
+  };
+  const texts = collection.texts();
+  const passages = texts.map((text, chunk) => [text, passageOf(chunk)] as const);
+  const models: Record<string, NamedModel> = {};
+  for (const name of SERVED) {
+    const error = ORACLES[name];
+    if (error !== undefined)
+      server.teach(name, new Map([...passages, ...asked.map((query) => [query.text, queryOf(query, error)] as const)]));
+    const embedder = server.embedder(name);
+    const vectors = await embedder.embed(texts, 'document');
+    const queries = await embedder.embed(
+      asked.map(({ text }) => text),
+      'query',
+    );
+    const embed: NamedModel['embed'] = ({ at }) => queries.subarray(at * dim, (at + 1) * dim);
+    models[name] = { dim, floor: floors[name], vectors, embed };
+  }
+  return models;
 }
 
 function nearest(vectors: Float32Array, dim: number, rows: number, vector: Float32Array, floor: number): SideHits {

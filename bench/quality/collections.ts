@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LocalEmbedder } from '../../src/compute/embedding/embed-local.ts';
+import { embeddingTexts } from '../../src/compute/embedding/embedding-text.ts';
 import type { WordVectors } from '../../src/compute/embedding/word-vectors.ts';
 import { lookupTerm } from '../../src/compute/structures/term-table.ts';
 import type { TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
@@ -41,6 +42,8 @@ export interface PreparedCollection {
   meanTitleLength: number;
   /** Shape: chunks × dim. */
   vectors: Float32Array;
+  /** What an outside model is sent of each chunk. */
+  texts(): string[];
 }
 
 export interface PreparationTools {
@@ -112,6 +115,8 @@ function preparePassages(
     meanLength: segment.totalLength / UNITS / segment.docs,
     meanTitleLength: segment.totalTitleLength / segment.docs,
     vectors,
+    texts: () =>
+      documents.flatMap(({ title, text }, page) => embeddingTexts(title, text, prepared.chunks[page])),
   };
 }
 

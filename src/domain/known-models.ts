@@ -30,7 +30,10 @@ export const knownModelsResponse = z.strictObject({ models: z.array(knownModel) 
 export type KnownModelsResponse = z.infer<typeof knownModelsResponse>;
 
 type Entry = Omit<KnownModel, 'memory_mb' | 'dims' | 'dim' | 'score' | 'does'> &
-  Partial<Pick<KnownModel, 'dims' | 'dim' | 'score'>>;
+  Partial<Pick<KnownModel, 'dims' | 'dim' | 'score'>> & {
+    /** What its provider gives beside `dim` and `dims` where it is asked for: any shorter vectors, or these. */
+    gives?: 'shorter' | readonly number[];
+  };
 
 const mteb = (value: number, source: string) => ({ value, benchmark: 'MTEB retrieval, English', source });
 /** Of the first hundred passages by words, ordered anew: means of the 17 collections that Jina measures. */
@@ -38,15 +41,6 @@ const beir = (value: number, source: string) => ({ value, benchmark: '17 collect
 const card = (name: string) => `https://huggingface.co/${name}`;
 
 const embedding: readonly Entry[] = [
-  {
-    name: 'all-minilm',
-    names: {
-      ollama: 'all-minilm',
-      transformers: 'Xenova/all-MiniLM-L6-v2',
-      tei: 'sentence-transformers/all-MiniLM-L6-v2',
-    },
-    ...{ dim: 384, max_input_tokens: 256, parameters_millions: 23, languages: 'English', license: 'Apache-2.0' },
-  },
   {
     name: 'bge-small-en',
     names: { transformers: 'Xenova/bge-small-en-v1.5', tei: 'BAAI/bge-small-en-v1.5' },
@@ -134,12 +128,14 @@ const embedding: readonly Entry[] = [
   {
     name: 'openai-small',
     names: { openai: 'text-embedding-3-small' },
+    gives: 'shorter',
     ...{ dim: 1536, dims: [1024, 768, 512, 256], max_input_tokens: 8191, parameters_millions: null },
     ...{ languages: 'many', license: 'OpenAI' },
   },
   {
     name: 'openai-large',
     names: { openai: 'text-embedding-3-large' },
+    gives: 'shorter',
     ...{ dim: 3072, dims: [1536, 1024, 768, 512, 256], max_input_tokens: 8191, parameters_millions: null },
     ...{ languages: 'many', license: 'OpenAI' },
     score: mteb(55.44, card('Snowflake/snowflake-arctic-embed-l')),
@@ -147,6 +143,7 @@ const embedding: readonly Entry[] = [
   {
     name: 'voyage-3.5',
     names: { voyage: 'voyage-3.5' },
+    gives: [2048],
     ...{ dim: 1024, dims: [512, 256], max_input_tokens: 32_000, parameters_millions: null },
     ...{ languages: 'many', license: 'Voyage' },
   },
@@ -216,7 +213,7 @@ export const vectorMemoryMb = (dim: number): number => Math.round(vectorBytes(di
 
 const known =
   (does: KnownModel['does']) =>
-  ({ dim = null, dims = [], score = null, ...entry }: Entry): KnownModel => ({
+  ({ dim = null, dims = [], score = null, gives: _, ...entry }: Entry): KnownModel => ({
     ...{ ...entry, does, dim, dims, score },
     memory_mb: dim === null ? null : vectorMemoryMb(dim),
   });
@@ -231,4 +228,16 @@ export const knownModels: readonly KnownModel[] = [
 export function nativeDimOf(modelName: string, dim: number): number {
   const model = knownModels.find(({ names, dims }) => Object.values(names).includes(modelName) && dims.includes(dim));
   return model?.dim ?? dim;
+}
+
+/** Why a model that is known cannot have vectors of so many numbers; null where it can, or is not known. */
+export function dimProblem(modelName: string, dim: number): string | null {
+  const model = embedding.find(({ names }) => Object.values(names).includes(modelName.replace(/:latest$/, '')));
+  const { dim: native, dims = [], gives = [] } = model ?? {};
+  if (native == null || (gives === 'shorter' && dim <= native)) return null;
+  const others = gives === 'shorter' ? [] : gives;
+  const all = [native, ...dims, ...others].sort((a, b) => b - a);
+  if (all.includes(dim)) return null;
+  const least = gives === 'shorter' ? ', or any fewer' : '';
+  return `${model?.name} gives ${gives === 'shorter' ? native : all.join(' or ')} numbers${least}, not ${dim}`;
 }

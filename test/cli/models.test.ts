@@ -45,7 +45,7 @@ test('a model is registered, filled, searched by and removed', async (t) => {
   assert.match((await cli.run(['model', 'add', 'bge-m3', '--provider', 'openai'])).stderr, /known of ollama, /);
   assert.match(
     (await cli.run(['model', 'add', 'embeddinggemma', '--dim', '300'])).stderr,
-    /has 768, 512, 256, 128 dim/,
+    /embeddinggemma gives 768 or 512 or 256 or 128 numbers, not 300/,
   );
   const gemma = await cli.json<Record<string, unknown>>(['model', 'add', 'embeddinggemma', '--dim', '256']);
   assert.deepEqual([gemma.provider, gemma.dim, gemma.status], ['ollama', 256, 'registered']);

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownModels, knownModelsResponse, nativeDimOf, vectorMemoryMb } from '../../src/domain/known-models.ts';
+import {
+  dimProblem,
+  knownModels,
+  knownModelsResponse,
+  nativeDimOf,
+  vectorMemoryMb,
+} from '../../src/domain/known-models.ts';
 
 test('every known model can be set up, has what is said of it from somewhere, and a name of its own', () => {
   knownModelsResponse.parse({ models: knownModels });
@@ -14,7 +20,7 @@ test('every known model can be set up, has what is said of it from somewhere, an
       [...new Set(all)].sort((a, b) => b - a),
       name,
     );
-    assert.ok(max_input_tokens >= 256, name);
+    assert.ok(max_input_tokens >= 512, `${name} reads the longest chunk that there is by default`);
     if (score !== null) assert.match(score.source, /^https:\/\//, name);
   }
 });
@@ -25,4 +31,16 @@ test('a model that was trained for shorter vectors gives its own, of which the f
   assert.equal(nativeDimOf('bge-m3', 256), 256, 'it was not trained for that');
   assert.equal(nativeDimOf('nobody-knows', 256), 256);
   assert.equal(vectorMemoryMb(1024), 116);
+});
+
+test('a known model has no vectors of a length that it does not give; of others nobody knows', () => {
+  assert.equal(dimProblem('bge-m3', 512), 'bge-m3 gives 1024 numbers, not 512');
+  assert.equal(dimProblem('bge-m3:latest', 1024), null);
+  assert.equal(dimProblem('voyage-3.5', 300), 'voyage-3.5 gives 2048 or 1024 or 512 or 256 numbers, not 300');
+  assert.equal(dimProblem('text-embedding-3-small', 700), null);
+  assert.equal(dimProblem('text-embedding-3-small', 3072), 'openai-small gives 1536 numbers, or any fewer, not 3072');
+  assert.equal(dimProblem('nobody-knows', 5), null);
+  for (const { names, dim, dims } of knownModels)
+    for (const each of dim === null ? [] : [dim, ...dims])
+      for (const called of Object.values(names)) assert.equal(dimProblem(called, each), null, called);
 });

@@ -130,6 +130,7 @@ test('each field of a registration is taken within its bounds and refused beyond
     [{ provider: 'nobody' }, /^provider: "nobody" is unknown; set its address as /],
     [{ model_name: long }, /^id: must be given, for one made of these names has more than 200 characters$/],
     [{ provider: 'local' }, /^model_name: the built-in model is called wink, not "words"$/],
+    [{ model_name: 'bge-m3', dim: 512 }, /^dim: bge-m3 gives 1024 numbers, not 512$/],
     ...[1, 99, 101, 199].map((dim): [object, RegExp] => [
       { provider: 'local', model_name: 'wink', dim },
       /^dim: the built-in model takes 100, or 200 and more$/,

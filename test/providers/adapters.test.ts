@@ -79,6 +79,20 @@ test('Voyage and Cohere are told whether a text is asked for or searched', async
   );
 });
 
+test('Jina is told what a text is, by its own field, where a model knows the difference', async () => {
+  const jina = callsTo(server, { provider: 'jina', model: 'jina-embeddings-v3' });
+  assertNear(await jina.embedder.embed(['x', 'y'], 'query'), ['x', 'y']);
+  const { body } = lastCall();
+  assert.deepEqual(body, {
+    ...{ model: 'jina-embeddings-v3', input: ['x', 'y'], embedding_type: 'float' },
+    ...{ task: 'retrieval.query', dimensions: dim },
+  });
+  await jina.embedder.embed(['x'], 'document');
+  assert.equal(lastCall().body.task, 'retrieval.passage');
+  await callsTo(server, { provider: 'jina', model: 'jina-embeddings-v2-base-en' }).embedder.embed(['x'], 'query');
+  assert.deepEqual(lastCall().body, { model: 'jina-embeddings-v2-base-en', input: ['x'], embedding_type: 'float' });
+});
+
 test('models that want a prefix get it from us at an OpenAI-compatible server', async () => {
   const { embedder } = callsTo(server, { model: 'nomic-embed-text:v1.5' });
   await embedder.embed(['cats'], 'query');

@@ -13,6 +13,7 @@ import { activateModel, emptySpace, registerModel, retireModel } from '../../com
 import { traitsOf } from '../../compute/embedding/local-model.ts';
 import { DomainError, unknownId } from '../../domain/errors.ts';
 import { idOf, isoOf } from '../../domain/ids.ts';
+import { dimProblem } from '../../domain/known-models.ts';
 import type { MessageName } from '../../domain/messages.ts';
 import {
   type EmbeddingModel,
@@ -143,9 +144,10 @@ function problemOf(request: RegisterModelRequest, { chunkBudget, isKnownProvider
   }
   if (provider !== localProvider) {
     const variable = `SERVICE_PROVIDERS__${provider.toUpperCase()}__BASE_URL`;
-    return isKnownProvider(provider)
-      ? null
-      : `provider: ${shown(provider)} is unknown; set its address as ${shown(variable)}`;
+    if (!isKnownProvider(provider))
+      return `provider: ${shown(provider)} is unknown; set its address as ${shown(variable)}`;
+    const problem = dimProblem(model_name, dim);
+    return problem === null ? null : `dim: ${problem}`;
   }
   if (model_name !== localModelName)
     return `model_name: the built-in model is called ${localModelName}, not ${shown(model_name)}`;

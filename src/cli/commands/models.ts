@@ -1,6 +1,6 @@
 /** `readback model`: embedding models that are there, and known ones that may be added; making their vectors, searching by one. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type KnownModel, knownModels } from '../../domain/known-models.ts';
+import { dimProblem, type KnownModel, knownModels } from '../../domain/known-models.ts';
 import type {
   BackfillEstimateResponse,
   ModelBackfillResponse,
@@ -125,8 +125,8 @@ export function registrationOf(name: string, { provider, dim, tokens }: AddModel
   const model_name = model.names[chosen];
   if (model_name === undefined)
     throw new CliError(exitCodes.misuse, `${name} is known of ${Object.keys(model.names).join(', ')}`);
-  if (dim !== undefined && dim !== model.dim && !model.dims.includes(dim))
-    throw new CliError(exitCodes.misuse, `${name} has ${[model.dim, ...model.dims].join(', ')} dimensions`);
+  const problem = dim === undefined ? null : dimProblem(model_name, dim);
+  if (problem !== null) throw new CliError(exitCodes.misuse, problem);
   return { provider: chosen, model_name, dim: dim ?? model.dim, max_input_tokens: tokens ?? model.max_input_tokens };
 }
 
