@@ -112,7 +112,9 @@ async function searches(env: Record<string, string>) {
   const ask = app.askOf('default');
   try {
     if (page_ids.length === 0) {
-      const pages = Array.from({ length: Number(values.pages) }, (_, no) => pageOf(no, workload.chunkWords(no), 'bench'));
+      const pages = Array.from({ length: Number(values.pages) }, (_, no) =>
+        pageOf(no, workload.chunkWords(no), 'bench'),
+      );
       for (let at = 0; at < pages.length; at += 100) {
         const results = await ask('page.ingestBatch', { pages: pages.slice(at, at + 100) });
         page_ids.push(...results.flatMap((result) => ('page_id' in result ? [result.page_id] : [])));

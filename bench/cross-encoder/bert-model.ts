@@ -191,7 +191,10 @@ class BertGraph {
   }
 
   #random(name: string, dims: readonly number[]): void {
-    const data = this.#gaussians(name, dims.reduce((product, each) => product * each, 1));
+    const data = this.#gaussians(
+      name,
+      dims.reduce((product, each) => product * each, 1),
+    );
     this.#tensors.push({ name, type: 'float32', dims, data });
   }
 

@@ -115,8 +115,7 @@ function preparePassages(
     meanLength: segment.totalLength / UNITS / segment.docs,
     meanTitleLength: segment.totalTitleLength / segment.docs,
     vectors,
-    texts: () =>
-      documents.flatMap(({ title, text }, page) => embeddingTexts(title, text, prepared.chunks[page])),
+    texts: () => documents.flatMap(({ title, text }, page) => embeddingTexts(title, text, prepared.chunks[page])),
   };
 }
 
