@@ -1,4 +1,8 @@
 /** Pages for the console's tests: a few that are found by words, and some whose every text tries to be more than text. */
+import assert from 'node:assert/strict';
+import type { IngestBatchResult } from '../../src/domain/page.ts';
+import { type RunningService, until } from '../process/service.ts';
+
 export interface Handed {
   url: string;
   title: string;
@@ -53,3 +57,18 @@ export const attackingPages: readonly Handed[] = attacks.map((attack, at) => ({
   body_extracted: `Villainy ${attack.replace('\u0000', '')} villainy in the passage, said Eve "${attack.replace('\u0000', '')}" Smith of London.`,
   fetched_at: day(120 + at),
 }));
+
+/** Hand pages in, and wait until they are searchable and their topics found. */
+export async function fillLibrary(service: RunningService, pages: readonly object[]): Promise<string[]> {
+  const { body } = await service.call<{ results: IngestBatchResult[] }>('POST', '/v1/pages/batch', { pages });
+  const ids = body.results.map((result) =>
+    'page_id' in result ? result.page_id : assert.fail(JSON.stringify(result)),
+  );
+  assert.ok((await service.settled(ids)).every((status) => status === 'indexed'));
+  await service.call('POST', '/v1/clusters/recompute');
+  await until(async () => {
+    const answer = await service.call<{ runs: { finished_at: string | null }[] }>('GET', '/v1/clusters/runs');
+    return answer.body.runs[0]?.finished_at != null;
+  }, 'topics are found');
+  return ids;
+}

@@ -1,11 +1,10 @@
 /** Models in the console: one of another provider from its registration to its searches, two side by side, and how well searches did over time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IngestBatchResult } from '../../src/domain/page.ts';
 import { RunningService, until } from '../process/service.ts';
 import { startFakeProvider } from '../providers/fake-provider-server.ts';
 import { accessibilityFaults, results, searchBox, signedIn, skip, startBrowser } from './browser.ts';
-import { plainPages } from './library.ts';
+import { fillLibrary, plainPages } from './library.ts';
 
 const dim = 32;
 
@@ -14,10 +13,7 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   t.after(() => provider.close());
   const scope = { after: (cleanUp: () => Promise<void>) => t.after(cleanUp) };
   const service = await RunningService.start(scope, { SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1` });
-  const { body } = await service.call<{ results: IngestBatchResult[] }>('POST', '/v1/pages/batch', {
-    pages: plainPages,
-  });
-  await service.settled(body.results.map((each) => ('page_id' in each ? each.page_id : assert.fail())));
+  await fillLibrary(service, plainPages);
   const browser = await startBrowser(scope);
   const { page, faults, show } = await signedIn(browser, service, { allowed: /404|422/ });
 

@@ -15,7 +15,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { hueOf, nameOf } from '../../ui/text.tsx';
 import { type Camera, drawPoints, type PointDrawing } from './draw-points.ts';
-import { loadPages, loadPoints, type Points, pointsWithin, type TopicLabel } from './points.ts';
+import { loadPages, loadPoints, type Points, pagesInView, pointsWithin, type TopicLabel } from './points.ts';
 
 type ColorBy = 'topic' | 'site' | 'time';
 const colorings: readonly [ColorBy, string][] = [
@@ -46,6 +46,7 @@ export function PageMap() {
 const nearestPx = 14;
 const restMs = 160;
 const listed = 60;
+const listedInView = 12;
 
 function Plane({ points }: { points: Points }) {
   const frame = useRef<HTMLDivElement>(null);
@@ -66,19 +67,19 @@ function Plane({ points }: { points: Points }) {
   const restTimer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 
   const redraw = (isMoving: boolean) => {
+    if (isMoving) {
+      clearTimeout(restTimer.current);
+      restTimer.current = setTimeout(() => {
+        redraw(false);
+        setRest((n) => n + 1);
+      }, restMs);
+    }
     if (scheduled.current !== 0) return;
     scheduled.current = requestAnimationFrame(() => {
       scheduled.current = 0;
       drawing.current?.draw(camera.current, isMoving);
       placeLabels(frame.current, camera.current);
     });
-    clearTimeout(restTimer.current);
-    if (isMoving) {
-      restTimer.current = setTimeout(() => {
-        redraw(false);
-        setRest((n) => n + 1);
-      }, restMs);
-    }
   };
   const whole = () => {
     const { current: element } = frame;
@@ -223,6 +224,12 @@ function Plane({ points }: { points: Points }) {
     redraw(true);
   };
   const labels = useMemo(() => points.labels.slice(0, 60), [points]);
+  const inView = useMemo(() => {
+    const { current: element } = frame;
+    return element === null
+      ? null
+      : pagesInView(points, camera.current, element.clientWidth, element.clientHeight, listedInView);
+  }, [points, rest]);
   useEffect(() => placeLabels(frame.current, camera.current), [rest, labels]);
   return (
     <div class="view map-view">
@@ -275,7 +282,7 @@ function Plane({ points }: { points: Points }) {
             ref={canvas}
             tabIndex={0}
             role="img"
-            aria-label={`Map of ${many(points.ids.length, 'page')}: arrows move it, plus and minus zoom, 0 shows all of it`}
+            aria-label={`Map of ${many(points.ids.length, 'page')}: arrows move it, plus and minus zoom, 0 shows all of it; the pages in view are listed beside it`}
             onKeyDown={onKeyDown}
             onPointerDown={(event) => {
               canvas.current?.setPointerCapture(event.pointerId);
@@ -301,22 +308,25 @@ function Plane({ points }: { points: Points }) {
         </div>
         <aside class="map-side" aria-label="Beside the map">
           {lit === null ? (
-            <section class="facet">
-              <h2>Topics</h2>
-              <ul>
-                {labels.map((label) => (
-                  <li key={label.id}>
-                    <button type="button" class="facet-row" onClick={() => toTopic(label)}>
-                      <span class={`map-dot hue-${label.hue}`} />
-                      <span class="facet-text">
-                        <bdi>{label.text}</bdi>
-                      </span>
-                      <span class="numbers">{count(label.size)}</span>
-                    </button>
-                  </li>
-                ))}
-              </ul>
-            </section>
+            <>
+              {inView !== null && <InView {...inView} />}
+              <section class="facet">
+                <h2>Topics</h2>
+                <ul>
+                  {labels.map((label) => (
+                    <li key={label.id}>
+                      <button type="button" class="facet-row" onClick={() => toTopic(label)}>
+                        <span class={`map-dot hue-${label.hue}`} />
+                        <span class="facet-text">
+                          <bdi>{label.text}</bdi>
+                        </span>
+                        <span class="numbers">{count(label.size)}</span>
+                      </button>
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            </>
           ) : (
             <LitPages ids={lit.slice(0, listed).map((at) => points.ids[at])} all={lit.length} />
           )}
@@ -406,13 +416,41 @@ function Hover({ id }: { id: string }) {
 }
 
 function LitPages({ ids, all }: { ids: readonly string[]; all: number }) {
+  return (
+    <section class="facet" aria-labelledby="lit">
+      <h2 id="lit">{all > ids.length ? `${count(ids.length)} of ${many(all, 'page')}` : many(all, 'page')}</h2>
+      <Pages ids={ids} />
+    </section>
+  );
+}
+
+/** What the map shows now, the nearest to its middle first: the way to pages by Tab. */
+function InView({ ids, all }: { ids: readonly string[]; all: number }) {
+  return (
+    <section class="facet" aria-labelledby="in-view">
+      <h2 id="in-view" aria-live="polite">
+        In view: {many(all, 'page')}
+      </h2>
+      <Pages ids={ids} />
+    </section>
+  );
+}
+
+function Pages({ ids }: { ids: readonly string[] }) {
+  const known = useRef(new Map<string, PageResponse>());
   const { data, error, reload } = useLoad(
-    (signal) => Promise.all(ids.map((id) => pageOf(id, signal))),
+    (signal) =>
+      Promise.all(
+        ids.map(async (id) => {
+          const page = known.current.get(id) ?? (await pageOf(id, signal));
+          known.current.set(id, page);
+          return page;
+        }),
+      ),
     [ids.join(' ')],
   );
   return (
-    <section class="facet">
-      <h2>{all > ids.length ? `${count(ids.length)} of ${many(all, 'page')}` : many(all, 'page')}</h2>
+    <>
       <Fault error={error} retry={reload} />
       <ul class="plain-list">
         {data?.map((page) => (
@@ -426,7 +464,7 @@ function LitPages({ ids, all }: { ids: readonly string[]; all: number }) {
           </li>
         ))}
       </ul>
-    </section>
+    </>
   );
 }
 

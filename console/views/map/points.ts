@@ -7,6 +7,7 @@ import type {
 } from '../../../src/domain/cluster.ts';
 import type { PageListResponse, PageSummary } from '../../../src/domain/page.ts';
 import { get } from '../../api/client.ts';
+import type { Camera } from './draw-points.ts';
 
 export interface TopicLabel {
   id: string;
@@ -124,4 +125,19 @@ export function pointsWithin({ tree, places }: Points, line: readonly (readonly 
   return tree
     .range(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys))
     .filter((at) => isWithin(places[2 * at], places[2 * at + 1], line));
+}
+
+/** Of the pages that a camera sees the nearest to its middle, at most `most`, and how many it sees in all. */
+export function pagesInView(
+  { tree, places, ids }: Points,
+  { x, y, scale }: Camera,
+  width: number,
+  height: number,
+  most: number,
+): { ids: string[]; all: number } {
+  const [aside, above] = [width / 2 / scale, height / 2 / scale];
+  const within = tree.range(x - aside, y - above, x + aside, y + above);
+  const distances = new Map(within.map((at) => [at, Math.hypot(places[2 * at] - x, places[2 * at + 1] - y)]));
+  const nearest = [...distances].sort(([, a], [, b]) => a - b).slice(0, most);
+  return { ids: nearest.map(([at]) => ids[at]), all: within.length };
 }

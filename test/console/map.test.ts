@@ -1,0 +1,155 @@
+/** The map: by mouse, by keys alone, and by fingers. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Browser, CDPSession, Page } from 'playwright-core';
+import { RunningService, until } from '../process/service.ts';
+import { accessibilityFaults, signedIn, skip, startBrowser } from './browser.ts';
+import { fillLibrary, plainPages } from './library.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+let service: RunningService;
+let browser: Browser;
+const all = plainPages.length;
+
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser(scope);
+  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
+  await fillLibrary(service, plainPages);
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const context of browser.contexts()) await context.close();
+});
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+});
+
+const canvas = (page: Page) => page.locator('.map-frame canvas');
+/** How many pages the map shows, as it says when it has come to rest. */
+async function inView(page: Page): Promise<number> {
+  const text = await page.locator('#in-view').textContent();
+  return Number(/\d+/.exec(text ?? '')?.[0]);
+}
+const listed = (page: Page) =>
+  page
+    .locator('section', { has: page.locator('#in-view') })
+    .getByRole('link')
+    .allTextContents();
+
+test('the map lights up what a search finds and what is within a lasso', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/map');
+  await page.locator('.map-frame canvas').waitFor();
+  await page.getByLabel('Light up a search').fill('sourdough');
+  await page.keyboard.press('Enter');
+  await page.locator('.map-side').getByText('Bread from a starter').waitFor();
+  await page.getByRole('button', { name: /lit up/ }).click();
+  await page.getByRole('button', { name: 'Lasso' }).click();
+  const box = (await page.locator('.map-frame canvas').boundingBox()) ?? assert.fail('the map has no box');
+  const corners = [
+    [4, 4],
+    [box.width - 4, 4],
+    [box.width - 4, box.height - 4],
+    [4, box.height - 4],
+    [4, 8],
+  ];
+  await page.mouse.move(box.x + 4, box.y + 4);
+  await page.mouse.down();
+  for (const [x, y] of corners) await page.mouse.move(box.x + x, box.y + y, { steps: 4 });
+  await page.mouse.up();
+  const lit = await page.getByRole('button', { name: /lit up/ }).textContent();
+  assert.ok(Number(/\d+/.exec(lit ?? '')?.[0]) >= all, String(lit));
+  assert.deepEqual(faults, []);
+});
+
+test('arrows move the map, plus and minus zoom, 0 shows all of it, and Tab leads to the pages in view', {
+  skip,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  await show('#/map');
+  await until(async () => (await inView(page)) === all, 'all pages are in view');
+  await canvas(page).focus();
+  for (let n = 0; n < 4; n++) await page.keyboard.press('+');
+  await until(async () => (await inView(page)) < all, 'fewer are in view, nearer');
+  await page.keyboard.press('0');
+  await until(async () => (await inView(page)) === all, '0 shows all again');
+  for (let n = 0; n < 3; n++) await page.keyboard.press('-');
+  for (const [away, back] of [
+    ['ArrowLeft', 'ArrowRight'],
+    ['ArrowUp', 'ArrowDown'],
+  ]) {
+    const presses = 30;
+    for (let n = 0; n < presses; n++) await page.keyboard.press(away);
+    await until(async () => (await inView(page)) === 0, `${away} leads away from all pages`);
+    for (let n = 0; n < presses; n++) await page.keyboard.press(back);
+    await until(async () => (await inView(page)) === all, `${back} leads back`);
+  }
+  await until(async () => (await listed(page)).length === 12, 'the nearest to the middle are listed');
+  const [first] = await listed(page);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), first);
+  assert.deepEqual(await accessibilityFaults(page), []);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: first, level: 1 }).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+type Finger = readonly [number, number];
+async function touch(session: CDPSession, path: readonly (readonly Finger[])[]): Promise<void> {
+  const points = (fingers: readonly Finger[]) => fingers.map(([x, y], id) => ({ x, y, id }));
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: points(path[0]) });
+  for (const fingers of path.slice(1)) {
+    await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: points(fingers) });
+  }
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
+const steps = 8;
+/** Fingers from where they are to where they go, in equal steps. */
+const pathOf = (from: readonly Finger[], to: readonly Finger[]) =>
+  Array.from({ length: steps + 1 }, (_, step) =>
+    from.map(
+      ([x, y], finger): Finger => [x + ((to[finger][0] - x) * step) / steps, y + ((to[finger][1] - y) * step) / steps],
+    ),
+  );
+
+test('one finger moves the map, two zoom it, and the page stays', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, {
+    hasTouch: true,
+    isMobile: true,
+    viewport: { width: 360, height: 740 },
+  });
+  const session = await page.context().newCDPSession(page);
+  await show('#/map');
+  await until(async () => (await inView(page)) === all, 'all pages are in view');
+  const box = (await canvas(page).boundingBox()) ?? assert.fail('the map has no box');
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const pinch = (from: number, to: number) =>
+    touch(
+      session,
+      pathOf(
+        [
+          [x - from, y],
+          [x + from, y],
+        ],
+        [
+          [x - to, y],
+          [x + to, y],
+        ],
+      ),
+    );
+  const scrolled = () => page.evaluate(() => scrollY);
+  const before = await scrolled();
+  await pinch(20, 140);
+  await until(async () => (await inView(page)) < all, 'fingers that part show less, nearer');
+  await pinch(140, 10);
+  await until(async () => (await inView(page)) === all, 'fingers that meet show more again');
+  // Once across the map, again and again: the pages go out of it with the finger.
+  for (let n = 0; n < 3; n++) await touch(session, pathOf([[box.x + 20, y]], [[box.x + box.width - 20, y]]));
+  await until(async () => (await inView(page)) === 0, 'the pages went with the finger');
+  assert.equal(await scrolled(), before, 'the page itself stays where it is');
+  await page.getByRole('button', { name: 'Whole map' }).click();
+  await until(async () => (await inView(page)) === all, 'all are back');
+  assert.deepEqual(faults, []);
+});
