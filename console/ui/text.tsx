@@ -99,8 +99,8 @@ export function SiteMark({ domain }: { domain: string }) {
     .charAt(0)
     .toUpperCase();
   return (
-    <span class={`site-mark hue-${hueOf(domain.replace(/^www\./, ''))}`} aria-hidden="true">
+    <bdi class={`site-mark hue-${hueOf(domain.replace(/^www\./, ''))}`} aria-hidden="true">
       {letter}
-    </span>
+    </bdi>
   );
 }

@@ -298,9 +298,9 @@ function Plane({ points }: { points: Points }) {
           />
           <div class="map-labels" aria-hidden="true">
             {labels.map(({ id, text, x, y }) => (
-              <span key={id} class="map-label" data-x={x} data-y={y}>
+              <bdi key={id} class="map-label" data-x={x} data-y={y}>
                 {text}
-              </span>
+              </bdi>
             ))}
           </div>
           {line.length > 1 && <Lasso line={line} camera={camera.current} frame={frame.current} />}

@@ -1,0 +1,186 @@
+/**
+ * Texts that others wrote, in every view. Whatever the service tells of pages, names, topics, feeds, files, tokens and errors is put in the place of every
+ * text of its answers, so that no field is forgotten: shown as text, isolated in its direction, and nothing of the layout gives way. And the 32
+ * real pages, as they are.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { haveRealPages, realPagesDir } from '../../bench/real-pages.ts';
+import { RunningService } from '../process/service.ts';
+import { signedIn, skip, startBrowser } from './browser.ts';
+import { fillLibrary, plainPages } from './library.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+let service: RunningService;
+let browser: Browser;
+let ids: string[];
+
+function realPages(): object[] {
+  const lines = readFileSync(join(realPagesDir, 'pages.jsonl'), 'utf8').trim().split('\n');
+  return lines
+    .map((line) => JSON.parse(line) as { file: string; url: string; title: string })
+    .map(({ file, url, title }) => ({ url, title, body_html: readFileSync(join(realPagesDir, file), 'utf8') }));
+}
+
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser(scope);
+  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5', SERVICE_JOBS__MAX_ATTEMPTS: '1' });
+  ids = await fillLibrary(service, plainPages);
+  await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
+  await service.call('POST', '/v1/tokens', { name: 'a reader', scopes: ['read'] });
+  const bookmarks = '<!DOCTYPE NETSCAPE-Bookmark-file-1><TITLE>Bookmarks</TITLE><DL></DL>';
+  const headers = { 'content-type': 'application/octet-stream' };
+  await service.call('POST', '/v1/imports?name=bookmarks.html', bookmarks, { headers });
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const context of browser.contexts()) await context.close();
+});
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+});
+
+const family = '👩\u200D👩\u200D👧\u200D👦';
+const hostile: readonly [string, string][] = [
+  [
+    'markup, attributes, templates and an address that runs',
+    `javascript:attacked=1//</bdi></p><script>attacked=1</script><img src=x onerror="attacked=1"><svg onload=attacked=1>"' onfocus=attacked=1 autofocus x='\`
+     onmouseover="attacked=1" {{constructor.constructor("attacked=1")()}} \${attacked=1} <%= attacked=1 %> %s %n __proto__ constructor`,
+  ],
+  [
+    'directions, controls, line ends, marks upon marks and halves of a pair',
+    `\u202Egpj.exe\u2066\u202B never closed مرحبا بالعالم (שלום) 2024 a\u0000b\r\nc\rd\u2028f\u2029g\th\u001B[31mi\u0007
+     Z${'\u0351\u036B\u0343\u0363\u0344'.repeat(60)}algo \uD83D alone \uDE00`,
+  ],
+  ['one long word, and one of emoji', `${'x'.repeat(2000)} ${family.repeat(150)}`],
+  ['nothing to see', ' \u00A0\u3000\u2003\u200B\u200C\u200D\uFEFF\u2060\u00AD '],
+];
+
+/** Fields of answers that hold what others wrote. */
+const textFields = new Set(
+  `title label keywords name names canonical_form surface_forms kept_form merged_form section_title last_error error detail reason text pattern dir
+  url canonical_url link domain author site_name source model_name provider word taken query_text user_agent file format description holder library`
+    .split(/\s+/)
+    .filter((name) => name !== ''),
+);
+/** What is null in this library for want of trouble. */
+const errorFields = new Set(['last_error', 'error', 'author', 'section_title', 'label', 'title']);
+
+function poison(value: unknown, text: string, isText = false): unknown {
+  if (typeof value === 'string') return isText ? text : value;
+  if (Array.isArray(value)) return value.map((each) => poison(each, text, isText));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      inner === null && errorFields.has(name) ? text : poison(inner, text, textFields.has(name)),
+    ]),
+  );
+}
+
+const viewsWith = (): readonly [string, string][] => [
+  ['search', '.recent'],
+  ['search?q=governor', '[data-result]'],
+  ['time', '.calendar'],
+  ['topics', '.topic-card'],
+  ['map', '.map-side li a'],
+  ['names', '.name-tags'],
+  ['sources', '.rows .row'],
+  ['jobs', '.job-row'],
+  ['models', '.row'],
+  ['system', '.disk-parts'],
+  [`page/${ids[0]}`, '.page-title'],
+];
+
+/** Texts with a direction of their own that nothing isolates from what stands beside them in their line. */
+const unisolated = (page: Page) =>
+  page.evaluate(() => {
+    const faults: string[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      if (!/[\u202A-\u202E\u2066-\u2069\u0590-\u06FF]/.test(node.textContent ?? '')) continue;
+      const element = node.parentElement;
+      if (element === null || ['OPTION', 'SCRIPT', 'STYLE'].includes(element.tagName)) continue;
+      let isIsolated = false;
+      for (let at: Element | null = element; at !== null && !isIsolated; at = at.parentElement) {
+        const { unicodeBidi, display } = getComputedStyle(at);
+        isIsolated = /isolate|plaintext/.test(unicodeBidi) || at.tagName === 'text';
+        if (display !== 'inline' && display !== 'contents') break;
+      }
+      if (!isIsolated) faults.push(element.outerHTML.slice(0, 200));
+    }
+    return faults;
+  });
+
+for (const [what, text] of hostile) {
+  test(`every text of every answer is ${what}: views show it as text, and keep their layout`, { skip }, async () => {
+    const { page, faults, show } = await signedIn(browser, service, { viewport: { width: 360, height: 740 } });
+    await page.route('**/v1/**', async (route) => {
+      if (route.request().url().endsWith('/v1/events')) return route.continue();
+      try {
+        const response = await route.fetch();
+        if (response.status() >= 300 || response.status() === 204) return await route.fulfill({ response });
+        await route.fulfill({ response, json: poison(await response.json(), text) });
+      } catch {
+        await route.abort().catch(() => undefined); // whoever asked has gone on to the next view
+      }
+    });
+    await page.reload();
+    const wrong: string[] = [];
+    for (const [fragment, ready] of viewsWith()) {
+      await show(`#/${fragment}`);
+      await page.locator(ready).first().waitFor({ state: 'attached' });
+      await page.locator('main [data-action="why"]').evaluateAll((buttons) => {
+        for (const button of buttons) (button as HTMLElement).click();
+      });
+      wrong.push(...(await unisolated(page)).map((element) => `${fragment} does not isolate ${element}`));
+      const seen = await page.evaluate(() => ({
+        overhang: Math.max(document.documentElement.scrollWidth - innerWidth, 0),
+        attacked: (globalThis as { attacked?: unknown }).attacked,
+        foreign: document.querySelectorAll('main img, main script, main iframe, main [onload], main [onerror]').length,
+        runs: [...document.querySelectorAll('a')].filter(({ protocol }) => !/^https?:$/.test(protocol)).length,
+      }));
+      for (const [what, value] of Object.entries(seen)) if (value) wrong.push(`${fragment}: ${what} ${value}`);
+    }
+    assert.deepEqual(wrong, []);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    assert.deepEqual(
+      faults.filter((fault) => !/ERR_FAILED|ERR_ABORTED/.test(fault)),
+      [],
+    );
+  });
+}
+
+test('the real pages are shown as they are, narrow and wide', {
+  skip: skip !== false ? skip : haveRealPages ? false : `the real pages are not at ${realPagesDir}`,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const realIds = await fillLibrary(service, realPages());
+  assert.equal(realIds.length, 32);
+  const fits = async (what: string) => {
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 740 });
+      const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overhang <= 0, `${what} at ${width} is ${overhang} too wide`);
+    }
+  };
+  for (const id of realIds) {
+    const { body } = await service.call<{ title: string }>('GET', `/v1/pages/${id}`);
+    await show(`#/page/${id}`);
+    await page.locator('.page-title', { hasText: body.title }).waitFor();
+    await page.locator('.prose').waitFor();
+    await fits(body.title);
+  }
+  for (const query of ['facebook', 'obama gun laws', 'minecraft exploit', 'the']) {
+    await show(`#/search?q=${encodeURIComponent(query)}`);
+    await page.locator('.results[aria-busy="false"] [data-result]').first().waitFor();
+    await fits(query);
+  }
+  assert.equal(await page.locator('main img, main script').count(), 0);
+  assert.deepEqual(faults, []);
+});
