@@ -1,4 +1,4 @@
-/** Two thumbs: whether a page was a good result of a search, or of a comparison. */
+/** Two thumbs: whether a page was a good result of a search, or of a comparison. They wait for one that is logged: `queryId` is null until then. */
 import { useState } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { attempt } from '../../app/notices.tsx';
@@ -9,7 +9,7 @@ const words = [
   { relevant: false, label: 'Bad result', action: 'bad', icon: 'down' },
 ] as const;
 
-export function Judge({ queryId, pageId }: { queryId: string; pageId: string }) {
+export function Judge({ queryId, pageId }: { queryId: string | null; pageId: string }) {
   const [judged, setJudged] = useState<boolean | null>(null);
   const judge = (relevant: boolean) =>
     attempt(async () => {
@@ -25,6 +25,7 @@ export function Judge({ queryId, pageId }: { queryId: string; pageId: string }) 
           class="action action-icon"
           data-action={action}
           aria-label={label}
+          disabled={queryId === null}
           aria-pressed={judged === relevant}
           onClick={() => judge(relevant)}
         >

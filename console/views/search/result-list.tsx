@@ -54,10 +54,16 @@ export function ResultList({ listRef, found, busy, isFiltered, toBox, more, clea
       <Corrections corrected={corrected} query={query} searchFor={searchFor} />
       <ol class="result-list" ref={listRef} onKeyDown={onKeyDown}>
         {results.map((result) => (
-          <Result key={result.page_id} result={result} queryId={found.query_id} query={query} narrow={narrow} />
+          <Result
+            key={result.page_id}
+            result={result}
+            queryId={found.isPassing ? null : found.query_id}
+            query={query}
+            narrow={narrow}
+          />
         ))}
       </ol>
-      {found.has_more && (
+      {found.has_more && !found.isPassing && (
         <button type="button" class="button more-button" disabled={busy} onClick={more}>
           More results
         </button>
@@ -97,7 +103,7 @@ function Result({
   narrow,
 }: {
   result: PageResult;
-  queryId: string;
+  queryId: string | null;
   query: string;
   narrow: Props['narrow'];
 }) {
@@ -186,7 +192,7 @@ function Result({
             <Icon name="why" />
             Why
           </button>
-          <Judge queryId={queryId} pageId={page_id} />
+          <Judge key={queryId} queryId={queryId} pageId={page_id} />
         </div>
         {opened === 'why' && <Why result={result} />}
         {opened === 'similar' && <SimilarPages pageId={page_id} />}

@@ -1,5 +1,5 @@
 /** Search: the box, the results, and beside them what narrows them. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
 import { go, route } from '../../app/router.ts';
@@ -12,14 +12,18 @@ import { Landing } from './landing.tsx';
 import { ResultList } from './result-list.tsx';
 import { useSearch } from './use-search.ts';
 
+/** What is looked for becomes something else. */
+function change(part: Partial<Criteria>): void {
+  go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: true });
+}
+
 export function SearchView() {
   const box = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const [typed, setTyped] = useState(0);
   const [showsFilters, setShowsFilters] = useState(false);
   const criteria = criteriaOf(route.value.params);
-  const { found, error, busy, counted, more } = useSearch(criteria, typed);
-  const change = (part: Partial<Criteria>) => go(linkOf({ ...criteria, ...part }), { replace: true });
+  const { found, error, busy, counted, more, rest } = useSearch(criteria, typed);
   const focusBox = () => {
     box.current?.focus();
     box.current?.select();
@@ -38,8 +42,34 @@ export function SearchView() {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   });
-  const toResults = () => list.current?.querySelector<HTMLElement>('[data-result] .result-title')?.focus();
+  const toResults = () => {
+    rest(); // also where there are none yet to go to
+    list.current?.querySelector<HTMLElement>('[data-result] .result-title')?.focus();
+  };
   const isEmpty = criteria.query.trim() === '';
+  // Neither is drawn anew with every key: results come with an answer, what the filters show when typing rests.
+  const filterKey = linkOf({ ...criteria, query: '' });
+  const resultList = useMemo(
+    () =>
+      found !== null && (
+        <ResultList
+          listRef={list}
+          found={found}
+          busy={busy}
+          isFiltered={isFiltered(criteria)}
+          toBox={focusBox}
+          more={more}
+          clearFilters={() => change(filterless)}
+          searchFor={(query) => change({ query })}
+          narrow={change}
+        />
+      ),
+    [found, busy, filterKey],
+  );
+  const filterPanel = useMemo(
+    () => <FilterPanel criteria={criteria} counted={counted} change={change} isOpen={showsFilters} />,
+    [counted, filterKey, showsFilters],
+  );
   return (
     <div class={isEmpty ? 'search search-idle' : 'search'}>
       <h1 class="hidden">Search</h1>
@@ -116,23 +146,16 @@ export function SearchView() {
         <Landing />
       ) : (
         <div class="search-body">
-          <section class={busy ? 'results results-stale' : 'results'} aria-label="Results" aria-busy={busy}>
+          <section
+            class={found !== null && found.query === criteria.query.trim() ? 'results' : 'results results-stale'}
+            aria-label="Results"
+            aria-busy={busy}
+            onFocusIn={rest}
+          >
             {connection.value === 'ok' && <Fault error={error} />}
-            {found !== null && (
-              <ResultList
-                listRef={list}
-                found={found}
-                busy={busy}
-                isFiltered={isFiltered(criteria)}
-                toBox={focusBox}
-                more={more}
-                clearFilters={() => change(filterless)}
-                searchFor={(query) => change({ query })}
-                narrow={change}
-              />
-            )}
+            {resultList}
           </section>
-          <FilterPanel criteria={criteria} counted={counted} change={change} isOpen={showsFilters} />
+          {filterPanel}
         </div>
       )}
     </div>

@@ -1,37 +1,49 @@
 /**
- * The search while somebody types: a request for each pause, the one before aborted, and only the answer to the latest shown. What was
- * shown stays until then, so that nothing flickers.
+ * The search while somebody types. A passing request for each pause, the one before aborted: the last word is taken as unfinished, nothing is reranked,
+ * and nothing comes to the query log. Once typing rests, or the person goes on to the results, the same query is searched in full, and only this is
+ * logged; then come the counts of the filters. Only answers to what is in the box are shown, and what was shown stays until then, so that nothing
+ * flickers.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
 import { call, epoch, isAbort } from '../../api/client.ts';
 import { type Criteria, filtersOf } from './criteria.ts';
 
-/** A pause in typing that is taken for the end of a thought, ms. */
-const typingPauseMs = 60;
-/** Counts of filters wait until typing rests. */
-const countsPauseMs = 250;
+/** A pause between keys, ms. */
+const pauseMs = 60;
+/** Typing rests, ms after the last key: longer than between two keys of a slow typist. */
+const restMs = 500;
 export const pageSize = 10;
 const mostCounted = 100;
+
+const full = { k: pageSize, chunks_per_page: 3 };
+/** What is asked for while somebody types: the results, and no more. */
+const passing = { ...full, suggest: 0, rerank: false, log: false };
+const counts = { k: mostCounted, chunks_per_page: 0, suggest: 0, rerank: false, log: false };
 
 export interface Found extends SearchResponse {
   /** What these are the results of. */
   query: string;
   /** Whether its last word was taken as unfinished. */
   isUnfinished: boolean;
+  /** Whether the full search is still to come: there is no log entry yet that a judgement could be of. */
+  isPassing: boolean;
   tookMs: number;
 }
 
 interface Search {
   found: Found | null;
   error: unknown;
+  /** Until the full search is answered. */
   busy: boolean;
   /** The best hundred, for the counts; of the latest search that rested. */
   counted: readonly PageResult[];
   more: () => void;
+  /** Typing rests now. */
+  rest: () => void;
 }
 
-/** `typed` is raised by every key, so that what a link or a filter asks for goes out at once. */
+/** `typed` is raised by every key, so that what a link or a filter asks for is searched in full at once. */
 export function useSearch(criteria: Criteria, typed: number): Search {
   const [found, setFound] = useState<Found | null>(null);
   const [error, setError] = useState<unknown>(undefined);
@@ -40,6 +52,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
   const turn = useRef(0);
   const typedBefore = useRef(typed);
   const running = useRef<AbortController | null>(null);
+  const rest = useRef(() => {});
   const { query, ...filters } = criteria;
   const asked = query.trim();
   const filterKey = JSON.stringify(filters);
@@ -47,6 +60,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
   useEffect(() => {
     const mine = ++turn.current;
     running.current?.abort();
+    rest.current = () => {};
     if (asked === '') {
       setFound(null);
       setError(undefined);
@@ -54,56 +68,63 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       setCounted([]);
       return;
     }
-    const controller = new AbortController();
-    running.current = controller;
     const isTyping = typed !== typedBefore.current;
     typedBefore.current = typed;
     setBusy(true);
-    const isLatest = () => mine === turn.current && !controller.signal.aborted;
-    const ask = (fields: Record<string, unknown>) =>
-      call<SearchResponse>('POST', '/v1/search', {
-        body: { query: asked, filters: filtersOf(criteria), operators: true, prefix: isTyping, ...fields },
-        signal: controller.signal,
-      });
-    // The counts come second: what is looked for is not kept waiting by them.
-    const count = async () => {
-      try {
-        const { results: all } = await ask({
-          k: mostCounted,
-          chunks_per_page: 0,
-          suggest: 0,
-          rerank: false,
-          log: false,
-        });
-        if (isLatest()) setCounted(all);
-      } catch (reason) {
-        // The results told of what is wrong; counts that are missing are only left out.
-        if (!isAbort(reason) && isLatest()) setCounted([]);
-      }
+    const begin = (): AbortController => {
+      running.current?.abort();
+      running.current = new AbortController();
+      return running.current;
     };
-    let counts: ReturnType<typeof setTimeout> | undefined;
-    const results = setTimeout(
-      async () => {
-        const began = performance.now();
-        try {
-          const answer = await ask({ k: pageSize, chunks_per_page: 3 });
-          if (!isLatest()) return;
-          setFound({ ...answer, query: asked, isUnfinished: isTyping, tookMs: performance.now() - began });
-          setError(undefined);
-          setBusy(false);
-          counts = setTimeout(count, isTyping ? countsPauseMs : 0);
-        } catch (reason) {
-          if (isAbort(reason) || !isLatest()) return;
+    /** Errors: none; what goes wrong is shown, an abort is nothing. */
+    const search = async (
+      fields: typeof passing | typeof full | typeof counts,
+      show: (answer: SearchResponse) => void,
+    ) => {
+      const { signal } = running.current ?? begin();
+      try {
+        const body = { query: asked, filters: filtersOf(criteria), operators: true, prefix: isTyping, ...fields };
+        const answer = await call<SearchResponse>('POST', '/v1/search', { body, signal });
+        if (mine === turn.current && !signal.aborted) show(answer);
+      } catch (reason) {
+        if (isAbort(reason) || mine !== turn.current || signal.aborted) return;
+        // The results told of what is wrong; counts that are missing are only left out.
+        if (fields === counts) setCounted([]);
+        else {
           setError(reason);
           setBusy(false);
         }
-      },
-      isTyping ? typingPauseMs : 0,
-    );
+      }
+    };
+    const showFound = (isPassing: boolean, began: number) => (answer: SearchResponse) => {
+      setFound({ ...answer, query: asked, isUnfinished: isTyping, isPassing, tookMs: performance.now() - began });
+      setError(undefined);
+      if (isPassing) return;
+      setBusy(false);
+      void search(counts, ({ results }) => setCounted(results));
+    };
+    const searchAll = () => {
+      clearTimeout(resting);
+      clearTimeout(pausing);
+      rest.current = () => {};
+      begin();
+      void search(full, showFound(false, performance.now()));
+    };
+    const searchInPassing = () => {
+      begin();
+      void search(passing, showFound(true, performance.now()));
+    };
+    let pausing: ReturnType<typeof setTimeout> | undefined;
+    let resting: ReturnType<typeof setTimeout> | undefined;
+    if (isTyping) {
+      pausing = setTimeout(searchInPassing, pauseMs);
+      resting = setTimeout(searchAll, restMs);
+      rest.current = searchAll;
+    } else searchAll();
     return () => {
-      clearTimeout(results);
-      clearTimeout(counts);
-      controller.abort();
+      clearTimeout(pausing);
+      clearTimeout(resting);
+      running.current?.abort();
     };
   }, [asked, filterKey, epoch.value]);
 
@@ -117,8 +138,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       filters: filtersOf(criteria),
       operators: true,
       prefix: found.isUnfinished,
-      k: pageSize,
-      chunks_per_page: 3,
+      ...full,
       suggest: 0,
       offset: found.results.length,
     };
@@ -137,5 +157,5 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       },
     );
   };
-  return { found, error, busy, counted, more };
+  return { found, error, busy, counted, more, rest: () => rest.current() };
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { PageSummary } from '../../../src/domain/page.ts';
 import { useLoad } from '../../api/load.ts';
 import { go, linkTo, route } from '../../app/router.ts';
-import { count, fullDateOf, many, timeOf } from '../../ui/format.ts';
+import { clockOf, count, fullDateOf, many, timeOf } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Empty, Fault, ViewHead } from '../../ui/parts.tsx';
 import { nameOf, SiteMark } from '../../ui/text.tsx';
@@ -175,7 +175,7 @@ function PageDays({ pages }: { pages: readonly PageSummary[] }) {
                     <bdi class="page-row-site">{page.domain}</bdi>
                   </span>
                   <time dateTime={page.last_seen_at} title={timeOf(page.last_seen_at)}>
-                    {new Date(page.last_seen_at).toLocaleTimeString(undefined, { timeStyle: 'short' })}
+                    {clockOf(page.last_seen_at)}
                   </time>
                 </a>
               </li>
