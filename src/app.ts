@@ -54,6 +54,7 @@ export async function startApp({ member = null, ...options }: AppOptions): Promi
   }
   const { metrics, outside } = host;
   const libraries = new Map<string, Library>();
+  metrics.libraries.collected = () => Array.from(libraries.values(), (library) => library.state());
   const inCluster = member === null ? null : openShared(host, member, libraries);
   for (const [name, path] of libraryFolders(settings)) {
     const log = isAlone ? host.log : host.log.child({ library: name });

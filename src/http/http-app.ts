@@ -22,6 +22,8 @@ declare module 'fastify' {
     takesFile?: boolean;
     /** The body has the code or token that says which library the request is for. */
     takesCredential?: CodePurpose;
+    /** It tells of the host: one of a cluster that knows the credential itself does not pass it on. */
+    isOfHost?: boolean;
   }
   interface FastifyRequest {
     /** Set once token or session is known; null on public routes. */

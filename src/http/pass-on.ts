@@ -104,9 +104,9 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
   };
 
   app.addHook('onRequest', async (request, reply) => {
-    const { scope } = request.routeOptions.config;
+    const { scope, isOfHost = false } = request.routeOptions.config;
     const { raw } = request;
-    if (scope === 'public' || request.method === 'OPTIONS') return;
+    if (scope === 'public' || request.method === 'OPTIONS' || (isOfHost && presentedBy(raw, access) !== null)) return;
     if (!isPassedOn(raw, peers) && isForeign(raw) !== null) return; // refused by admission
     const library = await libraryOf(request).catch((cause) => {
       throw unreachable('the database of the cluster cannot be reached', cause);

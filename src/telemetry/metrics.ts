@@ -13,6 +13,8 @@ export interface Metrics {
   embeddingErrors: Counter<'provider'>;
   /** Breakers of outside providers. */
   breakers: Collected<readonly { name: string; state: string }[]>;
+  /** Libraries of this process by state. */
+  libraries: Collected<Iterable<string>>;
   /** Seconds from the request's first byte to the answer's last, by route template. */
   httpDuration: Histogram<'method' | 'route' | 'status'>;
   /** Those of one library more. */
@@ -78,6 +80,17 @@ export function createMetrics(): Metrics {
       }
     },
   });
+  const open: Metrics['libraries'] = { collected: undefined };
+  new Gauge({
+    name: 'libraries',
+    help: 'Libraries that this process has, by state.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const state of open.collected?.() ?? []) this.inc({ state });
+    },
+  });
   const httpDuration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time to answer a request, by route template.',
@@ -89,6 +102,7 @@ export function createMetrics(): Metrics {
     registry,
     embeddingErrors,
     breakers,
+    libraries: open,
     httpDuration,
     ofLibrary() {
       const library = createLibraryMetrics();

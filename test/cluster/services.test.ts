@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Cli } from '../cli/run-cli.ts';
 import { EventStream } from '../process/event-stream.ts';
-import { type Answer, type RunningService, until } from '../process/service.ts';
+import { type Answer, type RunningService, token, until } from '../process/service.ts';
 import { startCluster } from './cluster-of-services.ts';
 import { withoutPostgres } from './postgres.ts';
 
@@ -43,12 +43,20 @@ async function found(host: RunningService, token: string, query: string): Promis
 }
 
 test('any host takes pages and answers searches for any library, and libraries are apart', { skip }, async (t) => {
-  const { hosts, library } = await startCluster(t);
+  const { hosts, library } = await startCluster(t, { env: { SERVICE_AUTH_TOKEN: token } });
   const [one, two, three] = hosts;
   const [anna, ben] = [await library('anna'), await library('ben')];
   const added = await asked<{ page_id: string }>(one, anna, ['POST', '/v1/pages', page('herons')]);
   assert.equal(added.status, 202);
   assert.equal((await asked(two, ben, ['POST', '/v1/pages', page('bread')])).status, 202);
+  // Each host tells of itself.
+  const served = async (host: RunningService) => {
+    const { status, body } = await host.call<string>('GET', '/metrics');
+    assert.equal(status, 200);
+    return Number(/^libraries\{state="serving"\} (\d+)$/m.exec(body)?.[1] ?? 0);
+  };
+  const counts = await Promise.all(hosts.map(served));
+  assert.deepEqual([counts[0] >= 1, counts.reduce((sum, count) => sum + count)], [true, 2], String(counts));
   for (const host of hosts) {
     await until(async () => (await found(host, anna, 'herons')).length > 0, 'it is indexed');
     assert.deepEqual(await found(host, anna, 'herons'), ['herons']);

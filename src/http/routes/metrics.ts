@@ -6,7 +6,7 @@ export const metricsRoutes: RouteGroup = (app, { metrics }) => {
   app.get(
     '/metrics',
     {
-      config: { scope: 'read' },
+      config: { scope: 'read', isOfHost: true },
       schema: {
         operationId: 'get_metrics',
         summary: 'Metrics in text exposition',
