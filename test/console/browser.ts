@@ -84,7 +84,7 @@ export async function endSessions(service: RunningService): Promise<void> {
   for (const { id } of body.sessions) await service.call('DELETE', `/v1/sessions/${id}`);
 }
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+export const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe-core finds in the page as it is. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {

@@ -108,6 +108,22 @@ test('what is read in Chromium is kept as it is shown, and what must not be is n
     await browser.ask('syncRules', null);
     await readInVain('http://gone.example.org/article/past', { rule: 'blacklist', pattern: 'gone.example.org' });
   });
+  await t.test('private windows are not: nobody can allow it', async () => {
+    const page = await browser.context.newPage();
+    await page.goto(`chrome://extensions/?id=${browser.id}`);
+    const access = await page.evaluate(async (extensionId) => {
+      const { developerPrivate } = chrome as unknown as {
+        developerPrivate: {
+          updateExtensionConfiguration(change: { extensionId: string; incognitoAccess: boolean }): Promise<void>;
+          getExtensionInfo(id: string): Promise<{ incognitoAccess: unknown }>;
+        };
+      };
+      await developerPrivate.updateExtensionConfiguration({ extensionId, incognitoAccess: true });
+      return (await developerPrivate.getExtensionInfo(extensionId)).incognitoAccess;
+    }, browser.id);
+    assert.deepEqual(access, { isEnabled: false, isActive: false });
+    await page.close();
+  });
   await t.test('nothing while paused; by hand it is', async () => {
     const options = await browser.open('popup.html?search=');
     await options.getByRole('button', { name: 'Pause for an hour' }).click();

@@ -18,7 +18,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
   await new Promise((resolve) => free.close(resolve));
   const service = await RunningService.start(t, { ...withoutEntities, SERVICE_BIND_PORT: String(address.port) });
   const site = await Site.open(t);
-  const browser = await FirefoxWithExtension.start(t, site);
+  let browser = await FirefoxWithExtension.start(t, site);
   const news = 'http://news.example.org';
   const visits = async (): Promise<Record<string, number>> => {
     const { body } = await service.call<PageListResponse>('GET', '/v1/pages?limit=500');
@@ -42,7 +42,7 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await options.until(`(await chrome.storage.local.get()).settings?.activeSeconds === 1`);
     await options.close();
   });
-  const tab = await browser.open('about:blank');
+  let tab = await browser.open('about:blank');
   const read = async (url: string) => {
     await tab.goto(url);
     await tab.activate();
@@ -84,29 +84,66 @@ test('what is read in Firefox is kept as it is shown, and what must not be is no
     await read(`${news}/article/markers`);
     for (const [url] of unwanted) assert.equal(url in (await visits()), false, url);
   });
-  await t.test('what is read while the service is away arrives when it is back, once', async () => {
-    await browser.ask('queueOverview', null);
-    await service.stop();
-    const away = ['larks', 'owls', 'swifts'].map((topic) => `${news}/article/${topic}`);
-    for (const [at, url] of away.entries()) {
-      await tab.goto(url);
-      await tab.activate();
-      const queued = async () => {
-        const { totals } = await browser.ask<QueueOverview>('queueOverview', null);
-        return totals.items === at + 1;
-      };
-      await until(queued, `${url} is queued`, 60_000);
-    }
-    await service.start();
-    await browser.ask('sendNow', null);
-    const found = await visits();
-    for (const url of away) assert.equal(found[url], 1, url);
-    for (const [url, count] of Object.entries(found)) assert.equal(count, 1, url);
+  await t.test('a page of 20 MB, cut, and an endless feed once', async () => {
+    await read(`${news}/huge`);
+    assert.ok((await textOf(`${news}/huge`)).length > 1_000_000);
+    await tab.goto(`${news}/feed`);
+    await tab.activate();
+    for (let n = 0; n < 10; n++) await tab.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await until(async () => `${news}/feed` in (await visits()), 'it is kept', 60_000);
+    assert.equal((await visits())[`${news}/feed`], 1);
   });
+  await t.test('private windows are not, though the browser would allow it', async () => {
+    const control = await browser.control();
+    assert.equal(await control.evaluate('chrome.extension.isAllowedIncognitoAccess()'), false);
+    const refusal = await control.evaluate(`chrome.windows.create({ incognito: true }).catch(String)`);
+    assert.match(String(refusal), /incognito/);
+  });
+  await t.test('the popup tells of a page and forgets it; it and the options can be read by everybody', async () => {
+    const url = `${news}/article/markers`;
+    await tab.goto(url);
+    await tab.activate();
+    const popup = await browser.popupOf(url);
+    await popup.until(`document.body.textContent.includes('You read this once')`);
+    assert.deepEqual(await popup.accessibilityFaults(), []);
+    await popup.click('Forget this page');
+    await popup.click('Forget');
+    await popup.until(`document.body.textContent.includes('Pages erased: 1')`);
+    assert.equal(url in (await visits()), false);
+    await popup.close();
+    const options = await browser.open(`${browser.pages}options.html`);
+    await options.until(`document.querySelector('#queue')`);
+    assert.deepEqual(await options.accessibilityFaults(), []);
+    await options.close();
+  });
+  await t.test(
+    'what is read while the service is away arrives when it is back, once, though the browser is killed',
+    async () => {
+      await browser.ask('queueOverview', null);
+      await service.stop();
+      const away = ['larks', 'owls', 'swifts'].map((topic) => `${news}/article/${topic}`);
+      const queued = async () => (await browser.ask<QueueOverview>('queueOverview', null)).totals.items;
+      for (const [at, url] of away.entries()) {
+        await tab.goto(url);
+        await tab.activate();
+        await until(async () => (await queued()) === at + 1, `${url} is queued`, 60_000);
+      }
+      await browser.kill();
+      browser = await FirefoxWithExtension.start(t, site, browser.profile);
+      assert.equal(await queued(), away.length);
+      tab = await browser.open('about:blank');
+      await service.start();
+      await browser.ask('sendNow', null);
+      const found = await visits();
+      for (const url of away) assert.equal(found[url], 1, url);
+      for (const [url, count] of Object.entries(found)) assert.equal(count, 1, url);
+    },
+  );
   await t.test('its history and bookmarks are imported, what was captured is not imported again', async () => {
     // Loaded, and left before it was read.
     await browser.ask('sendNow', null);
     const glanced = `${news}/article/glances`;
+    await tab.goto(`${news}/article/herons`);
     await tab.evaluate(`history.pushState(null, '', '/article/glances')`);
     await tab.goto('about:blank');
     const before = await visits();

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
+import { axeSource } from '../console/browser.ts';
 import { type Scope, until } from '../process/service.ts';
 import type { Site } from './site.ts';
 
@@ -53,15 +54,23 @@ export class FirefoxWithExtension {
   readonly session: Session;
   /** Address of its pages, with a slash at the end. */
   readonly pages: string;
+  readonly profile: string;
+  readonly #process: ChildProcess;
   #control: Promise<FirefoxTab> | undefined;
 
-  private constructor(session: Session, pages: string) {
+  private constructor(session: Session, pages: string, profile: string, process: ChildProcess) {
     this.session = session;
     this.pages = pages;
+    this.profile = profile;
+    this.#process = process;
   }
 
-  static async start(scope: Scope, site: Site): Promise<FirefoxWithExtension> {
-    const profile = mkdtempSync(join(tmpdir(), 'readback-firefox-'));
+  /** Start with a new profile, or again with one that is there. */
+  static async start(
+    scope: Scope,
+    site: Site,
+    profile = mkdtempSync(join(tmpdir(), 'readback-firefox-')),
+  ): Promise<FirefoxWithExtension> {
     const uuid = '6f9d0d3e-5d0c-4c1b-9a55-2f6c4ad2f0aa';
     const id = JSON.parse(readFileSync(join(extension, 'manifest.json'), 'utf8')).browser_specific_settings.gecko.id;
     const preferences: Record<string, unknown> = {
@@ -94,7 +103,7 @@ export class FirefoxWithExtension {
     ];
     const browser = spawn(firefoxPath, [...args, 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] });
     scope.after(async () => {
-      if (browser.exitCode === null) {
+      if (browser.exitCode === null && browser.signalCode === null) {
         browser.kill();
         await once(browser, 'exit');
       }
@@ -104,8 +113,31 @@ export class FirefoxWithExtension {
     await once(socket, 'open');
     const session = new Session(socket);
     await session.command('session.new', { capabilities: {} });
-    await session.command('webExtension.install', { extensionData: { type: 'path', path: extension } });
-    return new FirefoxWithExtension(session, `moz-extension://${uuid}/`);
+    await session.command('webExtension.install', {
+      extensionData: { type: 'path', path: extension },
+      // As people may allow it to those that take it.
+      'moz:permitPrivateBrowsing': true,
+    });
+    return new FirefoxWithExtension(session, `moz-extension://${uuid}/`, profile, browser);
+  }
+
+  /** The browser's process ends as by a power cut. */
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await once(this.#process, 'exit');
+  }
+
+  /** The popup of the tab that shows an address, as a page. */
+  async popupOf(url: string): Promise<FirefoxTab> {
+    const tab = await (await this.control()).evaluate(tabOf(url));
+    assert.ok(tab, `no tab shows ${url}`);
+    return this.open(`${this.pages}popup.html?tab=${tab}`);
+  }
+
+  /** A page of the extension that stays: a new one would take the focus from what is read. */
+  control(): Promise<FirefoxTab> {
+    this.#control ??= this.open(`${this.pages}popup.html?search=`);
+    return this.#control;
   }
 
   async open(url: string): Promise<FirefoxTab> {
@@ -134,27 +166,29 @@ export class FirefoxWithExtension {
 
   /** What the content script of the tab that shows an address decided; null before it has. */
   async decisionAt(url: string): Promise<{ outcome: string; rule?: { rule: string } } | null> {
-    this.#control ??= this.open(`${this.pages}options.html`);
-    return (await this.#control).evaluate(`(async () => {
-      for (const { id } of await chrome.tabs.query({})) {
-        const here = await chrome.tabs.sendMessage(id, { name: 'where', request: null }).catch(() => null);
-        if (here?.url === ${JSON.stringify(url)}) return here.outcome;
-      }
-      return null;
+    return (await this.control()).evaluate(`(async () => {
+      const id = await ${tabOf(url)};
+      return id && (await chrome.tabs.sendMessage(id, { name: 'where', request: null })).outcome;
     })()`);
   }
 
   /** Ask the background program, as the extension's own pages do. */
   async ask<Reply>(name: string, request: unknown): Promise<Reply> {
-    // One tab for all questions: a new one would take the focus from what is read.
-    this.#control ??= this.open(`${this.pages}options.html`);
-    const page = await this.#control;
-    const { reply } = await page.evaluate<{ reply: Reply }>(
+    const { reply } = await (await this.control()).evaluate<{ reply: Reply }>(
       `chrome.runtime.sendMessage(${JSON.stringify({ name, request })})`,
     );
     return reply;
   }
 }
+
+/** The tab that shows an address; null where none does. */
+const tabOf = (url: string): string => `(async () => {
+  for (const { id } of await chrome.tabs.query({})) {
+    const here = await chrome.tabs.sendMessage(id, { name: 'where', request: null }).catch(() => null);
+    if (here?.url === ${JSON.stringify(url)}) return id;
+  }
+  return null;
+})()`;
 
 export class FirefoxTab {
   readonly #session: Session;
@@ -187,6 +221,14 @@ export class FirefoxTab {
     });
     assert.equal(type, 'success', JSON.stringify(exceptionDetails));
     return JSON.parse(String((result as { value: unknown }).value));
+  }
+
+  /** What axe-core finds fault with. */
+  async accessibilityFaults(): Promise<string[]> {
+    const target = { context: this.#context };
+    await this.#session.command('script.evaluate', { expression: axeSource, target, awaitPromise: false });
+    return this.evaluate(`axe.run().then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
   }
 
   /** The page's elements as JSON, closed shadow roots included. */

@@ -1,6 +1,7 @@
 /**
  * Whether memory grows with the pages that are read: loads and captures `LOADS` pages (1,000) one after another in one tab.
- * `npm run bench:extension-memory`; prints JSON, with a line for every tenth of the loads.
+ * `npm run bench:extension-memory`; prints JSON, with a line for every tenth of the loads. Heaps are read after a collection of garbage;
+ * what is resident besides is the browser's.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -11,7 +12,7 @@ import { Site } from './site.ts';
 const loads = Number(process.env.LOADS ?? 1000);
 const cleanUps: (() => Promise<void>)[] = [];
 const scope = { after: (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp) };
-const megabytes = (bytes: number): number => Math.round(bytes / 1e5) / 10;
+const megabytes = (bytes: number): number => Math.round(bytes / 1e4) / 100;
 
 /** Resident bytes of the process of the extension's worker in the browser of a profile; 0 where it is not running. */
 function workerBytes(profile: string): number {
@@ -26,6 +27,37 @@ function workerBytes(profile: string): number {
     }
   }
   return bytes;
+}
+
+interface Heap {
+  usedSize: number;
+  totalSize: number;
+  embedderHeapUsedSize: number;
+  backingStorageSize: number;
+}
+
+/** What the extension's worker holds: of V8, of the browser for it, and of its buffers, bytes. Starts it where it was stopped. */
+async function workerHeap(browser: ChromiumWithExtension): Promise<Heap> {
+  await browser.ask('queueOverview', null);
+  const session = await browser.context.browser()?.newBrowserCDPSession();
+  if (session === undefined) throw new Error('the browser has no debugger');
+  const { targetInfos } = await session.send('Target.getTargets');
+  const targetId = targetInfos.find(({ type }) => type === 'service_worker')?.targetId ?? '';
+  const { sessionId } = await session.send('Target.attachToTarget', { targetId, flatten: false });
+  const call = async (id: number, method: string): Promise<Heap> => {
+    const answer = new Promise<Heap>((resolve) => {
+      session.on('Target.receivedMessageFromTarget', ({ message }) => {
+        const received: { id: number; result: Heap } = JSON.parse(message);
+        if (received.id === id) resolve(received.result);
+      });
+    });
+    await session.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify({ id, method }) });
+    return answer;
+  };
+  await call(1, 'HeapProfiler.collectGarbage');
+  const heap = await call(2, 'Runtime.getHeapUsage');
+  await session.detach();
+  return heap;
 }
 
 const site = await Site.open(scope);
@@ -47,6 +79,7 @@ for (let load = 1; load <= loads; load++) {
   if (load % Math.ceil(loads / 10) > 0) continue;
   await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
+  const heap = await workerHeap(browser);
   const of = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? 0;
   samples.push({
     loads: load,
@@ -54,6 +87,10 @@ for (let load = 1; load <= loads; load++) {
     page_nodes: of('Nodes'),
     page_listeners: of('JSEventListeners'),
     page_documents: of('Documents'),
+    worker_heap_mb: megabytes(heap.usedSize),
+    worker_heap_committed_mb: megabytes(heap.totalSize),
+    worker_browser_objects_mb: megabytes(heap.embedderHeapUsedSize),
+    worker_buffers_mb: megabytes(heap.backingStorageSize),
     worker_resident_mb: megabytes(workerBytes(browser.profile)),
   });
 }
