@@ -120,9 +120,9 @@ export async function bundleExtension(root, outdir) {
       ],
       entryNames: '[name]',
     });
-    // A content script is no module.
+    // A content script is no module. Every page compiles it anew.
     const contentScripts = ['extension/src/capture/content.ts', 'extension/src/engines/box.ts'];
-    await build({ ...common, format: 'iife', entryPoints: contentScripts, entryNames: '[name]' });
+    await build({ ...common, format: 'iife', minify: true, entryPoints: contentScripts, entryNames: '[name]' });
     for (const name of pages) writeFileSync(join(dir, `${name}.html`), page(name));
     cpSync(join(source, '_locales'), join(dir, '_locales'), { recursive: true });
     cpSync(join(source, 'icons'), join(dir, 'icons'), { recursive: true });

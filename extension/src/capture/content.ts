@@ -44,13 +44,14 @@ function mediaPlaying(): boolean {
 const nextSlice = (): Promise<void> =>
   new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: longestIdleMs }));
 
-/** Undefined in Firefox, whose elements have a property for it. */
-const { dom: chromiumDom } = chrome;
+/** Taken when it is needed: a page's load pays for what is looked up in it. Firefox has none, its elements have a property for it. */
+let chromiumDom: typeof chrome.dom | undefined;
 /** Closed roots are looked into for fields that take secrets, and for nothing else. */
-const rootOf = (element: Element): ShadowRoot | null =>
-  'openOrClosedShadowRoot' in element
-    ? (element.openOrClosedShadowRoot as ShadowRoot | null) // Firefox
-    : chromiumDom.openOrClosedShadowRoot(element as HTMLElement);
+function rootOf(element: Element): ShadowRoot | null {
+  if ('openOrClosedShadowRoot' in element) return element.openOrClosedShadowRoot as ShadowRoot | null; // Firefox
+  chromiumDom ??= chrome.dom;
+  return chromiumDom.openOrClosedShadowRoot(element as HTMLElement);
+}
 
 /** Null where the page became another one meanwhile. */
 async function serializeInSlices(of: View): Promise<Serialized | null> {
