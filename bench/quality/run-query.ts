@@ -8,6 +8,7 @@ import { contentWords } from '../../src/compute/ranking/query-terms.ts';
 import { rollUpPages } from '../../src/compute/ranking/roll-up-pages.ts';
 import { createTextAnalyzer, type TextAnalyzer } from '../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../src/compute/text/rule-tokenizer.ts';
+import { createWinkTokenizer } from '../../src/compute/text/wink-tokenizer.ts';
 import { createQueryAnalyzer, type QueryAnalyzer } from '../../src/engine/analyze-query.ts';
 import { type Evidence, evidenceOf } from '../../src/engine/relevance.ts';
 import { type CandidateGatherer, createCandidateGatherer } from '../../src/engine/rerank/gather-candidates.ts';
@@ -35,6 +36,7 @@ export const ARMS = ['bm25', 'dense', 'rrf', 'default'] as const;
 export type Arm = (typeof ARMS)[number];
 
 export interface QueryTools {
+  /** Of passages. */
   analyzer: TextAnalyzer;
   analyze: QueryAnalyzer;
   embedder: LocalEmbedder;
@@ -50,10 +52,9 @@ export interface QueryTools {
 /** What the service's threads have, over the given vectors. */
 export function createQueryTools(wordVectors: WordVectors, dim: number): QueryTools {
   const numbers = new WordNumbers();
-  const analyzer = createTextAnalyzer(createRuleTokenizer);
   return {
-    analyzer,
-    analyze: createQueryAnalyzer(analyzer, wordVectors),
+    analyzer: createTextAnalyzer(createWinkTokenizer),
+    analyze: createQueryAnalyzer(createTextAnalyzer(createRuleTokenizer), wordVectors),
     embedder: createLocalEmbedder(wordVectors, dim),
     wordVectors,
     similarity: createWordCosines(wordVectors),

@@ -11,6 +11,7 @@ import { foldPhrase } from '../../../src/compute/ranking/exact-query.ts';
 import { lookupTerm } from '../../../src/compute/structures/term-table.ts';
 import { createTextAnalyzer } from '../../../src/compute/text/analyze-text.ts';
 import { createRuleTokenizer } from '../../../src/compute/text/rule-tokenizer.ts';
+import { createWinkTokenizer } from '../../../src/compute/text/wink-tokenizer.ts';
 import { preparePages } from '../../../src/engine/prepare-page.ts';
 import { type CorpusSegment, corpusSegment } from '../../../src/engine/words/corpus.ts';
 import { createDeletions } from '../../../src/engine/words/deletions.ts';
@@ -29,8 +30,9 @@ interface Text {
 
 const vectors = fixtureVectors();
 const rowOf = (word: string) => lookupTerm(vectors.vocabulary, word);
+const queryAnalyzer = createTextAnalyzer(createRuleTokenizer);
 const tools = {
-  analyzer: createTextAnalyzer(createRuleTokenizer),
+  analyzer: createTextAnalyzer(createWinkTokenizer),
   embedder: null,
   vocabulary: { fingerprint: vectors.fingerprint, rowOf },
   chunking: { target_tokens: 12, overlap_tokens: 3, hard_max_tokens: 16 },
@@ -81,7 +83,7 @@ class Pages implements AsyncDisposable {
   /** Which of the pages hold the phrases, best page first. */
   async holding(phrases: readonly string[], pageNos: readonly number[]): Promise<number[]> {
     const { reader } = this.counted;
-    const labels = phrases.map((text) => labelsHolding(this.#corpus, tools.analyzer, { in: 'phrase', text }));
+    const labels = phrases.map((text) => labelsHolding(this.#corpus, queryAnalyzer, { in: 'phrase', text }));
     this.named = labels.reduce((sum, { length }) => sum + length, 0);
     const labelsOf = (no: number) => {
       const page = reader.pages.head(no);
