@@ -33,7 +33,7 @@ const views: readonly [string, string, string][] = [
   ['time', 'time', '.calendar .level-1'],
   ['topics', 'topics', '.topic-card'],
   ['names', 'names', '.name-tags .tag'],
-  ['map', 'map', '.map-frame canvas'],
+  ['map', 'map', '.map-side li a'],
   ['sources', 'sources', '.drop'],
   ['jobs', 'jobs', '.job-row'],
   ['models', 'models', '.row'],

@@ -398,6 +398,33 @@ test('503 and 507 are told in words', { skip }, async () => {
   assert.deepEqual(faults, []);
 });
 
+test('every view says what the service refuses, and is there when it does no more', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  for (const [fragment, ready] of viewsWith) {
+    await page.route('**/v1/**', (route) =>
+      route.request().url().endsWith('/v1/events')
+        ? route.continue()
+        : route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: { detail: 'not now' } }),
+    );
+    await show('#/nowhere');
+    await show(`#/${fragment}`);
+    await page
+      .locator('main')
+      .getByText('The service cannot do this now: not now. Try again in 7 s.')
+      .first()
+      .waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page
+      .locator('main')
+      .getByRole('button', { name: 'Try again' })
+      .evaluateAll((buttons) => {
+        for (const button of buttons) (button as HTMLElement).click();
+      });
+    await page.locator(ready).first().waitFor();
+  }
+  assert.deepEqual(faults, []);
+});
+
 test('jobs change while they are looked at', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   await show('#/jobs');

@@ -1,9 +1,9 @@
 /** Search: the box, the results, and beside them what narrows them. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { connection } from '../../api/client.ts';
+import { connection, epoch } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
 import { go, route } from '../../app/router.ts';
-import { count, duration } from '../../ui/format.ts';
+import { duration, many } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Fault } from '../../ui/parts.tsx';
 import { type Criteria, criteriaOf, filterless, isFiltered, linkOf } from './criteria.ts';
@@ -17,13 +17,17 @@ function change(part: Partial<Criteria>): void {
   go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: true });
 }
 
+const again = () => {
+  epoch.value++;
+};
+
 export function SearchView() {
   const box = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLOListElement>(null);
   const [typed, setTyped] = useState(0);
   const [showsFilters, setShowsFilters] = useState(false);
   const criteria = criteriaOf(route.value.params);
-  const { found, error, busy, counted, more, rest } = useSearch(criteria, typed);
+  const { found, error, busy, counted, isCounted, more, rest } = useSearch(criteria, typed);
   const focusBox = () => {
     box.current?.focus();
     box.current?.select();
@@ -126,7 +130,7 @@ export function SearchView() {
         {!isEmpty && (
           <div class="search-line">
             <p class="search-status" role="status">
-              {statusOf({ found, busy, counted: counted.length, isAway: connection.value === 'lost' })}
+              {statusOf({ found, busy, counted: isCounted ? counted.length : 0, isAway: connection.value === 'lost' })}
             </p>
             <button
               type="button"
@@ -152,7 +156,7 @@ export function SearchView() {
             aria-busy={busy}
             onFocusIn={rest}
           >
-            {connection.value === 'ok' && <Fault error={error} />}
+            {connection.value === 'ok' && <Fault error={error} retry={again} />}
             {resultList}
           </section>
           {filterPanel}
@@ -174,6 +178,7 @@ function statusOf({ found, busy, counted, isAway }: Told): string {
   if (found === null) return busy ? 'Searching…' : '';
   const all = Math.max(counted, found.results.length);
   if (all === 0) return 'Nothing found';
-  const pages = all >= 100 ? '100 pages and more' : `${count(all)} ${all === 1 ? 'page' : 'pages'}`;
+  const isMore = all >= 100 || (all > counted && found.has_more);
+  const pages = `${many(all, 'page')}${isMore ? ' and more' : ''}`;
   return `${pages} in ${duration(found.tookMs / 1000)}`;
 }

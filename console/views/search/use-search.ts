@@ -36,8 +36,9 @@ interface Search {
   error: unknown;
   /** Until the full search is answered. */
   busy: boolean;
-  /** The best hundred, for the counts; of the latest search that rested. */
+  /** The best hundred, for the counts; of the latest search that rested, which is not the one shown while `isCounted` is false. */
   counted: readonly PageResult[];
+  isCounted: boolean;
   more: () => void;
   /** Typing rests now. */
   rest: () => void;
@@ -49,6 +50,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
   const [counted, setCounted] = useState<readonly PageResult[]>([]);
+  const [isCounted, setIsCounted] = useState(false);
   const turn = useRef(0);
   const typedBefore = useRef(typed);
   const running = useRef<AbortController | null>(null);
@@ -71,6 +73,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     const isTyping = typed !== typedBefore.current;
     typedBefore.current = typed;
     setBusy(true);
+    setIsCounted(false);
     const begin = (): AbortController => {
       running.current?.abort();
       running.current = new AbortController();
@@ -101,7 +104,10 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       setError(undefined);
       if (isPassing) return;
       setBusy(false);
-      void search(counts, ({ results }) => setCounted(results));
+      void search(counts, ({ results }) => {
+        setCounted(results);
+        setIsCounted(true);
+      });
     };
     const searchAll = () => {
       clearTimeout(resting);
@@ -157,5 +163,5 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       },
     );
   };
-  return { found, error, busy, counted, more, rest: () => rest.current() };
+  return { found, error, busy, counted, isCounted, more, rest: () => rest.current() };
 }
