@@ -1,7 +1,7 @@
 /**
  * wink-nlp with its English model. Made anew from time to time, because it remembers every token that it has read. Of what a model gives, the
  * part for entities of one's own, which nobody here has, is given once: wink-eng-lite-web-model 1.8.1 makes a string of its string
- * each time it is asked, twice as long, and throws from the nineteenth on.
+ * each time it is asked, twice as long, and throws after some twenty.
  */
 import winkModel from 'wink-eng-lite-web-model';
 import winkNlp, { type Model, type WinkMethods } from 'wink-nlp';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createWink, englishModel } from '../../../src/compute/text/wink.ts';
 
 test('the model may be loaded any number of times: what it gives stays as long as it is', () => {
-  // By itself it doubles each time, and throws from the nineteenth on.
+  // By itself it doubles each time, and throws after some twenty.
   const load = englishModel.metaCER as () => unknown;
   const first = JSON.stringify(load()).length;
   for (let no = 0; no < 30; no++) load();
