@@ -287,7 +287,7 @@ const viewsWith: readonly [string, string][] = [
   ['search', '.recent, .welcome'],
   ['search?q=governor', '[data-result]'],
   ['time', '.calendar'],
-  ['topics', 'h1'],
+  ['topics', '.topic-card'],
   ['map', '.map-frame canvas'],
   ['names', 'h1'],
   ['sources', '.block'],
@@ -414,12 +414,17 @@ test('every view says what the service refuses, and is there when it does no mor
       .first()
       .waitFor();
     await page.unrouteAll({ behavior: 'wait' });
-    await page
-      .locator('main')
-      .getByRole('button', { name: 'Try again' })
-      .evaluateAll((buttons) => {
-        for (const button of buttons) (button as HTMLElement).click();
-      });
+    // A view asks for several things, and each says what it was refused.
+    const refused = page.locator('main').getByText('The service cannot do this now');
+    await until(async () => {
+      await page
+        .locator('main')
+        .getByRole('button', { name: 'Try again' })
+        .evaluateAll((buttons) => {
+          for (const button of buttons) (button as HTMLElement).click();
+        });
+      return (await refused.count()) === 0;
+    }, `${fragment} is told no more that it cannot`);
     await page.locator(ready).first().waitFor();
   }
   assert.deepEqual(faults, []);

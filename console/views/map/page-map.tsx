@@ -5,7 +5,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { PageResponse, PageSummary } from '../../../src/domain/page.ts';
 import type { SearchResponse } from '../../../src/domain/search.ts';
-import { call, get, isAbort } from '../../api/client.ts';
+import { ApiError, call, get, isAbort } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { attempt, notify } from '../../app/notices.tsx';
 import { linkTo } from '../../app/router.ts';
@@ -436,17 +436,25 @@ function InView({ ids, all }: { ids: readonly string[]; all: number }) {
   );
 }
 
+function nullWhereGone(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null;
+  throw error;
+}
+
 function Pages({ ids }: { ids: readonly string[] }) {
-  const known = useRef(new Map<string, PageResponse>());
+  /** Null for one that was forgotten since the map was drawn. */
+  const known = useRef(new Map<string, PageResponse | null>());
   const { data, error, reload } = useLoad(
-    (signal) =>
-      Promise.all(
+    async (signal) => {
+      const pages = await Promise.all(
         ids.map(async (id) => {
-          const page = known.current.get(id) ?? (await pageOf(id, signal));
+          const page = known.current.get(id) ?? (await pageOf(id, signal).catch(nullWhereGone));
           known.current.set(id, page);
           return page;
         }),
-      ),
+      );
+      return pages.filter((page) => page !== null);
+    },
     [ids.join(' ')],
   );
   return (

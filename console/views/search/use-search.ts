@@ -1,5 +1,5 @@
 /**
- * The search while somebody types. A passing request for each pause, the one before aborted: the last word is taken as unfinished, nothing is reranked,
+ * The search while somebody types. A passing request for each pause, those for an older query aborted: the last word is taken as unfinished, nothing is reranked,
  * and nothing comes to the query log. Once typing rests, or the person goes on to the results, the same query is searched in full, and only this is
  * logged; then come the counts of the filters. Only answers to what is in the box are shown, and what was shown stays until then, so that nothing
  * flickers.
@@ -51,7 +51,6 @@ export function useSearch(criteria: Criteria, typed: number): Search {
   const [busy, setBusy] = useState(false);
   const [counted, setCounted] = useState<readonly PageResult[]>([]);
   const [isCounted, setIsCounted] = useState(false);
-  const turn = useRef(0);
   const typedBefore = useRef(typed);
   const running = useRef<AbortController | null>(null);
   const rest = useRef(() => {});
@@ -60,10 +59,9 @@ export function useSearch(criteria: Criteria, typed: number): Search {
   const filterKey = JSON.stringify(filters);
 
   useEffect(() => {
-    const mine = ++turn.current;
-    running.current?.abort();
     rest.current = () => {};
     if (asked === '') {
+      typedBefore.current = typed;
       setFound(null);
       setError(undefined);
       setBusy(false);
@@ -74,32 +72,32 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     typedBefore.current = typed;
     setBusy(true);
     setIsCounted(false);
-    const begin = (): AbortController => {
-      running.current?.abort();
-      running.current = new AbortController();
-      return running.current;
-    };
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
     /** Errors: none; what goes wrong is shown, an abort is nothing. */
     const search = async (
       fields: typeof passing | typeof full | typeof counts,
       show: (answer: SearchResponse) => void,
     ) => {
-      const { signal } = running.current ?? begin();
       try {
         const body = { query: asked, filters: filtersOf(criteria), operators: true, prefix: isTyping, ...fields };
         const answer = await call<SearchResponse>('POST', '/v1/search', { body, signal });
-        if (mine === turn.current && !signal.aborted) show(answer);
+        if (!signal.aborted) show(answer);
       } catch (reason) {
-        if (isAbort(reason) || mine !== turn.current || signal.aborted) return;
-        // The results told of what is wrong; counts that are missing are only left out.
+        if (isAbort(reason) || signal.aborted) return;
+        // The full search tells of what is wrong; counts that are missing are only left out.
         if (fields === counts) setCounted([]);
-        else {
+        else if (fields === full) {
           setError(reason);
           setBusy(false);
         }
       }
     };
+    let isShownInFull = false;
     const showFound = (isPassing: boolean, began: number) => (answer: SearchResponse) => {
+      if (isShownInFull) return;
+      isShownInFull = !isPassing;
       setFound({ ...answer, query: asked, isUnfinished: isTyping, isPassing, tookMs: performance.now() - began });
       setError(undefined);
       if (isPassing) return;
@@ -113,13 +111,9 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       clearTimeout(resting);
       clearTimeout(pausing);
       rest.current = () => {};
-      begin();
       void search(full, showFound(false, performance.now()));
     };
-    const searchInPassing = () => {
-      begin();
-      void search(passing, showFound(true, performance.now()));
-    };
+    const searchInPassing = () => void search(passing, showFound(true, performance.now()));
     let pausing: ReturnType<typeof setTimeout> | undefined;
     let resting: ReturnType<typeof setTimeout> | undefined;
     if (isTyping) {
@@ -130,14 +124,13 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     return () => {
       clearTimeout(pausing);
       clearTimeout(resting);
-      running.current?.abort();
+      controller.abort();
     };
   }, [asked, filterKey, epoch.value]);
 
   const more = () => {
     const { current: controller } = running;
     if (found === null || controller === null) return;
-    const mine = turn.current;
     setBusy(true);
     const body = {
       query: found.query,
@@ -150,14 +143,14 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     };
     call<SearchResponse>('POST', '/v1/search', { body, signal: controller.signal }).then(
       ({ results, has_more }) => {
-        if (mine !== turn.current) return;
+        if (controller.signal.aborted) return;
         const known = new Set(found.results.map(({ page_id }) => page_id));
         const next = results.filter(({ page_id }) => !known.has(page_id));
-        setFound({ ...found, results: [...found.results, ...next], has_more });
+        setFound((now) => (now === found ? { ...found, results: [...found.results, ...next], has_more } : now));
         setBusy(false);
       },
       (reason) => {
-        if (isAbort(reason) || mine !== turn.current) return;
+        if (isAbort(reason) || controller.signal.aborted) return;
         setError(reason);
         setBusy(false);
       },
