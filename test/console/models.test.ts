@@ -12,7 +12,10 @@ test('a model is registered, estimated, filled, compared, activated and evaluate
   const provider = await startFakeProvider({ dim });
   t.after(() => provider.close());
   const scope = { after: (cleanUp: () => Promise<void>) => t.after(cleanUp) };
-  const service = await RunningService.start(scope, { SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1` });
+  const service = await RunningService.start(scope, {
+    SERVICE_PROVIDERS__OLLAMA__BASE_URL: `${provider.url}/v1`,
+    SERVICE_CLUSTER__MIN_PAGES: '5',
+  });
   await fillLibrary(service, plainPages);
   const browser = await startBrowser(scope);
   const { page, faults, show } = await signedIn(browser, service, { allowed: /404|422/ });
