@@ -455,7 +455,7 @@ const unitBytes: Readonly<Record<string, number>> = { '': 1, B: 1, KB: 1e3, MB: 
 /** Bytes; null for none. */
 function sizeOrNone(text: string): number | null {
   if (text === 'none') return null;
-  const [, count, unit] = /^(\d+(?:\.\d+)?) ?([KMGT]?B?)$/i.exec(text) ?? [];
+  const [, count, unit] = /^(\d+(?:\.\d+)?) ?((?:[KMGT]?B)?)$/i.exec(text) ?? [];
   const bytes = Math.round(Number(count) * unitBytes[unit?.toUpperCase()]);
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
   throw new InvalidArgumentError('It must be `none`, or a size such as 500MB or 20GB.');

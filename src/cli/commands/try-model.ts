@@ -327,7 +327,9 @@ class Trial {
     const name = plain(this.#name, 200);
     this.#tell(`results by ${bold(this.#context, name)} beside those without a reranker`);
     const { id } = active;
-    const arms = { a: { model: id, rerank: false }, b: { model: id, rerank: true }, since: null };
+    // A replay does not say by which reranker: one that is over may have been by another.
+    const since = new Date(this.#context.now()).toISOString();
+    const arms = { a: { model: id, rerank: false }, b: { model: id, rerank: true }, since };
     const evaluations = await this.#evaluate(arms);
     const verdict = commonVerdict(evaluations.map((each) => each.verdict));
     this.#show(evaluations, { a: 'without', b: name });

@@ -53,7 +53,7 @@ function endsOf(stretch: string): number[] {
   return ends;
 }
 
-/** Make it; of stretches of any length, in linear time. */
+/** Make it, for stretches of at most `longestRun`. */
 export function createRuleTokenizer(): Tokenizer {
   return (stretches) => {
     const firsts = [0];
