@@ -224,15 +224,19 @@ export const knownModels: readonly KnownModel[] = [
   ...reranking.map(known('reranking')),
 ];
 
+/** The embedding model that some provider calls so; Ollama's names may have their version. */
+const embeddingCalled = (modelName: string): Entry | undefined =>
+  embedding.find(({ names }) => Object.values(names).includes(modelName.replace(/:latest$/, '')));
+
 /** Dimensions of what a model answers that is to give vectors of `dim`: more, where it was trained for the first of them to stand alone. */
 export function nativeDimOf(modelName: string, dim: number): number {
-  const model = knownModels.find(({ names, dims }) => Object.values(names).includes(modelName) && dims.includes(dim));
-  return model?.dim ?? dim;
+  const { dim: native, dims = [] } = embeddingCalled(modelName) ?? {};
+  return native != null && dims.includes(dim) ? native : dim;
 }
 
 /** Why a model that is known cannot have vectors of so many numbers; null where it can, or is not known. */
 export function dimProblem(modelName: string, dim: number): string | null {
-  const model = embedding.find(({ names }) => Object.values(names).includes(modelName.replace(/:latest$/, '')));
+  const model = embeddingCalled(modelName);
   const { dim: native, dims = [], gives = [] } = model ?? {};
   if (native == null || (gives === 'shorter' && dim <= native)) return null;
   const others = gives === 'shorter' ? [] : gives;

@@ -27,6 +27,7 @@ test('every known model can be set up, has what is said of it from somewhere, an
 
 test('a model that was trained for shorter vectors gives its own, of which the first numbers are taken', () => {
   assert.equal(nativeDimOf('embeddinggemma', 256), 768);
+  assert.equal(nativeDimOf('embeddinggemma:latest', 256), 768);
   assert.equal(nativeDimOf('embeddinggemma', 200), 200);
   assert.equal(nativeDimOf('bge-m3', 256), 256, 'it was not trained for that');
   assert.equal(nativeDimOf('nobody-knows', 256), 256);
