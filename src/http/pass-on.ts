@@ -106,8 +106,9 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
   app.addHook('onRequest', async (request, reply) => {
     const { scope, isOfHost = false } = request.routeOptions.config;
     const { raw } = request;
-    if (scope === 'public' || request.method === 'OPTIONS' || (isOfHost && presentedBy(raw, access) !== null)) return;
+    if (scope === 'public' || request.method === 'OPTIONS') return;
     if (!isPassedOn(raw, peers) && isForeign(raw) !== null) return; // refused by admission
+    if (isOfHost && presentedBy(raw, access) !== null) return;
     const library = await libraryOf(request).catch((cause) => {
       throw unreachable('the database of the cluster cannot be reached', cause);
     });
