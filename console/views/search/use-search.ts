@@ -139,6 +139,7 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       prefix: found.isUnfinished,
       ...full,
       suggest: 0,
+      log: false, // it is the same search
       offset: found.results.length,
     };
     call<SearchResponse>('POST', '/v1/search', { body, signal: controller.signal }).then(
