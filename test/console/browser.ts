@@ -78,6 +78,13 @@ export async function signedIn(
 export const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search what you have read' });
 export const results = (page: Page) => page.locator('[data-result]');
 
+/** By how much the page, or what `main` clips, is wider than its room, px. */
+export function overhang(page: Page, of = 'html, main'): Promise<number> {
+  return page
+    .locator(of)
+    .evaluateAll((boxes) => Math.max(...boxes.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)));
+}
+
 /** End a session behind the page's back. */
 export async function endSessions(service: RunningService): Promise<void> {
   const { body } = await service.call<{ sessions: { id: string }[] }>('GET', '/v1/sessions');

@@ -7,6 +7,7 @@ import {
   accessibilityFaults,
   endSessions,
   openPage,
+  overhang,
   results,
   searchBox,
   signedIn,
@@ -307,11 +308,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await show(`#/${fragment}`);
         await page.locator(ready).first().waitFor();
         assert.deepEqual(await accessibilityFaults(page), [], `${fragment} at ${width}`);
-        const overhang = await page.evaluate(() => {
-          const [root, main] = [document.documentElement, document.querySelector('main')];
-          return Math.max(root.scrollWidth - innerWidth, (main?.scrollWidth ?? 0) - (main?.clientWidth ?? 0));
-        });
-        assert.ok(overhang <= 0, `${fragment} at ${width} is ${overhang} too wide`);
+        assert.equal(await overhang(page), 0, `${fragment} at ${width} is too wide`);
       }
     }
     assert.deepEqual(faults, []);
