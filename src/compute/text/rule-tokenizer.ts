@@ -1,5 +1,5 @@
 /**
- * A tokenizer by rules, for queries: it costs nothing to make, where wink-nlp takes half a second of a processor and 50 MB in each thread. It cuts
+ * A tokenizer by rules, for queries: it costs nothing to make, where wink-nlp takes half a second of a processor and 40 MB in each thread. It cuts
  * a stretch so that its words and terms are those which wink's tokens of it give (held by a test); what tokens cost, and where sentences
  * end, it does not know. Called by the analyzer alone.
  */
