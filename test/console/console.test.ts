@@ -144,6 +144,106 @@ test('an older answer never takes the place of a newer one', { skip }, async () 
   assert.deepEqual(faults, []);
 });
 
+/** What is asked of the service for results from now on: not for counts, which have no passages. */
+function asked(page: Page): { query: string; prefix: boolean; isPassing: boolean }[] {
+  const searches: { query: string; prefix: boolean; isPassing: boolean }[] = [];
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/v1/search')) return;
+    const { query, prefix, log, chunks_per_page } = request.postDataJSON();
+    if (chunks_per_page > 0) searches.push({ query, prefix, isPassing: log === false });
+  });
+  return searches;
+}
+
+test('a filter or a link that is chosen after a space was typed is searched in full at once', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'engine');
+  await page.locator('.facet-row', { hasText: 'engines.example' }).waitFor();
+  const searches = asked(page);
+  await page.keyboard.press('End');
+  await page.keyboard.type(' ');
+  await page.locator('.facet-row', { hasText: 'engines.example' }).click();
+  await page.getByRole('button', { name: /Remove filter Site/ }).waitFor();
+  await page.locator('.results[aria-busy="false"]:not(.results-stale)').waitFor();
+  assert.deepEqual(searches, [{ query: 'engine', prefix: false, isPassing: false }]);
+  await searchFor(page, 'govenor');
+  await searchBox(page).press('End');
+  await page.keyboard.type(' ');
+  searches.length = 0;
+  await page.getByRole('button', { name: 'governor', exact: true }).click();
+  await until(async () => (await titles(page))[0] === 'The centrifugal governor', 'what was meant is found');
+  assert.deepEqual(searches, [{ query: 'governor', prefix: false, isPassing: false }]);
+  assert.deepEqual(faults, []);
+});
+
+test('Enter searches what is in the box, also before the frame of the last key', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service);
+  await searchFor(page, 'governo');
+  const searches = asked(page);
+  await searchBox(page).evaluate(async (element) => {
+    const box = element as HTMLInputElement;
+    // As two events of the keyboard come: one after the other, with no frame between them.
+    const frame = globalThis.requestAnimationFrame;
+    globalThis.requestAnimationFrame = () => 0;
+    box.value = 'governor';
+    box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    await new Promise((resolve) => {
+      const next = new MessageChannel();
+      next.port1.onmessage = resolve;
+      next.port2.postMessage(null);
+    });
+    globalThis.requestAnimationFrame = frame;
+    box.form?.requestSubmit();
+  });
+  await page.locator('.results[aria-busy="false"]:not(.results-stale)').waitFor();
+  assert.deepEqual(
+    searches.filter(({ isPassing }) => !isPassing).map(({ query }) => query),
+    ['governor'],
+  );
+  assert.deepEqual(faults, []);
+});
+
+test('the focus stays among the results when theirs is gone, and results of other filters look stale', {
+  skip,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service);
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result') ?? null);
+  const listed = () => results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
+  await searchFor(page, 'heron sighting');
+  await results(page).nth(1).locator('.result-title').focus();
+  const before = await listed();
+  /** Another search with the same answer, that leaves the focus where it is. */
+  const from = (year: number) => show(`#/search?q=heron+sighting&from=${year}-01-01`);
+  let letGo: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let without = (found: object[]) => found.filter((_, at) => at !== 1);
+  await page.route('**/v1/search', async (route) => {
+    await gate;
+    const response = await route.fetch();
+    const body = await response.json();
+    await route.fulfill({ response, json: { ...body, results: without(body.results) } });
+  });
+  await from(2001);
+  await page.locator('.results-stale').waitFor();
+  letGo();
+  await until(async () => (await listed())[1] !== before[1], 'the focused result is gone');
+  await page.locator('.results[aria-busy="false"]:not(.results-stale)').waitFor();
+  assert.equal(await focused(), before[2], 'the one in its place has the focus');
+  without = (found) => [...found].reverse();
+  await from(2002);
+  await until(async () => (await listed()).at(-1) === before[0], 'the results stand the other way round');
+  assert.equal(await focused(), before[2], 'the result that moved keeps the focus');
+  without = () => [];
+  await from(2003);
+  await page.getByText('You have read nothing about this').waitFor();
+  assert.ok(await page.evaluate(() => document.activeElement?.classList.contains('results')));
+  await page.unrouteAll({ behavior: 'wait' });
+  assert.deepEqual(faults, []);
+});
+
 test('everything in a search can be done by keys', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   await show('#/jobs');
@@ -207,8 +307,15 @@ test('more results are added below, and nothing found is said so', { skip }, asy
   assert.equal(await results(page).count(), 10);
   await page.getByRole('button', { name: 'More results' }).click();
   await until(async () => (await results(page).count()) === 20, 'twenty results');
+  await page.getByRole('button', { name: 'More results' }).press('Enter');
+  await until(async () => (await results(page).count()) === 24, 'all results');
+  assert.equal(
+    await page.evaluate(() => document.activeElement?.closest('[data-result]')?.getAttribute('data-result')),
+    await results(page).nth(20).getAttribute('data-result'),
+    'with the last of them the button is gone: the first new one has the focus',
+  );
   const ids = await results(page).evaluateAll((items) => items.map((item) => item.getAttribute('data-result')));
-  assert.equal(new Set(ids).size, 20);
+  assert.equal(new Set(ids).size, 24);
   await searchFor(page, 'qqqzzzxx');
   await page.getByText('You have read nothing about this').waitFor();
   assert.deepEqual(faults, []);

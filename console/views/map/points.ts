@@ -137,7 +137,13 @@ export function pagesInView(
 ): { ids: string[]; all: number } {
   const [aside, above] = [width / 2 / scale, height / 2 / scale];
   const within = tree.range(x - aside, y - above, x + aside, y + above);
-  const distances = new Map(within.map((at) => [at, Math.hypot(places[2 * at] - x, places[2 * at + 1] - y)]));
-  const nearest = [...distances].sort(([, a], [, b]) => a - b).slice(0, most);
-  return { ids: nearest.map(([at]) => ids[at]), all: within.length };
+  const nearest: { at: number; far: number }[] = [];
+  for (const at of within) {
+    const far = Math.hypot(places[2 * at] - x, places[2 * at + 1] - y);
+    if (nearest.length === most && far >= nearest[most - 1].far) continue;
+    const place = nearest.findIndex((other) => far < other.far);
+    nearest.splice(place < 0 ? nearest.length : place, 0, { at, far });
+    nearest.length = Math.min(nearest.length, most);
+  }
+  return { ids: nearest.map(({ at }) => ids[at]), all: within.length };
 }

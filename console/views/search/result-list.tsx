@@ -1,5 +1,4 @@
 /** The results: pages, each with its passages, the best first. Arrows go from one to the next. */
-import type { Ref } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Correction, PageResult } from '../../../src/domain/search.ts';
 import { linkTo } from '../../app/router.ts';
@@ -14,7 +13,6 @@ import type { Found } from './use-search.ts';
 import { Why } from './why.tsx';
 
 interface Props {
-  listRef: Ref<HTMLOListElement>;
   found: Found;
   busy: boolean;
   isFiltered: boolean;
@@ -25,7 +23,7 @@ interface Props {
   narrow: (part: Partial<Criteria>) => void;
 }
 
-export function ResultList({ listRef, found, busy, isFiltered, toBox, more, clearFilters, searchFor, narrow }: Props) {
+export function ResultList({ found, busy, isFiltered, toBox, more, clearFilters, searchFor, narrow }: Props) {
   const { results, corrected, query, suggestions } = found;
   if (results.length === 0)
     return <NothingFound found={found} isFiltered={isFiltered} clearFilters={clearFilters} searchFor={searchFor} />;
@@ -52,7 +50,7 @@ export function ResultList({ listRef, found, busy, isFiltered, toBox, more, clea
   return (
     <>
       <Corrections corrected={corrected} query={query} searchFor={searchFor} />
-      <ol class="result-list" ref={listRef} onKeyDown={onKeyDown}>
+      <ol class="result-list" onKeyDown={onKeyDown}>
         {results.map((result) => (
           <Result
             key={result.page_id}
@@ -64,7 +62,7 @@ export function ResultList({ listRef, found, busy, isFiltered, toBox, more, clea
         ))}
       </ol>
       {found.has_more && !found.isPassing && (
-        <button type="button" class="button more-button" disabled={busy} onClick={more}>
+        <button type="button" class="button more-button" aria-disabled={busy} onClick={more}>
           More results
         </button>
       )}

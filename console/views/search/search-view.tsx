@@ -1,5 +1,5 @@
 /** Search: the box, the results, and beside them what narrows them. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { connection, epoch } from '../../api/client.ts';
 import { isTyping, searchWanted } from '../../app/keys.tsx';
 import { go, route } from '../../app/router.ts';
@@ -17,17 +17,18 @@ function change(part: Partial<Criteria>): void {
   go(linkOf({ ...criteriaOf(route.value.params), ...part }), { replace: true });
 }
 
+const resultTitle = '[data-result] .result-title';
+
 const again = () => {
   epoch.value++;
 };
 
 export function SearchView() {
   const box = useRef<HTMLInputElement>(null);
-  const list = useRef<HTMLOListElement>(null);
-  const [typed, setTyped] = useState(0);
+  const section = useRef<HTMLElement>(null);
   const [showsFilters, setShowsFilters] = useState(false);
   const criteria = criteriaOf(route.value.params);
-  const { found, error, busy, counted, isCounted, more, rest } = useSearch(criteria, typed);
+  const { found, isStale, error, busy, counted, isCounted, more, type, rest } = useSearch(criteria);
   const focusBox = () => {
     box.current?.focus();
     box.current?.select();
@@ -46,9 +47,10 @@ export function SearchView() {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   });
+  useKeptFocus(section, found);
   const toResults = () => {
     rest(); // also where there are none yet to go to
-    list.current?.querySelector<HTMLElement>('[data-result] .result-title')?.focus();
+    section.current?.querySelector<HTMLElement>(resultTitle)?.focus();
   };
   const isEmpty = criteria.query.trim() === '';
   // Neither is drawn anew with every key: results come with an answer, what the filters show when typing rests.
@@ -57,7 +59,6 @@ export function SearchView() {
     () =>
       found !== null && (
         <ResultList
-          listRef={list}
           found={found}
           busy={busy}
           isFiltered={isFiltered(criteria)}
@@ -68,7 +69,7 @@ export function SearchView() {
           narrow={change}
         />
       ),
-    [found, busy, filterKey],
+    [found, isStale, busy, filterKey],
   );
   const filterPanel = useMemo(
     () => <FilterPanel criteria={criteria} counted={counted} change={change} isOpen={showsFilters} />,
@@ -100,7 +101,7 @@ export function SearchView() {
               enterkeyhint="search"
               value={criteria.query}
               onInput={({ currentTarget }) => {
-                setTyped((n) => n + 1);
+                type(currentTarget.value);
                 change({ query: currentTarget.value });
               }}
               onKeyDown={(event) => {
@@ -151,9 +152,11 @@ export function SearchView() {
       ) : (
         <div class="search-body">
           <section
-            class={found !== null && found.query === criteria.query.trim() ? 'results' : 'results results-stale'}
+            ref={section}
+            class={isStale ? 'results results-stale' : 'results'}
             aria-label="Results"
             aria-busy={busy}
+            tabIndex={-1}
             onFocusIn={rest}
           >
             {connection.value === 'ok' && <Fault error={error} retry={again} />}
@@ -165,6 +168,25 @@ export function SearchView() {
     </div>
   );
 }
+
+/** The focus stays in `section` when `shown` changes: on its result, or where that is gone on the one in its place. */
+function useKeptFocus(section: { current: HTMLElement | null }, shown: unknown): void {
+  const { activeElement } = document;
+  const focused = section.current?.contains(activeElement) ? (activeElement as HTMLElement) : null;
+  const place = section.current === null || focused === null ? 0 : resultsBefore(section.current, focused);
+  useLayoutEffect(() => {
+    if (focused === null || section.current === null || section.current.contains(document.activeElement)) return;
+    const titles = [...section.current.querySelectorAll<HTMLElement>(resultTitle)];
+    // A result that moved is taken out and put in again.
+    const next = focused.isConnected ? focused : (titles[Math.min(place, titles.length - 1)] ?? section.current);
+    next.focus();
+  }, [shown]);
+}
+
+const resultsBefore = (section: HTMLElement, element: HTMLElement): number =>
+  [...section.querySelectorAll('[data-result]')].filter(
+    (item) => !item.contains(element) && item.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING,
+  ).length;
 
 interface Told {
   found: { results: readonly unknown[]; tookMs: number; has_more: boolean } | null;

@@ -4,7 +4,7 @@
  * logged; then come the counts of the filters. Only answers to what is in the box are shown, and what was shown stays until then, so that nothing
  * flickers.
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { PageResult, SearchResponse } from '../../../src/domain/search.ts';
 import { call, epoch, isAbort } from '../../api/client.ts';
 import { type Criteria, filtersOf } from './criteria.ts';
@@ -26,6 +26,8 @@ export interface Found extends SearchResponse {
   query: string;
   /** Whether its last word was taken as unfinished. */
   isUnfinished: boolean;
+  /** By which filters, as a key. */
+  filterKey: string;
   /** Whether the full search is still to come: there is no log entry yet that a judgement could be of. */
   isPassing: boolean;
   tookMs: number;
@@ -33,6 +35,8 @@ export interface Found extends SearchResponse {
 
 interface Search {
   found: Found | null;
+  /** Whether they are results of something else than what is asked for now. */
+  isStale: boolean;
   error: unknown;
   /** Until the full search is answered. */
   busy: boolean;
@@ -40,36 +44,39 @@ interface Search {
   counted: readonly PageResult[];
   isCounted: boolean;
   more: () => void;
+  /** What the box holds now was typed: what a link or a filter asks for is searched in full at once. */
+  type: (query: string) => void;
   /** Typing rests now. */
   rest: () => void;
 }
 
-/** `typed` is raised by every key, so that what a link or a filter asks for is searched in full at once. */
-export function useSearch(criteria: Criteria, typed: number): Search {
+export function useSearch(criteria: Criteria): Search {
   const [found, setFound] = useState<Found | null>(null);
   const [error, setError] = useState<unknown>(undefined);
   const [busy, setBusy] = useState(false);
   const [counted, setCounted] = useState<readonly PageResult[]>([]);
   const [isCounted, setIsCounted] = useState(false);
-  const typedBefore = useRef(typed);
+  const askedBefore = useRef('');
+  const typed = useRef<string | null>(null);
   const running = useRef<AbortController | null>(null);
   const rest = useRef(() => {});
   const { query, ...filters } = criteria;
   const asked = query.trim();
   const filterKey = JSON.stringify(filters);
 
-  useEffect(() => {
+  // Before the next key can come, so that Enter is always of what is in the box.
+  useLayoutEffect(() => {
+    const isTyping = asked !== askedBefore.current && asked === typed.current;
+    askedBefore.current = asked;
+    typed.current = null;
     rest.current = () => {};
     if (asked === '') {
-      typedBefore.current = typed;
       setFound(null);
       setError(undefined);
       setBusy(false);
       setCounted([]);
       return;
     }
-    const isTyping = typed !== typedBefore.current;
-    typedBefore.current = typed;
     setBusy(true);
     setIsCounted(false);
     const controller = new AbortController();
@@ -98,7 +105,8 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     const showFound = (isPassing: boolean, began: number) => (answer: SearchResponse) => {
       if (isShownInFull) return;
       isShownInFull = !isPassing;
-      setFound({ ...answer, query: asked, isUnfinished: isTyping, isPassing, tookMs: performance.now() - began });
+      const tookMs = performance.now() - began;
+      setFound({ ...answer, query: asked, filterKey, isUnfinished: isTyping, isPassing, tookMs });
       setError(undefined);
       if (isPassing) return;
       setBusy(false);
@@ -128,9 +136,10 @@ export function useSearch(criteria: Criteria, typed: number): Search {
     };
   }, [asked, filterKey, epoch.value]);
 
+  const isStale = found === null || found.query !== asked || found.filterKey !== filterKey;
   const more = () => {
     const { current: controller } = running;
-    if (found === null || controller === null) return;
+    if (isStale || busy || controller === null) return;
     setBusy(true);
     const body = {
       query: found.query,
@@ -157,5 +166,17 @@ export function useSearch(criteria: Criteria, typed: number): Search {
       },
     );
   };
-  return { found, error, busy, counted, isCounted, more, rest: () => rest.current() };
+  return {
+    found,
+    isStale,
+    error,
+    busy,
+    counted,
+    isCounted,
+    more,
+    type: (text) => {
+      typed.current = text.trim();
+    },
+    rest: () => rest.current(),
+  };
 }
