@@ -47,6 +47,7 @@ export function peersOf({ secrets }: Settings, member: ClusterMember, placeOf: P
 /** The libraries of the cluster that this host serves, noted in `libraries` while they are open. */
 export function openShared(host: Host, member: ClusterMember, libraries: Map<string, Library>): ClusterLibraries {
   const { settings, monotonic, now, log } = host;
+  host.threads.start().catch((err) => log.warn({ err }, 'threads of the index could not be started'));
   /** Of every library that was ever open here: counters go on. */
   const metricsOf = new Map<string, LibraryMetrics>();
   const hold = async (name: string) => {

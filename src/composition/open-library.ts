@@ -35,7 +35,7 @@ export interface OpenLibraryOptions {
 }
 
 /** Of an opening in a cluster, for what the index lacks, ms: a library with a host that has no index files of it is soon served again. */
-export const indexWaitMs = 1_000;
+export const indexWaitMs = 250;
 
 /** Errors: those of the folder and the store (OperatorError above all), and of any service at its start; nothing is left open then. */
 export async function openLibrary(

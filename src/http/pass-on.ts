@@ -106,6 +106,11 @@ export function passOnToOwners(app: FastifyInstance, { access, peers, isForeign 
   app.addHook('onRequest', async (request, reply) => {
     const { scope, isOfHost = false } = request.routeOptions.config;
     const { raw } = request;
+    // Clients send no such header: another host did, which is set up wrongly or of another cluster, and might get it back.
+    if (headerValues(raw, hopHeader).length > 0 && !isPassedOn(raw, peers)) {
+      request.log.warn({ from: raw.socket.remoteAddress }, 'a request was passed on with another cluster.secret');
+      throw unreachable('the host that passed the request on has another cluster.secret than this one');
+    }
     if (scope === 'public' || request.method === 'OPTIONS') return;
     if (!isPassedOn(raw, peers) && isForeign(raw) !== null) return; // refused by admission
     if (isOfHost && presentedBy(raw, access) !== null) return;

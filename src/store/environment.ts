@@ -44,8 +44,11 @@ export interface Environment {
   databases(): ReadonlyMap<string, OpenDatabase>;
   /** A handle that stays good when the file is replaced. A database that the file lacks is made. */
   openDatabase<Value, StoredKey extends Key>(name: string, options: TypedDatabaseOptions): Table<Value, StoredKey>;
-  /** All databases are opened: a store that was just made gets its name, under which other processes find it. */
-  finish(): void;
+  /**
+   * Open all databases in `open`: those that are lacking are made in one transaction, which costs one flush and not one each. A store that was just
+   * made then gets its name, under which other processes find it.
+   */
+  openAll<Opened>(open: () => Opened): Opened;
   /**
    * Put a compact copy of everything in the place of the file, so that no byte of what was deleted is left in it. Reads go on;
    * the caller sees to it that nothing is written meanwhile. Errors: those of the file system (no room, above all); the store
@@ -112,7 +115,7 @@ interface Slot {
 }
 
 /**
- * Open the environment in `path`, or make one, which is there after `finish`; `recorder` is told of each write. Whoever may meet a damaged file looks first (look-apart.ts).
+ * Open the environment in `path`, or make one, which is there after `openAll`; `recorder` is told of each write. Whoever may meet a damaged file looks first (look-apart.ts).
  * Errors: OperatorError: `store_format` for a stamp of another format; `disk_full` where databases are lacking that do not fit, also of `openDatabase`.
  */
 export function openEnvironment(path: string, newStoreId: () => string, recorder?: WriteRecorder): Environment {
@@ -135,8 +138,10 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
   let stamp = root.openDB<string | number, string>({ name: 'stamp' });
   const format = stamp.get('format');
   if (format === undefined) {
-    stamp.putSync('store_id', newStoreId());
-    stamp.putSync('format', storeFormat);
+    root.transactionSync(() => {
+      stamp.putSync('store_id', newStoreId());
+      stamp.putSync('format', storeFormat);
+    });
   } else if (!isReadableFormat(format)) {
     throw new OperatorError(
       'store_format',
@@ -204,8 +209,10 @@ export function openEnvironment(path: string, newStoreId: () => string, recorder
       else void stamp.put(POSITION, JSON.stringify(position));
     },
     databases: () => new Map(slots.map((slot) => [slot.name, openDatabaseOf(slot)])),
-    finish: () => {
+    openAll: (open) => {
+      const all = root.transactionSync(open);
       if (isNew) putNewInPlace(making, path);
+      return all;
     },
     rewrite,
     assertInPlace,
@@ -250,7 +257,7 @@ export function openReadOnlyEnvironment(path: string): Environment {
         throw new Error('the store was opened for reading only');
       },
       databases: () => new Map(),
-      finish: () => {},
+      openAll: (open) => open(),
       rewrite: () => Promise.reject(new Error('the store was opened for reading only')),
       assertInPlace: () => Promise.resolve(),
       close: () => root.close(),

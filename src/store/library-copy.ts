@@ -17,9 +17,10 @@ export class LibraryCopy {
 
   private constructor(environment: Environment) {
     this.#environment = environment;
-    readersOf(environment);
-    environment.openDatabase('stamp', {});
-    environment.finish();
+    environment.openAll(() => {
+      readersOf(environment);
+      environment.openDatabase('stamp', {});
+    });
     this.#databases = environment.databases();
     this.#sum = new KeySum(environment.position() ?? noKeys);
   }

@@ -137,10 +137,12 @@ export class Store {
     this.#isFolderLost = isFolderLost;
     this.#replication = replication;
     this.storeId = environment.storeId;
-    const counters = new Counters(environment);
-    this.reader = readersOf(environment, counters);
-    this.#transaction = transactorsOf(environment, counters);
-    environment.finish(); // databases that were lacking are made by now
+    const { reader, transaction } = environment.openAll(() => {
+      const counters = new Counters(environment);
+      return { reader: readersOf(environment, counters), transaction: transactorsOf(environment, counters) };
+    });
+    this.reader = reader;
+    this.#transaction = transaction;
     this.#lastCommit = lastCommitOf(environment);
   }
 

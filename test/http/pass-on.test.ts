@@ -40,7 +40,7 @@ test('a request is passed on as it came, and its answer comes back as it is', as
   const { got, address } = await otherHost(t);
   const { url, asked } = await hostOf(t, address);
   const body = JSON.stringify({ pages: ['x'.repeat(1_000_000)] });
-  const headers = { authorization, 'content-type': 'application/json', 'x-readback-host': 'a guess' };
+  const headers = { authorization, 'content-type': 'application/json' };
   const answer = await fetch(`${url}/v1/pages/batch?a=%20b`, { method: 'POST', headers, body });
   assert.deepEqual(
     [answer.status, answer.headers.get('x-of'), answer.headers.get('retry-after'), await answer.text()],
@@ -61,6 +61,19 @@ test('what another host has passed on is not passed on again', async (t) => {
   const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization, 'x-readback-host': secret } });
   assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1']);
   assert.deepEqual(got, []);
+});
+
+test('what was passed on with another secret is refused, whoever serves the library, and says so', async (t) => {
+  const { got, address } = await otherHost(t);
+  for (const place of [address, null]) {
+    const { url, asked } = await hostOf(t, place);
+    const answer = await fetch(`${url}/v1/jobs`, { headers: { authorization, 'x-readback-host': 'a guess' } });
+    assert.deepEqual(
+      [answer.status, answer.headers.get('retry-after'), await answer.json()],
+      [503, '1', { detail: 'the host that passed the request on has another cluster.secret than this one' }],
+    );
+    assert.deepEqual([got, asked], [[], []]);
+  }
 });
 
 test('a library that is served here is not asked for elsewhere', async (t) => {

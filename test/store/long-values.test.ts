@@ -21,16 +21,14 @@ async function withValues(work: (values: ReturnType<typeof open>) => Promise<voi
 
 function open(path: string) {
   const environment = openEnvironment(path, () => 'a store');
-  const texts = new LongValues(environment, longText('heads', 'parts', partLength));
-  const lists = new LongValues(environment, longList<number>('list_heads', 'list_parts', partLength));
-  const heads: Table<string, number> = environment.openDatabase('heads', {
-    keyEncoding: 'uint32',
-    encoding: 'string',
-  });
-  const parts: Table<string, [number, number]> = environment.openDatabase('parts', { encoding: 'string' });
-  environment.finish();
+  const opened = environment.openAll(() => ({
+    texts: new LongValues(environment, longText('heads', 'parts', partLength)),
+    lists: new LongValues(environment, longList<number>('list_heads', 'list_parts', partLength)),
+    heads: environment.openDatabase<string, number>('heads', { keyEncoding: 'uint32', encoding: 'string' }),
+    parts: environment.openDatabase<string, [number, number]>('parts', { encoding: 'string' }),
+  }));
   const write = (change: () => unknown) => environment.root.childTransaction(() => void change());
-  return { environment, texts, lists, heads, parts, write };
+  return { environment, ...opened, write };
 }
 
 const keysOf = <StoredKey extends Key>(database: Table<unknown, StoredKey>) => [...database.getKeys()];

@@ -80,8 +80,7 @@ for (const kind of kinds) {
     const path = join(disk.path, 'data');
     mkdirSync(path);
     const older = openEnvironment(join(path, 'store'), () => 'store-1');
-    await older.openDatabase<string, string>('pages', {}).put('kept', 'row');
-    older.finish();
+    await older.openAll(() => older.openDatabase<string, string>('pages', {})).put('kept', 'row');
     await older.rewrite(); // no page is free in the file
     await older.close();
     const file = join(path, 'store', 'data.mdb');
