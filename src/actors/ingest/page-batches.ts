@@ -1,7 +1,7 @@
 /**
- * Brings pages that wait to be indexed together. While a work thread is idle a page goes at once; while they are busy pages
- * gather, and what has gathered goes as one batch: one task, one segment, one commit and one publication for all. Where a
- * batch fails in the thread, or one of its pages is aborted there, the others are tried one by one, so that a page harms
+ * Brings pages that wait to be indexed together. While no work thread is busy, or one has a long text, a page goes at once; else pages
+ * gather, and what has gathered goes as one batch: one task, one segment, one commit and one publication for all. A second thread, which loads
+ * a language model of its own, begins where a full batch waits. Where a batch fails in the thread, or one of its pages is aborted there, the others are tried one by one, so that a page harms
  * itself only. Texts are read when their batch is formed, so that few are in memory, however many pages wait.
  */
 export interface BatchedPage {
@@ -46,6 +46,8 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
   readonly #options: PageBatchesOptions<Page, Prepared>;
   #waiting: Entry<Page>[] = [];
   #running = 0;
+  /** Of those that run, batches of a single text that is longer than a batch may be. */
+  #runningLong = 0;
 
   constructor(options: PageBatchesOptions<Page, Prepared>) {
     this.#options = options;
@@ -70,10 +72,11 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     }
   }
 
-  /** Every thread may have a batch; one more waits for the first that is free, if it is worth its while. */
+  /** Every thread may have a batch, and one more waits for the first that is free, if it is worth its while. */
   #hasRoom(): boolean {
     const { threads } = this.#options;
-    return this.#running < threads || (this.#running === threads && this.#waiting.length >= maxPages);
+    if (this.#waiting.length >= maxPages) return this.#running <= threads;
+    return this.#running === this.#runningLong && this.#running < threads;
   }
 
   #takeBatch(): Entry<Page>[] {
@@ -114,14 +117,17 @@ export class PageBatches<Page extends BatchedPage, Prepared> {
     const abort = (event: Event) => stop.abort((event.target as AbortSignal).reason);
     for (const { page } of batch) page.signal.addEventListener('abort', abort);
     const { prepare, embed, mayBeOnePage = () => true } = this.#options;
+    const texts = batch.map(({ text }) => text ?? '');
+    const long = texts[0].length > maxLength ? 1 : 0;
+    this.#runningLong += long;
     let holdsThread = true;
     const leaveThread = () => {
       if (!holdsThread) return;
       holdsThread = false;
       this.#running--;
+      this.#runningLong -= long;
     };
     try {
-      const texts = batch.map(({ text }) => text ?? '');
       const pages = batch.map(({ page }) => page);
       const value = await prepare(pages, texts, stop.signal);
       if (embed === undefined) return { value };

@@ -6,13 +6,13 @@ interface NamedPage extends BatchedPage {
   name: string;
 }
 
-/** Batches over a thread whose tasks the test ends by hand. */
-function openBatches() {
+/** Batches over threads whose tasks the test ends by hand. */
+function openBatches(threads = 1) {
   const tasks: { names: string; signal: AbortSignal; resolve: () => void; reject: (error: Error) => void }[] = [];
   const finished: string[] = [];
   const refused = new Set<string>();
   const batches = new PageBatches<NamedPage, null>({
-    threads: 1,
+    threads,
     prepare: (pages, texts, signal) =>
       new Promise((resolve, reject) => {
         assert.deepEqual(
@@ -54,6 +54,24 @@ test('pages go at once while threads are idle, and together when they were busy'
   tasks[1].resolve();
   await Promise.all(indexed);
   assert.deepEqual(finished, ['a', 'b c']);
+});
+
+test('a second thread begins where a full batch waits, or beside a long text', async () => {
+  const { index, tasks } = openBatches(2);
+  const names = () => tasks.map((task) => task.names);
+  for (let no = 0; no < 8; no++) void index(`p${no}`);
+  assert.deepEqual(names(), ['p0']);
+  void index('p8');
+  assert.deepEqual(names(), ['p0', 'p1 p2 p3 p4 p5 p6 p7 p8']);
+
+  const beside = openBatches(2);
+  void beside.index('long', { text: 'x'.repeat(131_073) });
+  void beside.index('short');
+  void beside.index('other');
+  assert.deepEqual(
+    beside.tasks.map((task) => task.names),
+    ['long', 'short'],
+  );
 });
 
 test('a batch is bounded in pages and in text, and a long page goes alone', async () => {
