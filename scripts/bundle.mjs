@@ -23,6 +23,7 @@ const entries = [
   'main',
   'app',
   'cli/main',
+  'composition/open-threads',
   'domain/errors',
   'fsck/main',
   'fsck/run-fsck',

@@ -18,7 +18,8 @@ test('what goes by the square of its input is told from what goes by its length'
     pairsAlike(numbers, (at) => Math.min(at + 500, numbers.length)),
   );
   assert.throws(
-    () => assertGrowsInProportion(size, numbersOf, (numbers) => pairsAlike(numbers, () => numbers.length), 'all pairs'),
+    () =>
+      assertGrowsInProportion(size, numbersOf, (numbers) => pairsAlike(numbers, () => numbers.length), 'all pairs', 2),
     /for 8 times what takes .* ms: all pairs$/,
   );
 });

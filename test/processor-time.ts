@@ -42,12 +42,13 @@ export function assertGrowsInProportion<Input>(
   inputOf: (size: number) => Input,
   run: (input: Input) => unknown,
   what = '',
+  atMostTries = largeTries,
 ): void {
   const small = inputOf(Math.ceil(size / growth));
   const large = inputOf(size);
   const smallMs = leastProcessorMs(() => run(small));
   let largeMs = Number.POSITIVE_INFINITY;
-  for (let no = 0; no < largeTries && largeMs > Math.max(noiseMs, smallMs * mostGrowth); no++) {
+  for (let no = 0; no < atMostTries && largeMs > Math.max(noiseMs, smallMs * mostGrowth); no++) {
     largeMs = Math.min(
       largeMs,
       processorMs(() => run(large)),

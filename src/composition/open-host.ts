@@ -7,7 +7,6 @@ import type { Logger } from 'pino';
 import { requireEntityCapability } from '../actors/entities/entity-capability.ts';
 import type { RecoverPage } from '../actors/indexes/start-recovery.ts';
 import type { JobHandler } from '../actors/jobs/job-actor.ts';
-import { loadWordVectors } from '../engine/load-word-vectors.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type Outside, openOutside, type Surroundings, type WebSurroundings } from './open-outside.ts';
@@ -21,6 +20,8 @@ export interface HostOptions extends Partial<Surroundings> {
   /** URL of the main file of @huggingface/transformers, where it is not installed beside the service. */
   transformersModule?: string;
   web?: WebSurroundings;
+  /** Those of several hosts of one process, which whoever opened them closes. */
+  threads?: HostThreads;
   /** Put around the handler of `index_page` jobs: where tests plant their faults. */
   aroundIndexPage?: (handler: JobHandler) => JobHandler;
   /** The same around bringing back a page's text to the index. */
@@ -31,8 +32,6 @@ export interface Host extends Surroundings, Required<Pick<HostOptions, 'aroundIn
   settings: Settings;
   log: Logger;
   metrics: Metrics;
-  /** What threads make the embedded models' vectors of. */
-  wordVectors: SharedArrayBuffer;
   threads: HostThreads;
   outside: Outside;
   /** Libraries that look through their stores before they serve wait for one another. */
@@ -55,8 +54,7 @@ export function openHost(options: HostOptions): Host {
   const { now = Date.now, monotonic = () => performance.now(), random = Math.random } = options;
   const surroundings: Surroundings = { now, monotonic, random };
   requireEntityCapability();
-  const wordVectors = loadWordVectors();
-  const threads = openThreads(settings, wordVectors);
+  const threads = options.threads ?? openThreads(settings);
   const outside = openOutside({ ...surroundings, settings, log, metrics, threads, transformersModule, web });
   metrics.breakers.collected = outside.breakers.states;
   return {
@@ -64,7 +62,6 @@ export function openHost(options: HostOptions): Host {
     settings,
     log,
     metrics,
-    wordVectors,
     threads,
     outside,
     opening: pLimit(openAtOnce),
@@ -74,7 +71,7 @@ export function openHost(options: HostOptions): Host {
     aroundRecovery: options.aroundRecovery ?? ((recoverPage) => recoverPage),
     async close() {
       await outside.close();
-      await threads.close();
+      if (options.threads === undefined) await threads.close();
     },
   };
 }

@@ -7,11 +7,14 @@ import { openPdfReader } from '../actors/fetching/read-pdf.ts';
 import { type FeedReader, openFeedReader } from '../actors/watches/feed-reader.ts';
 import type { ExtractedPage } from '../compute/extraction/extract-html.ts';
 import { type IndexThreads, openIndexThreads, type WorkPool } from '../engine/index-threads.ts';
+import { loadWordVectors } from '../engine/load-word-vectors.ts';
 import { programFile } from '../files/program-files.ts';
 import type { Settings } from '../settings/read-settings.ts';
 import { openThreadPool, type SharedPool, statelessIdleMs } from '../threads/thread-pool.ts';
 
 export interface Threads {
+  /** What they make the embedded models' vectors of. */
+  wordVectors: SharedArrayBuffer;
   cores: number;
   /** Chunking, embedding, building segments. */
   work: WorkPool;
@@ -46,7 +49,9 @@ const maxClusterHeapMb = 2048;
 /** Measured: 20 MB less resident memory a thread than by default, and not slower. */
 const maxWorkYoungMb = 24;
 
-export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer): HostThreads {
+/** Errors: OperatorError `word_vectors`. */
+export function openThreads(settings: Pick<Settings, 'chunking' | 'pdf'>): HostThreads {
+  const wordVectors = loadWordVectors();
   const cores = availableParallelism();
   const workers = Math.max(2, cores);
   const work = openThreadPool<typeof import('../threads/work-thread.ts')>({
@@ -91,6 +96,7 @@ export function openThreads(settings: Settings, wordVectors: SharedArrayBuffer):
   return {
     feeds,
     of: (library) => ({
+      wordVectors,
       cores,
       workers,
       work: work.of(library),

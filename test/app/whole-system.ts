@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import type { App } from '../../src/app.ts';
 import type { HostOptions } from '../../src/composition/open-host.ts';
+import type { HostThreads } from '../../src/composition/open-threads.ts';
 import type { ClusterDetailResponse } from '../../src/domain/cluster.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { PageChunk, PageResponse } from '../../src/domain/page.ts';
-import { readSettings } from '../../src/settings/read-settings.ts';
+import { readSettings, type Settings } from '../../src/settings/read-settings.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { keptLog, type LogLine } from '../actors/quiet-log.ts';
 import { patientSettings, until, withoutEntities } from '../process/service.ts';
@@ -21,6 +22,21 @@ process.env.READBACK_THREADS = 'compiled';
 /** A module below `src`, by its path, as it was compiled. */
 export const compiled = (path: string) => import(join(root, 'dist', `${path}.js`));
 const { startApp }: typeof import('../../src/app.ts') = await compiled('app');
+const { openThreads }: typeof import('../../src/composition/open-threads.ts') =
+  await compiled('composition/open-threads');
+
+/** Threads of all systems of this process that read texts alike: what they load takes longer than most tests. */
+const openedThreads = new Map<string, HostThreads>();
+after(async () => {
+  for (const threads of openedThreads.values()) await threads.close();
+});
+
+function threadsFor({ chunking, pdf }: Settings): HostThreads {
+  const key = JSON.stringify({ chunking, pdf });
+  const threads = openedThreads.get(key) ?? openThreads({ chunking, pdf });
+  openedThreads.set(key, threads);
+  return threads;
+}
 
 export const withEntities = { SERVICE_ENTITY__ENABLED: 'true' };
 
@@ -98,7 +114,7 @@ export class WholeSystem {
     this.metrics = createMetrics();
     const { log, lines } = keptLog();
     this.logged = lines;
-    this.#app = await startApp({ settings, log, metrics: this.metrics, ...this.#parts });
+    this.#app = await startApp({ settings, log, metrics: this.metrics, threads: threadsFor(settings), ...this.#parts });
   }
 
   /** The value of a counter, by its labels. */
