@@ -31,9 +31,11 @@ const slowFiles = new Set([
 ]);
 /** Of the folders, what shows the main job with `npm test`, too: pages in, and what is near to them, found and judged. */
 const quickThere = ['test/app/near-pages.test.ts', 'test/app/evaluation.test.ts'];
-/** What a file changes for the whole of its process (whole systems take threads as they are built), or has done before each of its tests. */
+/** What a file changes for the whole of its process, or has done before each of its tests. */
 const ownsProcess =
-  /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b|whole-system\.ts/m;
+  /^(?:before|beforeEach|afterEach)\(|\bmock\b|process\.(?:env|umask|chdir|on|exit)\b|syncBuiltinESMExports|configureGlobal|\bgc\b/m;
+/** Whole systems take threads as they are built, and share them: which takes longer to load than most of their tests take. */
+const hasSystems = /(?:whole|video)-system\.ts/;
 /** Files of a process that is shared: enough that its start does not count, few enough that the last one is not waited for long. */
 const filesTogether = 10;
 /** Folders whose files take longest, longest first: a long one that begins last is waited for alone. */
@@ -45,7 +47,13 @@ const folderOf = (file) => file.split('/')[1];
 export const isSlow = (file) =>
   slowFiles.has(file) || (slowFolders.includes(folderOf(file)) && !quickThere.includes(file));
 
-const mayShare = (file) => !isSlow(file) && !ownsProcess.test(readFileSync(file, 'utf8'));
+/** With which others a file shares a process, or null: with none. */
+function companyOf(file) {
+  const source = readFileSync(file, 'utf8');
+  if (ownsProcess.test(source)) return null;
+  if (hasSystems.test(source)) return 'systems';
+  return isSlow(file) ? null : 'values';
+}
 
 /** Place in the order: files of long folders first. */
 function rankOf(file) {
@@ -70,10 +78,13 @@ export function together(name, files) {
 /** The files in the order in which they are to begin; those that share a process as one list. */
 export function planOf(files) {
   const ordered = [...files].sort((a, b) => rankOf(a) - rankOf(b) || a.localeCompare(b));
-  const shared = ordered.filter(mayShare);
-  const groups = Array.from({ length: Math.ceil(shared.length / filesTogether) }, (_, at) =>
-    shared.slice(at * filesTogether, (at + 1) * filesTogether),
-  );
-  const alone = ordered.filter((file) => !mayShare(file)).map((file) => [file]);
+  const inCompany = (company) => ordered.filter((file) => companyOf(file) === company);
+  const groups = ['systems', 'values'].flatMap((company) => {
+    const shared = inCompany(company);
+    return Array.from({ length: Math.ceil(shared.length / filesTogether) }, (_, at) =>
+      shared.slice(at * filesTogether, (at + 1) * filesTogether),
+    );
+  });
+  const alone = inCompany(null).map((file) => [file]);
   return [...alone, ...groups].sort(([a], [b]) => rankOf(a) - rankOf(b));
 }
