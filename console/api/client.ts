@@ -151,6 +151,7 @@ export function wordsFor(error: unknown): string {
   if (error.status === 503) return `The service cannot do this now: ${error.message}.${wait}`;
   if (error.status === 507) return `The library is full: ${error.message}.`;
   if (error.status === 413) return 'This is larger than the service takes.';
+  if (error.status === 401) return 'Your session has ended; this was not done.';
   if (error.status === 403) return `You may not do this: ${error.message}.`;
   return error.message;
 }

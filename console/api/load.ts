@@ -1,6 +1,6 @@
 /** Data of a view: loaded when it is opened and when its dependencies change, and again when the service is back. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { epoch, isAbort } from './client.ts';
+import { epoch, get, isAbort } from './client.ts';
 
 export interface Loaded<Data> {
   /** What was loaded last; stays while the next is on its way. */
@@ -46,6 +46,16 @@ export function useLoad<Data>(load: (signal: AbortSignal) => Promise<Data>, deps
     [],
   );
   return { ...state, reload, set };
+}
+
+/** A part of the console that is loaded when it is first needed. Errors: as of `call`; one in words where the service has parts of another version by now. */
+export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
+  try {
+    return await load();
+  } catch (cause) {
+    await get('/v1/whoami'); // where the service is away, this says so, and the part is asked for again
+    throw new Error('The service has a newer console than this page. Load the page again.', { cause });
+  }
 }
 
 /** Call `work` every `everyMs` while `isOn` and the page is looked at. */

@@ -10,8 +10,14 @@ export interface Route {
 
 const fragment = signal(location.hash);
 addEventListener('hashchange', () => {
-  fragment.value = location.hash;
+  if (codeInAddress() === null) fragment.value = location.hash;
 });
+
+/** The one-time code of a link, which is no place to be; null where there is none. */
+export const codeInAddress = (): string | null => {
+  const code = /^#code=(.+)$/.exec(location.hash)?.[1];
+  return code === undefined ? null : decode(code);
+};
 
 export const route = computed<Route>(() => {
   const [path, query = ''] = fragment.value.replace(/^#\/?/, '').split('?', 2);

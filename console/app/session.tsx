@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Scope } from '../../src/domain/access.ts';
 import { ApiError, call, epoch, get, session, Unreachable, wordsFor } from '../api/client.ts';
-import { go } from './router.ts';
+import { codeInAddress, go } from './router.ts';
 
 interface WhoAmIResponse {
   name: string;
@@ -14,22 +14,31 @@ export const holder = signal<WhoAmIResponse | null>(null);
 /** What was wrong with the code of the link. */
 const codeFault = signal<string | null>(null);
 
-/** A code in the address is used at once and taken out of it; else the session that is there goes on. */
+/** A code in the address is used at once, also one that comes while the page is open; else the session that is there goes on. */
 export async function begin(): Promise<void> {
-  const code = /^#code=(.+)$/.exec(location.hash)?.[1];
-  if (code !== undefined) {
-    go('#/search', { replace: true });
-    try {
-      await signIn({ code: decodeURIComponent(code) });
-      return;
-    } catch (error) {
-      codeFault.value =
-        error instanceof ApiError && error.status === 401
-          ? 'This link was used before, or is older than a minute. Ask for a new one.'
-          : wordsFor(error);
-    }
+  addEventListener('hashchange', ({ oldURL }) => {
+    const code = codeInAddress();
+    if (code !== null) void enterBy(code, new URL(oldURL).hash);
+  });
+  const code = codeInAddress();
+  if (code === null || !(await enterBy(code, ''))) await resume();
+}
+
+/** Sign in by the code in the address, and have `place` there in its stead. */
+async function enterBy(code: string, place: string): Promise<boolean> {
+  go(place || '#/search', { replace: true });
+  try {
+    await signIn({ code });
+    return true;
+  } catch (error) {
+    codeFault.value =
+      error instanceof ApiError && error.status === 401
+        ? 'This link was used before, or is older than a minute. Ask for a new one.'
+        : wordsFor(error);
+    // It says nothing of the session that may be there.
+    if (session.value === 'expired') await lookAgain();
+    return false;
   }
-  await resume();
 }
 
 async function resume(): Promise<void> {
@@ -43,6 +52,15 @@ async function resume(): Promise<void> {
         void resume();
       });
     } else session.value = 'out';
+  }
+}
+
+/** Somebody may have signed in elsewhere in this browser. */
+async function lookAgain(): Promise<void> {
+  try {
+    entered(await get<WhoAmIResponse>('/v1/whoami'));
+  } catch {
+    // Nobody has: the form is still there.
   }
 }
 
@@ -99,6 +117,10 @@ function SignInForm() {
   const [token, setToken] = useState('');
   const [fault, setFault] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    addEventListener('focus', lookAgain);
+    return () => removeEventListener('focus', lookAgain);
+  }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
     const given = token.trim();
@@ -124,7 +146,7 @@ function SignInForm() {
         <li>
           In a terminal: <code>readback open</code>
         </li>
-        <li>Open the link that it prints. It works once, for a minute.</li>
+        <li>Open the link that it prints, in this browser. It works once, for a minute.</li>
       </ol>
       <div class="or">
         <span>or</span>

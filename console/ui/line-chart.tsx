@@ -1,6 +1,7 @@
 /** Lines over time. The chart library is loaded with the first chart. */
 import { useEffect, useRef } from 'preact/hooks';
-import { notify } from '../app/notices.tsx';
+import { loadPart } from '../api/load.ts';
+import { attempt } from '../app/notices.tsx';
 import { colorOf, theme } from '../app/theme.ts';
 import { clockOf, dayAndMonthOf } from './format.ts';
 
@@ -35,7 +36,7 @@ export function LineChart({
     let isGone = false;
     const observer = new ResizeObserver(([{ contentRect }]) => chart?.setSize({ width: contentRect.width, height }));
     const show = async () => {
-      const { default: UPlot } = await import('uplot');
+      const { default: UPlot } = await loadPart(() => import('uplot'));
       if (isGone) return;
       const axis = {
         stroke: colorOf('--ink-3'),
@@ -81,7 +82,7 @@ export function LineChart({
       );
       observer.observe(element);
     };
-    show().catch((error) => notify(`The chart could not be loaded: ${String(error)}`, 'error'));
+    void attempt(show);
     return () => {
       isGone = true;
       observer.disconnect();

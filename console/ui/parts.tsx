@@ -1,7 +1,7 @@
 /** Small parts: dialogs, empty and faulty states, badges, meters, copy buttons. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, wordsFor } from '../api/client.ts';
+import { ApiError, Unreachable, wordsFor } from '../api/client.ts';
 import { count } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -37,9 +37,10 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
   );
 }
 
-/** A load that failed, with a way to try again; nothing for a session that ended, which is asked for elsewhere. */
+/** A load that failed, with a way to try again; nothing for a session that ended or a service that is away, which the frame tells of. */
 export function Fault({ error, retry }: { error: unknown; retry?: () => void }) {
-  if (error === undefined || (error instanceof ApiError && error.status === 401)) return null;
+  if (error === undefined || error instanceof Unreachable || (error instanceof ApiError && error.status === 401))
+    return null;
   return (
     <div class="bar bar-error" role="alert">
       <Icon name="alert" />

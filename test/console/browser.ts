@@ -78,6 +78,17 @@ export async function signedIn(
 export const searchBox = (page: Page) => page.getByRole('searchbox', { name: 'Search what you have read' });
 export const results = (page: Page) => page.locator('[data-result]');
 
+export const titles = (page: Page) => page.locator('.result-title').allTextContents();
+/** Type, by whatever way, and wait for the results of just this. The wait begins before the typing: what was asked for before is not asked for again. */
+export async function searchFor(page: Page, query: string, type = () => searchBox(page).fill(query)): Promise<void> {
+  const answered = page.waitForResponse(
+    (response) => response.url().endsWith('/v1/search') && response.request().postDataJSON().query === query,
+  );
+  await type();
+  await answered;
+  await page.locator('.results[aria-busy="false"]').waitFor();
+}
+
 /** By how much the page, or what `main` clips, is wider than its room, px. */
 export function overhang(page: Page, of = 'html, main'): Promise<number> {
   return page

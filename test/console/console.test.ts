@@ -5,14 +5,15 @@ import type { Browser, Page } from 'playwright-core';
 import { RunningService, until } from '../process/service.ts';
 import {
   accessibilityFaults,
-  endSessions,
   openPage,
   overhang,
   results,
   searchBox,
+  searchFor,
   signedIn,
   skip,
   startBrowser,
+  titles,
   token,
 } from './browser.ts';
 import { attackingPages, fillLibrary, plainPages } from './library.ts';
@@ -35,17 +36,6 @@ afterEach(async () => {
 after(async () => {
   for (const cleanUp of cleanUps) await cleanUp();
 });
-
-const titles = (page: Page) => page.locator('.result-title').allTextContents();
-/** Type, by whatever way, and wait for the results of just this. The wait begins before the typing: what was asked for before is not asked for again. */
-async function searchFor(page: Page, query: string, type = () => searchBox(page).fill(query)): Promise<void> {
-  const answered = page.waitForResponse(
-    (response) => response.url().endsWith('/v1/search') && response.request().postDataJSON().query === query,
-  );
-  await type();
-  await answered;
-  await page.locator('.results[aria-busy="false"]').waitFor();
-}
 
 test('a link with a one-time code signs in once, and leaves no code in the address', { skip }, async () => {
   const { page, faults } = await signedIn(browser, service);
@@ -468,72 +458,6 @@ test('a file is imported by its name and content, with counts and reasons', { sk
   );
 });
 
-test('a session that ends asks again over the view, which goes on', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /401/ });
-  await searchFor(page, 'governor');
-  // Nothing of this search is on its way any more.
-  await page.locator('.facet-row').first().waitFor();
-  await endSessions(service);
-  await searchBox(page).fill('sourdough');
-  await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
-  await page.getByLabel('Access token').fill(token);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search went on');
-  assert.deepEqual(faults, []);
-});
-
-test('503 and 507 are told in words', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /503|507/ });
-  await page.route('**/v1/search', (route) =>
-    route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: { detail: 'no active embedding model' } }),
-  );
-  await searchBox(page).fill('anything');
-  await page.getByText('no active embedding model. Try again in 7 s.').waitFor();
-  await page.unrouteAll();
-  await page.route('**/v1/pages', (route) =>
-    route.request().method() === 'POST'
-      ? route.fulfill({ status: 507, json: { detail: 'storage quota reached' } })
-      : route.continue(),
-  );
-  await show('#/sources');
-  await page.getByLabel('One page, by its address').fill('https://full.example/');
-  await page.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByText('The library is full: storage quota reached.').waitFor();
-  assert.deepEqual(faults, []);
-});
-
-test('every view says what the service refuses, and is there when it does no more', { skip }, async () => {
-  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
-  for (const [fragment, ready] of viewsWith) {
-    await page.route('**/v1/**', (route) =>
-      route.request().url().endsWith('/v1/events')
-        ? route.continue()
-        : route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: { detail: 'not now' } }),
-    );
-    await show('#/nowhere');
-    await show(`#/${fragment}`);
-    await page
-      .locator('main')
-      .getByText('The service cannot do this now: not now. Try again in 7 s.')
-      .first()
-      .waitFor();
-    await page.unrouteAll({ behavior: 'wait' });
-    // A view asks for several things, and each says what it was refused.
-    const refused = page.locator('main').getByText('The service cannot do this now');
-    await until(async () => {
-      await page
-        .locator('main')
-        .getByRole('button', { name: 'Try again' })
-        .evaluateAll((buttons) => {
-          for (const button of buttons) (button as HTMLElement).click();
-        });
-      return (await refused.count()) === 0;
-    }, `${fragment} is told no more that it cannot`);
-    await page.locator(ready).first().waitFor();
-  }
-  assert.deepEqual(faults, []);
-});
-
 test('jobs change while they are looked at', { skip }, async () => {
   const { page, faults, show } = await signedIn(browser, service);
   await show('#/jobs');
@@ -566,18 +490,5 @@ test('tokens, pairing codes and backups are made, and a token is revoked at once
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Back up now' }).click();
   await page.getByText(/pages are in a new backup/).waitFor();
-  assert.deepEqual(faults, []);
-});
-
-test('a service that goes and comes back is waited for', { skip }, async () => {
-  const { page, faults } = await signedIn(browser, service, { allowed: /ERR_|Failed to (?:load|fetch)/ });
-  await searchFor(page, 'governor');
-  const port = new URL(service.url).port;
-  await service.stop();
-  await searchBox(page).fill('sourdough starter');
-  await page.getByText('The service does not answer').waitFor();
-  await service.start({ SERVICE_BIND_PORT: port });
-  await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search was sent again');
-  assert.equal(await page.getByText('The service does not answer').count(), 0);
   assert.deepEqual(faults, []);
 });

@@ -1,14 +1,9 @@
 /** The map is loaded when it is first opened. */
-import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { loadPart, useLoad } from '../../api/load.ts';
 import { Fault } from '../../ui/parts.tsx';
 
 export function MapView() {
-  const [Loaded, setLoaded] = useState<ComponentType | null>(null);
-  const [error, setError] = useState<unknown>(undefined);
-  useEffect(() => {
-    import('./page-map.tsx').then(({ PageMap }) => setLoaded(() => PageMap), setError);
-  }, []);
-  if (Loaded !== null) return <Loaded />;
-  return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} />;
+  const { data, error, reload } = useLoad(() => loadPart(() => import('./page-map.tsx')), []);
+  if (data !== undefined) return <data.PageMap />;
+  return error === undefined ? <div class="waiting" aria-busy="true" /> : <Fault error={error} retry={reload} />;
 }

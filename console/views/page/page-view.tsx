@@ -23,6 +23,9 @@ export function PageView() {
   const page = useLoad((signal) => get<PageResponse>(path, {}, signal), [pageId]);
   const chunks = useLoad((signal) => get<PageChunksResponse>(`${path}/chunks`, {}, signal), [pageId]);
   const names = useLoad((signal) => get<PageEntitiesResponse>(`${path}/entities`, {}, signal), [pageId]);
+  const again = () => {
+    for (const part of [page, chunks, names]) part.reload();
+  };
   if (page.error instanceof ApiError && page.error.status === 404) {
     return (
       <Empty icon="text" title="This page is not in your library">
@@ -34,7 +37,7 @@ export function PageView() {
     return page.error === undefined ? (
       <div class="waiting" aria-busy="true" />
     ) : (
-      <Fault error={page.error} retry={page.reload} />
+      <Fault error={page.error} retry={again} />
     );
   }
   const { data } = page;
@@ -149,6 +152,7 @@ export function PageView() {
             </ol>
           </section>
         )}
+        <Fault error={chunks.error ?? names.error} retry={again} />
         <NamesOf names={names.data?.entities ?? []} />
         <section class="facet">
           <h2>Similar pages</h2>

@@ -15,7 +15,7 @@ const ways = [
 
 export function SimilarPages({ pageId }: { pageId: string }) {
   const [way, setWay] = useState<(typeof ways)[number][0]>('vector');
-  const { data, error, loading } = useLoad(
+  const { data, error, loading, reload } = useLoad(
     (signal) =>
       get<SimilarResponse>(`/v1/pages/${encodeURIComponent(pageId)}/similar`, { mediation: way, k: 8 }, signal),
     [pageId, way],
@@ -29,7 +29,7 @@ export function SimilarPages({ pageId }: { pageId: string }) {
           </button>
         ))}
       </fieldset>
-      <Fault error={error} />
+      <Fault error={error} retry={reload} />
       {data !== undefined && data.results.length === 0 && !loading && <p class="quiet">Nothing like it so far.</p>}
       <ul class="plain-list">
         {data?.results.map((page) => (

@@ -159,7 +159,7 @@ export function SearchView() {
             tabIndex={-1}
             onFocusIn={rest}
           >
-            {connection.value === 'ok' && <Fault error={error} retry={again} />}
+            <Fault error={error} retry={again} />
             {resultList}
           </section>
           {filterPanel}

@@ -181,7 +181,7 @@ function Forgotten() {
 function Settings() {
   const [isOpen, setOpen] = useState(false);
   const [wanted, setWanted] = useState('');
-  const { data, error } = useLoad(
+  const { data, error, reload } = useLoad(
     (signal) => get<{ settings: Record<string, unknown> }>('/v1/admin/config', {}, signal),
     [isOpen ? 'open' : null],
   );
@@ -194,7 +194,7 @@ function Settings() {
           <h2>Settings in force</h2>
         </summary>
         <p class="quiet">They are read from the environment at the start; secrets are not shown.</p>
-        <Fault error={error} />
+        <Fault error={error} retry={reload} />
         <label class="search-box search-box-small">
           <Icon name="search" />
           <input

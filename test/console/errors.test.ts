@@ -1,0 +1,317 @@
+/** What goes wrong, in every view: refusals, a full disk, a session that ends, a service that goes and comes back. Each is told in words, and nothing typed is lost. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { RunningService, until } from '../process/service.ts';
+import { endSessions, openPage, searchBox, searchFor, signedIn, skip, startBrowser, titles, token } from './browser.ts';
+import { fillLibrary, plainPages } from './library.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+const scope = { after: (cleanUp: () => Promise<void>) => cleanUps.unshift(cleanUp) };
+let service: RunningService;
+let browser: Browser;
+let ids: string[];
+
+before(async () => {
+  if (skip !== false) return;
+  browser = await startBrowser(scope);
+  service = await RunningService.start(scope, { SERVICE_CLUSTER__MIN_PAGES: '5' });
+  ids = await fillLibrary(service, plainPages);
+  await service.call('POST', '/v1/watches', { url: 'https://feed.invalid/', title: 'A feed', enabled: false });
+  // Nobody may fetch from this machine: a job that is dead at once.
+  await service.call('POST', '/v1/pages', { url: 'http://127.0.0.1:9/' });
+  await until(async () => {
+    const { body } = await service.call<{ jobs: object[] }>('GET', '/v1/jobs?status=dead');
+    return body.jobs.length > 0;
+  }, 'a job is dead');
+});
+afterEach(async () => {
+  if (skip !== false) return;
+  for (const context of browser.contexts()) await context.close();
+});
+after(async () => {
+  for (const cleanUp of cleanUps) await cleanUp();
+});
+
+interface View {
+  fragment: string;
+  /** There when what the view shows is loaded. */
+  ready: string;
+  /** Where something is typed that must not be lost; the page then sends it by Enter. */
+  field?: (page: Page) => Promise<Locator>;
+}
+
+const views = (): View[] => [
+  { fragment: 'search', ready: '.recent' },
+  { fragment: 'search?q=governor', ready: '[data-result]', field: async (page) => searchBox(page) },
+  { fragment: 'time', ready: '.day-group' },
+  { fragment: 'topics', ready: '.topic-card' },
+  { fragment: 'map', ready: '.map-side li a', field: async (page) => page.getByLabel('Light up a search') },
+  { fragment: 'names', ready: '.name-tags .tag, .empty', field: async (page) => page.getByLabel('Find a name') },
+  { fragment: 'sources', ready: '.rows .row', field: async (page) => page.getByLabel('One page, by its address') },
+  { fragment: 'jobs', ready: '.job-row' },
+  {
+    fragment: 'models',
+    ready: '.row',
+    field: async (page) => {
+      await page.getByRole('button', { name: 'Register a model' }).click();
+      await page.getByLabel('Provider, as it is set').fill('ollama');
+      await page.getByLabel('Dimensions').fill('32');
+      return page.getByLabel('Model', { exact: true });
+    },
+  },
+  {
+    fragment: 'system',
+    ready: '.tile',
+    field: async (page) => {
+      await page.getByRole('button', { name: 'New token' }).click();
+      return page.getByLabel('What for');
+    },
+  },
+  { fragment: `page/${ids[0]}`, ready: '.prose' },
+];
+
+/** Found by a search, and an address. */
+const typed = 'https://engines.example/governor';
+/** Type into the view, and send it; where nothing can be typed, go and come back, so that it asks for all it shows. */
+async function actIn({ fragment, field }: View, page: Page, show: (to: string) => Promise<void>) {
+  if (field === undefined) {
+    await show('#/nowhere');
+    await show(`#/${fragment}`);
+    return null;
+  }
+  const box = await field(page);
+  await box.fill(typed);
+  return box;
+}
+
+test('503 and 507 are told in words', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /503/ });
+  await page.route('**/v1/search', (route) =>
+    route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: { detail: 'no active embedding model' } }),
+  );
+  await searchBox(page).fill('anything');
+  await page.getByText('no active embedding model. Try again in 7 s.').waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('every view says what the service refuses, and is there when it does no more', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /503/ });
+  for (const { fragment, ready } of views()) {
+    await page.route('**/v1/**', (route) =>
+      route.request().url().endsWith('/v1/events')
+        ? route.continue()
+        : route.fulfill({ status: 503, headers: { 'retry-after': '7' }, json: { detail: 'not now' } }),
+    );
+    await show('#/nowhere');
+    await show(`#/${fragment}`);
+    await page
+      .locator('main')
+      .getByText('The service cannot do this now: not now. Try again in 7 s.')
+      .first()
+      .waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    // A view asks for several things, and each says what it was refused.
+    const refused = page.locator('main').getByText('The service cannot do this now');
+    await until(async () => {
+      await page
+        .locator('main')
+        .getByRole('button', { name: 'Try again' })
+        .evaluateAll((buttons) => {
+          for (const button of buttons) (button as HTMLElement).click();
+        });
+      return (await refused.count()) === 0;
+    }, `${fragment} is told no more that it cannot`);
+    await page.locator(ready).first().waitFor({ state: 'attached' });
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('a view whose library is full says so beside what it was to write, and keeps what was typed', {
+  skip,
+}, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /507/ });
+  await page.route('**/v1/**', (route) =>
+    route.request().method() === 'GET' || /\/(?:search|score)$/.test(route.request().url())
+      ? route.continue()
+      : route.fulfill({ status: 507, json: { detail: 'storage quota reached' } }),
+  );
+  await page.route('**/v1/admin/entity-merges', (route) =>
+    route.fulfill({
+      json: {
+        merges: [
+          {
+            merge_id: 'em_1',
+            type: 'person',
+            kept_form: 'Ada Lovelace',
+            merged_form: 'Lovelace',
+            merged_at: '2026-01-01T00:00:00Z',
+            undone_at: null,
+          },
+        ],
+      },
+    }),
+  );
+  const press = (name: string | RegExp) => page.getByRole('button', { name, exact: true }).first().click();
+  const send = async (box: Locator) => {
+    await box.fill(typed);
+    await box.press('Enter');
+    return box;
+  };
+  const writes: [string, () => Promise<Locator | undefined>][] = [
+    ['search?q=governor', () => press('Good result').then(() => undefined)],
+    ['topics', () => press('Find anew').then(() => undefined)],
+    ['names', () => press('Undo').then(() => undefined)],
+    ['sources', () => send(page.getByLabel('One page, by its address'))],
+    [
+      'sources',
+      async () => {
+        await press('Add a feed');
+        return send(page.getByLabel('Address', { exact: true }));
+      },
+    ],
+    ['sources', () => press(/^Poll .* now$/).then(() => undefined)],
+    [
+      'sources',
+      async () => {
+        const buffer = Buffer.from('https://full.example/');
+        await page.getByLabel('Files to import').setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer });
+        return undefined;
+      },
+    ],
+    ['jobs', () => press('Try again').then(() => undefined)],
+    ...views()
+      .filter(({ fragment }) => fragment === 'models' || fragment === 'system')
+      .map(({ fragment, field }): [string, () => Promise<Locator | undefined>] => [
+        fragment,
+        async () => (field === undefined ? undefined : send(await field(page))),
+      ]),
+    ['system', () => press('Pair an extension').then(() => undefined)],
+    ['system', () => press('Back up now').then(() => undefined)],
+    [
+      `page/${ids[0]}`,
+      async () => {
+        await press('Forget…');
+        await press('Forget this page');
+        return undefined;
+      },
+    ],
+  ];
+  for (const [fragment, write] of writes) {
+    await show('#/nowhere');
+    await show(`#/${fragment}`);
+    const field = await write();
+    await page.getByText('The library is full: storage quota reached.').first().waitFor();
+    if (field !== undefined) assert.equal(await field.inputValue(), typed, fragment);
+    await page.keyboard.press('Escape');
+    for (const close of await page.getByRole('button', { name: 'Close notice' }).all()) await close.click();
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('a session that ends asks again over every view, which goes on with what was typed', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /401/ });
+  const asks = page.getByRole('heading', { name: 'Your session has ended' });
+  const link = async () => {
+    const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+    return new URL(body.url).hash;
+  };
+  const byToken = async () => {
+    await page.getByLabel('Access token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+  /** The link that `readback open` prints, in the address of this page or in another tab. */
+  const byLinkHere = async () => show(await link());
+  const byLinkElsewhere = async () => {
+    const other = await page.context().newPage();
+    await other.goto(new URL(await link(), service.url).href);
+    await searchBox(other).waitFor();
+    await other.close();
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+  };
+  const ways = [byToken, byLinkHere, byLinkElsewhere];
+  for (const [at, view] of views().entries()) {
+    await show(`#/${view.fragment}`);
+    await page.locator(view.ready).first().waitFor({ state: 'attached' });
+    const place = await page.evaluate(() => location.hash);
+    if (view.field === undefined) await endSessions(service);
+    const box = await actIn(view, page, show);
+    if (box !== null) {
+      await endSessions(service);
+      await page.keyboard.press('Enter');
+    }
+    await asks.waitFor();
+    await page.getByText('readback open').waitFor();
+    await ways[at % ways.length]();
+    await asks.waitFor({ state: 'detached' });
+    await page.locator(view.ready).first().waitFor({ state: 'attached' });
+    if (box === null) assert.equal(await page.evaluate(() => location.hash), place);
+    else assert.equal(await box.inputValue(), typed, view.fragment);
+    await page.keyboard.press('Escape');
+    for (const close of await page.getByRole('button', { name: 'Close notice' }).all()) await close.click();
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('a link that was used is told of, and ends no session that is there', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /401/ });
+  await show('#/jobs');
+  await page.locator('.job-row').first().waitFor();
+  const refused = page.waitForResponse((response) => response.url().endsWith('/v1/sessions'));
+  await show('#code=used-before');
+  assert.equal((await refused).status(), 401);
+  await page.locator('.live-live').waitFor();
+  assert.equal(await page.evaluate(() => location.hash), '#/jobs');
+  await page.getByRole('heading', { name: 'Your session has ended' }).waitFor({ state: 'detached' });
+  // Before anybody is signed in, it is the sign-in page that tells, and a new link works in the page as it is.
+  const { page: other } = await openPage(browser, service, { allowed: /401/ });
+  await other.goto(new URL('#code=used-before', service.url).href);
+  await other.getByText('This link was used before').waitFor();
+  const { body } = await service.call<{ url: string }>('POST', '/v1/codes', { purpose: 'session' });
+  await other.evaluate((hash) => {
+    location.hash = hash;
+  }, new URL(body.url).hash);
+  await searchBox(other).waitFor();
+  assert.deepEqual(faults, []);
+});
+
+test('every view waits for a service that is away, and goes on with what was typed', { skip }, async () => {
+  const { page, faults, show } = await signedIn(browser, service, { allowed: /ERR_|Failed to (?:load|fetch)/ });
+  const bar = page.getByText('The service does not answer. Trying again…');
+  for (const view of views()) {
+    await show('#/nowhere');
+    await page.route('**/*', (route) => route.abort('connectionrefused'));
+    await show(`#/${view.fragment}`);
+    await bar.waitFor();
+    assert.equal(await page.locator('main [role="alert"]').count(), 1, `${view.fragment} says it once`);
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.locator(view.ready).first().waitFor({ state: 'attached' });
+    await bar.waitFor({ state: 'detached' });
+    if (view.fragment === 'jobs') await page.locator('.live-live').waitFor();
+    if (view.field === undefined) continue;
+    const box = await actIn(view, page, show);
+    await page.route('**/*', (route) => route.abort('connectionrefused'));
+    await page.keyboard.press('Enter');
+    await bar.waitFor({ state: 'attached' });
+    await page.unrouteAll({ behavior: 'wait' });
+    await bar.waitFor({ state: 'detached' });
+    await page.locator(view.ready).first().waitFor({ state: 'attached' });
+    assert.equal(await box?.inputValue(), typed, view.fragment);
+    await page.keyboard.press('Escape');
+    for (const close of await page.getByRole('button', { name: 'Close notice' }).all()) await close.click();
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('a service that goes and comes back is waited for', { skip }, async () => {
+  const { page, faults } = await signedIn(browser, service, { allowed: /ERR_|Failed to (?:load|fetch)/ });
+  await searchFor(page, 'governor');
+  const port = new URL(service.url).port;
+  await service.stop();
+  await searchBox(page).fill('sourdough starter');
+  await page.getByText('The service does not answer').waitFor();
+  await service.start({ SERVICE_BIND_PORT: port });
+  await until(async () => (await titles(page))[0] === 'Bread from a starter', 'the search was sent again');
+  assert.equal(await page.getByText('The service does not answer').count(), 0);
+  assert.deepEqual(faults, []);
+});
