@@ -3,12 +3,13 @@
  * into one folder; nothing of them is in this project. Prints JSON.
  *
  *   npm run bench:articles -- --folder FOLDER [--half seen|unseen] [--collection marked|segments|kinds] [--systems ours,plain]
- *     [--peers FOLDER] [--every N] [--texts FILE]
+ *     [--peers FOLDER] [--every N] [--texts FILE]        also --collection facts
  *
  * FOLDER has clones of scrapinghub/article-extraction-benchmark (`marked`: whole texts, shingles of four words), adbar/trafilatura
  * (`segments`: passages that must and must not be there, counted over all pages) and Murrough-Foley/web-content-extraction-benchmark
  * (`kinds`: seven kinds of pages, words, mean of each page's F1). Rules may be chosen on the half `seen`; of `unseen` only the sums
- * are looked at. `--peers`: a folder where `npm i defuddle html-to-text` was called. `--every N`: every N-th page. `--texts`: what
+ * are looked at. `facts` are what pages say of themselves, scored by bench/articles/facts.ts: it needs clones of mozilla/readability,
+ * postlight/parser, flairNLP/fundus and adbar/htmldate, named by their last parts. `--peers`: a folder where `npm i defuddle html-to-text` was called. `--every N`: every N-th page. `--texts`: what
  * each system found on each seen page, as lines of JSON.
  */
 import { createHash } from 'node:crypto';
@@ -23,6 +24,7 @@ import { extractHtml } from '../src/compute/extraction/extract-html.ts';
 import { parsePage } from '../src/compute/extraction/parse-page.ts';
 import { readableText } from '../src/compute/extraction/readable-text.ts';
 import { decodeText } from '../src/compute/text/decode-text.ts';
+import { factNames, factPages, judgeFacts, type PageFacts } from './articles/facts.ts';
 import { meanScore, scorePage } from './extraction/score.ts';
 import { describeMachine } from './machine.ts';
 
@@ -117,12 +119,35 @@ const extractors: Record<string, Extractor> = {
   ours: (html, url) => extractHtml(html, url).text,
   plain: (html) => new Readability(parseHTML(html).document).parse()?.textContent ?? '',
 };
+type FactReader = (html: string, url: string) => PageFacts | Promise<PageFacts>;
+const factReaders: Record<string, FactReader> = {
+  ours: extractHtml,
+  plain: (html) => {
+    const article = new Readability(parseHTML(html).document).parse();
+    const { title, byline: author, publishedTime: published_at, lang, siteName: site_name } = article ?? {};
+    return { title, author, published_at, lang, site_name };
+  },
+};
+
 if (values.peers !== undefined) {
   const load = createRequire(join(values.peers, 'package.json'));
   const { Defuddle } = load(join(values.peers, 'node_modules/defuddle/dist/node.js'));
   const { convert } = load('html-to-text');
   extractors.defuddle = async (html, url) =>
     written((await Defuddle(html, url, { useAsync: false })).content ?? '', url);
+  factReaders.defuddle = async (html, url) => {
+    const {
+      title,
+      author,
+      published: published_at,
+      language: lang,
+      site: site_name,
+      image,
+    } = await Defuddle(html, url, {
+      useAsync: false,
+    });
+    return { title, author, published_at, lang, site_name, image };
+  };
   extractors.html_to_text = (html) => convert(html, { wordwrap: false });
 }
 
@@ -189,6 +214,49 @@ function round(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 
+/** Of each fact how many are expected, and what part of them is right, wrong and missing: for each collection and for all. */
+async function scoreFacts(): Promise<void> {
+  const half = factPages(folder)
+    .map((page) => ({ ...page, isSeen: bitOf(page.name) === 0 }))
+    .filter(({ isSeen }) => isSeen === (values.half === 'seen'))
+    .filter((_, index) => index % every === 0);
+  for (const [system, read] of Object.entries(factReaders)) {
+    if (!wanted.includes(system)) continue;
+    const counts: Record<string, Record<string, Record<string, number>>> = {};
+    for (const page of half) {
+      const found = await Promise.resolve()
+        .then(() => read(page.read(), page.url))
+        .catch((): PageFacts => ({}));
+      const verdicts = judgeFacts(page, found);
+      for (const collection of [page.collection, 'all']) {
+        for (const name of factNames) {
+          const verdict = verdicts[name];
+          if (verdict === undefined) continue;
+          counts[collection] ??= {};
+          counts[collection][name] ??= { expected: 0, right: 0, wrong: 0, missing: 0 };
+          counts[collection][name].expected++;
+          counts[collection][name][verdict]++;
+        }
+      }
+      if (values.texts !== undefined && page.isSeen) {
+        const { collection, name, url, expected } = page;
+        lines.push(
+          JSON.stringify({
+            collection,
+            system,
+            name,
+            url,
+            verdicts,
+            expected,
+            found: { ...found, text: '', sections: [] },
+          }),
+        );
+      }
+    }
+    report.facts = { ...report.facts, [system]: counts };
+  }
+}
+
 const wanted = values.systems?.split(',') ?? Object.keys(extractors);
 const every = Number(values.every);
 const report: Record<string, Record<string, object>> = {};
@@ -239,6 +307,7 @@ for (const [name, { pages, score }] of Object.entries(collections)) {
     };
   }
 }
+if (values.collection === undefined || values.collection.split(',').includes('facts')) await scoreFacts();
 if (values.texts !== undefined) writeFileSync(values.texts, `${lines.join('\n')}\n`);
 console.log(
   JSON.stringify(

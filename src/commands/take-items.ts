@@ -1,6 +1,7 @@
 /**
  * What a poll brings in: items that the index does not know become pages to be fetched, with what the feed says about them kept in
- * case that they cannot be. One transaction decides for each, so nothing known is visited again and nothing forgotten comes back.
+ * case that they cannot be. One transaction decides for each, so nothing known is visited again and nothing forgotten comes back. An item
+ * that its source names (`guid`) and that came under another address before is known, too.
  */
 import type { Validators } from '../domain/watch.ts';
 import type { Command, Transaction } from '../store/store.ts';
@@ -10,6 +11,8 @@ import { type Attempt, ownsJob } from './settle-job.ts';
 
 export interface ItemSubmission {
   submission: PageSubmission;
+  /** What the source calls it, whatever its address; null where addresses alone tell items apart. */
+  guid: string | null;
   /** HTML that the feed gives for it, or null. */
   feed_content: string | null;
 }
@@ -23,9 +26,16 @@ export interface TakenItems {
 export function takeItems(attempt: Attempt, items: readonly ItemSubmission[]): Command<TakenItems | null> {
   return (transaction) => {
     if (!ownsJob(transaction, attempt)) return null;
+    const { pages, watches } = transaction;
+    const watch = watches.ofJob(attempt.job_no);
     const taken = { accepted: 0, blacklisted: 0 };
-    for (const { submission, feed_content } of items) {
-      if (transaction.pages.numberByUrl(submission.canonical_url) !== undefined) continue;
+    for (const { submission, guid, feed_content } of items) {
+      const { canonical_url } = submission;
+      if (guid !== null && watch !== undefined) {
+        if (watches.itemTaken(watch.no, guid, canonical_url) === 'other') continue;
+        watches.noteItem(watch.no, guid, canonical_url);
+      }
+      if (pages.numberByUrl(canonical_url) !== undefined) continue;
       const decision = ingestPage(submission)(transaction);
       if (decision.outcome === 'blacklisted') taken.blacklisted++;
       if (decision.outcome !== 'accepted') continue;

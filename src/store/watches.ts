@@ -1,10 +1,11 @@
 /**
  * Watches. Databases: `watches` no → row; `watch_by_url` 16 bytes of SHA-256(identity of the URL) → no; `watch_by_job` job → watch,
- * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones. `put` is the only way a row changes.
+ * of the latest poll of each; `watches_due` [next_run_at, no] of enabled ones; `watch_items` [watch, hash of the name that its source gives an
+ * item] → hash of the canonical URL that it was first taken under. `put` is the only way a row changes.
  */
 import type { Watch } from '../domain/watch.ts';
 import type { Environment, Table } from './environment.ts';
-import { urlKey } from './keys.ts';
+import { hashKey, removeAll, urlKey } from './keys.ts';
 
 /** As stored: the form of the URL under which the watch exists once is kept with it. */
 export interface StoredWatch extends Watch {
@@ -16,12 +17,14 @@ export class WatchReader {
   protected readonly byUrl: Table<number, Buffer>;
   protected readonly byJob: Table<number, number>;
   protected readonly due: Table<number, [number, number]>;
+  protected readonly items: Table<string, [number, string]>;
 
   constructor(environment: Environment) {
     this.rows = environment.openDatabase('watches', { keyEncoding: 'uint32' });
     this.byUrl = environment.openDatabase('watch_by_url', { keyEncoding: 'binary' });
     this.byJob = environment.openDatabase('watch_by_job', { keyEncoding: 'uint32' });
     this.due = environment.openDatabase('watches_due', {});
+    this.items = environment.openDatabase('watch_items', {});
   }
 
   get(no: number): StoredWatch | undefined {
@@ -54,6 +57,13 @@ export class WatchReader {
     return [...this.rows.getRange({ start: after + 1, limit })].map(({ value }) => value);
   }
 
+  /** Whether an item of this name was noted: under the same URL, under another one, or not at all. */
+  itemTaken(no: number, guid: string, canonicalUrl: string): 'same' | 'other' | null {
+    const taken = this.items.get([no, hashKey(guid)]);
+    if (taken === undefined) return null;
+    return taken === hashKey(canonicalUrl) ? 'same' : 'other';
+  }
+
   /** When the next enabled one is due, ms; undefined where there is none. */
   nextDueAt(): number | undefined {
     for (const [at] of this.due.getKeys({ limit: 1 })) return at;
@@ -82,7 +92,13 @@ export class WatchTransactor extends WatchReader {
     this.rows.put(watch.no, watch);
   }
 
+  /** Under which URL an item was taken: the first that is noted stays. */
+  noteItem(no: number, guid: string, canonicalUrl: string): void {
+    if (this.itemTaken(no, guid, canonicalUrl) === null) this.items.put([no, hashKey(guid)], hashKey(canonicalUrl));
+  }
+
   remove(watch: StoredWatch): void {
+    removeAll(this.items, [...this.items.getKeys({ start: [watch.no, ''], end: [watch.no + 1, ''] })]);
     this.rows.remove(watch.no);
     this.byUrl.remove(urlKey(watch.identity));
     this.byJob.remove(watch.poll_job);

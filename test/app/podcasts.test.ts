@@ -200,6 +200,35 @@ test('what a watch of a podcast asks for: recordings only, a bound, notes of the
   }
 });
 
+test('an episode whose address is signed anew at each fetch stays one page; a guid that two share says nothing', async (t) => {
+  const { system, settled } = await startSystem(t, { speech: printed('[00:01.000 --> 00:03.000] Recognized here.') });
+  let fetches = 0;
+  const item = (name: string, guid: string) =>
+    `<item><title>${name}</title><guid isPermaLink="false">${guid}</guid>
+    <enclosure url="/${name}.mp3?signature=${fetches}" type="audio/mpeg"/></item>`;
+  const web = await Site.open(t, {
+    '/feed': (_request, response) => {
+      fetches++;
+      const items = [item('weirs', 'one'), item('eels', 'same'), item('locks', 'same')];
+      response.writeHead(200, { 'content-type': 'text/xml' }).end(feedOf(items.slice(0, fetches < 3 ? 1 : 3)));
+    },
+    '*': say('sound', { 'content-type': 'audio/mpeg' }),
+  });
+  const watch = await system.ask('watch.create', createWatchRequest.parse({ url: web.url('/feed'), kind: 'podcast' }));
+  const poll = async () => {
+    const { job_id } = await system.ask('watch.run', { watch_id: watch.id });
+    const isDone = async () =>
+      (await system.ask('job.list', { kind: 'poll_watch', status: 'done', limit: 10 })).jobs.some(
+        (job) => job.job_id === job_id,
+      );
+    await until(isDone, 'the podcast is polled');
+    return (await system.ask('job.list', { kind: 'fetch_and_index', limit: 10 })).jobs.length;
+  };
+  assert.deepEqual([await poll(), await poll(), fetches], [1, 1, 2]);
+  assert.equal((await settled(idOf('page', 1))).canonical_url, web.url('/weirs.mp3?signature=1'));
+  assert.deepEqual([await poll(), fetches], [3, 3]);
+});
+
 test('without anything to transcribe with, podcasts are refused and audio is not loaded', async (t) => {
   const { system, add, settled } = await startSystem(t, {
     speech: '',

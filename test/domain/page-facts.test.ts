@@ -14,6 +14,12 @@ test('facts fill what was submitted without them, and never what was submitted',
   });
 });
 
+test('the lead image is a fact, where the document has one', () => {
+  const image = 'https://example.org/a.jpg';
+  assert.equal(withFacts({ note: 1 }, { ...facts, image })?.image, image);
+  assert.equal(withFacts({ image: 'mine' }, { ...facts, image })?.image, 'mine');
+});
+
 test('a document that says nothing of itself changes nothing', () => {
   const none = { published_at: null, author: null, lang: null, site_name: null };
   assert.equal(withFacts(null, none), null);

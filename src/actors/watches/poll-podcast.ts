@@ -1,6 +1,6 @@
 /**
  * The poller of kind `podcast`: the entries of a feed that have a recording. An episode's page is its recording: that is what is read,
- * and an address of it that was handed in by itself is the same page. What else the feed says of it is kept in the page's metadata.
+ * and an address of it that was handed in by itself is the same page; under an address that changes, its `guid` tells it again. What else the feed says of it is kept in the page's metadata.
  */
 import type { Episode, ListedTranscript } from '../../compute/feed/episode.ts';
 import type { FoundTranscription } from '../../domain/capabilities.ts';
@@ -43,9 +43,17 @@ export function podcastPoller({ fetch, readEpisodes, unavailable }: PodcastPolle
         withTranscripts: 'invalid' in config || config.transcripts === 'published_first',
         withContent: !('invalid' in config) && config.feed_content === 'fallback',
       };
-      return { ...reading, items: items?.map((episode) => itemOf(episode, wishes)) ?? null };
+      const named = items === null ? null : withOwnGuids(items);
+      return { ...reading, items: named?.map((episode) => itemOf(episode, wishes)) ?? null };
     },
   };
+}
+
+/** A guid that several episodes have names none of them. */
+function withOwnGuids(episodes: readonly Episode[]): Episode[] {
+  const counts = new Map<string | null, number>();
+  for (const { guid } of episodes) counts.set(guid, (counts.get(guid) ?? 0) + 1);
+  return episodes.map((episode) => (counts.get(episode.guid) === 1 ? episode : { ...episode, guid: null }));
 }
 
 interface Wishes {
@@ -54,13 +62,14 @@ interface Wishes {
 }
 
 function itemOf(episode: Episode, { withTranscripts, withContent }: Wishes): SourceItem {
-  const { url, title, published_at, content, link, author, duration_s, lang, chapters_url } = episode;
+  const { url, title, guid, published_at, content, link, author, duration_s, lang, chapters_url } = episode;
   const transcripts = withTranscripts ? spokenIn(lang, episode.transcripts) : [];
   const known: PageMetadata = { episode_url: link, author, duration_s, lang, chapters_url };
   const metadata = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
   return {
     url,
     title,
+    guid,
     published_at,
     content: withContent ? content : null,
     metadata: transcripts.length === 0 ? metadata : { ...metadata, transcripts },

@@ -21,6 +21,8 @@ export interface SourceItem {
   /** Absolute, http or https. */
   url: string;
   title: string | null;
+  /** What the source calls it for good, so that it is the same item under another address. */
+  guid?: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
   /** HTML that stands in for the page where it cannot be fetched. */
@@ -81,8 +83,8 @@ const sliceItems = 50;
 export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandler {
   const { reader, commit, pollers, canonicalize, maxAttempts, maxItemsPerPoll, overQuota, metrics, now } = dependencies;
 
-  /** The items that are new, in order: at most `limit`, and whether there are more. */
-  const newItems = async (items: readonly SourceItem[], limit: number, signal: AbortSignal) => {
+  /** The items that are new, or known but not by their names, in order: at most `limit`, and whether there are more. */
+  const newItems = async (watchNo: number, items: readonly SourceItem[], limit: number, signal: AbortSignal) => {
     const found: { item: SourceItem; canonical_url: string; domain: string }[] = [];
     const seen = new Set<string>();
     for (const [i, item] of items.entries()) {
@@ -93,8 +95,13 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
       const canonical = canonicalizeUrl(item.url, canonicalize);
       if ('invalid' in canonical || seen.has(canonical.canonical_url)) continue;
       seen.add(canonical.canonical_url);
-      if (reader.pages.numberByUrl(canonical.canonical_url) !== undefined) continue;
-      if (reader.blacklist.match({ ...canonical, original_url: item.url }) !== undefined) continue;
+      const { guid = null } = item;
+      const taken = guid === null ? 'same' : reader.watches.itemTaken(watchNo, guid, canonical.canonical_url);
+      if (taken === 'other') continue;
+      if (taken === 'same') {
+        if (reader.pages.numberByUrl(canonical.canonical_url) !== undefined) continue;
+        if (reader.blacklist.match({ ...canonical, original_url: item.url }) !== undefined) continue;
+      }
       if (found.length === limit) return { found, areMore: true };
       found.push({ item, ...canonical });
     }
@@ -115,7 +122,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
 
     const at = now();
     const limit = Math.min(maxItemsPerPoll, policy.maxItems ?? maxItemsPerPoll);
-    const { found, areMore } = await newItems(items, limit, signal);
+    const { found, areMore } = await newItems(watch.no, items, limit, signal);
     const refusal = found.length > 0 ? overQuota() : null;
     if (refusal !== null) throw new JobError(refusal);
     const submissions = found.map(
@@ -141,6 +148,7 @@ export function pollWatchHandler(dependencies: PollWatchDependencies): JobHandle
           at,
           max_attempts: maxAttempts,
         },
+        guid: item.guid ?? null,
         feed_content: item.content,
       }),
     );

@@ -10,7 +10,7 @@ import { clearPage, hiddenStyle, runningLength } from './clear-page.ts';
 import type { DomDocument, DomNode } from './dom-tree.ts';
 import { checkMarkup, checkTree } from './extraction-limit.ts';
 import { blocksBehindTitle, withLead } from './page-lead.ts';
-import { type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
+import { asHeaded, type DeclaredFacts, fact, readDeclaredFacts, withoutSite } from './page-metadata.ts';
 import { parsePage } from './parse-page.ts';
 import { type ReadableText, readableText } from './readable-text.ts';
 import { trimArticle } from './trim-article.ts';
@@ -29,6 +29,8 @@ export interface ExtractedPage {
   /** As the page declares it, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
+  /** The address of the picture that the page shows of itself. */
+  image?: string | null;
 }
 
 /** An article shorter than this, in characters, is compared with the page. */
@@ -63,7 +65,7 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const page = parsePage(html, url);
   const root = page.documentElement;
   const depthSum = root === null ? 0 : checkTree(root, url);
-  const facts = root === null ? null : readDeclaredFacts(root);
+  const facts = root === null ? null : readDeclaredFacts(root, url);
   const behindTitle = root === null || facts === null ? [] : blocksBehindTitle(root, facts.title);
   const running = root === null ? 0 : clearPage(root);
   const left = new Set(behindTitle.map(({ node }) => node).filter((node) => isBelow(root, node)));
@@ -78,13 +80,18 @@ export function extractHtml(html: string, url: string): ExtractedPage {
   const asItWas = () => (isReadable ? findArticle(parsePage(html, url), facts).read : nothing);
   const chosen = notLessThanDeclared(enough, facts?.declaredBody ?? '', asItWas, url);
   return {
-    title: withoutSite(fact(title), facts?.site_name ?? null) ?? facts?.title ?? null,
+    title: asHeaded(
+      withoutSite(fact(title), facts?.site_name ?? null) ?? facts?.title ?? null,
+      facts?.headings ?? [],
+      url,
+    ),
     text: chosen.text,
     sections: chosen.sections,
     author: facts?.author ?? null,
     published_at: facts?.published_at ?? null,
     lang: facts?.lang ?? null,
     site_name: facts?.site_name ?? null,
+    image: facts?.image ?? null,
   };
 }
 

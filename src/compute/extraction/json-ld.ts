@@ -12,6 +12,8 @@ export interface LinkedArticle {
   published: string | null;
   language: string | null;
   publisher: string | null;
+  /** Address of the first picture. */
+  image: string | null;
   /** The text of the whole article, where the page gives it. */
   body: string | null;
 }
@@ -50,8 +52,15 @@ export function readJsonLd(scripts: readonly string[]): LinkedArticle | null {
     language:
       textOf(article.inLanguage) ?? (isNode(article.inLanguage) ? textOf(article.inLanguage.alternateName) : null),
     publisher: named(article.publisher)[0] ?? null,
+    image: imageOf(article.image) ?? imageOf(article.thumbnailUrl),
     body: textOf(article.articleBody) ?? textOf(article.text),
   };
+}
+
+/** An address, or an ImageObject; of a list the first. */
+function imageOf(value: unknown): string | null {
+  const image = Array.isArray(value) ? value[0] : value;
+  return isNode(image) ? (textOf(image.url) ?? textOf(image.contentUrl) ?? textOf(image['@id'])) : textOf(image);
 }
 
 function flatten(parsed: unknown): Node[] {

@@ -3,9 +3,12 @@
  * that people write (OpenGraph, Dublin Core, Highwire, plain ones), microdata and `<time>`, the most deliberate first. Called by
  * extraction, before the page is taken apart.
  */
+import { decodeHTMLStrict } from 'entities';
 import { feedDate } from '../feed/feed-date.ts';
 import { type DomNode, elementNode, walkTree } from './dom-tree.ts';
 import { type LinkedArticle, readJsonLd } from './json-ld.ts';
+import { authorSign, bylineAuthors, longestAuthor, markedAuthors, person } from './page-author.ts';
+import { addressDate, writtenDate } from './written-dates.ts';
 
 export interface DeclaredFacts {
   title: string | null;
@@ -15,8 +18,12 @@ export interface DeclaredFacts {
   /** As the page declares it, such as `en-GB`. */
   lang: string | null;
   site_name: string | null;
+  /** Absolute address of the picture that the page shows of itself. */
+  image: string | null;
   /** What the page says in a line or two, often with its first sentences. */
   description: string | null;
+  /** Its headings of the first level. */
+  headings: string[];
   /** Whether the page says that it is an article: one text, not a thread or a list. */
   isArticle: boolean;
   /** The article's text as JSON-LD has it. */
@@ -24,7 +31,7 @@ export interface DeclaredFacts {
 }
 
 const longestFact = 500;
-const longestAuthor = 200;
+const longestAddress = 2000;
 const maxScripts = 50;
 /** Elements of one kind that are read: each may hold the whole page. */
 const maxPlaces = 20;
@@ -64,22 +71,32 @@ const dateNames = [
 ];
 const siteNames = ['og:site_name', 'application-name', 'citation_journal_title', 'dc.publisher'];
 const descriptionNames = ['description', 'og:description', 'twitter:description'];
+const imageNames = ['og:image:secure_url', 'og:image:url', 'og:image', 'twitter:image', 'twitter:image:src', 'image'];
 const languageNames = ['og:locale', 'dc.language', 'content-language', 'citation_language'];
-const bylineClass = /(?:^|[\s_-])(?:byline|author(?:-?name)?|p-author|post-author|entry-author)(?=$|[\s_-])/i;
+/** Words of classes and ids of a date that is shown; what has dates of its own. */
+const dateClass = /date|datum|publish|posted|pubdate|timestamp|erstellt|fecha|created/i;
+const foreignDates = /comment|nav|related|teaser|copyright|footer|event|sidebar|widget|update|modified/i;
 
 interface Found {
   metas: Map<string, string[]>;
   scripts: string[];
   window: string | null;
-  heading: string | null;
-  authors: string[];
-  bylines: string[];
+  headings: string[];
+  authors: DomNode[];
+  bylines: DomNode[];
   itemDates: string[];
-  times: string[];
+  times: Shown[];
+  dates: Shown[];
+}
+
+/** A text, and whether it stands behind the first heading. */
+interface Shown {
+  text: string;
+  isBehind: boolean;
 }
 
 /** Read the facts. One walk over the tree. */
-export function readDeclaredFacts(root: DomNode): DeclaredFacts {
+export function readDeclaredFacts(root: DomNode, url: string): DeclaredFacts {
   const found = gather(root);
   const linked = readJsonLd(found.scripts);
   const first = (names: readonly string[]): string | null =>
@@ -88,12 +105,14 @@ export function readDeclaredFacts(root: DomNode): DeclaredFacts {
   return {
     title:
       withoutSite(fact(linked?.headline) ?? fact(first(titleNames)) ?? fact(found.window), site_name) ??
-      fact(found.heading),
-    author: authorOf(found, linked),
-    published_at: dateOf(found, linked, first),
+      fact(found.headings[0]),
+    author: authorOf(found, linked, site_name),
+    published_at: dateOf(found, linked, first, url),
     lang: languageOf(root.getAttribute('lang') ?? first(languageNames) ?? linked?.language),
     site_name,
+    image: addressOf(first(imageNames) ?? linked?.image, url),
     description: fact(first(descriptionNames)),
+    headings: found.headings.flatMap((heading) => fact(heading) ?? []),
     isArticle: linked?.isArticle === true || /^article$/i.test(first(['og:type'])?.trim() ?? ''),
     declaredBody: linked?.body ?? null,
   };
@@ -104,11 +123,12 @@ function gather(root: DomNode): Found {
     metas: new Map(),
     scripts: [],
     window: null,
-    heading: null,
+    headings: [],
     authors: [],
     bylines: [],
     itemDates: [],
     times: [],
+    dates: [],
   };
   walkTree(
     root,
@@ -131,20 +151,19 @@ function gather(root: DomNode): Found {
         const isLinkedData = /^application\/ld\+json/i.test(node.getAttribute('type') ?? '');
         if (isLinkedData && found.scripts.length < maxScripts) found.scripts.push(node.textContent ?? '');
       } else if (name === 'title') found.window ??= node.textContent;
-      else if (name === 'h1') found.heading ??= node.textContent;
+      else if (name === 'h1' && found.headings.length < maxPlaces) found.headings.push(node.textContent ?? '');
       if (name === 'svg' || name === 'script' || name === 'style') return false;
-      const prop = node.getAttribute('itemprop');
-      const note = (list: string[], most: number, value: () => string) => {
-        if (list.length < most) list.push(value());
+      const note = <Value>(list: Value[], value: () => Value) => {
+        if (list.length < maxPlaces) list.push(value());
       };
       const dated = () => node.getAttribute('datetime') ?? node.getAttribute('content') ?? shortText(node);
-      if (prop === 'datePublished') note(found.itemDates, maxPlaces, dated);
-      else if (name === 'time') note(found.times, maxPlaces, dated);
-      if (prop === 'author' || node.getAttribute('rel') === 'author')
-        note(found.authors, maxPlaces, () => shortText(node));
-      else if (bylineClass.test((node.getAttribute('class') ?? '').slice(0, longestFact))) {
-        note(found.bylines, maxPlaces, () => shortText(node));
-      }
+      const shown = (text: string): Shown => ({ text, isBehind: found.headings.length > 0 });
+      if (node.getAttribute('itemprop') === 'datePublished') note(found.itemDates, dated);
+      else if (name === 'time') note(found.times, () => shown(dated()));
+      else if (isDate(node)) note(found.dates, () => shown(shortText(node)));
+      const sign = authorSign(node);
+      if (sign === 'marked') note(found.authors, () => node);
+      else if (sign === 'byline') note(found.bylines, () => node);
       return true;
     },
     () => {},
@@ -158,44 +177,54 @@ function shortText(node: DomNode): string {
   return text.length <= longestAuthor ? text : '';
 }
 
-function authorOf(found: Found, linked: LinkedArticle | null): string | null {
+/** A date by its class or id. */
+function isDate(node: DomNode): boolean {
+  const words = `${node.getAttribute('class') ?? ''} ${node.getAttribute('id') ?? ''}`.slice(0, longestFact);
+  return dateClass.test(words) && !foreignDates.test(words);
+}
+
+/** Where the page's data name only its site, its markup may know more. */
+function authorOf(found: Found, linked: LinkedArticle | null, site: string | null): string | null {
   const metas = authorNames
     .map((name) => found.metas.get(name) ?? [])
     .find((values) => values.some((value) => person(value) !== null));
-  for (const candidates of [linked?.authors ?? [], metas ?? [], found.authors.slice(0, 5), found.bylines.slice(0, 1)]) {
-    const names = [...new Set(candidates.flatMap((each) => person(each) ?? []))];
-    if (names.length > 0) return names.join(', ').slice(0, longestAuthor);
-  }
-  return null;
+  const declared = [linked?.authors ?? [], metas ?? []].map((names) => names.flatMap((each) => person(each) ?? []));
+  const candidates = [...declared, markedAuthors(found.authors), bylineAuthors(found.bylines)];
+  const sites = [site, linked?.publisher ?? null].flatMap((each) => (each === null ? [] : letters(each)));
+  const isSite = (name: string) => sites.includes(letters(name)) || /^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}$/i.test(name);
+  const names =
+    candidates.find((each) => each.some((name) => !isSite(name))) ?? candidates.find((each) => each.length > 0);
+  return names === undefined ? null : [...new Set(names)].join(', ').slice(0, longestAuthor);
 }
 
-/** A name: no address, nothing long, no date behind it. */
-function person(given: string): string | null {
-  const name = given
-    .slice(0, 2 * longestAuthor)
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/^(?:(?:written|posted|story|text) )?(?:by|von|par|por|di|door)\b:?\s+/i, '')
-    .replace(/ ?[|•·–—].*/s, '')
-    .replace(/,? ?\b(?:updated|published|posted|on|am)\b.*|,? ?\d.*/is, '');
-  return name === '' || name.length > 100 || /https?:|www\.|^@|[{}<>]|\bundefined\b|^(?:null|admin|staff)$/i.test(name)
-    ? null
-    : name;
-}
+const letters = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 function dateOf(
   found: Found,
   linked: LinkedArticle | null,
   first: (names: readonly string[]) => string | null,
+  url: string,
 ): string | null {
-  const distinct = new Set(found.times.flatMap((time) => instantOf(time) ?? []));
   return (
     instantOf(linked?.published) ??
     instantOf(first(dateNames)) ??
     instantOf(found.itemDates.find((date) => instantOf(date) !== null)) ??
-    // Many times on a page are those of other articles and of comments.
-    (distinct.size === 1 ? ([...distinct][0] ?? null) : null)
+    addressDate(url) ??
+    nearest(found.times) ??
+    nearest(found.dates)
   );
+}
+
+/** The first date behind the heading: further ones are those of other articles and of comments. Without one, the only date there is. */
+function nearest(shown: readonly Shown[]): string | null {
+  const dates = shown.flatMap(({ text, isBehind }) => {
+    const date = instantOf(text) ?? writtenDate(text);
+    return date === null ? [] : [{ date, isBehind }];
+  });
+  const behind = dates.find(({ isBehind }) => isBehind);
+  if (behind !== undefined) return behind.date;
+  const days = new Set(dates.map(({ date }) => date.slice(0, 10)));
+  return days.size === 1 ? (dates[0]?.date ?? null) : null;
 }
 
 /** Also "November 19, 2019", as Americans write. */
@@ -213,6 +242,14 @@ function instantOf(text: string | null | undefined): string | null {
   return date === null || date < '1800' ? null : date;
 }
 
+/** Absolute, of the web; null for what is none. */
+function addressOf(text: string | null | undefined, base: string): string | null {
+  const given = (text ?? '').trim();
+  if (given === '' || given.length > longestAddress || !URL.canParse(given, base)) return null;
+  const { protocol, href } = new URL(given, base);
+  return protocol === 'https:' || protocol === 'http:' ? href : null;
+}
+
 /** A language tag, or null for what is none. */
 function languageOf(text: string | null | undefined): string | null {
   const tag = (text ?? '').trim().replaceAll('_', '-');
@@ -227,10 +264,34 @@ export function withoutSite(title: string | null, site: string | null): string |
   return rest === '' || rest === before ? title : rest;
 }
 
+const separator = /^\s*(?:::|[|｜–—·»:/_-])/;
+
+/**
+ * A title as the page's own heading has it: without the name of the site behind a separator, where the page declares none. It is told by a
+ * word of the host.
+ */
+export function asHeaded(title: string | null, headings: readonly string[], url: string): string | null {
+  if (title === null || !URL.canParse(url)) return title;
+  const host = new URL(url).hostname;
+  const isSiteBehind = (heading: string): boolean => {
+    const rest = title.slice(heading.length);
+    const words = rest.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const labels = host.split('.');
+    return (
+      separator.test(rest) && words.some((word) => labels.includes(word) || (word.length > 2 && host.includes(word)))
+    );
+  };
+  return headings.find((heading) => isHead(heading) && title.startsWith(heading) && isSiteBehind(heading)) ?? title;
+}
+
+/** Two words, or as much where words have no spaces. */
+function isHead(heading: string): boolean {
+  return /\S\s+\S/.test(heading) || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{4}/u.test(heading);
+}
+
 /** Trimmed, on one line, bounded; null where nothing is left. */
 export function fact(text: string | null | undefined): string | null {
-  const line = (text ?? '')
-    .slice(0, 20 * longestFact)
+  const line = decodeHTMLStrict((text ?? '').slice(0, 20 * longestFact))
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, longestFact)

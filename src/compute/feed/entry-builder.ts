@@ -57,6 +57,7 @@ export class EntryBuilder {
   source: Link | null = null;
   readonly episode = new EpisodeParts();
   #title: string | null = null;
+  #guid: string | null = null;
   #content: string | null = null;
   /** By how well they name the page: 0 best. */
   readonly #links: (Link | undefined)[] = [];
@@ -74,6 +75,7 @@ export class EntryBuilder {
 
   text(name: string, attributes: Readonly<Record<string, string>>, captured: Captured, base: string | null): void {
     const text = captured.text.trim();
+    if ((name === 'guid' || name === 'id') && text !== '') this.#guid ??= text;
     if (titleNames.includes(name)) this.#title ??= titleOf(attributes, captured, this.#isAtom);
     else if (name === 'feedburner:origlink') this.#offer(0, { href: text, base });
     else if (name === 'link') this.#offer(1, { href: text, base });
@@ -95,7 +97,7 @@ export class EntryBuilder {
   /** Null where the entry has no recording. */
   buildEpisode(bases: Bases, lang: string | null): Episode | null {
     const parts = this.episode.build(bases);
-    return parts === null ? null : { ...parts, ...this.#told(), lang, link: this.#address(bases) };
+    return parts === null ? null : { ...parts, ...this.#told(), guid: this.#guid, lang, link: this.#address(bases) };
   }
 
   #address(bases: Bases): string | null {

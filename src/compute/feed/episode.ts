@@ -18,6 +18,8 @@ export interface Episode {
   /** Of the recording: absolute, http or https. */
   url: string;
   title: string | null;
+  /** `guid` of RSS, `id` of Atom and JSON Feed: what the episode is called, whatever its address. */
+  guid: string | null;
   /** UTC, ISO 8601. */
   published_at: string | null;
   /** HTML: the longest that the feed gives. */

@@ -39,7 +39,13 @@ export function jsonEpisode(entry: unknown, bases: Bases, lang: string | null): 
   const authors = ownField(entry, 'authors');
   parts.by(textOf(Array.isArray(authors) ? authors[0] : ownField(entry, 'author'), 'name') ?? '');
   const built = parts.build(bases);
-  return built === null ? null : { ...built, ...told(entry), lang, link: addressOf(entry, bases) };
+  return built === null ? null : { ...built, ...told(entry), guid: guidOf(entry), lang, link: addressOf(entry, bases) };
+}
+
+/** Some write numbers. */
+function guidOf(entry: unknown): string | null {
+  const id = ownField(entry, 'id');
+  return typeof id === 'number' ? String(id) : textOf(entry, 'id');
 }
 
 function addressOf(entry: unknown, bases: Bases): string | null {

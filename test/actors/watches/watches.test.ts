@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { type Poller, pollWatchHandler, type SourceItem } from '../../../src/actors/watches/poll-watch.ts';
 import { watchesService } from '../../../src/actors/watches/watches.ts';
 import { claimJobs } from '../../../src/commands/claim-jobs.ts';
+import { erasePages } from '../../../src/commands/forget.ts';
 import { completeJob, failJob } from '../../../src/commands/settle-job.ts';
 import { JobError } from '../../../src/domain/errors.ts';
 import { createWatchRequest } from '../../../src/domain/watch.ts';
@@ -287,6 +288,40 @@ test('items that are known or blacklisted are left out, with no visit counted', 
   );
   assert.equal(pages.feedContent(1), 'what the feed says');
   assert.equal((await station.hosted.ask('watch.get', { watch_id: id })).last_item_count, 3);
+});
+
+test('an item that its source names is the same under another address, also once it is forgotten', async () => {
+  await using station = await Station.open();
+  const item = (guid: string | null, url: string): SourceItem => ({
+    url,
+    title: null,
+    guid,
+    published_at: null,
+    content: null,
+  });
+  const at = (path: string) => `https://talks.test/${path}`;
+  const { id } = await station.create('talks');
+  const pages = async (...items: SourceItem[]) => {
+    station.items = items;
+    await station.hosted.ask('watch.run', { watch_id: id });
+    await station.settle();
+    return [...station.temporary.store.reader.pages.all()].map(({ canonical_url }) => canonical_url);
+  };
+  const first = [at('1?key=a'), at('2?key=a')];
+  assert.deepEqual(await pages(item('one', first[0]), item('two', first[1])), first);
+  // What is known by its address only gets its name now.
+  const known = at('3?key=a');
+  assert.deepEqual(await pages(item('one', at('1?key=b')), item('two', first[1]), item(null, known)), [
+    ...first,
+    known,
+  ]);
+  assert.deepEqual(await pages(item('three', known)), [...first, known]);
+  assert.deepEqual(await pages(item('three', at('3?key=c')), item('one', at('1?key=c'))), [...first, known]);
+  await station.temporary.commit(erasePages([1], station.now));
+  assert.deepEqual(await pages(item('one', at('1?key=d'))), [first[1], known]);
+  // Only as long as the watch is there.
+  await station.hosted.ask('watch.delete', { watch_id: id });
+  assert.equal(station.temporary.store.reader.watches.itemTaken(1, 'one', first[0]), null);
 });
 
 test('kinds without a poller, other schemes and bad configs are refused', async () => {

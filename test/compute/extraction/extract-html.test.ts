@@ -26,6 +26,7 @@ test('an article gives title, language, text and sections, without navigation an
     published_at: null,
     lang: 'en-GB',
     site_name: null,
+    image: null,
   });
 });
 
@@ -86,11 +87,21 @@ test('a page without an article gives its visible text', () => {
     published_at: null,
     lang: null,
     site_name: null,
+    image: null,
   });
 });
 
 test('a page or fragment without text gives empty text', () => {
-  const empty = { title: null, text: '', sections: [], author: null, published_at: null, lang: null, site_name: null };
+  const empty = {
+    title: null,
+    text: '',
+    sections: [],
+    author: null,
+    published_at: null,
+    lang: null,
+    site_name: null,
+    image: null,
+  };
   for (const html of ['', ' ', '<p></p>', '<img src="x.png">', '<script>x</script>', '<!-- x -->', '<html></html>']) {
     assert.deepEqual(extractHtml(html, url), empty, html);
   }

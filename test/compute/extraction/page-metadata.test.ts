@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseHTML } from 'linkedom';
 import type { DomDocument } from '../../../src/compute/extraction/dom-tree.ts';
-import { readDeclaredFacts, withoutSite } from '../../../src/compute/extraction/page-metadata.ts';
+import { asHeaded, readDeclaredFacts, withoutSite } from '../../../src/compute/extraction/page-metadata.ts';
 
-function factsOf(head: string, body = '') {
+function factsOf(head: string, body = '', url = 'https://example.org/weirs') {
   const page: DomDocument = parseHTML(`<!doctype html><html><head>${head}</head><body>${body}</body></html>`).document;
   if (page.documentElement === null) throw new Error('no root');
-  return readDeclaredFacts(page.documentElement);
+  return readDeclaredFacts(page.documentElement, url);
 }
 
 const ld = (json: string) => `<script type="application/ld+json">${json}</script>`;
@@ -17,7 +17,9 @@ const none = {
   published_at: null,
   lang: null,
   site_name: null,
+  image: null,
   description: null,
+  headings: [],
   isArticle: false,
   declaredBody: null,
 };
@@ -33,6 +35,7 @@ test('JSON-LD gives everything, in a graph with references and beside other thin
         author: [{ '@id': '#a' }, 'Bo'],
         publisher: { '@type': 'Organization', name: 'The Daily' },
         inLanguage: 'en-GB',
+        image: [{ '@type': 'ImageObject', url: '/lock.jpg' }],
         articleBody: 'All of it.',
       },
       { '@id': '#a', '@type': 'Person', name: 'Ada Example' },
@@ -44,7 +47,9 @@ test('JSON-LD gives everything, in a graph with references and beside other thin
     published_at: '2024-05-01T08:00:00.000Z',
     lang: 'en-GB',
     site_name: 'The Daily',
+    image: 'https://example.org/lock.jpg',
     description: null,
+    headings: [],
     isArticle: true,
     declaredBody: 'All of it.',
   });
@@ -79,6 +84,7 @@ test('meta elements, microdata and time elements stand in for it', () => {
   assert.deepEqual(factsOf('', micro), {
     ...none,
     title: 'Eels',
+    headings: ['Eels'],
     author: 'Jo Weaver',
     published_at: '2020-02-03T04:05:06.000Z',
   });
@@ -99,4 +105,77 @@ test("a site's name is cut off a title only behind a separator", () => {
   assert.equal(withoutSite('Weirs – The Site', 'The Site'), 'Weirs');
   assert.equal(withoutSite('Visit the site', 'The Site'), 'Visit the site');
   assert.equal(withoutSite('The Site', 'The Site'), 'The Site');
+});
+
+test("a title is what the heading says of it, where the site's name stands behind a separator", () => {
+  const headed = (title: string | null, heading: string) =>
+    asHeaded(title, ['The River', heading], 'https://www.riverjournal.example.org/weirs');
+  assert.equal(headed('Weirs of the Wye | Water | The River Journal', 'Weirs of the Wye'), 'Weirs of the Wye');
+  assert.equal(headed('川の堰を見る - 川の新聞 River', '川の堰を見る'), '川の堰を見る');
+  for (const title of ['Weirs of the Wye are old', 'Weirs of the Wye | Jo Weaver', 'Journal: Weirs of the Wye', null]) {
+    assert.equal(headed(title, 'Weirs of the Wye'), title);
+  }
+  assert.equal(headed('Weirs: a journal', 'Weirs'), 'Weirs: a journal');
+});
+
+test('what templates have escaped twice is read', () => {
+  assert.equal(
+    factsOf(ld('{"@type": "NewsArticle", "headline": "K&uuml;hlt&uuml;rme &amp; mehr"}')).title,
+    'Kühltürme & mehr',
+  );
+});
+
+test('the lead image is an address of the web, absolute', () => {
+  const image = (content: string) => factsOf(`<meta property="og:image" content="${content}">`).image;
+  assert.equal(image('/a b.jpg'), 'https://example.org/a%20b.jpg');
+  assert.equal(image('//cdn.example.org/a.jpg'), 'https://cdn.example.org/a.jpg');
+  assert.equal(image('data:image/png;base64,AAAA'), null);
+  assert.equal(image('http://'), null);
+  const list = '{"@type": "Article", "image": ["https://example.org/1.jpg", "https://example.org/2.jpg"]}';
+  assert.equal(factsOf(ld(list)).image, 'https://example.org/1.jpg');
+});
+
+test('a byline names people, whatever stands beside them', () => {
+  const author = (body: string, head = '') => factsOf(head, body).author;
+  assert.equal(
+    author(
+      '<div class="article_byline"><div>By <span>Jo Weaver</span></div><div>The Post</div><time>Dec 13, 2016</time></div>',
+    ),
+    'Jo Weaver',
+  );
+  assert.equal(
+    author(
+      '<p class="byline">By <a href="/staff/jo">Jo Weaver</a> and <a href="/staff/bo">Bo Reed</a> in <a href="/topics/eels">Eels</a></p>',
+    ),
+    'Jo Weaver, Bo Reed',
+  );
+  assert.equal(author('<p class="story__authors">By <b>Jo Weaver</b> jo@example.org</p>'), 'Jo Weaver');
+  assert.equal(author('<p class="comment-author">Somebody</p><p class="image-byline">A Photographer</p>'), null);
+  assert.equal(
+    author(
+      '<a rel="author nofollow" href="/jo">Jo Weaver</a><div><ul><li><a rel="author" href="/bo">Bo Reed</a></li></ul></div>',
+    ),
+    'Jo Weaver',
+  );
+  assert.equal(
+    author('<span itemprop="author" itemscope><meta itemprop="name" content="Jo Weaver"></span>'),
+    'Jo Weaver',
+  );
+});
+
+test('where data name only the site as the author, a byline names the person', () => {
+  const head = '<meta property="og:site_name" content="The River"><meta name="author" content="The River">';
+  assert.equal(factsOf(head, '<p class="byline">By Jo Weaver</p>').author, 'Jo Weaver');
+  assert.equal(factsOf(head, '').author, 'The River');
+});
+
+test('without data a date is that of the address, then what the page shows behind its heading', () => {
+  const date = (body: string, url?: string) => factsOf('', body, url).published_at?.slice(0, 10) ?? null;
+  assert.equal(date('<time>2019-02-03</time>', 'https://example.org/2020/04/15/eels'), '2020-04-15');
+  assert.equal(date('', 'https://example.org/news/2020-04-15-eels.html'), '2020-04-15');
+  assert.equal(date('', 'https://example.org/2020/44/15/eels'), null);
+  const others = '<time>2021-01-01</time><time>2021-01-02</time>';
+  assert.equal(date(`<time>2022-01-01</time><h1>Eels</h1><time datetime="2019-02-03">x</time>${others}`), '2019-02-03');
+  assert.equal(date(`<h1>Eels</h1><p class="meta__date">Freitag, 15. März 2019, 10:00</p>`), '2019-03-15');
+  assert.equal(date(`<h1>Eels</h1><p class="comment-date">15. März 2019</p>`), null);
 });

@@ -21,6 +21,7 @@ const rss = (items: string, more = '') =>
 
 const nothing = {
   title: null,
+  guid: null,
   published_at: null,
   content: null,
   link: null,
@@ -32,7 +33,7 @@ const nothing = {
 };
 
 test('RSS: enclosures with what the iTunes and the podcast namespace say, whatever their prefix', () => {
-  const item = `<item><title>One &amp;amp; a half</title><link>/one</link><pubDate>Fri, 20 Nov 2026 10:00:00 +0100</pubDate>
+  const item = `<item><title>One &amp;amp; a half</title><guid isPermaLink="false"> river-1 </guid><link>/one</link><pubDate>Fri, 20 Nov 2026 10:00:00 +0100</pubDate>
     <description>Notes</description><itunes:author>Ada</itunes:author><itunes:duration> 1:02:03 </itunes:duration>
     <enclosure url="/one.mp3" type="audio/mpeg" length="1"/>
     <pc:transcript url="/one.vtt" type="text/vtt; charset=utf-8" language="en-gb"/>
@@ -44,6 +45,7 @@ test('RSS: enclosures with what the iTunes and the podcast namespace say, whatev
     {
       url: 'https://site.test/one.mp3',
       title: 'One & a half',
+      guid: 'river-1',
       published_at: '2026-11-20T09:00:00.000Z',
       content: 'Notes',
       link: 'https://site.test/one',

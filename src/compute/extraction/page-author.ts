@@ -1,0 +1,127 @@
+/**
+ * Who wrote a page, from what its markup says: elements for authors (`rel`, microdata) and bylines, by the words of their classes.
+ * Called by extraction.
+ */
+import { decodeHTMLStrict } from 'entities';
+import { type DomNode, elementNode, textNode, walkTree } from './dom-tree.ts';
+
+export const longestAuthor = 200;
+const longestName = 100;
+/** Candidates that are looked at, and authors of one page that are kept from its markup. */
+const maxBylines = 5;
+const bylineClass = /(?:^|[\s_-])(?:byline|authors?(?:-?name)?|p-author|post-author|entry-author)(?=$|[\s_-])/i;
+/** What else has authors: comments, quotations, pictures. */
+const foreignClass = /comment|quote|image|photo|picture|caption|credit|attribution|gallery|related|teaser/i;
+const inlineElements = new Set(['a', 'b', 'em', 'i', 'span', 'strong', 'small', 'font', 'abbr', 'cite', 'u']);
+
+const classOf = (node: DomNode): string => (node.getAttribute('class') ?? '').slice(0, 500);
+
+/** What the markup says of an element; null where it is not about the page's author. */
+export function authorSign(node: DomNode): 'marked' | 'byline' | null {
+  if (foreignClass.test(classOf(node))) return null;
+  if (hasWord(node.getAttribute('itemprop'), 'author') || hasWord(node.getAttribute('rel'), 'author')) return 'marked';
+  return bylineClass.test(classOf(node)) ? 'byline' : null;
+}
+
+const hasWord = (list: string | null, word: string): boolean =>
+  (list ?? '').slice(0, 200).toLowerCase().split(/\s+/).includes(word);
+
+/** A name: no address, nothing long, no date behind it. */
+export function person(given: string): string | null {
+  const name = decodeHTMLStrict(given.slice(0, 2 * longestAuthor))
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/^(?:(?:written|posted|story|text|reported|words) )?(?:by|von|par|por|di|door|av|af)\b:?\s+/i, '')
+    .replace(/ ?[|•·–—].*/s, '')
+    .replace(/ ?\S*@\S*/g, '')
+    .replace(/,? ?\b(?:updated|published|posted|on|am)\b.*|,? ?\d.*/is, '')
+    .replace(/[\s,/]+$/, '');
+  if (!/\p{L}/u.test(name) || name.length > longestName) return null;
+  return /https?:|www\.|[{}<>]|\bundefined\b|^(?:null|admin|staff|authors?|see full bio)$/i.test(name) ? null : name;
+}
+
+/** Those that elements for authors name: the first, and others that stand beside it. */
+export function markedAuthors(nodes: readonly DomNode[]): string[] {
+  const named = nodes.flatMap((node) => {
+    const name = person(markedName(node));
+    return name === null ? [] : [{ node, name }];
+  });
+  if (named.length === 0) return [];
+  const [first] = named;
+  const around = first.node.parentNode?.parentNode;
+  const isBeside = ({ node }: { node: DomNode }) =>
+    node.parentNode === first.node.parentNode || node.parentNode?.parentNode === around;
+  return [first, ...named.slice(1).filter(isBeside)].map(({ name }) => name);
+}
+
+/** Its text; of one without, the name that it has for machines. */
+function markedName(node: DomNode): string {
+  const [line] = linesOf(node);
+  if (line !== undefined) return line;
+  let name = '';
+  walkTree(
+    node,
+    (inner) => {
+      if (inner.nodeType !== elementNode) return false;
+      if (name === '' && inner.getAttribute('itemprop') === 'name') name = inner.getAttribute('content') ?? '';
+      return name === '';
+    },
+    () => {},
+  );
+  return name || (node.getAttribute('content') ?? '');
+}
+
+/** Those of the first byline that has a name. */
+export function bylineAuthors(nodes: readonly DomNode[]): string[] {
+  for (const node of nodes.slice(0, maxBylines)) {
+    if ((node.textContent ?? '').length > 3 * longestAuthor) continue;
+    const linked = linkedNames(node);
+    if (linked.length > 0) return linked;
+    const name = linesOf(node)
+      .map((line) => person(line))
+      .find((each) => each !== null);
+    if (name !== undefined && name !== null) return [name];
+  }
+  return [];
+}
+
+/** The first link's name, and those of others that lead to the same kind of page. */
+function linkedNames(byline: DomNode): string[] {
+  const links: { name: string; kind: string }[] = [];
+  const add = (node: DomNode) => {
+    const name = person(node.textContent ?? '');
+    const href = node.getAttribute('href') ?? '';
+    const kind = href.slice(0, href.replace(/\/$/, '').lastIndexOf('/') + 1);
+    if (name !== null && !href.startsWith('#')) links.push({ name, kind });
+  };
+  if (byline.localName === 'a') add(byline);
+  walkTree(
+    byline,
+    (node) => {
+      if (node.nodeType === elementNode && node.localName === 'a') add(node);
+      return true;
+    },
+    () => {},
+  );
+  return links.filter(({ kind }) => kind === links[0]?.kind).map(({ name }) => name);
+}
+
+/** Its text, with a line for each block in it. */
+function linesOf(node: DomNode): string[] {
+  const lines: string[] = [''];
+  const leave = (each: DomNode) => {
+    if (each.nodeType === elementNode && !inlineElements.has(each.localName)) lines.push('');
+  };
+  walkTree(
+    node,
+    (each) => {
+      if (each.nodeType === textNode) lines[lines.length - 1] += each.data;
+      else if (each.nodeType === elementNode && !inlineElements.has(each.localName)) lines.push('');
+      return each.nodeType === elementNode && each.localName !== 'script' && each.localName !== 'style';
+    },
+    leave,
+  );
+  const shown = lines.map((line) => line.replace(/\s+/g, ' ').trim());
+  // "By" may have a line of its own.
+  return shown.filter((line) => line !== '' && line.length <= longestAuthor && !/^(?:by|von|par|por)$/i.test(line));
+}
