@@ -44,6 +44,10 @@ export async function openPage(
     if (message.text().includes('GL Driver Message')) return;
     if (message.type() === 'error' || message.type() === 'warning') note(`console: ${message.text()}`);
   });
+  page.on('dialog', (dialog) => {
+    note(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (url.origin !== origin && url.protocol !== 'data:') note(`request to ${request.url()}`);
