@@ -1,14 +1,32 @@
-/** A cluster of three services: any host answers any request, one at a time commits, and an owner that ends, is killed or held up is followed by another. */
+/**
+ * A cluster of three services, which the tests share in this order: any host answers any request, one at a time commits, and an owner that ends, is killed
+ * or held up is followed by another.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Cli } from '../cli/run-cli.ts';
 import { EventStream } from '../process/event-stream.ts';
 import { type Answer, type RunningService, token, until } from '../process/service.ts';
-import { startCluster } from './cluster-of-services.ts';
+import { type ClusterOfServices, startCluster } from './cluster-of-services.ts';
 import { withoutPostgres } from './postgres.ts';
 
 const skip = withoutPostgres;
+let cluster: ClusterOfServices;
+const cleanUps: (() => Promise<void>)[] = [];
+
+before(async () => {
+  if (skip !== false) return;
+  const env = { SERVICE_AUTH_TOKEN: token, SERVICE_CLUSTER__LEASE_S: '5' };
+  cluster = await startCluster({ after: (cleanUp) => void cleanUps.push(cleanUp) }, { env });
+});
+
+after(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp();
+});
+
 const page = (name: string) => ({
   url: `https://example.com/${name}`,
   title: name,
@@ -42,8 +60,19 @@ async function found(host: RunningService, token: string, query: string): Promis
   return (body?.results ?? []).map(({ title }) => title);
 }
 
-test('any host takes pages and answers searches for any library, and libraries are apart', { skip }, async (t) => {
-  const { hosts, library } = await startCluster(t, { env: { SERVICE_AUTH_TOKEN: token } });
+test('events of a library come through a host that does not serve it', { skip }, async () => {
+  const { hosts, library } = cluster;
+  const [one, two] = hosts;
+  const eve = await library('eve');
+  assert.equal((await asked(one, eve, ['GET', '/v1/jobs'])).status, 200);
+  const events = await EventStream.open(two.url, eve);
+  assert.equal((await asked(one, eve, ['POST', '/v1/pages', page('herons')])).status, 202);
+  await events.until((all) => all.some(({ data }) => JSON.stringify(data).includes('"done"')));
+  events.close();
+});
+
+test('any host takes pages and answers searches for any library, and libraries are apart', { skip }, async () => {
+  const { hosts, library } = cluster;
   const [one, two, three] = hosts;
   const [anna, ben] = [await library('anna'), await library('ben')];
   const added = await asked<{ page_id: string }>(one, anna, ['POST', '/v1/pages', page('herons')]);
@@ -56,7 +85,7 @@ test('any host takes pages and answers searches for any library, and libraries a
     return Number(/^libraries\{state="serving"\} (\d+)$/m.exec(body)?.[1] ?? 0);
   };
   const counts = await Promise.all(hosts.map(served));
-  assert.deepEqual([counts[0] >= 1, counts.reduce((sum, count) => sum + count)], [true, 2], String(counts));
+  assert.deepEqual([counts[0] >= 1, counts.reduce((sum, count) => sum + count)], [true, 3], String(counts));
   for (const host of hosts) {
     await until(async () => (await found(host, anna, 'herons')).length > 0, 'it is indexed');
     assert.deepEqual(await found(host, anna, 'herons'), ['herons']);
@@ -64,20 +93,15 @@ test('any host takes pages and answers searches for any library, and libraries a
     assert.equal((await host.call('GET', '/readyz', undefined, { token: null })).status, 200);
     assert.equal((await host.call('GET', '/v1/jobs', undefined, { token: 'nobody’s'.replace('’', '') })).status, 401);
   }
-  const tools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-  const headers = { accept: 'application/json, text/event-stream' };
-  const listed = await three.call<string>('POST', '/mcp', tools, { token: anna, headers });
-  assert.equal(listed.status, 200);
-
   // Orderly: the next one serves at once, nothing is lost.
   await one.stop();
   assert.deepEqual(await found(two, anna, 'herons'), ['herons']);
   assert.deepEqual(await found(three, anna, 'herons'), ['herons']);
 });
 
-test('the commands make, list, suspend, carry and delete libraries', { skip }, async (t) => {
-  const { hosts, server } = await startCluster(t, { hosts: 1 });
-  const [host] = hosts;
+test('the commands make, list, suspend, carry and delete libraries', { skip }, async () => {
+  const { hosts, server } = cluster;
+  const [, host] = hosts;
   const cli = new Cli(host.home, { SERVICE_CLUSTER__DATABASE_URL: server.url });
   const ran = async (...args: string[]) => {
     const { code, stdout, stderr } = await cli.run(args);
@@ -85,90 +109,128 @@ test('the commands make, list, suspend, carry and delete libraries', { skip }, a
     return stdout.trim();
   };
   await ran('cluster', 'init');
-  const anna = await ran('library', 'new', 'anna');
-  assert.equal((await asked(host, anna, ['POST', '/v1/pages', page('herons')])).status, 202);
-  await until(async () => (await found(host, anna, 'herons')).length > 0, 'it is indexed');
-  assert.match(await ran('cluster', 'status'), new RegExp(`^anna +active +\\d+ +\\d.* ${host.url}$`, 'm'));
+  const carl = await ran('library', 'new', 'carl');
+  assert.equal((await asked(host, carl, ['POST', '/v1/pages', page('herons')])).status, 202);
+  await until(async () => (await found(host, carl, 'herons')).length > 0, 'it is indexed');
+  assert.match(await ran('cluster', 'status'), new RegExp(`^carl +active +\\d+ +\\d.* ${host.url}$`, 'm'));
 
   // Beyond its quota a library takes no pages, and is served.
-  await ran('library', 'quota', 'anna', '1kB');
-  assert.match(await ran('library', 'list'), /^anna .* 1.0 kB /m);
-  const statusOf = async () => (await asked(host, anna, ['POST', '/v1/pages', page('herons')])).status;
+  await ran('library', 'quota', 'carl', '1kB');
+  assert.match(await ran('library', 'list'), /^carl .* 1.0 kB /m);
+  const statusOf = async () => (await asked(host, carl, ['POST', '/v1/pages', page('herons')])).status;
   await until(async () => (await statusOf()) === 507, 'it takes no pages');
-  assert.deepEqual(await found(host, anna, 'herons'), ['herons']);
-  assert.equal((await cli.run(['library', 'quota', 'anna', 'much'])).code, 2);
-  await ran('library', 'quota', 'anna', 'none');
+  assert.deepEqual(await found(host, carl, 'herons'), ['herons']);
+  assert.equal((await cli.run(['library', 'quota', 'carl', 'much'])).code, 2);
+  // The last page below the quota is taken and none after it, alone or with others; what is there can go.
+  const disk = async () =>
+    (await asked<{ store_used_bytes: number; store_max_bytes: number }>(host, carl, ['GET', '/v1/admin/disk'])).body;
+  const quotaKb = Math.ceil((await disk()).store_used_bytes / 1000) + 200;
+  await ran('library', 'quota', 'carl', `${quotaKb}kB`);
+  await until(async () => (await disk()).store_max_bytes === quotaKb * 1000, 'the quota is known');
+  const long = (no: number) => ({ ...page(`border-${no}`), body_extracted: 'A tarn in the hills. '.repeat(1000) });
+  const add = async (no: number) =>
+    asked<{ page_id: string }>(host, carl, ['POST', '/v1/pages', long(no)]).then(({ status, body }) =>
+      status === 507 ? null : body.page_id,
+    );
+  const taken: string[] = [];
+  for (let id = await add(0); id !== null; id = await add(taken.length)) taken.push(id);
+  const { store_used_bytes, store_max_bytes } = await disk();
+  assert.ok(taken.length > 0 && store_used_bytes >= store_max_bytes, String(taken.length));
+  assert.equal((await asked(host, carl, ['POST', '/v1/pages/batch', { pages: [long(100)] }])).status, 507);
+  const listed = async () =>
+    (await asked<{ pages: { page_id: string; title: string }[] }>(host, carl, ['GET', '/v1/pages'])).body.pages
+      .filter(({ title }) => title.startsWith('border'))
+      .map(({ page_id }) => page_id);
+  assert.deepEqual((await listed()).sort(), [...taken].sort());
+  for (const id of taken) assert.equal((await asked(host, carl, ['DELETE', `/v1/pages/${id}`])).status, 200);
+  assert.deepEqual(await listed(), []);
+  await ran('library', 'quota', 'carl', 'none');
   await until(async () => (await statusOf()) === 200, 'it takes pages');
 
   // Another token is known to the host that serves the library, and one that was revoked is known to none.
-  const phone = await ran('library', 'token', 'anna', '--name', 'phone', '--scope', 'read');
+  const phone = await ran('library', 'token', 'carl', '--name', 'phone', '--scope', 'read');
   assert.deepEqual(await found(host, phone, 'herons'), ['herons']);
   assert.equal((await asked(host, phone, ['POST', '/v1/pages', page('no')])).status, 403);
   type Tokens = { tokens: { id: string; name: string }[] };
-  const { tokens } = (await asked<Tokens>(host, anna, ['GET', '/v1/tokens'])).body;
+  const { tokens } = (await asked<Tokens>(host, carl, ['GET', '/v1/tokens'])).body;
   const revoked = tokens.find(({ name }) => name === 'phone');
-  assert.equal((await asked(host, anna, ['DELETE', `/v1/tokens/${revoked?.id}`])).status, 204);
+  assert.equal((await asked(host, carl, ['DELETE', `/v1/tokens/${revoked?.id}`])).status, 204);
   assert.equal((await host.call('GET', '/v1/jobs', undefined, { token: phone })).status, 401);
 
   // Out, and in again under another name; the folder is one that a service alone can use.
   const dir = join(host.home, 'exported');
-  await ran('library', 'export', 'anna', dir);
-  const ben = await ran('library', 'import', 'ben', dir);
-  assert.deepEqual(await found(host, ben, 'herons'), ['herons']);
+  await ran('library', 'export', 'carl', dir);
+  const dora = await ran('library', 'import', 'dora', dir);
+  assert.deepEqual(await found(host, dora, 'herons'), ['herons']);
   assert.equal(
     (await cli.run(['fsck'], { env: { SERVICE_DATA_DIR: dir, SERVICE_CLUSTER__DATABASE_URL: '' } })).code,
     0,
   );
 
-  await ran('library', 'suspend', 'anna');
-  await until(async () => (await host.call('GET', '/v1/jobs', undefined, { token: anna })).status === 503, 'suspended');
-  await ran('library', 'resume', 'anna');
-  assert.deepEqual(await found(host, anna, 'herons'), ['herons']);
-  assert.equal((await cli.run(['library', 'delete', 'anna'])).code, 2);
-  await ran('library', 'delete', 'anna', '--yes');
-  await until(async () => (await host.call('GET', '/v1/jobs', undefined, { token: anna })).status === 401, 'gone');
-  assert.deepEqual(await found(host, ben, 'herons'), ['herons']);
+  await ran('library', 'suspend', 'carl');
+  await until(async () => (await host.call('GET', '/v1/jobs', undefined, { token: carl })).status === 503, 'suspended');
+  await ran('library', 'resume', 'carl');
+  assert.deepEqual(await found(host, carl, 'herons'), ['herons']);
+  assert.equal((await cli.run(['library', 'delete', 'carl'])).code, 2);
+  await ran('library', 'delete', 'carl', '--yes');
+  await until(async () => (await host.call('GET', '/v1/jobs', undefined, { token: carl })).status === 401, 'gone');
+  assert.deepEqual(await found(host, dora, 'herons'), ['herons']);
 });
 
-test('a browser signs in, and an extension pairs, at any host', { skip }, async (t) => {
-  const { hosts, library } = await startCluster(t, { hosts: 2 });
-  const [one, two] = hosts;
-  const anna = await library('anna');
-  assert.equal((await asked(one, anna, ['GET', '/v1/jobs'])).status, 200);
+test('a browser signs in, an extension pairs, and tools are called at any host, and go on when the owner is killed', {
+  skip,
+}, async (t) => {
+  const { hosts, library } = cluster;
+  const [, two, three] = hosts;
+  const emma = await library('emma');
+  assert.equal((await asked(two, emma, ['POST', '/v1/pages', page('herons')])).status, 202);
   const code = async (purpose: string) =>
-    (await asked<{ code: string }>(one, anna, ['POST', '/v1/codes', { purpose }])).body.code;
-  const signedIn = await two.call('POST', '/v1/sessions', { code: await code('session') }, { token: null });
+    (await asked<{ code: string }>(two, emma, ['POST', '/v1/codes', { purpose }])).body.code;
+  const signedIn = await three.call('POST', '/v1/sessions', { code: await code('session') }, { token: null });
   assert.equal(signedIn.status, 201);
   const [cookie] = String(signedIn.headers.get('set-cookie')).split(';');
   const headers = { cookie, 'sec-fetch-site': 'same-origin' };
-  assert.equal((await two.call('GET', '/v1/jobs', undefined, { token: null, headers })).status, 200);
+  assert.equal((await three.call('GET', '/v1/jobs', undefined, { token: null, headers })).status, 200);
   const paired = { code: await code('pair'), name: 'extension' };
-  const pair = await two.call<{ token: string }>('POST', '/v1/pair', paired, { token: null });
+  const pair = await three.call<{ token: string }>('POST', '/v1/pair', paired, { token: null });
   assert.equal(pair.status, 201);
-  assert.equal((await two.call('POST', '/v1/pair', paired, { token: null })).status, 401);
+  assert.equal((await three.call('POST', '/v1/pair', paired, { token: null })).status, 401);
+  const assistant = new Client({ name: 'test', version: '1' });
+  t.after(() => assistant.close());
+  const requestInit = { headers: { authorization: `Bearer ${emma}` } };
+  await assistant.connect(new StreamableHTTPClientTransport(new URL(`${three.url}/mcp`), { requestInit }));
+  assert.ok((await assistant.listTools()).tools.some(({ name }) => name === 'search'));
 
-  // What was made at runtime goes with the library.
-  await one.kill();
-  assert.equal((await asked(two, pair.body.token, ['GET', '/v1/jobs'])).status, 200);
-  assert.equal((await two.call('GET', '/v1/jobs', undefined, { token: null, headers })).status, 200);
+  // What was made at runtime goes with the library, and a client of tools goes on as it is: until then it is told to come again.
+  await two.kill();
+  await until(async () => {
+    const called = await assistant.callTool({ name: 'search', arguments: { query: 'herons' } }).catch((error) => {
+      assert.ok(error instanceof StreamableHTTPError && error.code === 503, String(error));
+      return null;
+    });
+    return called !== null && JSON.stringify(called.content).includes('A text about herons');
+  }, 'the tool finds the page again');
+  assert.equal((await asked(three, pair.body.token, ['GET', '/v1/jobs'])).status, 200);
+  assert.equal((await three.call('GET', '/v1/jobs', undefined, { token: null, headers })).status, 200);
 });
 
-test('events of a library come through a host that does not serve it', { skip }, async (t) => {
-  const { hosts, library } = await startCluster(t, { hosts: 2 });
-  const [one, two] = hosts;
-  const anna = await library('anna');
-  assert.equal((await asked(one, anna, ['GET', '/v1/jobs'])).status, 200);
-  const events = await EventStream.open(two.url, anna);
-  assert.equal((await asked(one, anna, ['POST', '/v1/pages', page('herons')])).status, 202);
-  await events.until((all) => all.some(({ data }) => JSON.stringify(data).includes('"done"')));
+test('a host of another version starts on no tables that it does not know', { skip }, async () => {
+  const { hosts, database } = cluster;
+  const [stopped] = hosts;
+  await database.query({ text: 'update readback.schema_version set version = version + 1' });
+  const { code, stderr, stdout } = await stopped.attempt();
+  await database.query({ text: 'update readback.schema_version set version = version - 1' });
+  assert.equal(code, 1, stdout);
+  assert.match(stderr + stdout, /this version of readback is too old for them/);
 });
 
-test('an idle library is closed, and opened when a job of it is due or its host has gone', { skip }, async (t) => {
-  const { hosts, database, library } = await startCluster(t, {
-    hosts: 2,
-    env: { SERVICE_CLUSTER__IDLE_CLOSE_MINUTES: '0.01', SERVICE_CLUSTER__LEASE_S: '2' },
-  });
-  const [one, two] = hosts;
+test('an idle library is closed, and opened when a job of it is due or its host has gone', { skip }, async () => {
+  const { hosts, database, library } = cluster;
+  const [one, two, three] = hosts;
+  await three.kill();
+  await database.query({ text: 'truncate readback.library, readback.entry cascade' });
+  const env = { SERVICE_CLUSTER__IDLE_CLOSE_MINUTES: '0.01', SERVICE_CLUSTER__LEASE_S: '2' };
+  await Promise.all([one.start(env), two.start(env)]);
   const anna = await library('anna');
   type Row = { owner: string | null; address: string | null; epoch: number; due: 'now' | 'later' | 'never' };
   const row = async () => {
@@ -196,7 +258,6 @@ test('an idle library is closed, and opened when a job of it is due or its host 
   const [killed, other] = one.url === address ? [one, two] : [two, one];
   await killed.kill();
   const { epoch: then } = await closedAfter(epoch + 1);
-  await killed.start();
   type Listed = { pages: { status: string }[] };
   const { pages } = (await asked<Listed>(other, anna, ['GET', '/v1/pages'])).body;
   assert.deepEqual(

@@ -63,7 +63,7 @@ test('the list of tools is shown with name, description and input schema', async
 });
 
 test('the metrics are text, with the ingested pages by outcome', async () => {
-  const { status, body, headers } = await shared.call<string>('GET', '/metrics');
+  const { status, body, headers } = await shared.service.metrics();
   assert.equal(status, 200);
   assert.match(headers.get('content-type') ?? '', /^text\/plain/);
   assert.match(body, /^# TYPE ingest_pages_total counter$/m);

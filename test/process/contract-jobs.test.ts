@@ -165,7 +165,7 @@ test('health and readiness are public, and the metrics count what came in', asyn
   const { body: ready } = await shared.call<Record<string, unknown>>('GET', '/readyz', undefined, anonymous);
   assert.deepEqual([ready.status, ready.features], ['ready', { batch_ingest: true, batch_status: true }]);
   const counted = async () => {
-    const { body, headers } = await shared.get<string>('/metrics');
+    const { body, headers } = await shared.service.metrics();
     assert.match(headers.get('content-type') ?? '', /^text\/plain/);
     return (outcome: string) =>
       Number(new RegExp(`^ingest_pages_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(body)?.[1]);

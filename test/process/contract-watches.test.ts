@@ -223,7 +223,7 @@ test('a forgotten domain takes its subdomains along, everywhere, and refuses wha
   const ids = body.results.map((result) => ('page_id' in result ? result.page_id : result.outcome));
   await service.settled(ids);
   const counted = async () => {
-    const { body: text } = await call<string>('GET', '/metrics');
+    const { body: text } = await service.metrics();
     return Number(/^ingest_pages_total\{outcome="blacklisted"\} (\d+)$/m.exec(text)?.[1] ?? 0);
   };
   const forgotten = await call<ForgetResponse>('POST', '/v1/forget', {

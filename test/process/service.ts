@@ -94,6 +94,7 @@ export class RunningService {
   #url: string | undefined;
   /** The other hosts of its cluster; null before there is one. */
   #others: RunningService[] | null = clusterAt === undefined ? [] : null;
+  #metricsToken: string | undefined;
   /** The present process has ended, and all that it said is read. */
   #closed: Promise<unknown> = Promise.resolve();
   /** Where the present process's output begins. */
@@ -142,6 +143,8 @@ export class RunningService {
     this.#others ??= await this.#inCluster();
     this.spawn(env);
     await Promise.all([this.ready(), ...this.#others.map((host) => host.start(env))]);
+    if (this.#others.length > 0)
+      await until(async () => (await this.call('GET', '/v1/jobs?limit=1')).status !== 503, 'a host serves the library');
     this.startTimes.push(Math.round(performance.now() - began));
   }
 
@@ -223,6 +226,14 @@ export class RunningService {
     if (response.status === 507) this.#refusedByQuota++;
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
     return { status: response.status, body: (isJson ? JSON.parse(text) : text) as Body, headers: response.headers };
+  }
+
+  /** `/metrics` of the library: in a cluster a token of the settings gets those of the host that it asks, and one that was made those of the owner. */
+  async metrics(): Promise<Answer<string>> {
+    if (!isClustered) return this.call('GET', '/metrics');
+    const asked = { name: 'metrics', scopes: ['read'] };
+    this.#metricsToken ??= (await this.call<{ token: string }>('POST', '/v1/tokens', asked)).body.token;
+    return this.call('GET', '/metrics', undefined, { token: this.#metricsToken });
   }
 
   /** Wait until no page of these is on its way any more; gives their statuses in order. */
