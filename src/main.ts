@@ -84,12 +84,15 @@ function settingsOrLeave(demo: boolean) {
 }
 
 /** A line with a link for whoever has just started the service. Listening on every address includes the loopback one. */
-function consoleLink(access: Access, token: string, baseUrl: string): string {
+function consoleLink(access: Access, token: string, baseUrl: string, demoDir: string | null): string {
   const holder = access.holderOfToken(token);
   if (holder === null) return '';
   const { code } = access.issueCode(holder, 'session');
   const address = baseUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-  return `\nOpen ${address}/#code=${code} within a minute; after that, \`readback open\` gives another link.\n`;
+  // As it was started: where npm did so, `readback` need not be on the path.
+  const readback = process.env.npm_lifecycle_event === undefined ? 'readback' : 'npm run -s readback --';
+  const again = `${demoDir === null ? '' : `SERVICE_DATA_DIR=${demoDir} `}${readback} open`;
+  return `To look at it, open within a minute\n  ${address}/#code=${code}\nAfter that, another link is given by\n  ${again}\n`;
 }
 
 const exitCodeFor = (reason: unknown): number => (isOperatorError(reason, 'store_damaged') ? damagedExitCode : 1);
@@ -189,13 +192,17 @@ async function main(): Promise<void> {
     log.info({ url: baseUrl, ...kept, version }, 'readback is ready');
     // Whoever has never opened the console is shown where it is; later on `readback open` does so.
     const [operator] = tokens();
-    if (process.stdout.isTTY && access.isUnused && settings.libraries.dir === null && cluster === null)
-      process.stdout.write(`${consoleLink(access, operator.token, baseUrl)}\n`);
+    const showsLink = process.stdout.isTTY && settings.libraries.dir === null && cluster === null;
+    if (showsLink && access.isUnused && !demo)
+      process.stdout.write(`\n${consoleLink(access, operator.token, baseUrl, null)}\n`);
     void app.over.then((reason) => {
       log.fatal({ err: reason }, 'no library can be opened again: the process ends');
       void stop(exitCodeFor(reason));
     });
-    if (demo) await runDemo({ baseUrl, token: tokens()[0].token, say: (line) => process.stdout.write(`${line}\n`) });
+    if (demo) {
+      await runDemo({ baseUrl, token: operator.token, say: (line) => process.stdout.write(`${line}\n`) });
+      if (showsLink) process.stdout.write(`${consoleLink(access, operator.token, baseUrl, settings.data_dir)}\n`);
+    }
   } catch (error) {
     if (error instanceof OperatorError) leave(exitCodeFor(error), error.message);
     log.fatal({ err: error }, 'the start failed');

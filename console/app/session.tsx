@@ -144,7 +144,9 @@ function SignInForm() {
     <form onSubmit={submit} class="stack">
       <ol class="steps">
         <li>
-          In a terminal: <code>readback open</code>
+          <span>
+            In a terminal: <code>readback open</code>, or in its folder <code>npm run -s readback -- open</code>
+          </span>
         </li>
         <li>Open the link that it prints, in this browser. It works once, for a minute.</li>
       </ol>

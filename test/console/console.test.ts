@@ -427,11 +427,13 @@ test('dates are written as in the language of the browser', { skip }, async () =
   }
 });
 
-test('the sign-in page has no fault that axe-core finds', { skip }, async () => {
+test('the sign-in page has no fault that axe-core finds, and is no wider than the screen', { skip }, async () => {
   const { page, faults } = await openPage(browser, service, { allowed: /401/ });
   await page.goto(service.url);
   await page.getByLabel('Access token').waitFor();
   assert.deepEqual(await accessibilityFaults(page), []);
+  await page.setViewportSize({ width: 360, height: 740 });
+  assert.equal(await overhang(page, 'html'), 0);
   assert.deepEqual(faults, []);
 });
 
