@@ -1,19 +1,22 @@
 /**
  * Entities found in the texts of ../shared/data/ner against their gold labels, as JSON: the service's recogniser, compromise alone
  * and wink alone on the same text; all documents, and both halves: rules were chosen looking at the even ones only.
- * Usage: npm run bench:entities [-- --errors] [-- --no-vectors]
+ * Usage: npm run bench:entities [-- --no-vectors] [--crossner FOLDER]     FOLDER: `ner_data` of zliucr/CrossNER; its science, literature
+ * and music, where rules were chosen looking at `dev` and `train` only
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openWordVectors } from '../src/compute/embedding/word-vectors.ts';
 import { loadWordVectors } from '../src/engine/load-word-vectors.ts';
-import { collections, type GoldDocument, readGold } from './entities/gold.ts';
+import { collections, crossNerDomains, type GoldDocument, readCrossNer, readGold } from './entities/gold.ts';
 import { scoreSpans } from './entities/score-spans.ts';
 import { compromiseSystem, readbackSystem, type System, winkSystem } from './entities/systems.ts';
 import { describeMachine } from './machine.ts';
 
 const root = join(import.meta.dirname, '../../shared/data/ner');
-const { values } = parseArgs({ options: { 'no-vectors': { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: { 'no-vectors': { type: 'boolean', default: false }, crossner: { type: 'string' } },
+});
 const vectors = values['no-vectors'] ? null : openWordVectors(loadWordVectors());
 const systems: Readonly<Record<string, System>> = {
   readback: readbackSystem(vectors),
@@ -36,8 +39,19 @@ function run(system: System, documents: readonly GoldDocument[], hasEvents: bool
   };
 }
 
-const measured = collections.map(({ name, hasEvents }) => {
-  const documents = readGold(root, name);
+const given = values.crossner;
+const more =
+  given === undefined
+    ? []
+    : crossNerDomains.flatMap((domain) =>
+        [['dev', 'train'], ['test']].map((parts) => ({
+          name: `crossner-${domain} ${parts.join('+')}`,
+          hasEvents: true,
+          documents: parts.flatMap((part) => readCrossNer(given, domain, part)),
+        })),
+      );
+const known = collections.map((each) => ({ ...each, documents: readGold(root, each.name) }));
+const measured = [...known, ...more].map(({ name, hasEvents, documents }) => {
   for (const system of Object.values(systems)) system(documents[0].text, hasEvents); // warm
   return {
     name,

@@ -34,6 +34,20 @@ const labels: Readonly<Record<string, ComparedType>> = {
   misc: 'MISC',
 };
 
+/** What else the domains of CrossNER have; all that is not here is MISC. */
+const crossNerLabels: Readonly<Record<string, ComparedType>> = {
+  ...labels,
+  scientist: 'PER',
+  writer: 'PER',
+  musicalartist: 'PER',
+  university: 'ORG',
+  band: 'ORG',
+  award: 'EVENT',
+};
+export const crossNerDomains = ['science', 'literature', 'music'] as const;
+/** Sentences of one document. */
+const sentencesTogether = 10;
+
 /** Wikigold has no type for events: they are MISC there. */
 export const collections = [
   { name: 'wikigold', hasEvents: false },
@@ -57,4 +71,36 @@ export function readGold(root: string, name: string): GoldDocument[] {
     });
     return { id: _id, text, entities: spans };
   });
+}
+
+/** A part of a domain of CrossNER: a token and its BIO label a line; tokens joined by spaces, sentences by line breaks. */
+export function readCrossNer(folder: string, domain: string, part: string): GoldDocument[] {
+  const sentences = readFileSync(join(folder, domain, `${part}.txt`), 'utf8')
+    .split(/\n\s*\n/)
+    .filter((sentence) => sentence.trim() !== '');
+  const documents: GoldDocument[] = [];
+  for (let from = 0; from < sentences.length; from += sentencesTogether) {
+    let text = '';
+    const entities: Span[] = [];
+    for (const sentence of sentences.slice(from, from + sentencesTogether)) {
+      let isOpen = false;
+      for (const line of sentence.trim().split('\n')) {
+        const [token, label] = line.split('\t');
+        if (text !== '' && !text.endsWith('\n')) text += ' ';
+        const start = text.length;
+        text += token;
+        const open = entities.at(-1);
+        if (label.startsWith('B-')) {
+          entities.push({ type: crossNerLabels[label.slice(2)] ?? 'MISC', start, end: text.length, text: token });
+        } else if (label.startsWith('I-') && isOpen && open !== undefined) {
+          open.end = text.length;
+          open.text = text.slice(open.start, open.end);
+        }
+        isOpen = label !== 'O';
+      }
+      text += '\n';
+    }
+    documents.push({ id: `${domain}-${part}-${documents.length}`, text, entities });
+  }
+  return documents;
 }

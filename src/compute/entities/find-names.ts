@@ -5,6 +5,7 @@
 import {
   countingWords,
   eventHeads,
+  heldEvents,
   honorifics,
   listHeads,
   nameParticles,
@@ -28,6 +29,8 @@ import type { TextToken } from './read-tokens.ts';
 import { electionAt, quotedTitleAt } from './special-names.ts';
 import { trimTitles } from './trim-titles.ts';
 
+/** Between the parts of an award's name. */
+const awardJoins: ReadonlySet<string> = new Set(['for', 'in', 'or', 'and']);
 const monthOfMay = /^may$/;
 const numeral = /^(?:[IVX]+|\d{1,4}(?:st|nd|rd|th)?)$/;
 const possessive = /^(?:['’]s|s?['’])$/;
@@ -68,6 +71,12 @@ export function findNames(context: NameContext): NameSpan[] {
       i = quoted + 1;
       continue;
     }
+    const dated = datedEventAt(context, i);
+    if (dated > i) {
+      spans.push({ first: i, last: dated, titled: false, isEvent: true });
+      i = dated + 1;
+      continue;
+    }
     if (!beginsName(context, i)) {
       i++;
       continue;
@@ -77,6 +86,18 @@ export function findNames(context: NameContext): NameSpan[] {
     i = last + 1;
   }
   return spans;
+}
+
+const ordinal = /^\d{1,3}(?:st|nd|rd|th)$/;
+
+/** `2012 Summer Olympics`, `89th Academy Awards`: the last token of such an event that begins at i, or -1. */
+function datedEventAt(context: NameContext, i: number): number {
+  const { text } = context.tokens[i];
+  if (!(year.test(text) || ordinal.test(text)) || !continues(context, i + 1)) return -1;
+  const last = endOfName(context, i + 1);
+  let head = i + 1;
+  while (head < last && context.tokens[head + 1].isCapitalized) head++;
+  return heldEvents.has(context.tokens[head].lower) ? last : -1;
 }
 
 /** Not so an initial, an office, or a compound by itself, and a common word whose capital is owed to where it stands, or rare. */
@@ -161,8 +182,15 @@ function endOfName(context: NameContext, first: number): number {
     else if (numeral.test(token.text) && !isTimeBefore(tokens, next) && tokens[last].text.length > 1) {
       last = next;
       if (/^\d/.test(token.text) && !one) break;
+    } else if (year.test(token.text) && heldEvents.has(previous) && !tokens[last].isFirst) {
+      last = next;
+      break;
     } else if (lower === '&' && one) last = next + 1;
-    else if (nameParticles.has(lower) && token.pos !== 'CCONJ' && one && !token.isCapitalized) last = next + 1;
+    else if (awardJoins.has(lower) && holdsAward(tokens, first, last) && (one || two)) {
+      if (one && !(lower === 'in' && context.kinds.kindsOf(tokens[next + 1].lower).place > 0.5)) last = next + 1;
+      else if (!one && /^(?:for|in)$/.test(lower) && /^(?:a|an|the)$/.test(tokens[next + 1].lower)) last = next + 2;
+      else break;
+    } else if (nameParticles.has(lower) && token.pos !== 'CCONJ' && one && !token.isCapitalized) last = next + 1;
     else if (nameParticles.has(lower) && furtherParticle.test(tokens[next + 1]?.lower ?? '') && two) last = next + 2;
     else if (lower === 'of' && joinsByOf(context, first, last)) {
       if (one) last = next + 1;
@@ -174,11 +202,24 @@ function endOfName(context: NameContext, first: number): number {
       else break;
     } else if (possessive.test(token.text) && one && isPeoples(context, last) && isHead(tokens[next + 1].lower))
       last = next + 1;
-    else if (lower === 'and' && one && (holdsListHead(tokens, first, last) || isDoubleHead(context, first, next))) {
+    else if (
+      lower === 'and' &&
+      one &&
+      !orgHeads.has(tokens[next + 1].lower) &&
+      (holdsListHead(tokens, first, last) || isDoubleHead(context, first, next))
+    ) {
       last = next + 1;
     } else break;
   }
   return last;
+}
+
+/** `Academy Award for Best Picture`, `Nobel Prize in Physiology or Medicine`: an award, and what it is for. */
+function holdsAward(tokens: readonly TextToken[], first: number, last: number): boolean {
+  const isAward = (i: number) => /^(?:awards?|prize|medal)$/.test(tokens[i].lower);
+  if (isAward(last)) return last > first;
+  for (let i = first + 1; i < last; i++) if (isAward(i) && /^(?:for|in|of)$/.test(tokens[i + 1].lower)) return true;
+  return false;
 }
 
 function isHead(word: string): boolean {

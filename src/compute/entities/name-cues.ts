@@ -90,6 +90,10 @@ export const eventHeads = words(`
   trials inquiry scandal affair protests riots strike movement renaissance reformation enlightenment depression recession armistice
   tour anniversary day week`);
 
+/** Events that are held again and again, so that a year or a number tells which. */
+export const heldEvents = words(`
+  olympics games cup championship championships tournament contest festival awards conference convention summit expo prix open`);
+
 /** Before a name of several words these make it an event's: `Battle of Hastings`. */
 export const workHeads = words(`
   album song symphony sonata concerto bible quran koran torah constitution act bill amendment declaration charter manifesto code
@@ -145,7 +149,7 @@ export const placePrepositions: Readonly<Record<string, number>> = {
 export const listHeads = words(`
   department ministry office institute university committee commission bureau school college academy faculty society
   association council center centre agency organization organisation secretary union league federation foundation movement
-  fund party campaign coalition alliance front`);
+  fund party campaign coalition alliance front journal review annals proceedings`);
 
 /** Words of an election's name between its year or country and the word election. */
 export const electionWords = words(`

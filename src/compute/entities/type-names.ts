@@ -132,7 +132,8 @@ function scoreSingle({ text }: TextToken, shares: Record<string, number>, scores
 }
 
 /** What the words around one mention say. */
-export function scoreMention({ tokens, kinds }: NameContext, { first, last, titled }: NameSpan): TypeScores {
+export function scoreMention(context: NameContext, { first, last, titled }: NameSpan): TypeScores {
+  const { tokens, kinds } = context;
   const scores = noScores();
   if (titled) scores.person += 3;
   const at = (i: number): TextToken | undefined => {
@@ -160,6 +161,11 @@ export function scoreMention({ tokens, kinds }: NameContext, { first, last, titl
   if (orgNouns.has(noun)) scores.organization += 1.2;
   if (workNouns.has(noun)) scores.work += 1.8;
   if (eventNouns.has(noun)) scores.event += 1;
+  const listed = listedAs(context, first);
+  if (personNouns.has(listed) || kinds.isActor(listed)) scores.person += 1.2;
+  if (orgNouns.has(listed)) scores.organization += 1.2;
+  if (placeNouns.has(listed)) scores.place += 1.2;
+  if (workNouns.has(listed)) scores.work += 1.2;
   if (before === 'of' && placeNouns.has(before2)) scores.place += 1.5;
   if (placeNouns.has(noun)) scores.place += 0.6;
   if (orgNouns.has(after) && last > first - 1) scores.organization += 0.7;
@@ -176,4 +182,27 @@ export function scoreMention({ tokens, kinds }: NameContext, { first, last, titl
   }
   if (before === ',' && first >= 2 && kinds.kindsOf(before2).place > 0.7) scores.place += 0.6;
   return scores;
+}
+
+/** Tokens before a name that are looked at for what it is an example of. */
+const longestList = 40;
+
+/** `bands such as Wire , The Fall and Gang of Four`: `band`, for each of them; '' for a name that is in no such list. */
+function listedAs({ tokens }: NameContext, first: number): string {
+  const { line } = tokens[first];
+  for (let i = first - 1; i > 0 && i >= first - longestList && tokens[i].line === line; i--) {
+    const { lower, isCapitalized, isWord } = tokens[i];
+    if (lower === 'as' && tokens[i - 1].lower === 'such')
+      return singular(tokens[i - (tokens[i - 2]?.text === ',' ? 3 : 2)]?.lower);
+    if (lower === 'including' || lower === 'like')
+      return singular(tokens[i - (tokens[i - 1].text === ',' ? 2 : 1)]?.lower);
+    if (isWord && !isCapitalized && !/^(?:and|or|of|the|for|de|von|van|&)$/.test(lower)) return '';
+    if (!isWord && !/^[,&('"“”’)-]$/.test(lower)) return '';
+  }
+  return '';
+}
+
+function singular(plural = ''): string {
+  if (plural.endsWith('ies')) return `${plural.slice(0, -3)}y`;
+  return plural.endsWith('s') ? plural.slice(0, -1) : '';
 }

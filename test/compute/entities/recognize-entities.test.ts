@@ -54,6 +54,49 @@ describe('the entity recogniser, by its lexicon alone', () => {
     assert.deepEqual(found(text).sort(), ['person: Tomo Miličević', 'person: Vladan Đorđević', 'place: Łódź'].sort());
   });
 
+  it('knows awards with what they are for, and events with the year or number that tells which', () => {
+    const text =
+      'She won the Grammy Award for Best Rap Album and a Nobel Prize in Physiology or Medicine at the 89th Academy Awards. ' +
+      'He swam at the 2012 Summer Olympics and sang in the Eurovision Song Contest 2011. He got the Nobel Prize in Stockholm.';
+    const names = recognize(text).map(({ name }) => name);
+    for (const name of [
+      'Grammy Award for Best Rap Album',
+      'Nobel Prize in Physiology or Medicine',
+      '89th Academy Awards',
+      '2012 Summer Olympics',
+      'Eurovision Song Contest 2011',
+      'Nobel Prize',
+      'Stockholm',
+    ]) {
+      assert.ok(names.includes(name), `${name}: ${names.join(' | ')}`);
+    }
+    assert.deepEqual(
+      found('In 2012 Whitfield left.').filter((name) => name.includes('2012 Whitfield')),
+      [],
+    );
+  });
+
+  it('takes two universities for two', () => {
+    const text = 'He taught at the Humboldt University of Berlin and University of Strasbourg.';
+    assert.deepEqual(found(text), [
+      'organization: Humboldt University of Berlin',
+      'organization: University of Strasbourg',
+    ]);
+  });
+
+  it('takes names in a list for what the list is said to be of', () => {
+    const typesOf = (text: string) =>
+      recognize(text).flatMap(({ name, type }) => (/^(?:Zorvex|Quillip|Brantho)$/.test(name) ? [type] : []));
+    assert.deepEqual(
+      typesOf('They heard bands such as Zorvex, Quillip and Brantho there.'),
+      Array(3).fill('organization'),
+    );
+    assert.deepEqual(
+      typesOf('They saw cities, including Zorvex, Quillip and Brantho, last year.'),
+      Array(3).fill('place'),
+    );
+  });
+
   it('does not take a capital at the beginning of a sentence for a name', () => {
     assert.deepEqual(found('Nobody came. Bread was sold. Walking is healthy.'), []);
   });
